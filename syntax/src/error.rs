@@ -1,0 +1,138 @@
+//! What can be wrong with a text, as values.
+
+use rowan::{TextRange, TextSize};
+
+use crate::SyntaxKind;
+
+/// One finding of the lexer or the parser, with its place in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Byte range in the parsed text.
+    pub range: TextRange,
+    /// What is wrong there.
+    pub kind: SyntaxErrorKind,
+}
+
+/// What the lexer and the parser report.
+///
+/// The first group is wrong in every notation. The second group is sound Relay (the manual's
+/// notation, or what TVM prints) that TVM 0.0.5 does not read back: a finding for `--tvm` only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SyntaxErrorKind {
+    /// A token or construct is missing: `expected … found …`.
+    Expected {
+        /// What would have been right, in words: `` `)` ``, `an expression`.
+        expected: &'static str,
+        /// What stands there.
+        found: SyntaxKind,
+        /// The bracket that is still open, for a missing closing bracket.
+        open: Option<TextRange>,
+    },
+    /// A token that no construct takes.
+    Unexpected(SyntaxKind),
+    /// `/*` without `*/`.
+    UnclosedComment,
+    /// `"` without its partner.
+    UnclosedString,
+    /// A character that begins no token.
+    UnknownCharacter,
+    /// More nesting than the limit.
+    TooDeep,
+    /// `#[…]` that is neither a version nor a metadata section.
+    UnknownSection,
+    /// `#[version = "…"]` of another version than 0.0.5.
+    UnknownVersion,
+    /// A second bare expression.
+    SecondExpression,
+
+    /// `# comment`.
+    HashComment,
+    /// A carriage return that no line feed follows.
+    LoneCarriageReturn,
+    /// A binding without `;`.
+    MissingSemicolon,
+    /// `data T { … }` for `type T { … }`.
+    DataDefinition,
+    /// `case C(%x) { e }` for `C(%x) => e,`.
+    CaseArm,
+    /// `fn<t : Type>(…)` for `fn[t](…)`, and kinds.
+    AngleTypeParams,
+    /// `f<T>(x)`.
+    TypeArguments,
+    /// `where Broadcast`.
+    WhereClause,
+    /// `C : (A) -> T` for `C(A)` in a type definition.
+    ConstructorSignature,
+    /// `&&` and `||`.
+    LogicalOperator,
+    /// `Constant(1, (10, 10), float32)`.
+    ConstantExpression,
+    /// `1.5` without suffix.
+    BareFloat,
+    /// A number that TVM would read together with the `+`, `-`, `.` or `e` that follows it.
+    GluedNumber,
+    /// `%a -1`: TVM reads `-1` as a number of its own.
+    GluedMinus,
+    /// `%input.1`, `%aten::linear_3.bias`: printed names that TVM's parser does not take.
+    UnreadableName,
+    /// `ref(T)` as a type.
+    RefType,
+    /// `def @f = meta[ExternalFunc][0]`.
+    ExternalFunction,
+    /// A TIR function in the module.
+    TirFunction,
+    /// `{a=1}`, `'main'`, `VirtualDevice(…)` where an attribute stands.
+    PrintedAttribute,
+    /// A log line between modules.
+    LogLine,
+    /// A second module in the file.
+    SecondModule,
+    /// `%t.0.1`, `f(%x).0`: TVM projects only once and only from an atom.
+    ChainedProjection,
+    /// `let %x = let %y = …` without parentheses.
+    NestedLet,
+    /// `Tensor[s, float32]`, `Tensor[(n, 3), float32]`: shape variables.
+    ShapeVariable,
+    /// A literal with a suffix that names no scalar of TVM's text format: `1i8`, `nanf`.
+    LiteralSuffix,
+    /// `match f(%x) { … }`: TVM takes an atom there.
+    MatchScrutinee,
+    /// `else if` for `else { if … }`.
+    ElseIf,
+    /// `fn [A](A) -> A` as a type.
+    PolymorphicFnType,
+}
+
+impl SyntaxErrorKind {
+    /// The kind with every place in it moved.
+    pub(crate) fn moved(self, place: impl Fn(TextRange) -> TextRange) -> SyntaxErrorKind {
+        match self {
+            SyntaxErrorKind::Expected { expected, found, open } => {
+                SyntaxErrorKind::Expected { expected, found, open: open.map(place) }
+            }
+            other => other,
+        }
+    }
+
+    /// Whether only TVM's own reader objects.
+    pub fn is_compat(&self) -> bool {
+        use SyntaxErrorKind::*;
+        !matches!(
+            self,
+            Expected { .. }
+                | Unexpected(_)
+                | UnclosedComment
+                | UnclosedString
+                | UnknownCharacter
+                | TooDeep
+                | UnknownSection
+                | UnknownVersion
+                | SecondExpression
+        )
+    }
+}
+
+/// A range from byte offsets of a text below 4 GiB.
+pub(crate) fn range(start: usize, end: usize) -> TextRange {
+    TextRange::new(TextSize::new(start as u32), TextSize::new(end as u32))
+}

@@ -1,0 +1,117 @@
+//! Attributes of calls and functions: `axis=1`, `padding=[1, 1]`, `Compiler="dnnl"`.
+
+use super::*;
+
+/// Whether `name =` stands here. Reserved words are names of attributes too.
+pub(super) fn at_attr(p: &mut Parser<'_>) -> bool {
+    let name = p.current();
+    (name == IDENT || name.is_keyword()) && p.nth(1) == T!["="]
+}
+
+/// `name=value`
+pub(super) fn attr(p: &mut Parser<'_>) {
+    let attr = p.start();
+    let name = p.start();
+    p.bump();
+    name.complete(p, NAME);
+    p.bump();
+    value(p);
+    attr.complete(p, ATTR);
+}
+
+/// A literal, list, `None`, metadata reference, or an expression.
+fn value(p: &mut Parser<'_>) {
+    match p.current() {
+        T!["["] => {
+            p.nested(|p| {
+                let values = p.start();
+                list(p, T!["["], T!["]"], |p| {
+                    let before = p.position();
+                    value(p);
+                    p.position() > before
+                });
+                values.complete(p, ATTR_LIST);
+            });
+        }
+        // `{"keys"=[1], 'main'=2}`, as printed without metadata.
+        T!["{"] => {
+            p.compat(p.range(), SyntaxErrorKind::PrintedAttribute);
+            p.nested(map);
+        }
+        QUOTED_NAME => {
+            p.compat(p.range(), SyntaxErrorKind::PrintedAttribute);
+            let quoted = p.start();
+            p.bump();
+            quoted.complete(p, ATTR_OPAQUE);
+        }
+        STRING => {
+            let string = p.start();
+            p.bump();
+            string.complete(p, LITERAL);
+        }
+        // `VirtualDevice(device_type=1, …)`, as printed without metadata.
+        IDENT if p.nth(1) == T!["("] && p.text(0).starts_with(|c: char| c.is_uppercase()) => {
+            p.compat(p.range(), SyntaxErrorKind::PrintedAttribute);
+            let opaque = p.start();
+            p.bump();
+            balanced(p);
+            opaque.complete(p, ATTR_OPAQUE);
+        }
+        T!["("] => {
+            p.nested(|p| {
+                let paren = p.start();
+                let open = p.range();
+                p.bump();
+                value(p);
+                // TVM takes one value in parentheses; a tuple is no attribute value.
+                while p.eat(T![","]) && !p.at(T![")"]) {
+                    value(p);
+                }
+                p.expect_close(T![")"], open);
+                paren.complete(p, ATTR_LIST);
+            });
+        }
+        _ => {
+            if exprs::opt_atom(p).is_none() {
+                p.expected("an attribute value");
+            }
+        }
+    }
+}
+
+fn map(p: &mut Parser<'_>) {
+    let map = p.start();
+    list(p, T!["{"], T!["}"], |p| {
+        let entry = p.start();
+        let before = p.position();
+        if at_attr(p) {
+            entry.abandon(p);
+            attr(p);
+            return true;
+        }
+        value(p);
+        if p.eat(T!["="]) || p.eat(T![":"]) {
+            value(p);
+        }
+        entry.complete(p, ATTR);
+        p.position() > before
+    });
+    map.complete(p, ATTR_MAP);
+}
+
+/// `( … )` with whatever balanced content.
+fn balanced(p: &mut Parser<'_>) {
+    let mut open = 0u32;
+    loop {
+        match p.current() {
+            L_PAREN | L_BRACE | L_BRACK => open += 1,
+            R_PAREN | R_BRACE | R_BRACK => open -= 1,
+            END_OF_FILE => return,
+            _ => {}
+        }
+        p.bump();
+        if open == 0 {
+            return;
+        }
+    }
+}

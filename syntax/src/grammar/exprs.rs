@@ -1,0 +1,502 @@
+//! Expressions.
+
+use super::*;
+use crate::{kind::KindSet, parser::Completed};
+
+/// An expression, or an error.
+pub(super) fn expr(p: &mut Parser<'_>) {
+    if opt_expr(p).is_none() {
+        p.expected("an expression");
+    }
+}
+
+/// Operator expressions, calls and below.
+pub(super) fn opt_expr(p: &mut Parser<'_>) -> Option<Completed> {
+    infix(p, 0)
+}
+
+/// TVM's precedences, and below them the manual's `&&` and `||`.
+fn binding_power(kind: SyntaxKind) -> u8 {
+    match kind {
+        T!["*"] | T!["/"] => 12,
+        T!["+"] | T!["-"] => 10,
+        T!["<"] | T!["<="] | T![">"] | T![">="] => 8,
+        T!["=="] | T!["!="] => 7,
+        T!["&&"] => 5,
+        T!["||"] => 4,
+        _ => 0,
+    }
+}
+
+/// `a op b op c`, all left-associative.
+fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
+    let mut left = postfix(p)?;
+    let mut chain = 0;
+    loop {
+        let operator = p.current();
+        let power = binding_power(operator);
+        if power == 0 || power <= min {
+            return Some(left);
+        }
+        if operator == T!["-"] && p.nth(1) == INT && p.is_glued(1) && !p.is_glued(0) {
+            // `%a -1`: for TVM a variable and a number.
+            p.compat(p.range(), SyntaxErrorKind::GluedMinus);
+        }
+        if power < 7 {
+            p.compat(p.range(), SyntaxErrorKind::LogicalOperator);
+        }
+        chain += 1;
+        if chain > p.limits().chain {
+            p.too_deep();
+            return Some(left);
+        }
+        let infix_expr = left.precede(p);
+        p.bump();
+        if infix(p, power).is_none() {
+            p.expected("an expression");
+        }
+        left = infix_expr.complete(p, INFIX_EXPR);
+    }
+}
+
+/// Calls and projections, in any number: `f(%x)(%y)`, `%t.0`.
+fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
+    let mut expr = opt_atom(p)?;
+    let mut chain = 0;
+    loop {
+        let next = match p.current() {
+            T!["("] => {
+                let call = expr.precede(p);
+                arg_list(p);
+                call.complete(p, CALL_EXPR)
+            }
+            T!["."] if p.nth(1) == INT => {
+                if expr.kind() == PROJ_EXPR || expr.kind() == CALL_EXPR {
+                    p.compat(p.range(), SyntaxErrorKind::ChainedProjection);
+                }
+                let projection = expr.precede(p);
+                p.bump();
+                p.bump();
+                projection.complete(p, PROJ_EXPR)
+            }
+            T!["."] => {
+                let projection = expr.precede(p);
+                p.bump();
+                p.expected("the position of a tuple field, such as `.0`");
+                projection.complete(p, PROJ_EXPR)
+            }
+            T!["<"] if p.is_glued(0) && at_type_args(p) => {
+                p.compat(p.range(), SyntaxErrorKind::TypeArguments);
+                let call = expr.precede(p);
+                let args = p.start();
+                list(p, T!["<"], T![">"], |p| {
+                    let before = p.position();
+                    type_arg(p);
+                    p.position() > before
+                });
+                args.complete(p, TYPE_ARG_LIST);
+                if p.at(T!["("]) {
+                    arg_list(p);
+                }
+                call.complete(p, CALL_EXPR)
+            }
+            _ => return Some(expr),
+        };
+        chain += 1;
+        if chain > p.limits().chain {
+            p.too_deep();
+            return Some(next);
+        }
+        expr = next;
+    }
+}
+
+/// A type, or a shape for a parameter of that kind: `(10, 10)`.
+fn type_arg(p: &mut Parser<'_>) {
+    if p.at(T!["("]) && matches!(p.nth(1), INT | QUESTION) {
+        types::shape(p);
+    } else {
+        types::ty(p);
+    }
+}
+
+/// Whether `<` opens type arguments: only what a type is made of, up to a `>` with `(` at once
+/// behind it.
+fn at_type_args(p: &mut Parser<'_>) -> bool {
+    let mut depth = 0;
+    for n in 1..256 {
+        match p.nth(n) {
+            L_PAREN | L_BRACK => depth += 1,
+            R_PAREN | R_BRACK => depth -= 1,
+            GT if depth <= 0 => return p.nth(n + 1) == T!["("] && p.is_glued(n + 1),
+            IDENT | INT | COMMA | QUESTION | TENSOR_TEXT | FN_KW | THIN_ARROW | META_REF => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// `(%a, %b, axis=1)`
+fn arg_list(p: &mut Parser<'_>) {
+    let args = p.start();
+    if p.nested(|p| list(p, T!["("], T![")"], arg)).is_none() {
+        p.eat(T![")"]);
+    }
+    args.complete(p, ARG_LIST);
+}
+
+fn arg(p: &mut Parser<'_>) -> bool {
+    if attrs::at_attr(p) {
+        attrs::attr(p);
+        return true;
+    }
+    chain(p)
+}
+
+/// An expression where bindings may stand before it without braces: arguments, parentheses.
+fn chain(p: &mut Parser<'_>) -> bool {
+    let at_binding =
+        matches!(p.current(), LET_KW | FREE_VAR_KW) || (p.at(GRAPH) && p.nth(1) == T!["="]);
+    if at_binding {
+        let block = p.start();
+        p.nested(stmts::statements);
+        block.complete(p, BLOCK);
+        return true;
+    }
+    let Some(expr) = opt_expr(p) else {
+        p.expected("an expression");
+        return false;
+    };
+    // `(%a; %b)`. Where the line ends at the `;`, the bracket was never closed.
+    if p.at(T![";"]) && !p.on_new_line(1) && p.nth(1) != T![";"] {
+        let stmt = expr.precede(p);
+        p.bump();
+        let block = stmt.complete(p, EXPR_STMT).precede(p);
+        p.nested(stmts::statements);
+        block.complete(p, BLOCK);
+    }
+    true
+}
+
+const LITERALS: KindSet = KindSet::new(&[INT, FLOAT, TRUE_KW, FALSE_KW]);
+
+/// What is not taken apart by operators: names, literals, brackets, `if`, `match`, `fn`.
+pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
+    let kind = p.current();
+    if LITERALS.contains(kind) {
+        return Some(literal(p));
+    }
+    let leaf = |p: &mut Parser<'_>, node: SyntaxKind| {
+        let marker = p.start();
+        p.bump();
+        Some(marker.complete(p, node))
+    };
+    match kind {
+        LOCAL => leaf(p, LOCAL_REF),
+        GRAPH => leaf(p, GRAPH_REF),
+        GLOBAL => leaf(p, GLOBAL_REF),
+        META_REF => leaf(p, META_EXPR),
+        STRING => leaf(p, LITERAL),
+        IDENT if p.text(0) == "Constant" && p.nth(1) == T!["("] && at_constant(p) => {
+            Some(constant(p))
+        }
+        IDENT => Some(name_ref(p)),
+        T!["-"] => negative(p),
+        T!["("] => Some(paren(p)),
+        T!["{"] => {
+            let block = p.start();
+            stmts::block(p);
+            Some(block.complete(p, BLOCK_EXPR))
+        }
+        T!["if"] => Some(if_expr(p)),
+        T!["match"] => Some(match_expr(p)),
+        T!["fn"] => {
+            let function = p.start();
+            p.bump();
+            p.nested(params::signature_and_body);
+            Some(function.complete(p, FN_EXPR))
+        }
+        T!["ref"] => Some(reference(p, REF_EXPR, 1)),
+        T!["ref_read"] => Some(reference(p, REF_READ_EXPR, 1)),
+        T!["ref_write"] => Some(reference(p, REF_WRITE_EXPR, 2)),
+        // A tensor type where a value belongs, and characters that are none of ours.
+        TENSOR_TEXT | UNKNOWN | PERCENT | AT if !p.on_new_line(0) => {
+            p.error(SyntaxErrorKind::Expected {
+                expected: "an expression",
+                found: kind,
+                open: None,
+            });
+            let error = p.start();
+            p.bump();
+            Some(error.complete(p, ERROR))
+        }
+        _ => None,
+    }
+}
+
+/// `nn.conv2d`, and with white space around the dots, as TVM allows.
+fn name_ref(p: &mut Parser<'_>) -> Completed {
+    let name = p.start();
+    p.bump();
+    while p.at(T!["."]) && p.nth(1) == IDENT {
+        p.bump();
+        p.bump();
+    }
+    name.complete(p, NAME_REF)
+}
+
+/// `1`, `1.5f16`, `True`
+fn literal(p: &mut Parser<'_>) -> Completed {
+    let literal = p.start();
+    number(p);
+    literal.complete(p, LITERAL)
+}
+
+/// `-1`, `--1`, `-inff`: a sign against a number is part of it.
+fn negative(p: &mut Parser<'_>) -> Option<Completed> {
+    let mut signs = 1;
+    while signs < 16 && p.nth(signs) == T!["-"] && p.is_glued(signs) {
+        signs += 1;
+    }
+    if !matches!(p.nth(signs), INT | FLOAT) {
+        return None;
+    }
+    let literal = p.start();
+    if !p.is_glued(signs) {
+        p.expected("a number directly after the sign");
+    }
+    for _ in 0..signs {
+        p.bump();
+    }
+    number(p);
+    Some(literal.complete(p, LITERAL))
+}
+
+fn number(p: &mut Parser<'_>) {
+    let (range, text) = (p.range(), p.text(0));
+    match p.current() {
+        FLOAT if !text.contains('f') => p.compat(range, SyntaxErrorKind::BareFloat),
+        FLOAT if text.starts_with("nan") || text.starts_with("inff") && text != "inff" => {
+            p.compat(range, SyntaxErrorKind::LiteralSuffix);
+        }
+        INT | FLOAT => {
+            let suffix = text.rfind(['i', 'f']).map_or("", |at| &text[at + 1..]);
+            if !matches!(suffix, "" | "16" | "32" | "64") {
+                p.compat(range, SyntaxErrorKind::LiteralSuffix);
+            }
+        }
+        _ => {}
+    }
+    let is_number = matches!(p.current(), INT | FLOAT);
+    p.bump();
+    if is_number && p.is_glued(0) && matches!(p.current(), T!["+"] | T!["-"] | T!["."]) {
+        p.compat(range.cover(p.range()), SyntaxErrorKind::GluedNumber);
+    }
+}
+
+/// `()`, `(e)`, `(a, b)`, `(a,)`
+fn paren(p: &mut Parser<'_>) -> Completed {
+    let marker = p.start();
+    let open = p.range();
+    p.bump();
+    if p.eat(T![")"]) {
+        return marker.complete(p, TUPLE_EXPR);
+    }
+    let mut kind = PAREN_EXPR;
+    let fits = p.nested(|p| {
+        let mut before = p.position();
+        while !p.at(T![")"]) && !p.at_end() {
+            if stmts::at_statement_line(p) && kind == TUPLE_EXPR || items::at_item_line(p) {
+                break;
+            }
+            if !chain(p) && p.position() == before {
+                if ends_list(p.current(), T![")"]) {
+                    break;
+                }
+                p.bump_unexpected();
+            }
+            if p.eat(T![","]) {
+                kind = TUPLE_EXPR;
+            } else if p.at(T![")"]) || ends_list(p.current(), T![")"]) || p.position() == before {
+                break;
+            } else {
+                p.expected("`,`");
+                if stmts::at_statement_line(p) {
+                    break;
+                }
+                kind = TUPLE_EXPR;
+            }
+            before = p.position();
+        }
+    });
+    if fits.is_none() {
+        p.eat(T![")"]);
+    } else {
+        p.expect_close(T![")"], open);
+    }
+    marker.complete(p, kind)
+}
+
+/// `if (c) { a } else { b }`, and the manual's `else if`.
+fn if_expr(p: &mut Parser<'_>) -> Completed {
+    let marker = p.start();
+    p.bump();
+    if p.at(T!["("]) {
+        let open = p.range();
+        let guard = p.start();
+        p.bump();
+        p.nested(chain);
+        p.expect_close(T![")"], open);
+        guard.complete(p, PAREN_EXPR);
+    } else {
+        p.expected("`(`");
+        opt_expr(p);
+    }
+    if p.at(T!["{"]) {
+        stmts::block(p);
+    } else {
+        p.expected("a branch in braces");
+    }
+    if p.eat(T!["else"]) {
+        if p.at(T!["{"]) {
+            stmts::block(p);
+        } else if p.at(T!["if"]) {
+            p.compat(p.range(), SyntaxErrorKind::ElseIf);
+            p.nested(if_expr);
+        } else {
+            p.expected("a branch in braces");
+        }
+    } else {
+        p.expected("`else`");
+    }
+    marker.complete(p, IF_EXPR)
+}
+
+/// `match (%l) { Nil => a, Cons(%h, _) => b }`, `match? …`, and the manual's `case` arms.
+fn match_expr(p: &mut Parser<'_>) -> Completed {
+    let marker = p.start();
+    p.bump();
+    p.eat(T!["?"]);
+    let scrutinee = p.range();
+    match postfix_without_block(p) {
+        Some(CALL_EXPR) => {
+            p.compat(scrutinee.cover(p.last_range()), SyntaxErrorKind::MatchScrutinee);
+        }
+        Some(_) => {}
+        None => p.expected("what to match on"),
+    }
+    if !p.at(T!["{"]) {
+        p.expected("match arms in braces");
+        params::skip_to_brace(p);
+    }
+    if p.at(T!["{"]) {
+        p.recover();
+        p.nested(arm_list);
+    }
+    marker.complete(p, MATCH_EXPR)
+}
+
+fn postfix_without_block(p: &mut Parser<'_>) -> Option<SyntaxKind> {
+    if p.at(T!["{"]) {
+        return None;
+    }
+    p.nested(postfix).flatten().map(Completed::kind)
+}
+
+fn arm_list(p: &mut Parser<'_>) {
+    let arms = p.start();
+    let open = p.range();
+    p.bump();
+    while !p.at(T!["}"]) && !p.at_end() && !items::at_item_line(p) {
+        let before = p.position();
+        arm(p);
+        if p.is_lost() && !p.on_new_line(0) {
+            params::skip_to_brace(p);
+        }
+        if p.on_new_line(0) {
+            p.recover();
+        }
+        if !p.eat(T![","]) && !p.at(T!["}"]) && !p.on_new_line(0) {
+            p.expected("`,`");
+        }
+        if p.position() == before {
+            p.bump_unexpected();
+        }
+    }
+    p.expect_close(T!["}"], open);
+    arms.complete(p, ARM_LIST);
+}
+
+/// `Cons(%x, _) => e`, `case Cons(%x, _) { e }`
+fn arm(p: &mut Parser<'_>) {
+    let arm = p.start();
+    let case = p.at_word("case") && matches!(p.nth(1), IDENT | LOCAL | L_PAREN);
+    if case {
+        p.compat(p.range(), SyntaxErrorKind::CaseArm);
+        p.bump();
+    }
+    patterns::pattern(p);
+    if case && p.at(T!["{"]) {
+        stmts::block(p);
+    } else if p.expect(T!["=>"]) {
+        if p.at(T!["{"]) {
+            // A block is the whole arm; `{…}(x)` is not a call.
+            stmts::block(p);
+        } else {
+            chain(p);
+        }
+    }
+    arm.complete(p, ARM);
+}
+
+/// `ref(e)`, `ref_read(r)`, `ref_write(r, e)`
+fn reference(p: &mut Parser<'_>, kind: SyntaxKind, arity: usize) -> Completed {
+    let marker = p.start();
+    p.bump();
+    if p.at(T!["("]) {
+        let open = p.range();
+        p.bump();
+        p.nested(|p| {
+            for i in 0..arity {
+                if i > 0 && !p.expect(T![","]) {
+                    break;
+                }
+                if !chain(p) {
+                    break;
+                }
+            }
+        });
+        p.expect_close(T![")"], open);
+    } else {
+        p.expected("`(`");
+    }
+    marker.complete(p, kind)
+}
+
+/// Whether `Constant(` begins the manual's constant and not a call of something of that name:
+/// `Constant(1, (10, 10), float32)`.
+fn at_constant(p: &mut Parser<'_>) -> bool {
+    let value = if p.nth(2) == T!["-"] { 3 } else { 2 };
+    LITERALS.contains(p.nth(value)) && p.nth(value + 1) == T![","] && p.nth(value + 2) == T!["("]
+}
+
+/// `Constant(1, (10, 10), float32)`
+fn constant(p: &mut Parser<'_>) -> Completed {
+    let marker = p.start();
+    p.compat(p.range(), SyntaxErrorKind::ConstantExpression);
+    p.bump();
+    let open = p.range();
+    p.bump();
+    if p.at(T!["-"]) {
+        negative(p);
+    } else {
+        literal(p);
+    }
+    p.expect(T![","]);
+    types::shape(p);
+    if p.expect(T![","]) {
+        types::ty(p);
+    }
+    p.expect_close(T![")"], open);
+    marker.complete(p, CONSTANT_EXPR)
+}

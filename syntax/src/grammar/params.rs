@@ -1,0 +1,146 @@
+//! What a definition and a function expression share: type parameters, parameters, result, body.
+
+use super::*;
+
+/// `[A](%x: A, attr=1) -> A where R { … }`
+pub(super) fn signature_and_body(p: &mut Parser<'_>) {
+    opt_type_params(p);
+    if p.at(T!["("]) {
+        param_list(p);
+    } else {
+        p.expected("a parameter list");
+    }
+    opt_ret_type(p);
+    opt_where(p);
+    if !p.at(T!["{"]) {
+        p.expected("a body in braces");
+        skip_to_brace(p);
+    }
+    if p.at(T!["{"]) {
+        stmts::block(p);
+    } else if !p.at_end() && !items::at_item_line(p) && p.on_new_line(0) {
+        stmts::block_without_brace(p);
+    }
+}
+
+/// After a broken header: takes the rest of it, up to the brace at the end of the line.
+pub(super) fn skip_to_brace(p: &mut Parser<'_>) {
+    if p.on_new_line(0) {
+        return;
+    }
+    let on_line = p.count_on_line();
+    let brace = (0..on_line).rev().find(|&n| p.nth(n) == T!["{"]);
+    let skipped = brace.unwrap_or(on_line);
+    if skipped > 0 {
+        let error = p.start();
+        for _ in 0..skipped {
+            p.bump();
+        }
+        error.complete(p, ERROR);
+    }
+}
+
+/// `[A, B]`, and the manual's `<t : Type>` and `<a>`.
+pub(super) fn opt_type_params(p: &mut Parser<'_>) {
+    let (open, close) = match p.current() {
+        T!["["] => (T!["["], T!["]"]),
+        T!["<"] => (T!["<"], T![">"]),
+        _ => return,
+    };
+    if open == T!["<"] {
+        p.compat(p.range(), SyntaxErrorKind::AngleTypeParams);
+    }
+    let params = p.start();
+    list(p, open, close, |p| {
+        if !p.at(IDENT) {
+            p.expected("a type parameter");
+            return false;
+        }
+        let param = p.start();
+        p.bump();
+        if p.at(T![":"]) {
+            if open == T!["["] {
+                p.compat(p.range(), SyntaxErrorKind::AngleTypeParams);
+            }
+            p.bump();
+            p.expect(IDENT);
+        }
+        param.complete(p, TYPE_PARAM);
+        true
+    });
+    params.complete(p, TYPE_PARAM_LIST);
+}
+
+fn param_list(p: &mut Parser<'_>) {
+    let params = p.start();
+    list(p, T!["("], T![")"], |p| {
+        if p.at(LOCAL) || p.at(GRAPH) {
+            param(p);
+            true
+        } else if attrs::at_attr(p) {
+            attrs::attr(p);
+            true
+        } else {
+            p.expected("a parameter such as `%x: T`");
+            false
+        }
+    });
+    params.complete(p, PARAM_LIST);
+}
+
+/// `%x {virtual_device=…}: T`
+fn param(p: &mut Parser<'_>) {
+    let param = p.start();
+    local_name(p);
+    if p.at(T!["{"]) {
+        let device = p.start();
+        list(p, T!["{"], T!["}"], |p| {
+            let found = attrs::at_attr(p);
+            if found {
+                attrs::attr(p);
+            } else {
+                p.expected("an attribute such as `virtual_device=…`");
+            }
+            found
+        });
+        device.complete(p, VIRTUAL_DEVICE);
+    }
+    types::opt_ascription(p);
+    param.complete(p, PARAM);
+}
+
+/// `-> T`
+pub(super) fn opt_ret_type(p: &mut Parser<'_>) {
+    if p.at(T!["->"]) || (p.at(T!["-"]) && p.nth(1) == T![">"]) {
+        let ret = p.start();
+        // TVM reads the arrow as two tokens, so white space may stand between.
+        if !p.eat(T!["->"]) {
+            p.bump();
+            p.bump();
+        }
+        types::ty(p);
+        ret.complete(p, RET_TYPE);
+    }
+}
+
+/// `where Broadcast`, `where Broadcast(t1, t2, t3), Identity`
+fn opt_where(p: &mut Parser<'_>) {
+    if !p.at_word("where") {
+        return;
+    }
+    p.compat(p.range(), SyntaxErrorKind::WhereClause);
+    let clause = p.start();
+    p.bump();
+    loop {
+        let relation = p.start();
+        let found = p.expect(IDENT);
+        if p.at(T!["("]) {
+            types::tuple_type(p);
+        }
+        relation.complete(p, RELATION);
+        if !found || !p.eat(T![","]) {
+            break;
+        }
+    }
+    clause.complete(p, WHERE_CLAUSE);
+}

@@ -1,0 +1,46 @@
+//! Patterns of `match` arms.
+
+use super::*;
+
+/// `_`, `%x: T`, `Cons(%x, _)`, `(%a, %b)`
+pub(super) fn pattern(p: &mut Parser<'_>) {
+    match p.current() {
+        IDENT if p.text(0) == "_" => {
+            let wildcard = p.start();
+            p.bump();
+            wildcard.complete(p, WILDCARD_PAT);
+        }
+        LOCAL => {
+            let var = p.start();
+            local_name(p);
+            types::opt_ascription(p);
+            var.complete(p, VAR_PAT);
+        }
+        IDENT => {
+            let constructor = p.start();
+            let name = p.start();
+            p.bump();
+            name.complete(p, NAME_REF);
+            if p.at(T!["("]) {
+                pattern_list(p);
+            }
+            constructor.complete(p, CONSTRUCTOR_PAT);
+        }
+        T!["("] => {
+            let tuple = p.start();
+            pattern_list(p);
+            tuple.complete(p, TUPLE_PAT);
+        }
+        _ => p.expected("a pattern"),
+    }
+}
+
+fn pattern_list(p: &mut Parser<'_>) {
+    p.nested(|p| {
+        list(p, T!["("], T![")"], |p| {
+            let before = p.position();
+            pattern(p);
+            p.position() > before
+        });
+    });
+}

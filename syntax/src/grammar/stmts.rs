@@ -1,0 +1,246 @@
+//! Binding chains: flat lists of statements, however long.
+
+use super::*;
+use crate::{TextRange, kind::KindSet};
+
+/// `{ … }` as the body of a function, a branch or an arm.
+pub(super) fn block(p: &mut Parser<'_>) {
+    let block = p.start();
+    let open = p.range();
+    p.bump();
+    block_rest(p, block, Some(open));
+}
+
+/// A body whose opening brace is missing: everything up to the closing one.
+pub(super) fn block_without_brace(p: &mut Parser<'_>) {
+    let block = p.start();
+    block_rest(p, block, None);
+}
+
+fn block_rest(p: &mut Parser<'_>, block: crate::parser::Marker, open: Option<TextRange>) {
+    // Where a block begins, what went wrong in its header is over.
+    p.recover();
+    let style = if p.on_new_line(0) { Style::Lines } else { Style::OneLine };
+    let first = p.position();
+    let fits = p.nested(|p| {
+        statements_until(p, usize::MAX, style);
+        if p.at(T!["}"]) && p.position() == first {
+            p.expected("an expression");
+        }
+    });
+    match open {
+        Some(open) => {
+            p.expect_close(T!["}"], open);
+        }
+        None => {
+            p.eat(T!["}"]);
+        }
+    }
+    if fits.is_some() {
+        p.recover();
+    }
+    block.complete(p, BLOCK);
+}
+
+/// Part of the body of a block, up to token number `stop`.
+pub(super) fn block_part(p: &mut Parser<'_>, stop: usize, on_lines: bool) {
+    statements_until(p, stop, if on_lines { Style::Lines } else { Style::OneLine });
+}
+
+/// How a block is laid out, which tells a brace that ends it from a stray one in a broken line.
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    /// The first statement is on a line of its own; so is the closing brace.
+    Lines,
+    /// `{ %x }`
+    OneLine,
+    /// In place of an expression, without braces: `(let %x = 1; %x)`.
+    Bare,
+}
+
+/// Statements in place of an expression, up to the bracket that closes it.
+pub(super) fn statements(p: &mut Parser<'_>) {
+    statements_until(p, usize::MAX, Style::Bare);
+}
+
+/// Statements up to token number `stop` or to the end of the block, the expression at the end
+/// included.
+fn statements_until(p: &mut Parser<'_>, stop: usize, style: Style) {
+    while p.position() < stop && !at_block_end(p, style) {
+        let before = p.position();
+        if statement(p, style) == Last::Yes {
+            if at_block_end(p, style) {
+                return;
+            }
+            end_of_statement(p, style);
+        } else if at_block_end(p, style) {
+            // A chain of bindings has an expression at its end.
+            p.expected("an expression");
+            return;
+        }
+        if p.position() == before {
+            return;
+        }
+    }
+}
+
+fn at_block_end(p: &mut Parser<'_>, style: Style) -> bool {
+    match p.current() {
+        T!["}"] if style == Style::Lines && !p.on_new_line(0) => {
+            // `%2 = reshape}%1);` has a stray brace; `{⏎ %x }` ends with its own.
+            !p.is_lost()
+                && (p.on_new_line(1)
+                    || matches!(p.nth(1), T![";"] | T![","] | T![")"] | T!["}"] | T!["else"]))
+        }
+        T!["}"] => true,
+        T![")"] | T!["]"] => style == Style::Bare,
+        END_OF_FILE => true,
+        _ => items::at_item_line(p),
+    }
+}
+
+/// Whether a statement can be the last of its block.
+#[derive(PartialEq)]
+enum Last {
+    Yes,
+    No,
+}
+
+fn statement(p: &mut Parser<'_>, style: Style) -> Last {
+    match p.current() {
+        T!["let"] => let_stmt(p, style),
+        GRAPH if p.nth(1) == T!["="] => graph_stmt(p, style),
+        T!["free_var"] => free_var(p, style),
+        _ => {
+            let Some(expr) = exprs::opt_expr(p) else {
+                let kind = p.current();
+                p.error(SyntaxErrorKind::Unexpected(kind));
+                return Last::Yes;
+            };
+            if p.at(T![";"]) && !p.is_lost() {
+                let stmt = expr.precede(p);
+                p.bump();
+                stmt.complete(p, EXPR_STMT);
+                return Last::No;
+            }
+            return Last::Yes;
+        }
+    }
+    Last::No
+}
+
+/// `let %x: T = e;`
+fn let_stmt(p: &mut Parser<'_>, style: Style) {
+    let stmt = p.start();
+    p.bump();
+    local_name(p);
+    types::opt_ascription(p);
+    if p.expect(T!["="]) {
+        if p.at(T!["let"]) {
+            nested_let(p);
+        } else {
+            exprs::expr(p);
+        }
+    }
+    end_of_statement(p, style);
+    stmt.complete(p, LET_STMT);
+}
+
+/// `let %x = let %y = e; %y;`: what TVM prints for a binding inside a binding, without brackets.
+fn nested_let(p: &mut Parser<'_>) {
+    p.compat(p.range(), SyntaxErrorKind::NestedLet);
+    let block = p.start();
+    p.nested(|p| {
+        loop {
+            match p.current() {
+                T!["let"] => let_stmt(p, Style::Bare),
+                GRAPH if p.nth(1) == T!["="] => graph_stmt(p, Style::Bare),
+                _ => break,
+            }
+        }
+        exprs::expr(p);
+    });
+    block.complete(p, BLOCK);
+}
+
+/// `%0 = e;`
+fn graph_stmt(p: &mut Parser<'_>, style: Style) {
+    let stmt = p.start();
+    let name = p.start();
+    p.bump();
+    name.complete(p, NAME);
+    p.bump();
+    exprs::expr(p);
+    let ended = p.on_new_line(0) || (p.at(T!["}"]) && at_block_end(p, style));
+    if !p.at(T![";"]) && !p.is_lost() && ended && !p.at_end() {
+        // The manual's notation.
+        let end = p.last_range().end();
+        p.compat(TextRange::new(end, end), SyntaxErrorKind::MissingSemicolon);
+    } else {
+        end_of_statement(p, style);
+    }
+    stmt.complete(p, GRAPH_STMT);
+}
+
+/// `free_var %x: T;`
+fn free_var(p: &mut Parser<'_>, style: Style) {
+    let stmt = p.start();
+    p.bump();
+    local_name(p);
+    types::opt_ascription(p);
+    end_of_statement(p, style);
+    stmt.complete(p, FREE_VAR_STMT);
+}
+
+/// The `;` of a statement. Where the statement is broken, takes what is left of it: up to a `;` at
+/// the end of a line, to the next line that begins a statement, or to the end of the block.
+fn end_of_statement(p: &mut Parser<'_>, style: Style) {
+    if !p.is_lost() {
+        if p.eat(T![";"]) {
+            return;
+        }
+        p.expected("`;`");
+    }
+    let (error, from) = (p.start(), p.position());
+    let mut open = 0u32;
+    loop {
+        if p.at_end() || at_statement_line(p) || items::at_item_line(p) {
+            break;
+        }
+        let at_expr_line = open == 0 && p.on_new_line(0) && p.at_any(EXPR_LINE);
+        match p.current() {
+            _ if at_expr_line => break,
+            L_PAREN | L_BRACK | L_BRACE => open += 1,
+            R_PAREN | R_BRACK | R_BRACE if open > 0 => open -= 1,
+            // A closing bracket too many is part of the broken statement, unless it is the
+            // block's own.
+            R_BRACE if at_block_end(p, style) => break,
+            R_PAREN | R_BRACK if style == Style::Bare => break,
+            SEMICOLON if p.on_new_line(1) => break,
+            SEMICOLON if p.nth(1) == LET_KW || (p.nth(1) == GRAPH && p.nth(2) == EQ) => break,
+            _ => {}
+        }
+        p.bump();
+    }
+    if p.position() > from {
+        error.complete(p, ERROR);
+    } else {
+        error.abandon(p);
+    }
+    p.eat(T![";"]);
+    p.recover();
+}
+
+const EXPR_LINE: KindSet = KindSet::new(&[LOCAL, GRAPH, GLOBAL, IDENT, IF_KW, MATCH_KW, FN_KW]);
+
+/// Whether a line begins with a binding, so that an unfinished expression before it has ended.
+pub(super) fn at_statement_line(p: &mut Parser<'_>) -> bool {
+    if !p.on_new_line(0) {
+        return false;
+    }
+    match p.current() {
+        T!["let"] | T!["free_var"] => true,
+        GRAPH => p.nth(1) == T!["="],
+        _ => false,
+    }
+}

@@ -1,0 +1,333 @@
+//! The one table of token and node kinds.
+//!
+//! Everything else about a kind (its spelling in messages, whether it is a keyword, whether it is
+//! trivia) is derived from this table, so a kind is added in one place.
+
+/// Declares [`SyntaxKind`]: trivia, tokens with a fixed spelling, keywords, other tokens, nodes.
+macro_rules! kinds {
+    (
+        trivia { $($trivia:ident $trivia_name:literal,)* }
+        punct { $($punct:ident $punct_text:tt,)* }
+        keyword { $($keyword:ident $keyword_text:tt,)* }
+        token { $($token:ident $token_name:literal,)* }
+        node { $($node:ident $node_name:literal,)* }
+    ) => {
+        /// The kind of a token or node in the tree.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u8)]
+        #[expect(non_camel_case_types, reason = "kinds are spelled as the grammar spells them")]
+        #[allow(missing_docs, clippy::allow_attributes, reason = "each kind is described in the table")]
+        pub enum SyntaxKind {
+            $($trivia,)*
+            $($punct,)*
+            $($keyword,)*
+            $($token,)*
+            $($node,)*
+        }
+
+        impl SyntaxKind {
+            /// Every kind, in the order of the table.
+            pub const ALL: &'static [SyntaxKind] = &[
+                $(Self::$trivia,)* $(Self::$punct,)* $(Self::$keyword,)* $(Self::$token,)* $(Self::$node,)*
+            ];
+
+            /// How a message names this kind: `` `;` ``, `a local variable`, `a call`.
+            pub fn describe(self) -> &'static str {
+                match self {
+                    $(Self::$trivia => $trivia_name,)*
+                    $(Self::$punct => concat!("`", $punct_text, "`"),)*
+                    $(Self::$keyword => concat!("`", $keyword_text, "`"),)*
+                    $(Self::$token => $token_name,)*
+                    $(Self::$node => $node_name,)*
+                }
+            }
+
+            /// White space and comments, which the grammar does not see.
+            pub fn is_trivia(self) -> bool {
+                matches!(self, $(Self::$trivia)|*)
+            }
+
+            /// Reserved words of TVM's text format.
+            pub fn is_keyword(self) -> bool {
+                matches!(self, $(Self::$keyword)|*)
+            }
+
+            /// The keyword spelled `text`, if there is one.
+            pub fn from_keyword(text: &str) -> Option<SyntaxKind> {
+                match text {
+                    $($keyword_text => Some(Self::$keyword),)*
+                    _ => None,
+                }
+            }
+
+            /// Nodes, as opposed to tokens.
+            pub fn is_node(self) -> bool {
+                matches!(self, $(Self::$node)|*)
+            }
+        }
+
+        /// Names a fixed token by its spelling: `T![;]`, `T![let]`.
+        #[macro_export]
+        macro_rules! T {
+            $([$punct_text] => { $crate::SyntaxKind::$punct };)*
+            $([$keyword_text] => { $crate::SyntaxKind::$keyword };)*
+        }
+    };
+}
+
+kinds! {
+    trivia {
+        WHITESPACE "white space",
+        LINE_COMMENT "a line comment",
+        // The manual's comments: `# text`, where no `[` follows.
+        HASH_COMMENT "a `#` comment",
+        BLOCK_COMMENT "a comment",
+    }
+    punct {
+        L_PAREN "(",
+        R_PAREN ")",
+        L_BRACK "[",
+        R_BRACK "]",
+        L_BRACE "{",
+        R_BRACE "}",
+        COMMA ",",
+        SEMICOLON ";",
+        COLON ":",
+        DOT ".",
+        EQ "=",
+        EQ2 "==",
+        NEQ "!=",
+        LT "<",
+        LE "<=",
+        GT ">",
+        GE ">=",
+        PLUS "+",
+        MINUS "-",
+        STAR "*",
+        SLASH "/",
+        AMP2 "&&",
+        PIPE2 "||",
+        THIN_ARROW "->",
+        FAT_ARROW "=>",
+        QUESTION "?",
+        BANG "!",
+        HASH "#",
+        PERCENT "%",
+        AT "@",
+    }
+    keyword {
+        LET_KW "let",
+        FN_KW "fn",
+        DEF_KW "def",
+        IF_KW "if",
+        ELSE_KW "else",
+        TYPE_KW "type",
+        MATCH_KW "match",
+        EXTERN_KW "extern",
+        FREE_VAR_KW "free_var",
+        REF_KW "ref",
+        REF_READ_KW "ref_read",
+        REF_WRITE_KW "ref_write",
+        TRUE_KW "True",
+        FALSE_KW "False",
+    }
+    token {
+        // `%x`, `%resnet/conv1`, `%aten::linear_3.bias`
+        LOCAL "a local variable",
+        // `%12`
+        GRAPH "a graph variable",
+        // `@main`
+        GLOBAL "a global name",
+        // `add`, `nn.conv2d`, `float32`, `Cons`
+        IDENT "a name",
+        INT "an integer",
+        FLOAT "a number",
+        STRING "a string",
+        // `'main'`: how TVM shows a global in an attribute when it prints without metadata.
+        QUOTED_NAME "a quoted name",
+        // `meta[relay.Constant][0]`
+        META_REF "a metadata reference",
+        // `#[metadata] { … }` to the end of the module, as one token whatever its size.
+        METADATA "the metadata section",
+        // A line of a log between two printed modules.
+        BANNER "a log line",
+        // A TIR function in the middle of a module, kept as it is.
+        TIR_TEXT "a TIR function",
+        // A whole tensor type with plain dimensions: what the lexer hands over in one piece and
+        // the tree spells out as a TENSOR_TYPE node. Never in a tree.
+        TENSOR_TEXT "a tensor type",
+        UNKNOWN "an unknown character",
+        END_OF_FILE "the end of the file",
+    }
+    node {
+        SOURCE_FILE "a file",
+        VERSION "a version header",
+        FN_DEF "a function definition",
+        TYPE_DEF "a type definition",
+        EXPR_ITEM "a bare expression",
+        METADATA_ITEM "a metadata section",
+        TIR_ITEM "a TIR function",
+        BANNER_ITEM "a log line",
+        ERROR "an error",
+
+        CONSTRUCTOR_LIST "a constructor list",
+        CONSTRUCTOR "a constructor",
+        TYPE_PARAM_LIST "a type parameter list",
+        TYPE_PARAM "a type parameter",
+        PARAM_LIST "a parameter list",
+        PARAM "a parameter",
+        VIRTUAL_DEVICE "a virtual device",
+        RET_TYPE "a return type",
+        WHERE_CLAUSE "a `where` clause",
+        RELATION "a type relation",
+        NAME "a name",
+
+        BLOCK "a block",
+        LET_STMT "a `let` binding",
+        GRAPH_STMT "a graph binding",
+        FREE_VAR_STMT "a `free_var` declaration",
+        EXPR_STMT "an expression statement",
+
+        LITERAL "a literal",
+        LOCAL_REF "a local variable",
+        GRAPH_REF "a graph variable",
+        GLOBAL_REF "a global name",
+        NAME_REF "a name",
+        META_EXPR "a metadata reference",
+        CONSTANT_EXPR "a constant",
+        PAREN_EXPR "a parenthesised expression",
+        TUPLE_EXPR "a tuple",
+        PROJ_EXPR "a tuple projection",
+        CALL_EXPR "a call",
+        TYPE_ARG_LIST "a type argument list",
+        ARG_LIST "an argument list",
+        INFIX_EXPR "an operator expression",
+        IF_EXPR "an `if` expression",
+        MATCH_EXPR "a `match` expression",
+        ARM_LIST "a list of match arms",
+        ARM "a match arm",
+        FN_EXPR "a function expression",
+        BLOCK_EXPR "a block",
+        REF_EXPR "a reference",
+        REF_READ_EXPR "a read of a reference",
+        REF_WRITE_EXPR "a write to a reference",
+
+        ATTR "an attribute",
+        ATTR_LIST "an attribute list",
+        ATTR_MAP "an attribute map",
+        ATTR_OPAQUE "an attribute value",
+
+        WILDCARD_PAT "a wildcard pattern",
+        VAR_PAT "a variable pattern",
+        CONSTRUCTOR_PAT "a constructor pattern",
+        TUPLE_PAT "a tuple pattern",
+
+        TENSOR_TYPE "a tensor type",
+        SHAPE "a shape",
+        DIM "a dimension",
+        TUPLE_TYPE "a tuple type",
+        FN_TYPE "a function type",
+        NAMED_TYPE "a type name",
+        REF_TYPE "a reference type",
+        HOLE_TYPE "an omitted type",
+        META_TYPE "a metadata reference",
+    }
+}
+
+impl SyntaxKind {
+    /// Node and token kinds that begin an item of a module.
+    pub fn is_item(self) -> bool {
+        use SyntaxKind::*;
+        matches!(
+            self,
+            VERSION
+                | FN_DEF
+                | TYPE_DEF
+                | EXPR_ITEM
+                | METADATA_ITEM
+                | TIR_ITEM
+                | BANNER_ITEM
+                | ERROR
+        )
+    }
+
+    /// The statements of a block.
+    pub fn is_stmt(self) -> bool {
+        use SyntaxKind::*;
+        matches!(self, LET_STMT | GRAPH_STMT | FREE_VAR_STMT | EXPR_STMT)
+    }
+
+    pub(crate) fn of(raw: rowan::SyntaxKind) -> SyntaxKind {
+        SyntaxKind::from_raw(raw.0)
+    }
+
+    fn from_raw(raw: u16) -> SyntaxKind {
+        // An unknown raw kind cannot come out of this crate; it reads as an error, never a panic.
+        Self::ALL.get(usize::from(raw)).copied().unwrap_or(SyntaxKind::ERROR)
+    }
+}
+
+/// The Relay language, as rowan wants to see it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Relay {}
+
+impl rowan::Language for Relay {
+    type Kind = SyntaxKind;
+
+    fn kind_from_raw(raw: rowan::SyntaxKind) -> SyntaxKind {
+        SyntaxKind::from_raw(raw.0)
+    }
+
+    fn kind_to_raw(kind: SyntaxKind) -> rowan::SyntaxKind {
+        rowan::SyntaxKind(kind as u16)
+    }
+}
+
+impl From<SyntaxKind> for rowan::SyntaxKind {
+    fn from(kind: SyntaxKind) -> Self {
+        rowan::SyntaxKind(kind as u16)
+    }
+}
+
+/// A set of kinds, for look-ahead and recovery.
+#[derive(Clone, Copy)]
+pub(crate) struct KindSet([u64; 4]);
+
+impl KindSet {
+    pub(crate) const fn new(kinds: &[SyntaxKind]) -> KindSet {
+        let mut bits = [0u64; 4];
+        let mut i = 0;
+        while i < kinds.len() {
+            let k = kinds[i] as usize;
+            bits[k / 64] |= 1 << (k % 64);
+            i += 1;
+        }
+        KindSet(bits)
+    }
+
+    pub(crate) const fn contains(self, kind: SyntaxKind) -> bool {
+        let k = kind as usize;
+        self.0[k / 64] & (1 << (k % 64)) != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_kinds_round_trip() {
+        for &kind in SyntaxKind::ALL {
+            assert_eq!(SyntaxKind::from_raw(kind as u16), kind);
+        }
+        assert_eq!(SyntaxKind::from_raw(u16::MAX), SyntaxKind::ERROR);
+    }
+
+    #[test]
+    fn spelling() {
+        assert_eq!(T![";"].describe(), "`;`");
+        assert_eq!(T!["let"].describe(), "`let`");
+        assert_eq!(SyntaxKind::from_keyword("ref_write"), Some(T!["ref_write"]));
+        assert!(KindSet::new(&[T![";"], SyntaxKind::META_TYPE]).contains(SyntaxKind::META_TYPE));
+    }
+}

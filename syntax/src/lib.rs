@@ -1,0 +1,75 @@
+//! The syntax of Relay, TVM's functional tensor IR.
+//!
+//! Invariants:
+//! - [`parse`] takes any text and never fails or panics; the tree holds every byte of it.
+//! - A tree is a value: no positions are stored in it, equal text parses to an equal tree.
+//! - Chains of bindings are flat lists; nesting is bounded by [`ParseLimits`].
+//!
+//! Absent on purpose: the incremental database, the file system, LSP.
+
+#[macro_use]
+mod kind;
+
+pub mod ast;
+mod error;
+mod grammar;
+mod lexer;
+mod line_index;
+mod node;
+mod parser;
+mod reparse;
+mod tree;
+
+pub use error::{SyntaxError, SyntaxErrorKind};
+pub use kind::{Relay, SyntaxKind};
+pub use line_index::{Encoding, LineColumn, LineIndex};
+pub use node::{Element, Node, Token};
+pub use parser::ParseLimits;
+pub use reparse::Edit;
+pub use rowan::NodeOrToken;
+pub use rowan::{GreenNode, TextRange, TextSize};
+
+/// A node with parent and siblings, for features that walk the tree freely.
+pub type SyntaxNode = rowan::SyntaxNode<Relay>;
+/// A token with its place.
+pub type SyntaxToken = rowan::SyntaxToken<Relay>;
+
+use lexer::TensorTypes;
+use parser::{Input, Parser};
+
+/// A parsed text: the tree and what was wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parse {
+    /// The tree over the whole text.
+    pub green: GreenNode,
+    /// Findings, in no particular order.
+    pub errors: Vec<SyntaxError>,
+}
+
+impl Parse {
+    /// The tree with parents and siblings.
+    pub fn syntax(&self) -> SyntaxNode {
+        SyntaxNode::new_root(self.green.clone())
+    }
+}
+
+/// Parses a whole file.
+pub fn parse(text: &str) -> Parse {
+    parse_with(text, ParseLimits::default())
+}
+
+/// Parses a whole file under other limits than the default.
+pub fn parse_with(text: &str, limits: ParseLimits) -> Parse {
+    fragment(text, limits, grammar::source_file)
+}
+
+fn fragment(text: &str, limits: ParseLimits, entry: fn(&mut Parser<'_>)) -> Parse {
+    let mut tokens = lexer::lex(text, TensorTypes::Whole);
+    let mut parser = Parser::new(Input::new(text, &tokens), limits);
+    entry(&mut parser);
+    let (events, parse_errors) = parser.finish();
+    let mut errors = std::mem::take(&mut tokens.errors);
+    errors.extend(parse_errors);
+    let green = tree::build(text, &tokens, events, &mut tree::Interner::default());
+    Parse { green, errors }
+}

@@ -1,0 +1,287 @@
+//! Byte offsets to lines and columns, and back, in the three encodings of the protocol.
+//!
+//! Line breaks are `\n`, `\r\n` and a lone `\r`. Columns on a line of 186,488 characters (a real
+//! `def` header) cost a binary search, not a walk over the line.
+
+use rowan::{TextRange, TextSize};
+
+/// In which units a column counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    /// Bytes.
+    Utf8,
+    /// UTF-16 code units, what the protocol assumes by default.
+    Utf16,
+    /// Characters.
+    Utf32,
+}
+
+/// A 0-based line and column.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LineColumn {
+    /// 0-based line.
+    pub line: u32,
+    /// 0-based column, in the units of an [`Encoding`].
+    pub column: u32,
+}
+
+/// A character of more than one byte, with the sums up to and including it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Wide {
+    /// Offset just behind the character.
+    end: u32,
+    /// Bytes minus UTF-16 units of everything up to `end`.
+    utf16: u32,
+    /// Bytes minus characters of everything up to `end`.
+    utf32: u32,
+    len: u8,
+}
+
+/// Where the lines of a text begin.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LineIndex {
+    /// Offset of each line, the first included.
+    starts: Vec<u32>,
+    wide: Vec<Wide>,
+    len: u32,
+}
+
+impl LineIndex {
+    /// Reads the line breaks of `text`.
+    pub fn new(text: &str) -> LineIndex {
+        let mut index = LineIndex { starts: vec![0], wide: Vec::new(), len: text.len() as u32 };
+        line_starts(text.as_bytes(), 0, text.len(), &mut index.starts);
+        if !text.is_ascii() {
+            wide_chars(text, 0, &mut index.wide);
+        }
+        index
+    }
+
+    /// Follows an edit: `removed` of the old text gave way to `inserted` bytes, and the whole is
+    /// now `text`. Costs the lines touched, plus moving the numbers behind them.
+    pub fn edit(&mut self, text: &str, removed: TextRange, inserted: TextSize) {
+        let delta = i64::from(u32::from(inserted)) - i64::from(u32::from(removed.len()));
+        let shift = |offset: u32| (i64::from(offset) + delta) as u32;
+        // A break may join one just before or just behind the edit: `\r` and `\n`.
+        let first = self.line_of(u32::from(removed.start()).saturating_sub(1));
+        let last = self.line_of((u32::from(removed.end()) + 1).min(self.len));
+        let from = self.starts[first];
+        let to = self.starts.get(last + 1).map_or(text.len() as u32, |&next| shift(next));
+
+        let mut inside = vec![from];
+        line_starts(text.as_bytes(), from as usize, to as usize, &mut inside);
+        // A break that ends the stretch begins the line after it, which is kept.
+        if last + 1 < self.starts.len() && inside.len() > 1 {
+            inside.pop();
+        }
+        for start in &mut self.starts[last + 1..] {
+            *start = shift(*start);
+        }
+        self.starts.splice(first..=last, inside);
+
+        let start = u32::from(removed.start());
+        let kept = self.wide.partition_point(|w| w.end <= start);
+        let after = self.wide.partition_point(|w| w.end <= u32::from(removed.end()));
+        let before = self.wide.get(kept.wrapping_sub(1)).copied();
+        let old_sum = self.wide.get(after.wrapping_sub(1)).copied();
+        let mut between: Vec<Wide> = before.into_iter().collect();
+        let end = (start + u32::from(inserted)) as usize;
+        if !text[start as usize..end].is_ascii() {
+            wide_chars(&text[start as usize..end], start, &mut between);
+        }
+        let sums = |w: Option<Wide>| w.map_or((0, 0), |w| (w.utf16, w.utf32));
+        let (old16, old32) = sums(old_sum);
+        let (new16, new32) = sums(between.last().copied());
+        for w in &mut self.wide[after..] {
+            w.end = shift(w.end);
+            w.utf16 = w.utf16 - old16 + new16;
+            w.utf32 = w.utf32 - old32 + new32;
+        }
+        let from_before = usize::from(before.is_some());
+        self.wide.splice(kept..after, between.into_iter().skip(from_before));
+        self.len = text.len() as u32;
+    }
+
+    /// How many lines there are: at least one.
+    pub fn line_count(&self) -> u32 {
+        self.starts.len() as u32
+    }
+
+    /// Bytes of the text.
+    pub fn text_len(&self) -> TextSize {
+        self.len.into()
+    }
+
+    fn line_of(&self, offset: u32) -> usize {
+        self.starts.partition_point(|&start| start <= offset) - 1
+    }
+
+    /// Bytes minus units of the text before `offset`.
+    fn excess(&self, offset: u32, encoding: Encoding) -> u32 {
+        let at = self.wide.partition_point(|w| w.end <= offset);
+        let Some(wide) = at.checked_sub(1).map(|i| self.wide[i]) else { return 0 };
+        match encoding {
+            Encoding::Utf8 => 0,
+            Encoding::Utf16 => wide.utf16,
+            Encoding::Utf32 => wide.utf32,
+        }
+    }
+
+    /// The line and column of a byte offset. Offsets past the end count as the end; an offset
+    /// inside a character counts as its start.
+    pub fn line_column(&self, offset: TextSize, encoding: Encoding) -> LineColumn {
+        let mut offset = u32::from(offset).min(self.len);
+        let at = self.wide.partition_point(|w| w.end <= offset);
+        if let Some(w) = self.wide.get(at)
+            && w.end - u32::from(w.len) < offset
+        {
+            offset = w.end - u32::from(w.len);
+        }
+        let line = self.line_of(offset);
+        let start = self.starts[line];
+        let excess = self.excess(offset, encoding) - self.excess(start, encoding);
+        LineColumn { line: line as u32, column: offset - start - excess }
+    }
+
+    /// The byte offset of a line and column. A column past the end of its line counts as the end
+    /// of the line; a line past the last has no offset.
+    pub fn offset(&self, position: LineColumn, encoding: Encoding) -> Option<TextSize> {
+        let line = position.line as usize;
+        let start = *self.starts.get(line)?;
+        let end = self.starts.get(line + 1).map_or(self.len, |&next| next - 1);
+        let mut offset = start.saturating_add(position.column).min(end);
+        if encoding != Encoding::Utf8 && !self.wide.is_empty() {
+            offset = self.widen(start, end, position.column, encoding);
+        }
+        Some(offset.into())
+    }
+
+    /// The offset on the line `start..end` at which `column` units have passed.
+    fn widen(&self, start: u32, end: u32, column: u32, encoding: Encoding) -> u32 {
+        let base = self.excess(start, encoding);
+        let from = self.wide.partition_point(|w| w.end <= start);
+        let to = self.wide.partition_point(|w| w.end <= end);
+        let units = |w: &Wide| {
+            let excess = if encoding == Encoding::Utf16 { w.utf16 } else { w.utf32 };
+            w.end - start - (excess - base)
+        };
+        let passed = from + self.wide[from..to].partition_point(|w| units(w) <= column);
+        let excess = passed.checked_sub(1).map_or(base, |i| {
+            if i < from {
+                base
+            } else if encoding == Encoding::Utf16 {
+                self.wide[i].utf16
+            } else {
+                self.wide[i].utf32
+            }
+        }) - base;
+        let offset = start.saturating_add(column).saturating_add(excess).min(end);
+        // Never inside a character.
+        match self.wide.get(passed) {
+            Some(w) if w.end - u32::from(w.len) < offset && offset < w.end => {
+                w.end - u32::from(w.len)
+            }
+            _ => offset,
+        }
+    }
+
+    /// Byte range of a line, its break included.
+    pub fn line_range(&self, line: u32) -> Option<TextRange> {
+        let start = *self.starts.get(line as usize)?;
+        let end = self.starts.get(line as usize + 1).copied().unwrap_or(self.len);
+        Some(TextRange::new(start.into(), end.into()))
+    }
+}
+
+/// Appends the offset behind each line break in `text[from..to]`.
+fn line_starts(text: &[u8], from: usize, to: usize, out: &mut Vec<u32>) {
+    for at in memchr::memchr2_iter(b'\n', b'\r', &text[from..to]) {
+        let at = from + at;
+        if text[at] == b'\n' || text.get(at + 1) != Some(&b'\n') {
+            out.push(at as u32 + 1);
+        }
+    }
+}
+
+/// Appends the wide characters of `text`, which begins at `base`, going on from the last sums.
+fn wide_chars(text: &str, base: u32, out: &mut Vec<Wide>) {
+    let (mut utf16, mut utf32) = out.last().map_or((0, 0), |w| (w.utf16, w.utf32));
+    for (at, c) in text.char_indices() {
+        let len = c.len_utf8();
+        if len > 1 {
+            utf16 += (len - c.len_utf16()) as u32;
+            utf32 += (len - 1) as u32;
+            out.push(Wide { end: base + (at + len) as u32, utf16, utf32, len: len as u8 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn position(line: u32, column: u32) -> LineColumn {
+        LineColumn { line, column }
+    }
+
+    #[test]
+    fn three_encodings() {
+        // A name in Chinese and an emoji in a string.
+        let text = "%权重 = add;\r\n\"🚀\" x";
+        let index = LineIndex::new(text);
+        let eq = TextSize::new(text.find('=').unwrap() as u32);
+        assert_eq!(index.line_column(eq, Encoding::Utf8), position(0, 8));
+        assert_eq!(index.line_column(eq, Encoding::Utf16), position(0, 4));
+        assert_eq!(index.line_column(eq, Encoding::Utf32), position(0, 4));
+        let x = TextSize::new(text.find('x').unwrap() as u32);
+        assert_eq!(index.line_column(x, Encoding::Utf8), position(1, 7));
+        assert_eq!(index.line_column(x, Encoding::Utf16), position(1, 5));
+        assert_eq!(index.line_column(x, Encoding::Utf32), position(1, 4));
+        for offset in (0..=text.len()).filter(|&o| text.is_char_boundary(o)) {
+            let offset = TextSize::new(offset as u32);
+            for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+                let there = index.line_column(offset, encoding);
+                let back = index.offset(there, encoding);
+                assert!(
+                    back == Some(offset) || text[..offset.into()].ends_with('\r'),
+                    "{offset:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn past_the_end() {
+        let index = LineIndex::new("ab\ncd");
+        assert_eq!(index.offset(position(0, 99), Encoding::Utf16), Some(2.into()));
+        assert_eq!(index.offset(position(1, 99), Encoding::Utf16), Some(5.into()));
+        assert_eq!(index.offset(position(2, 0), Encoding::Utf16), None);
+        assert_eq!(index.line_column(99.into(), Encoding::Utf16), position(1, 2));
+    }
+
+    #[test]
+    fn edits_equal_a_fresh_index() {
+        let mut text = String::from("one\r\ntwo é\nthree\rfour 🚀\n");
+        let mut index = LineIndex::new(&text);
+        let edits: &[(usize, usize, &str)] = &[
+            (3, 4, ""),
+            (3, 3, "\r"),
+            (0, 0, "é\n"),
+            (5, 9, "x\ry"),
+            (2, 2, "🚀🚀"),
+            (0, 12, ""),
+            (0, 0, "\n"),
+            (1, 1, "\r"),
+        ];
+        for &(from, to, insert) in edits {
+            let to = to.min(text.len());
+            text.replace_range(from..to, insert);
+            index.edit(
+                &text,
+                TextRange::new((from as u32).into(), (to as u32).into()),
+                TextSize::of(insert),
+            );
+            assert_eq!(index, LineIndex::new(&text), "after {from}..{to} {insert:?} in {text:?}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! An incremental parse equals a parse from the top, after any sequence of edits.
+
+use std::collections::BTreeMap;
+
+use relay_tests::{corpus, edits};
+use syntax::{Edit, Parse, ParseLimits, TextRange, TextSize, parse};
+
+fn sorted(parse: &Parse) -> Vec<String> {
+    let mut errors: Vec<_> =
+        parse.errors.iter().map(|e| format!("{:?} {:?}", e.range, e.kind)).collect();
+    errors.sort();
+    errors
+}
+
+/// The lines around the first node in which two trees differ.
+fn first_difference(part: &Parse, full: &Parse) -> String {
+    let (a, b) = (format!("{:#?}", part.syntax()), format!("{:#?}", full.syntax()));
+    let (a, b): (Vec<_>, Vec<_>) = (a.lines().collect(), b.lines().collect());
+    let at = a.iter().zip(&b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+    let show = |lines: &[&str]| lines[at.saturating_sub(6)..(at + 12).min(lines.len())].join("\n");
+    format!("in part:\n{}\nin full:\n{}", show(&a), show(&b))
+}
+
+/// Edits `text` again and again; says how many edits were followed without a full parse.
+fn follow(name: &str, text: &str, seed: u64, steps: usize) -> usize {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut text = text.to_owned();
+    let mut incremental = parse(&text);
+    let mut partial = 0;
+    for step in 0..steps {
+        let edit = edits::random(&mut rng, &text);
+        let before = text.clone();
+        edit.apply(&mut text);
+        let context = || format!("{name}, seed {seed}, step {step}: {edit:?} in\n{before}");
+        let full = parse(&text);
+        if let Some(part) = incremental.reparse_part(&text, &edit, ParseLimits::default()) {
+            partial += 1;
+            assert_eq!(part.green.to_string(), text, "lost text: {}", context());
+            if part.green != full.green {
+                panic!("{}\n{}", first_difference(&part, &full), context());
+            }
+            assert_eq!(sorted(&part), sorted(&full), "{}", context());
+            incremental = part;
+        } else {
+            incremental = full;
+        }
+        // A text that has become nonsense teaches nothing more.
+        if step % 12 == 11 {
+            text = before;
+            incremental = parse(&text);
+        }
+        if incremental.errors.iter().filter(|e| !e.kind.is_compat()).count() > 12 {
+            break;
+        }
+    }
+    partial
+}
+
+#[test]
+fn equals_full_parse() {
+    let mut texts: BTreeMap<String, String> = corpus::examples().into_iter().collect();
+    texts.insert("chain".into(), corpus::chain(12));
+    if let Some(folder) = corpus::conformance() {
+        for (name, text) in corpus::relay_files(&folder.join("models")) {
+            if text.len() < 30_000 {
+                texts.insert(name, text);
+            }
+        }
+    }
+    let rounds: u64 = std::env::var("RELAY_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let start = std::env::var("RELAY_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let mut partial = 0;
+    for (name, text) in &texts {
+        for seed in start..start + rounds {
+            partial += follow(name, text, seed, 60);
+        }
+    }
+    assert!(partial > 0, "no edit was followed in part");
+}
+
+/// What a person types, letter by letter, is followed without a full parse.
+#[test]
+fn typing_is_followed() {
+    let mut text = corpus::chain(40);
+    let mut parsed = parse(&text);
+    let (mut partial, mut total) = (0, 0);
+    for line in (1..9).rev() {
+        let at = text.match_indices('\n').nth(line * 4).map_or(0, |(at, _)| at + 1);
+        let typed = "  let %new: Tensor[(1, 64), float32] = nn.dense(%3, %w, units=64);\n";
+        for (i, c) in typed.char_indices() {
+            let place = TextRange::empty(TextSize::new((at + i) as u32));
+            let edit = Edit { range: place, insert: c.into() };
+            edit.apply(&mut text);
+            let part = parsed.reparse_part(&text, &edit, ParseLimits::default());
+            total += 1;
+            partial += usize::from(part.is_some());
+            parsed = part.unwrap_or_else(|| parse(&text));
+        }
+    }
+    assert_eq!(parsed.green, parse(&text).green);
+    assert!(partial * 100 >= total * 95, "{partial} of {total} keystrokes were followed in part");
+}
