@@ -25,6 +25,16 @@ pub(crate) fn source_file(p: &mut Parser<'_>) {
     file.complete(p, SOURCE_FILE);
 }
 
+/// One type, wrapped in a file node.
+pub(crate) fn type_fragment(p: &mut Parser<'_>) {
+    let file = p.start();
+    types::ty(p);
+    while !p.at_end() {
+        p.bump_unexpected();
+    }
+    file.complete(p, SOURCE_FILE);
+}
+
 /// Definitions up to token number `stop`, wrapped in a file node. Says whether the parser arrived
 /// exactly there, at a place where it knows where it is.
 pub(crate) fn item_fragment(p: &mut Parser<'_>, stop: usize) -> bool {

@@ -27,7 +27,7 @@ pub use node::{Element, Node, Token};
 pub use parser::ParseLimits;
 pub use reparse::Edit;
 pub use rowan::NodeOrToken;
-pub use rowan::{GreenNode, TextRange, TextSize};
+pub use rowan::{GreenNode, GreenNodeData, TextRange, TextSize};
 
 /// A node with parent and siblings, for features that walk the tree freely.
 pub type SyntaxNode = rowan::SyntaxNode<Relay>;
@@ -61,6 +61,11 @@ pub fn parse(text: &str) -> Parse {
 /// Parses a whole file under other limits than the default.
 pub fn parse_with(text: &str, limits: ParseLimits) -> Parse {
     fragment(text, limits, grammar::source_file)
+}
+
+/// Parses a type alone, such as one in a comment; the tree is a file around it.
+pub fn parse_type(text: &str) -> Parse {
+    fragment(text, ParseLimits::default(), grammar::type_fragment)
 }
 
 fn fragment(text: &str, limits: ParseLimits, entry: fn(&mut Parser<'_>)) -> Parse {

@@ -1,0 +1,171 @@
+//! Layouts: which axis of a tensor means what, as in `"NCHW"` or `"NCHW4c"`.
+//!
+//! An upper case letter is an axis; a number and a lower case letter are a block split off it, so
+//! that in `"NCHW4c"` the channel of an element is `C * 4 + c`.
+
+use smallvec::SmallVec;
+use types::{Dim, Shape};
+
+/// A layout.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layout {
+    axes: SmallVec<[Axis; 6]>,
+}
+
+/// One axis of a layout: its letter, and the block size of a lower case one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Axis {
+    /// The letter.
+    pub letter: u8,
+    /// Elements of the block, for a lower case letter; 0 for an upper case one.
+    pub factor: i64,
+}
+
+impl Axis {
+    fn is_primal(self) -> bool {
+        self.letter.is_ascii_uppercase()
+    }
+
+    fn primal(self) -> u8 {
+        self.letter.to_ascii_uppercase()
+    }
+}
+
+impl Layout {
+    /// Reads a layout, or says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Layout, String> {
+        let mut axes: SmallVec<[Axis; 6]> = SmallVec::new();
+        let mut factor = 0i64;
+        for letter in text.bytes() {
+            match letter {
+                b'A'..=b'Z' if factor == 0 => axes.push(Axis { letter, factor: 0 }),
+                b'a'..=b'z' if factor > 0 => {
+                    axes.push(Axis { letter, factor });
+                    factor = 0;
+                }
+                b'0'..=b'9' => factor = (factor * 10 + i64::from(letter - b'0')).min(1 << 31),
+                b'A'..=b'Z' => {
+                    return Err(format!("the number before `{}` belongs to no block", letter as char));
+                }
+                b'a'..=b'z' => {
+                    return Err(format!("the block `{}` has no size before it", letter as char));
+                }
+                _ => return Err(format!("`{}` names no axis", letter as char)),
+            }
+        }
+        let orphan = axes.iter().find(|axis| {
+            !axis.is_primal() && !axes.iter().any(|a| a.letter == axis.primal())
+        });
+        if let Some(axis) = orphan {
+            let (block, primal) = (axis.letter as char, axis.primal() as char);
+            return Err(format!("the block `{block}` has no axis `{primal}` to belong to"));
+        }
+        Ok(Layout { axes })
+    }
+
+    /// How many axes a tensor of this layout has.
+    pub fn rank(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// The axes, outermost first.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The position of a letter.
+    pub fn index_of(&self, letter: char) -> Option<usize> {
+        self.axes.iter().position(|axis| axis.letter == letter as u8)
+    }
+
+    /// The product of the blocks split off the axis of `letter`, if there are any.
+    fn factor_of(&self, letter: u8) -> Option<i64> {
+        let block = letter.to_ascii_lowercase();
+        let mut blocks = self.axes.iter().filter(|a| a.letter == block).map(|a| a.factor);
+        let first = blocks.next()?;
+        Some(blocks.fold(first, |a, b| a.saturating_mul(b)))
+    }
+
+    /// Whether shapes convert between the two: each has every axis of the other.
+    pub fn converts_to(&self, other: &Layout) -> bool {
+        let covers = |a: &Layout, b: &Layout| {
+            b.rank() > 0
+                && b.axes.iter().all(|axis| a.axes.iter().any(|x| x.primal() == axis.primal()))
+        };
+        covers(self, other) && covers(other, self)
+    }
+
+    /// `shape`, which is in this layout, in the layout `other`.
+    ///
+    /// `None` where the rank differs or a block has another size than the layout says.
+    pub fn convert(&self, shape: &[Dim], other: &Layout) -> Option<Shape> {
+        if shape.len() != self.rank() {
+            return None;
+        }
+        let wrong_block = self.axes.iter().zip(shape).any(|(axis, dim)| {
+            !axis.is_primal() && dim.as_known().is_some_and(|size| size != axis.factor)
+        });
+        if wrong_block {
+            return None;
+        }
+        let size = |axis: &Axis| -> Dim {
+            if !axis.is_primal() {
+                return Dim::known(axis.factor);
+            }
+            // TVM computes shapes under a layout in 32 bits.
+            let at = self.axes.iter().position(|a| a.letter == axis.letter);
+            let own = at.map_or(Dim::Any, |at| shape[at].clone().with_width(false));
+            let whole = match self.factor_of(axis.letter) {
+                Some(factor) => own * factor,
+                None => own,
+            };
+            match other.factor_of(axis.letter) {
+                Some(factor) => (whole + (factor - 1)) / factor,
+                None => whole,
+            }
+        };
+        Some(other.axes.iter().map(size).collect())
+    }
+}
+
+impl std::fmt::Display for Layout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for axis in &self.axes {
+            if axis.factor > 0 {
+                write!(f, "{}", axis.factor)?;
+            }
+            write!(f, "{}", axis.letter as char)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn convert(from: &str, shape: &[i64], to: &str) -> Option<Vec<i64>> {
+        let shape: Vec<Dim> = shape.iter().map(|&n| Dim::known(n)).collect();
+        let (from, to) = (Layout::parse(from).ok()?, Layout::parse(to).ok()?);
+        from.convert(&shape, &to)?.iter().map(Dim::as_known).collect()
+    }
+
+    #[test]
+    fn shapes() {
+        assert_eq!(convert("NHWC", &[1, 8, 9, 3], "NCHW"), Some(vec![1, 3, 8, 9]));
+        assert_eq!(convert("NCHW4c", &[1, 2, 8, 9, 4], "NCHW"), Some(vec![1, 8, 8, 9]));
+        assert_eq!(convert("NCHW", &[1, 7, 8, 9], "NCHW4c"), Some(vec![1, 2, 8, 9, 4]));
+        assert_eq!(convert("NCHW4c", &[1, 2, 8, 9, 5], "NCHW"), None);
+        assert_eq!(convert("NCHW", &[1, 2], "NHWC"), None);
+    }
+
+    #[test]
+    fn wrong_layouts() {
+        for (text, part) in [("NC4HW", "belongs to no block"), ("NCc", "no size"), ("N4x", "no axis")] {
+            let message = Layout::parse(text).err().unwrap_or_default();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+        let nchw = Layout::parse("NCHW").expect("a layout");
+        assert!(!nchw.converts_to(&Layout::parse("NCW").expect("a layout")));
+    }
+}

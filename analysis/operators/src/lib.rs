@@ -1,0 +1,156 @@
+//! The operators of Relay.
+//!
+//! One row an operator, columns beside it: argument names, attributes, type relation, cost,
+//! documentation. One file a family. A relation answers for one call: it assigns what follows, or
+//! says why the call is wrong in terms of this call's numbers.
+//!
+//! Facts (which rule, which default, which formula) are TVM's; the conformance corpus holds what
+//! TVM answered. Absent on purpose: the incremental database, arrays and arithmetic on them.
+
+pub mod attrs;
+mod layout;
+mod operator;
+mod rules;
+
+mod annotation;
+mod create;
+mod dynamic;
+mod elementwise;
+mod ethosu;
+mod image;
+mod index;
+mod nn_conv;
+mod nn_conv_contrib;
+mod nn_dense;
+mod nn_layout;
+mod nn_norm;
+mod nn_pool;
+mod qnn;
+mod random;
+mod reduce;
+mod shape;
+mod sort;
+mod sparse;
+mod vision;
+
+use std::sync::LazyLock;
+
+pub use layout::Layout;
+pub use operator::{Cost, CostCall, Doc, Operator};
+use rustc_hash::FxHashMap;
+
+/// What the families have in common.
+mod prelude {
+    pub(crate) use crate::{
+        attrs::{conv::*, image::*, nn::*, qnn::*, system::*, transform::*},
+        layout::Layout,
+        operator::{Cost, CostCall, Doc, Operator, op},
+        rules::*,
+    };
+    pub(crate) use types::{Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
+}
+
+static FAMILIES: &[&[Operator]] = &[
+    annotation::OPERATORS,
+    create::OPERATORS,
+    dynamic::OPERATORS,
+    elementwise::OPERATORS,
+    ethosu::OPERATORS,
+    image::OPERATORS,
+    index::OPERATORS,
+    nn_conv::OPERATORS,
+    nn_conv_contrib::OPERATORS,
+    nn_dense::OPERATORS,
+    nn_layout::OPERATORS,
+    nn_norm::OPERATORS,
+    nn_pool::OPERATORS,
+    qnn::OPERATORS,
+    random::OPERATORS,
+    reduce::OPERATORS,
+    shape::OPERATORS,
+    sort::OPERATORS,
+    sparse::OPERATORS,
+    vision::OPERATORS,
+];
+
+static BY_NAME: LazyLock<FxHashMap<&'static str, &'static Operator>> =
+    LazyLock::new(|| all().map(|operator| (operator.name, operator)).collect());
+
+/// Every operator, family by family.
+pub fn all() -> impl Iterator<Item = &'static Operator> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+/// The operator called `name`.
+pub fn find(name: &str) -> Option<&'static Operator> {
+    BY_NAME.get(name).copied()
+}
+
+/// What the manual calls an operator that TVM calls otherwise.
+pub fn alias(name: &str) -> Option<&'static Operator> {
+    let name = match name {
+        "mul" => "multiply",
+        "sub" => "subtract",
+        "div" => "divide",
+        _ => return None,
+    };
+    find(name)
+}
+
+/// The operator that brings the relation `name`, for a `where` clause.
+pub fn by_relation(name: &str) -> Option<&'static Operator> {
+    all().find(|operator| operator.rule.is_some_and(|(rule, _)| rule == name))
+}
+
+/// The operator name nearest to `name`, if one is near enough to be meant.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    // The name alone, without its namespace: `conv2d` for `nn.conv2d`.
+    let namespaced = all().find(|op| op.name.rsplit('.').next() == Some(name));
+    namespaced.map(|op| op.name).or_else(|| attrs::nearest(name, all().map(|op| op.name)))
+}
+
+/// How many letters have to change to make `a` into `b`; swapping two neighbours counts as one.
+pub fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 8 {
+        return usize::MAX;
+    }
+    let width = b.len() + 1;
+    let mut rows = vec![0usize; width * (a.len() + 1)];
+    for j in 0..width {
+        rows[j] = j;
+    }
+    for i in 1..=a.len() {
+        rows[i * width] = i;
+        for j in 1..=b.len() {
+            let change = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[(i - 1) * width + j] + 1)
+                .min(rows[i * width + j - 1] + 1)
+                .min(rows[(i - 1) * width + j - 1] + change);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[(i - 2) * width + j - 2] + 1);
+            }
+            rows[i * width + j] = best;
+        }
+    }
+    rows[width * (a.len() + 1) - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        assert_eq!(BY_NAME.len(), all().count());
+    }
+
+    #[test]
+    fn near_names() {
+        assert_eq!(nearest("conv2d"), Some("nn.conv2d"));
+        assert_eq!(nearest("nn.dence"), Some("nn.dense"));
+        assert_eq!(nearest("multipyl"), Some("multiply"));
+        assert_eq!(nearest("frobnicate"), None);
+        assert_eq!(distance("kernal_size", "kernel_size"), 1);
+    }
+}

@@ -1,0 +1,175 @@
+//! The database: inputs, and what is remembered between runs.
+
+use std::sync::{Arc, Mutex};
+
+use rustc_hash::FxHashMap;
+use salsa::{Durability, Setter};
+use syntax::{Parse, ParseLimits};
+
+use crate::{
+    body::{Body, Name},
+    infer::Inference,
+    item::DefKind,
+    lower::Previous,
+};
+
+/// A file, parsed.
+///
+/// The text is not here: it is in the tree, and an edit makes the next tree from the last.
+#[salsa::input(debug)]
+pub struct SourceFile {
+    /// The tree and what was wrong with the text.
+    #[returns(clone)]
+    pub parse: Arc<Parse>,
+    /// The file is the prelude.
+    #[returns(copy)]
+    pub is_prelude: bool,
+}
+
+/// What the user chose.
+#[salsa::input(singleton)]
+pub struct Settings {
+    /// Whether texts are read exactly as TVM reads them.
+    #[returns(copy)]
+    pub strict: bool,
+    /// The prelude, if modules see it.
+    #[returns(copy)]
+    pub prelude: Option<SourceFile>,
+}
+
+/// What queries need of a database.
+#[salsa::db]
+pub trait Db: salsa::Database {
+    /// What was computed for a definition last time. Results never depend on it.
+    fn cache(&self) -> &Cache;
+}
+
+/// The database.
+#[salsa::db]
+#[derive(Clone)]
+pub struct Database {
+    cache: Cache,
+    // Dropped last: the storage ends when no handle is left.
+    storage: salsa::Storage<Self>,
+}
+
+#[salsa::db]
+impl salsa::Database for Database {}
+
+#[salsa::db]
+impl Db for Database {
+    fn cache(&self) -> &Cache {
+        &self.cache
+    }
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        Database::new()
+    }
+}
+
+impl Database {
+    /// A database with the prelude and default settings.
+    pub fn new() -> Database {
+        Database::with_log(None)
+    }
+
+    /// A database that tells `log` which queries run.
+    pub fn with_log(log: Option<Box<dyn Fn(salsa::Event) + Send + Sync>>) -> Database {
+        let mut db = Database { cache: Cache::default(), storage: salsa::Storage::new(log) };
+        let parse = Arc::new(syntax::parse(crate::prelude::TEXT));
+        let prelude = SourceFile::builder(parse, true).durability(Durability::HIGH).new(&db);
+        Settings::new(&db, false, Some(prelude));
+        let _ = &mut db;
+        db
+    }
+
+    /// A new file.
+    pub fn add_file(&self, text: &str, limits: ParseLimits) -> SourceFile {
+        SourceFile::new(self, Arc::new(syntax::parse_with(text, limits)), false)
+    }
+
+    /// Gives a file its next tree; equal trees change nothing.
+    pub fn set_parse(&mut self, file: SourceFile, parse: Arc<Parse>) {
+        if !Arc::ptr_eq(&file.parse(self), &parse) {
+            file.set_parse(self).to(parse);
+        }
+    }
+
+    /// Chooses whether texts are read exactly as TVM reads them.
+    pub fn set_strict(&mut self, strict: bool) {
+        let settings = Settings::get(self);
+        if settings.strict(self) != strict {
+            settings.set_strict(self).to(strict);
+        }
+    }
+}
+
+/// Names a definition across revisions.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct DefKey {
+    pub(crate) file: salsa::Id,
+    pub(crate) module: u32,
+    pub(crate) kind: DefKind,
+    pub(crate) name: Name,
+    pub(crate) occurrence: u32,
+}
+
+/// What was computed for definitions last time, so that the next time starts from there.
+///
+/// A value here only ever saves work: every query gives the same result with an empty cache, which
+/// is tested.
+#[derive(Clone, Default)]
+pub struct Cache {
+    entries: Arc<Mutex<FxHashMap<DefKey, Entry>>>,
+}
+
+#[derive(Clone, Default)]
+struct Entry {
+    lowered: Option<Previous>,
+    inferred: Option<(Arc<Body>, Arc<Inference>)>,
+}
+
+impl Cache {
+    fn with<R>(&self, use_entries: impl FnOnce(&mut FxHashMap<DefKey, Entry>) -> R) -> R {
+        // A poisoned lock means that a thread died between two complete writes.
+        let mut entries = self.entries.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        use_entries(&mut entries)
+    }
+
+    pub(crate) fn lowered(&self, key: &DefKey) -> Option<Previous> {
+        self.with(|entries| entries.get(key).and_then(|entry| entry.lowered.clone()))
+    }
+
+    pub(crate) fn set_lowered(&self, key: &DefKey, previous: Previous) {
+        self.with(|entries| entries.entry(key.clone()).or_default().lowered = Some(previous));
+    }
+
+    pub(crate) fn inferred(&self, key: &DefKey) -> Option<(Arc<Body>, Arc<Inference>)> {
+        self.with(|entries| entries.get(key).and_then(|entry| entry.inferred.clone()))
+    }
+
+    pub(crate) fn set_inferred(&self, key: &DefKey, body: Arc<Body>, inference: Arc<Inference>) {
+        self.with(|entries| {
+            entries.entry(key.clone()).or_default().inferred = Some((body, inference));
+        });
+    }
+
+    /// Forgets what belongs to `file`: it has been closed, or gave way to another text.
+    pub fn forget(&self, file: SourceFile) {
+        use salsa::plumbing::AsId;
+        let id = file.as_id();
+        self.with(|entries| entries.retain(|key, _| key.file != id));
+    }
+
+    /// How many definitions are remembered.
+    pub fn len(&self) -> usize {
+        self.with(|entries| entries.len())
+    }
+
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,379 @@
+//! Types of a body.
+//!
+//! Units are inferred in order. As long as the types of everything that a stretch of units binds
+//! are known when the stretch ends, the stretch stands on its own: later units see frozen types,
+//! and the table starts afresh. In a module where every parameter has its type, each statement is
+//! such a stretch, so that an edit costs the statement and those whose inputs it changed; the
+//! rest is found again by comparing inputs.
+
+mod call;
+mod expr;
+mod finding;
+mod freeze;
+mod pattern;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use types::{NodeId, Solver, Type};
+
+use crate::{
+    body::*,
+    module::ModuleTypes,
+    scope::{Binding, Scopes},
+};
+pub use finding::{Finding, Mismatch};
+pub use freeze::{Inference, UnitTypes};
+
+/// What inference asks of the world around a body.
+pub trait Env {
+    /// Data types and constructors.
+    fn types(&self) -> &ModuleTypes;
+    /// The type of a global, if it is defined.
+    fn global(&self, name: &str) -> Global;
+    /// The type of a constant of the metadata section.
+    fn constant(&self, key: &str, index: u32) -> MetaEntry<Type>;
+    /// A symbolic size of the metadata section.
+    fn dim(&self, symbol: types::SymbolId) -> Option<types::Dim>;
+    /// Attributes of the metadata section.
+    fn attrs(&self, key: &str, index: u32) -> MetaEntry<types::Attrs>;
+    /// One attribute value of the metadata section.
+    fn value(&self, key: &str, index: u32) -> MetaEntry<types::AttrValue>;
+    /// Whether the text is read exactly as TVM does: literals without suffix are 32-bit integers
+    /// whatever stands beside them.
+    fn strict(&self) -> bool;
+}
+
+/// What a global is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Global {
+    /// A function of this type.
+    Known(Type),
+    /// A definition of the group that is being inferred, by number.
+    Group(usize),
+    /// Defined, but of no type that could be known: an external function.
+    Opaque,
+    /// Not defined.
+    Missing,
+}
+
+/// A look into the metadata section.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetaEntry<T> {
+    /// The entry.
+    Found(T),
+    /// The module has no metadata section.
+    NoSection,
+    /// The section has no such entry.
+    Missing,
+    /// The entry is something else.
+    Wrong,
+}
+
+/// What was inferred before, to be taken over where nothing changed.
+pub struct Memo<'m> {
+    /// The body as it was.
+    pub body: &'m Body,
+    /// Its types.
+    pub inference: &'m Inference,
+}
+
+/// Infers a body whose parameters are all typed, unit by unit.
+pub fn infer_ordered(
+    body: &Body,
+    scopes: &Scopes,
+    env: &dyn Env,
+    memo: Option<&Memo<'_>>,
+) -> Inference {
+    let bodies = [(body, scopes)];
+    let mut infer = Infer::new(&bodies, env);
+    infer.ordered(memo);
+    if infer.entangled {
+        infer = Infer::new(&bodies, env);
+        infer.whole();
+    }
+    infer.finish().pop().unwrap_or_default()
+}
+
+/// Infers definitions that need each other, or whose types are open, all at once.
+pub fn infer_group(bodies: &[(&Body, &Scopes)], env: &dyn Env) -> Vec<Inference> {
+    let mut infer = Infer::new(bodies, env);
+    infer.whole();
+    infer.finish()
+}
+
+/// Where a unit is: the number of its body in the group, and its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+struct At {
+    body: u32,
+    unit: u32,
+}
+
+/// Inference of a group of bodies.
+struct Infer<'a> {
+    bodies: &'a [(&'a Body, &'a Scopes)],
+    env: &'a dyn Env,
+    solver: Solver,
+    /// Frozen units, by body.
+    done: Vec<Vec<Option<Arc<UnitTypes>>>>,
+    /// The units of the open stretch.
+    open: Vec<OpenUnit>,
+    /// Where each open unit is in `open`.
+    open_at: FxHashMap<At, usize>,
+    /// Types of bindings outside the stretch, one node each, so that what they share stays shared.
+    imported: FxHashMap<(u32, Binding), NodeId>,
+    /// What each relation came from.
+    origins: Vec<(At, ExprId)>,
+    /// Relations up to here have been looked at.
+    reported: usize,
+    /// The function types of the group, where they are open.
+    group: Vec<Option<GroupSignature>>,
+    /// The types of the definitions, once found.
+    signatures: Vec<Option<Type>>,
+    /// A type from outside the stretch has changed.
+    entangled: bool,
+}
+
+/// The type of a definition of the group while it is inferred.
+#[derive(Clone)]
+struct GroupSignature {
+    params: SmallVec<[NodeId; 4]>,
+    ret: NodeId,
+    node: NodeId,
+}
+
+/// A unit whose types are not frozen yet.
+struct OpenUnit {
+    at: At,
+    exprs: Vec<NodeId>,
+    binders: Vec<Option<NodeId>>,
+    findings: Vec<Finding>,
+    /// What was asked of the world around, for the memo.
+    inputs: Vec<Type>,
+}
+
+impl<'a> Infer<'a> {
+    fn new(bodies: &'a [(&'a Body, &'a Scopes)], env: &'a dyn Env) -> Infer<'a> {
+        Infer {
+            bodies,
+            env,
+            solver: Solver::new(),
+            done: bodies.iter().map(|(body, _)| vec![None; body.units.len()]).collect(),
+            open: Vec::new(),
+            open_at: FxHashMap::default(),
+            imported: FxHashMap::default(),
+            origins: Vec::new(),
+            reported: 0,
+            group: vec![None; bodies.len()],
+            signatures: vec![None; bodies.len()],
+            entangled: false,
+        }
+    }
+
+    fn body(&self, at: At) -> &'a Body {
+        self.bodies[at.body as usize].0
+    }
+
+    fn unit(&self, at: At) -> &'a Unit {
+        &self.body(at).units[at.unit as usize]
+    }
+
+    /// Unit by unit, one stretch after the other.
+    fn ordered(&mut self, memo: Option<&Memo<'_>>) {
+        let body = self.bodies[0].0;
+        let known = memo.map(|memo| Known::new(memo, body));
+        let count = body.units.len();
+        for unit in 0..count {
+            let at = At { body: 0, unit: unit as u32 };
+            if self.open.is_empty()
+                && let Some(types) = known.as_ref().and_then(|known| known.get(unit))
+                && self.inputs_hold(at, types)
+            {
+                self.done[0][unit] = Some(types.clone());
+                continue;
+            }
+            self.run(at);
+            self.solver.solve();
+            if unit + 1 == count || self.is_closed() {
+                self.close(unit + 1 == count);
+                if self.entangled {
+                    return;
+                }
+            }
+        }
+        self.close(true);
+    }
+
+    /// Everything in one table.
+    fn whole(&mut self) {
+        for (number, (body, _)) in self.bodies.iter().enumerate() {
+            self.declare(number, body);
+        }
+        for (number, (body, _)) in self.bodies.iter().enumerate() {
+            for unit in 0..body.units.len() {
+                self.run(At { body: number as u32, unit: unit as u32 });
+            }
+        }
+        self.solver.solve();
+        self.close(true);
+        self.entangled = false;
+    }
+
+    /// Whether the open stretch leaves nothing open behind it.
+    fn is_closed(&mut self) -> bool {
+        if self.solver.table.open_vars() == 0 && !self.solver.table.has_open_literals() {
+            return true;
+        }
+        self.open.iter().all(|open| {
+            let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
+            let closed = |binder: &BinderId| match open.binders[binder.index()] {
+                Some(node) => self.solver.table.resolve(node).is_closed(),
+                None => true,
+            };
+            unit.binds.iter().all(closed)
+                && unit.header().is_none_or(|header| header.params.iter().all(closed))
+        })
+    }
+
+    /// Whether a unit would see the same types around it as when `types` were found.
+    fn inputs_hold(&self, at: At, types: &UnitTypes) -> bool {
+        let mut before = types.inputs.iter();
+        let mut same = |now: Type| match before.next() {
+            Some(then) => then.is_same(&now) || *then == now,
+            None => false,
+        };
+        for input in self.inputs_of(at) {
+            if !same(input) {
+                return false;
+            }
+        }
+        before.next().is_none()
+    }
+
+    /// The types of what a unit takes from outside, in a fixed order.
+    fn inputs_of(&self, at: At) -> impl Iterator<Item = Type> {
+        let (body, scopes) = self.bodies[at.body as usize];
+        let unit = &body.units[at.unit as usize];
+        let frees = scopes.unit(at.unit as usize).iter().map(move |binding| match binding {
+            Some(binding) => self.frozen(at.body, *binding).unwrap_or(Type::Error),
+            None => Type::Error,
+        });
+        let globals = unit.globals().map(|(name, _)| match self.env.global(name) {
+            Global::Known(ty) => ty,
+            Global::Group(_) | Global::Opaque => Type::Error,
+            Global::Missing => Type::unit(),
+        });
+        let ret = (unit.kind == UnitKind::Tail)
+            .then(|| body.header().and_then(|header| header.ret.clone()))
+            .flatten();
+        frees.chain(globals).chain(ret)
+    }
+
+    /// The type of a binding whose unit is frozen.
+    fn frozen(&self, body: u32, binding: Binding) -> Option<Type> {
+        let types = self.done[body as usize].get(binding.unit as usize)?.as_ref()?;
+        types.binders.get(binding.binder.index()).cloned()
+    }
+
+    /// The node of a variable bound outside the current unit.
+    fn outer_variable(&mut self, body: u32, binding: Binding) -> NodeId {
+        let at = At { body, unit: binding.unit };
+        if let Some(&open) = self.open_at.get(&at) {
+            let known = self.open[open].binders[binding.binder.index()];
+            return known.unwrap_or_else(|| self.solver.table.import(&Type::Error));
+        }
+        if let Some(&node) = self.imported.get(&(body, binding)) {
+            return node;
+        }
+        let ty = self.frozen(body, binding).unwrap_or(Type::Error);
+        let node = self.solver.table.import_outer(&ty);
+        self.imported.insert((body, binding), node);
+        node
+    }
+
+    /// Infers one unit into the open stretch.
+    fn run(&mut self, at: At) {
+        let unit = self.unit(at);
+        self.open_at.insert(at, self.open.len());
+        let inputs = self.inputs_of(at).collect();
+        self.open.push(OpenUnit {
+            at,
+            exprs: Vec::with_capacity(unit.exprs.len()),
+            binders: vec![None; unit.binders.len()],
+            findings: Vec::new(),
+            inputs,
+        });
+        if unit.kind == UnitKind::Header {
+            self.header(at);
+        }
+        for index in 0..unit.exprs.len() {
+            let node = self.expr(at, ExprId(index as u32));
+            self.current().exprs.push(node);
+        }
+        if unit.kind == UnitKind::FreeVar
+            && let Some(binder) = unit.binds
+        {
+            let node = self.annotated(at, binder);
+            self.set_binder(binder, node);
+        }
+        if unit.kind == UnitKind::Tail
+            && let Some(root) = unit.root
+        {
+            self.result(at, root);
+        }
+    }
+
+    fn current(&mut self) -> &mut OpenUnit {
+        let last = self.open.len() - 1;
+        &mut self.open[last]
+    }
+
+    fn node(&self, expr: ExprId) -> NodeId {
+        self.open[self.open.len() - 1].exprs[expr.index()]
+    }
+
+    fn set_binder(&mut self, binder: BinderId, node: NodeId) {
+        self.current().binders[binder.index()] = Some(node);
+    }
+
+    fn find(&mut self, finding: Finding) {
+        self.current().findings.push(finding);
+    }
+
+    fn error_node(&mut self) -> NodeId {
+        self.solver.table.import(&Type::Error)
+    }
+}
+
+/// Which units of a body were there before, unchanged.
+struct Known<'m> {
+    memo: &'m Memo<'m>,
+    prefix: usize,
+    suffix: usize,
+    count: usize,
+}
+
+impl<'m> Known<'m> {
+    fn new(memo: &'m Memo<'m>, body: &Body) -> Known<'m> {
+        let (new, old) = (&body.units, &memo.body.units);
+        let same = |(a, b): &(&Arc<Unit>, &Arc<Unit>)| Arc::ptr_eq(a, b);
+        let prefix = new.iter().zip(old).take_while(same).count();
+        let shorter = new.len().min(old.len()) - prefix;
+        let suffix = new.iter().rev().zip(old.iter().rev()).take(shorter).take_while(same).count();
+        Known { memo, prefix, suffix, count: new.len() }
+    }
+
+    fn get(&self, unit: usize) -> Option<&'m Arc<UnitTypes>> {
+        let old = &self.memo.inference.units;
+        let index = if unit < self.prefix {
+            unit
+        } else if self.count - unit <= self.suffix {
+            old.len().checked_sub(self.count - unit)?
+        } else {
+            return None;
+        };
+        // Units inferred together with others are not taken over one by one.
+        old.get(index).filter(|types| types.alone)
+    }
+}

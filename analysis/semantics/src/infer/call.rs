@@ -1,0 +1,184 @@
+//! Calls.
+
+use operators::Operator;
+use smallvec::SmallVec;
+use types::{Assign, AttrValue, Attrs, NodeId, Relation, Type};
+
+use super::{At, Finding, Infer, MetaEntry, Mismatch};
+use crate::body::*;
+
+impl Infer<'_> {
+    pub(super) fn call(&mut self, at: At, id: ExprId, call: CallId) -> NodeId {
+        let data = self.unit(at).call(call);
+        let args: SmallVec<[NodeId; 4]> = data.args.iter().map(|&arg| self.node(arg)).collect();
+        match &data.callee {
+            Callee::Operator(operator) => {
+                // A constructor of the module wins over an operator of the same name.
+                if let Some(node) = self.constructor(operator.name) {
+                    return self.apply(at, id, data, node, &args);
+                }
+                self.operator_call(at, id, data, operator, args)
+            }
+            Callee::Name(name) => match self.constructor(name) {
+                Some(node) => self.apply(at, id, data, node, &args),
+                None => {
+                    if !name.is_empty() {
+                        self.find(Finding::UnknownName { expr: id, name: name.clone() });
+                    }
+                    self.error_node()
+                }
+            },
+            Callee::Expr(callee) => {
+                let node = self.node(*callee);
+                self.apply(at, id, data, node, &args)
+            }
+        }
+    }
+
+    fn constructor(&mut self, name: &str) -> Option<NodeId> {
+        let (adt, constructor) = self.env.types().constructor(name)?;
+        let func = adt.constructor_type(constructor);
+        Some(self.solver.table.import(&func.into()))
+    }
+
+    /// A call of an operator: one relation over the arguments and the result.
+    fn operator_call(
+        &mut self,
+        at: At,
+        id: ExprId,
+        data: &CallData,
+        operator: &'static Operator,
+        mut args: SmallVec<[NodeId; 4]>,
+    ) -> NodeId {
+        let wanted = operator.args.len();
+        let fits = if operator.variadic { args.len() >= wanted } else { args.len() == wanted };
+        if !fits {
+            self.find(Finding::Arity { call: id, wanted, found: args.len() });
+            return self.error_node();
+        }
+        let Some((name, solve)) = operator.rule else {
+            self.find(Finding::NoRule { expr: id, operator });
+            return self.error_node();
+        };
+        let Some(attrs) = self.attrs(id, data, operator) else { return self.error_node() };
+        let result = self.solver.table.fresh();
+        args.push(result);
+        let relation = Relation { name, operator: operator.name, solve, attrs };
+        self.relate(at, id, relation, args, operator.args);
+        result
+    }
+
+    /// The attributes of a call, with what stands in the metadata section looked up.
+    fn attrs(&mut self, id: ExprId, data: &CallData, operator: &Operator) -> Option<Attrs> {
+        if let Some((key, index)) = &data.meta_attrs {
+            return match self.env.attrs(key, *index) {
+                MetaEntry::Found(attrs) => Some(attrs),
+                // Printed without metadata: nothing is known of the attributes.
+                MetaEntry::NoSection => None,
+                MetaEntry::Missing | MetaEntry::Wrong => {
+                    let (key, index) = (key.clone(), *index);
+                    self.find(Finding::Metadata { expr: id, key, index, section: true });
+                    None
+                }
+            };
+        }
+        if operator.detached && data.written.is_empty() {
+            return Some(Attrs::none());
+        }
+        let attrs = &data.attrs;
+        if attrs.values().iter().any(has_meta) {
+            let env = self.env;
+            let schema = attrs.schema()?;
+            let values: Vec<AttrValue> =
+                attrs.values().iter().map(|value| look_up(env, value)).collect();
+            return Some(Attrs::new(schema, values));
+        }
+        Some(attrs.clone())
+    }
+
+    /// A call of a function.
+    fn apply(
+        &mut self,
+        at: At,
+        id: ExprId,
+        data: &CallData,
+        callee: NodeId,
+        args: &[NodeId],
+    ) -> NodeId {
+        // What the arguments are may decide which function this is.
+        self.solver.solve();
+        let ty = self.solver.table.resolve(callee);
+        let node = match &ty {
+            Type::Func(func) if !func.type_params.is_empty() => {
+                let subst = self.with_type_args(id, func, &data.type_args);
+                let (node, constraints) = self.solver.table.instantiate_with(func, &subst);
+                for constraint in &constraints {
+                    self.constrain(at, id, constraint);
+                }
+                node
+            }
+            Type::Func(_) => {
+                if !data.type_args.is_empty() {
+                    let found = data.type_args.len();
+                    self.find(Finding::TypeArgs { call: id, wanted: 0, found });
+                }
+                callee
+            }
+            Type::Var(_) => {
+                // A function of the arguments' types, with a result that is not known.
+                let ret = self.solver.table.fresh();
+                let func = self.solver.table.func(args.iter().copied(), ret);
+                if self.solver.table.unify(callee, func).is_err() {
+                    self.find(Finding::NotCallable { call: id, ty });
+                    self.solver.table.give_up(ret);
+                }
+                return ret;
+            }
+            Type::Error => return self.error_node(),
+            other => {
+                self.find(Finding::NotCallable { call: id, ty: other.clone() });
+                return self.error_node();
+            }
+        };
+        let Some((params, ret)) = self.solver.table.signature(node) else {
+            return self.error_node();
+        };
+        if params.len() != args.len() {
+            let (wanted, found) = (params.len(), args.len());
+            self.find(Finding::Arity { call: id, wanted, found });
+            return ret;
+        }
+        for (index, (&param, &arg)) in params.iter().zip(args).enumerate() {
+            let before = (self.solver.table.resolve(param), self.solver.table.resolve(arg));
+            let unified = self.solver.table.unify_as(param, arg, Assign::Left);
+            if let Err(conflict) = unified {
+                let (wanted, found) = before;
+                let what = Mismatch::Argument { call: id, index };
+                self.find(Finding::Mismatch { what, found, wanted, conflict });
+            }
+        }
+        ret
+    }
+}
+
+fn has_meta(value: &AttrValue) -> bool {
+    match value {
+        AttrValue::Meta { .. } => true,
+        AttrValue::List(values) => values.iter().any(has_meta),
+        _ => false,
+    }
+}
+
+fn look_up(env: &dyn super::Env, value: &AttrValue) -> AttrValue {
+    match value {
+        AttrValue::Meta { key, index } => match env.value(key, *index) {
+            MetaEntry::Found(value) => value,
+            MetaEntry::NoSection => AttrValue::Opaque,
+            MetaEntry::Missing | MetaEntry::Wrong => AttrValue::Error,
+        },
+        AttrValue::List(values) => {
+            AttrValue::List(values.iter().map(|value| look_up(env, value)).collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,130 @@
+//! Patterns, exhaustiveness, arms that cannot run.
+
+use smallvec::SmallVec;
+use types::{NodeId, Type};
+
+use super::{At, Finding, Infer, Mismatch};
+use crate::{
+    body::*,
+    exhaustive::{Shape, missing, unreachable},
+};
+
+impl Infer<'_> {
+    /// The patterns of a `match` against what is matched on.
+    pub(super) fn enter_match(&mut self, at: At, id: MatchId) -> NodeId {
+        let data = &self.unit(at).matches[id.index()];
+        let scrutinee = self.node(data.scrutinee);
+        for arm in &data.arms {
+            self.pattern(at, &arm.pattern, scrutinee);
+        }
+        scrutinee
+    }
+
+    fn pattern(&mut self, at: At, pattern: &Pattern, wanted: NodeId) {
+        match &pattern.kind {
+            PatternKind::Wildcard => {}
+            PatternKind::Var(binder) => {
+                let mut node = wanted;
+                if self.unit(at).binder(*binder).annotation.is_some() {
+                    node = self.annotated(at, *binder);
+                    self.must_be(node, wanted, Mismatch::Pattern { binder: *binder });
+                }
+                self.set_binder(*binder, node);
+            }
+            PatternKind::Tuple(fields) => self.tuple_pattern(at, pattern, fields, wanted),
+            PatternKind::Constructor(name, fields) => {
+                self.constructor_pattern(at, pattern, name, fields, wanted);
+            }
+        }
+    }
+
+    fn tuple_pattern(&mut self, at: At, pattern: &Pattern, fields: &[Pattern], wanted: NodeId) {
+        let nodes: SmallVec<[NodeId; 4]> =
+            fields.iter().map(|_| self.solver.table.fresh()).collect();
+        let tuple = self.solver.table.tuple(nodes.iter().copied());
+        let scrutinee = self.solver.table.resolve(wanted);
+        if self.solver.table.unify(wanted, tuple).is_err() {
+            for &node in &nodes {
+                self.solver.table.give_up(node);
+            }
+            let range = pattern.range;
+            let finding = match &scrutinee {
+                Type::Tuple(types) if types.len() != fields.len() => Finding::PatternArity {
+                    range,
+                    name: None,
+                    wanted: types.len(),
+                    found: fields.len(),
+                },
+                _ => {
+                    let pattern = Type::tuple(fields.iter().map(|_| Type::Error));
+                    Finding::PatternType { range, pattern, scrutinee }
+                }
+            };
+            self.find(finding);
+        }
+        for (field, &node) in fields.iter().zip(&nodes) {
+            self.pattern(at, field, node);
+        }
+    }
+
+    fn constructor_pattern(
+        &mut self,
+        at: At,
+        pattern: &Pattern,
+        name: &Name,
+        fields: &[Pattern],
+        wanted: NodeId,
+    ) {
+        let range = pattern.range;
+        let Some((adt, constructor)) = self.env.types().constructor(name) else {
+            self.find(Finding::UnknownConstructor { range, name: name.clone() });
+            let error = self.error_node();
+            for field in fields {
+                self.pattern(at, field, error);
+            }
+            return;
+        };
+        let func = adt.constructor_type(constructor);
+        let (node, _) = self.solver.table.instantiate(&func);
+        let Some((params, ret)) = self.solver.table.signature(node) else { return };
+        let scrutinee = self.solver.table.resolve(wanted);
+        if self.solver.table.unify(wanted, ret).is_err() {
+            let pattern = adt.own_type();
+            self.find(Finding::PatternType { range, pattern, scrutinee });
+        }
+        if params.len() != fields.len() {
+            let (wanted, found) = (params.len(), fields.len());
+            let name = Some(name.clone());
+            self.find(Finding::PatternArity { range, name, wanted, found });
+        }
+        for (i, field) in fields.iter().enumerate() {
+            let node = params.get(i).copied().unwrap_or_else(|| self.error_node());
+            self.pattern(at, field, node);
+        }
+    }
+
+    /// The type of a `match`: that of all its arms.
+    pub(super) fn finish_match(&mut self, at: At, id: ExprId, number: MatchId) -> NodeId {
+        let data = &self.unit(at).matches[number.index()];
+        let result = self.solver.table.fresh();
+        for (i, arm) in data.arms.iter().enumerate() {
+            let node = self.node(arm.body.result);
+            self.must_be(result, node, Mismatch::Arm { expr: id, arm: i });
+        }
+        if data.arms.is_empty() {
+            self.solver.table.give_up(result);
+        }
+        let types = self.env.types();
+        let shapes: Vec<Shape> = data.arms.iter().map(|arm| Shape::of(&arm.pattern)).collect();
+        for arm in unreachable(types, &shapes) {
+            self.find(Finding::Unreachable { expr: id, arm });
+        }
+        if !data.partial && !data.arms.is_empty() {
+            let missing = missing(types, &shapes);
+            if !missing.is_empty() {
+                self.find(Finding::NotExhaustive { expr: id, missing });
+            }
+        }
+        result
+    }
+}

@@ -1,0 +1,186 @@
+//! What a file defines: modules, and the definitions in them.
+//!
+//! A definition knows its own tree and, apart from it, where it begins. What reads the tree does
+//! not run again when the definition moves; only what makes places in the file does.
+
+use rustc_hash::FxHashMap;
+use syntax::{
+    GreenNode, Node, SyntaxKind, TextRange, TextSize,
+    ast::{self, AstNode},
+};
+
+use crate::{
+    body::Name,
+    db::{Db, DefKey, SourceFile},
+};
+
+/// What kind of item a definition is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum DefKind {
+    /// `def @f`
+    Fn,
+    /// `type T`
+    Type,
+    /// A bare expression.
+    Expr,
+    /// A TIR function.
+    Tir,
+    /// The metadata section.
+    Metadata,
+    /// `#[version = "0.0.5"]`
+    Version,
+}
+
+/// The tree of an item; two are equal when they are one in memory.
+///
+/// Comparing big trees costs more than what depends on them, and an edit leaves the trees of other
+/// items as they are.
+#[derive(Clone, Debug)]
+pub struct ItemGreen(pub GreenNode);
+
+impl PartialEq for ItemGreen {
+    fn eq(&self, other: &ItemGreen) -> bool {
+        std::ptr::eq::<syntax::GreenNodeData>(&*self.0, &*other.0)
+    }
+}
+
+impl Eq for ItemGreen {}
+
+/// An item of a module.
+#[salsa::tracked(debug)]
+pub struct Def<'db> {
+    /// The file that holds it.
+    #[returns(copy)]
+    pub file: SourceFile,
+    /// The number of its module in the file.
+    #[returns(copy)]
+    pub module: u32,
+    /// What kind of item it is.
+    #[returns(copy)]
+    pub kind: DefKind,
+    /// Its name, with the sigil.
+    #[returns(ref)]
+    pub name: Name,
+    /// How many items of its kind and name stand before it in the module.
+    #[returns(copy)]
+    pub occurrence: u32,
+    /// Its tree.
+    #[tracked]
+    #[returns(ref)]
+    pub green: ItemGreen,
+    /// Where it begins in the file.
+    #[tracked]
+    #[returns(copy)]
+    pub start: TextSize,
+}
+
+impl<'db> Def<'db> {
+    /// The item's tree, with offsets from its own start.
+    pub fn node(self, db: &'db dyn Db) -> Node<'db> {
+        Node::root(&self.green(db).0)
+    }
+
+    pub(crate) fn key(self, db: &'db dyn Db) -> DefKey {
+        use salsa::plumbing::AsId;
+        DefKey {
+            file: self.file(db).as_id(),
+            module: self.module(db),
+            kind: self.kind(db),
+            name: self.name(db).clone(),
+            occurrence: self.occurrence(db),
+        }
+    }
+
+    /// Where the name stands, counted from the start of the definition.
+    pub fn name_range(self, db: &'db dyn Db) -> TextRange {
+        let node = self.node(db);
+        let name = node.child(SyntaxKind::NAME);
+        name.map_or(TextRange::empty(TextSize::new(0)), |name| name.range())
+    }
+
+    /// Where the definition stands in the file.
+    pub fn range(self, db: &'db dyn Db) -> TextRange {
+        TextRange::at(self.start(db), self.green(db).0.text_len())
+    }
+}
+
+/// A module: a whole file, or one of several that a log holds.
+#[salsa::tracked(debug)]
+pub struct Module<'db> {
+    /// The file that holds it.
+    #[returns(copy)]
+    pub file: SourceFile,
+    /// Its number in the file.
+    #[returns(copy)]
+    pub number: u32,
+    /// Its items, in order.
+    #[tracked]
+    #[returns(ref)]
+    pub items: Vec<Def<'db>>,
+}
+
+/// The modules of a file.
+#[salsa::tracked(returns(ref))]
+pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
+    let parse = file.parse(db);
+    let root = Node::root(&parse.green);
+    let mut modules = Vec::new();
+    let mut items: Vec<Def<'_>> = Vec::new();
+    let mut seen: FxHashMap<(DefKind, Name), u32> = FxHashMap::default();
+    let mut number = 0;
+    for node in root.children() {
+        let (kind, name) = match node.kind() {
+            SyntaxKind::FN_DEF => (DefKind::Fn, ast::FnDef::cast(node).and_then(|d| d.name())),
+            SyntaxKind::TYPE_DEF => {
+                (DefKind::Type, ast::TypeDef::cast(node).and_then(|d| d.name()))
+            }
+            SyntaxKind::EXPR_ITEM => (DefKind::Expr, None),
+            SyntaxKind::TIR_ITEM => (DefKind::Tir, None),
+            SyntaxKind::METADATA_ITEM => (DefKind::Metadata, None),
+            SyntaxKind::VERSION => (DefKind::Version, None),
+            SyntaxKind::BANNER_ITEM => {
+                if !items.is_empty() {
+                    modules.push(Module::new(db, file, number, std::mem::take(&mut items)));
+                    seen.clear();
+                    number += 1;
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        if kind == DefKind::Version && !items.is_empty() {
+            modules.push(Module::new(db, file, number, std::mem::take(&mut items)));
+            seen.clear();
+            number += 1;
+        }
+        let name = match kind {
+            DefKind::Tir => tir_name(node),
+            _ => name.map(|name| Name::new(name.text())).unwrap_or_default(),
+        };
+        let occurrence = seen.entry((kind, name.clone())).or_insert(0);
+        let green = ItemGreen(node.green().to_owned());
+        let def = Def::new(db, file, number, kind, name, *occurrence, green, node.start());
+        *occurrence += 1;
+        items.push(def);
+    }
+    modules.push(Module::new(db, file, number, items));
+    modules
+}
+
+/// The name under which Relay code calls a TIR function.
+fn tir_name(node: Node<'_>) -> Name {
+    let text = ast::TirItem::cast(node).and_then(|tir| tir.text()).map(|t| t.text());
+    let text = text.unwrap_or_default();
+    // `@main = primfn(…)`, or a Python function below its decorator.
+    if let Some((name, _)) = text.split_once(" = primfn") {
+        return name.trim().into();
+    }
+    let name = text.lines().find_map(|line| line.trim_start().strip_prefix("def "));
+    let name = name.and_then(|rest| rest.split(['(', ' ']).next()).unwrap_or_default();
+    format!("@{name}").into()
+}
+
+/// The module with number `number`.
+pub fn module(db: &dyn Db, file: SourceFile, number: u32) -> Option<Module<'_>> {
+    modules(db, file).get(number as usize).copied()
+}

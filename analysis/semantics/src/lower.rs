@@ -1,0 +1,407 @@
+//! Syntax to bodies.
+//!
+//! Reads the stored tree only, so it knows neither where the definition stands in its file nor
+//! what else the module defines. What an edit did not touch keeps its unit.
+
+mod attr;
+mod expr;
+mod literal;
+mod pattern;
+mod scope;
+mod ty;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use syntax::{
+    GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    ast::{self, AstNode},
+};
+use types::{Kind, ParamId, TypeParam};
+
+use crate::body::*;
+use scope::Scope;
+pub use ty::{HOLE, meta_symbol};
+
+/// A definition that was lowered before, for its units.
+#[derive(Clone)]
+pub struct Previous {
+    /// Its tree.
+    pub green: GreenNode,
+    /// What it was lowered to.
+    pub body: Arc<Body>,
+}
+
+/// Lowers a definition or a bare expression.
+///
+/// `previous` is what an earlier version of it was lowered to; units over unchanged syntax are
+/// taken from there. The result does not depend on it.
+pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
+    let name = ast::FnDef::cast(node).and_then(|def| def.name()).map(|n| n.text().into_owned());
+    let mut lowering = Lowering {
+        salt: name.as_deref().map_or(0, salt),
+        scope: Scope::default(),
+        type_params: Vec::new(),
+    };
+    let origin = node.start();
+    let block = ast::FnDef::cast(node)
+        .and_then(|def| def.body())
+        .or_else(|| ast::ExprItem::cast(node).and_then(|item| item.block()));
+
+    let header = Arc::new(lowering.header(node));
+    let mut units = vec![header];
+    let mut starts = vec![TextSize::new(0)];
+    let slots: Vec<Slot<'_>> = block.map_or_else(Vec::new, |block| slots(block.node()));
+    let old = previous.and_then(|previous| Old::new(previous, &units[0]));
+    let (old_slots, old_units) = old.as_ref().map_or((&[][..], &[][..]), |old| {
+        (&old.slots[..], &old.body.units[1..])
+    });
+    let unchanged = |new: &Slot<'_>, old: &OldSlot| new.green() == old.green && new.tail == old.tail;
+    let prefix = slots.iter().zip(old_slots).take_while(|(new, old)| unchanged(new, old)).count();
+    let shorter = slots.len().min(old_slots.len());
+    let suffix = slots
+        .iter()
+        .rev()
+        .zip(old_slots.iter().rev())
+        .take(shorter - prefix)
+        .take_while(|(new, old)| unchanged(new, old))
+        .count();
+
+    for (i, slot) in slots.iter().enumerate() {
+        starts.push(slot.node.start() - origin);
+        let from_end = slots.len() - i;
+        if i < prefix {
+            units.push(old_units[i].clone());
+        } else if from_end <= suffix {
+            units.push(old_units[old_units.len() - from_end].clone());
+        } else {
+            units.push(Arc::new(lowering.statement(slot)));
+        }
+    }
+    Body { units, starts }
+}
+
+/// A statement or the expression at the end of a block, with the comment behind the latter.
+struct Slot<'t> {
+    node: Node<'t>,
+    /// Length and text of the comment that belongs to the expression at the end.
+    tail: Option<(TextRange, SmolStr)>,
+}
+
+impl Slot<'_> {
+    fn green(&self) -> *const syntax::GreenNodeData {
+        self.node.green()
+    }
+}
+
+fn slots(block: Node<'_>) -> Vec<Slot<'_>> {
+    let mut slots: Vec<Slot<'_>> = Vec::new();
+    let mut after_expr = false;
+    for element in block.elements() {
+        match element {
+            NodeOrToken::Node(node) => {
+                after_expr = !node.kind().is_stmt();
+                if node.kind() != SyntaxKind::ERROR {
+                    slots.push(Slot { node, tail: None });
+                }
+            }
+            NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT && after_expr => {
+                if let Some(slot) = slots.last_mut()
+                    && slot.tail.is_none()
+                {
+                    let range = token.range() - slot.node.start();
+                    slot.tail = Some((range, token.text().into()));
+                }
+            }
+            NodeOrToken::Token(_) => {}
+        }
+    }
+    slots
+}
+
+struct OldSlot {
+    green: *const syntax::GreenNodeData,
+    tail: Option<(TextRange, SmolStr)>,
+}
+
+struct Old<'p> {
+    slots: Vec<OldSlot>,
+    body: &'p Body,
+}
+
+impl<'p> Old<'p> {
+    /// The old units, if they were lowered under the same name and type parameters.
+    fn new(previous: &'p Previous, header: &Unit) -> Option<Old<'p>> {
+        let old = previous.body.header();
+        let same = old.map(|f| &f.type_params) == header.header().map(|f| &f.type_params);
+        if !same {
+            return None;
+        }
+        let root = Node::root(&previous.green);
+        let block = root.child(SyntaxKind::BLOCK)?;
+        let slots: Vec<OldSlot> = slots(block)
+            .into_iter()
+            .map(|slot| OldSlot { green: slot.green(), tail: slot.tail })
+            .collect();
+        (slots.len() + 1 == previous.body.units.len())
+            .then_some(Old { slots, body: &previous.body })
+    }
+}
+
+/// A number for the identities of a definition's type parameters.
+fn salt(name: &str) -> u32 {
+    use std::hash::{Hash, Hasher};
+    let mut hasher = rustc_hash::FxHasher::default();
+    name.hash(&mut hasher);
+    (hasher.finish() as u32) << 10
+}
+
+struct Lowering {
+    salt: u32,
+    scope: Scope,
+    /// Type parameters of the definition.
+    type_params: Vec<TypeParam>,
+}
+
+impl Lowering {
+    fn unit<'a>(&'a mut self, node: Node<'_>, kind: UnitKind) -> UnitLowering<'a> {
+        self.scope.clear();
+        UnitLowering {
+            origin: node.start(),
+            unit: Unit { kind, len: u32::from(node.range().len()), ..Unit::default() },
+            scope: &mut self.scope,
+            type_params: self.type_params.clone(),
+            next_param: self.salt + 256,
+            frees: FxHashMap::default(),
+            graphs: FxHashMap::default(),
+        }
+    }
+
+    /// Everything of a definition but its body.
+    fn header(&mut self, node: Node<'_>) -> Unit {
+        let salt = self.salt;
+        let mut lowering = self.unit(node, UnitKind::Header);
+        lowering.next_param = salt;
+        let Some(def) = ast::FnDef::cast(node) else {
+            // A bare expression has no header.
+            lowering.unit.len = 0;
+            return lowering.finish();
+        };
+        let end = def.body().map_or(node.range().end(), |body| body.range().start());
+        lowering.unit.len = u32::from(end - node.start());
+        let function =
+            lowering.signature(def.type_params(), def.params(), def.ret(), def.where_clause());
+        lowering.unit.fns.push(function);
+        let params = std::mem::take(&mut lowering.type_params);
+        let unit = lowering.finish();
+        self.type_params = params;
+        unit
+    }
+
+    fn statement(&mut self, slot: &Slot<'_>) -> Unit {
+        let node = slot.node;
+        let kind = match node.kind() {
+            SyntaxKind::LET_STMT => UnitKind::Let,
+            SyntaxKind::GRAPH_STMT => UnitKind::Graph,
+            SyntaxKind::FREE_VAR_STMT => UnitKind::FreeVar,
+            SyntaxKind::EXPR_STMT => UnitKind::Sequence,
+            _ => UnitKind::Tail,
+        };
+        let mut lowering = self.unit(node, kind);
+        if kind == UnitKind::Tail {
+            let root = lowering.expr(node);
+            lowering.unit.root = Some(root);
+            if let Some((range, text)) = &slot.tail {
+                lowering.evidence(Subject::Expr(root), *range, text);
+                lowering.unit.len = lowering.unit.len.max(u32::from(range.end()));
+            }
+        } else {
+            let (root, binder) = lowering.stmt(node);
+            lowering.unit.root = root;
+            lowering.unit.binds = binder;
+        }
+        lowering.finish()
+    }
+}
+
+/// The lowering of one unit.
+struct UnitLowering<'a> {
+    origin: TextSize,
+    unit: Unit,
+    scope: &'a mut Scope,
+    /// Type parameters in scope, the innermost last.
+    type_params: Vec<TypeParam>,
+    next_param: u32,
+    frees: FxHashMap<Name, FreeId>,
+    /// Every graph variable of the unit so far, in scope or not.
+    graphs: FxHashMap<Name, BinderId>,
+}
+
+impl UnitLowering<'_> {
+    fn finish(self) -> Unit {
+        let mut unit = self.unit;
+        unit.exprs.shrink_to_fit();
+        unit.ranges.shrink_to_fit();
+        unit.binders.shrink_to_fit();
+        unit.frees.shrink_to_fit();
+        unit.calls.shrink_to_fit();
+        unit.evidence.shrink_to_fit();
+        unit
+    }
+
+    fn place(&self, range: TextRange) -> TextRange {
+        range - self.origin
+    }
+
+    fn problem(&mut self, range: TextRange, kind: ProblemKind) {
+        let range = self.place(range);
+        self.unit.problems.push(Problem { range, kind });
+    }
+
+    fn push(&mut self, range: TextRange, expr: Expr) -> ExprId {
+        let id = ExprId(self.unit.exprs.len() as u32);
+        self.unit.exprs.push(expr);
+        let range = self.place(range);
+        self.unit.ranges.push(range);
+        id
+    }
+
+    fn bind(&mut self, binder: Binder) -> BinderId {
+        let id = BinderId(self.unit.binders.len() as u32);
+        if binder.kind == BinderKind::Graph {
+            self.graphs.insert(binder.name.clone(), id);
+        }
+        self.scope.bind(binder.name.clone(), id);
+        self.unit.binders.push(binder);
+        id
+    }
+
+    /// A variable that is not in scope yet.
+    fn binder(&mut self, name: Option<ast::Name<'_>>, kind: BinderKind) -> Binder {
+        let (text, range) = name.map_or_else(
+            || (SmolStr::default(), TextRange::empty(self.origin)),
+            |name| (SmolStr::new(name.text()), name.range()),
+        );
+        Binder { name: text, range: self.place(range), kind, annotation: None }
+    }
+
+    /// A `/* ty=T span=S */` comment about `about`. `range` is the comment's, in the unit.
+    fn evidence(&mut self, about: Subject, range: TextRange, comment: &str) {
+        let Some(at) = comment.find("ty=") else { return };
+        let text = claimed_type(&comment[at + 3..]);
+        let start = range.start() + TextSize::new(at as u32 + 3);
+        let range = TextRange::at(start, TextSize::of(text));
+        self.unit.evidence.push(Evidence { about, range, text: text.into() });
+    }
+
+    /// Type parameters, parameters, result and relations of a function; the parameters and type
+    /// parameters stay in scope.
+    fn signature(
+        &mut self,
+        type_params: Option<ast::TypeParamList<'_>>,
+        params: Option<ast::ParamList<'_>>,
+        ret: Option<ast::RetType<'_>>,
+        relations: Option<ast::WhereClause<'_>>,
+    ) -> Function {
+        let mut function = Function::default();
+        for param in type_params.into_iter().flat_map(ast::TypeParamList::params) {
+            let Some(name) = param.name() else { continue };
+            let kind = match param.kind() {
+                None => Kind::Type,
+                Some(kind) => Kind::parse(kind.text()).unwrap_or_else(|| {
+                    self.problem(kind.range(), ProblemKind::UnknownKind(kind.text().into()));
+                    Kind::Type
+                }),
+            };
+            let param = TypeParam { name: name.text().into(), id: ParamId(self.next_param), kind };
+            self.next_param += 1;
+            self.type_params.push(param.clone());
+            function.type_params.push(param);
+        }
+        if let Some(list) = params {
+            self.params(list, &mut function);
+        }
+        function.ret = ret.and_then(ast::RetType::ty).map(|ty| self.ty(ty.node()));
+        for relation in relations.into_iter().flat_map(ast::WhereClause::relations) {
+            let Some(name) = relation.name() else { continue };
+            let args = relation.args();
+            let args = args.map(|args| args.fields().map(|ty| self.ty(ty.node())).collect());
+            let range = self.place(name.range());
+            function.relations.push(WhereRelation { name: name.text().into(), range, args });
+        }
+        function
+    }
+
+    fn params(&mut self, list: ast::ParamList<'_>, function: &mut Function) {
+        let mut last = None;
+        for element in list.node().elements() {
+            match element {
+                NodeOrToken::Node(node) => {
+                    last = None;
+                    if let Some(param) = ast::Param::cast(node) {
+                        let mut binder = self.binder(param.name(), BinderKind::Param);
+                        binder.annotation = param.ty().map(|ty| self.ty(ty.node()));
+                        let name = binder.name.clone();
+                        let twice = function
+                            .params
+                            .iter()
+                            .any(|&other| self.unit.binder(other).name == name);
+                        if twice && !name.is_empty() {
+                            let range = param.name().map_or(param.range(), |n| n.range());
+                            self.problem(range, ProblemKind::DuplicateParam(name));
+                        }
+                        let id = self.bind(binder);
+                        function.params.push(id);
+                        last = Some(id);
+                    } else if let Some(attr) = ast::Attr::cast(node) {
+                        let name = attr.name().map(|n| SmolStr::new(n.text())).unwrap_or_default();
+                        let value = self.attr_value(attr.value().map(|v| v.node()));
+                        function.attrs.push((name, value));
+                    }
+                }
+                NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
+                    if let Some(binder) = last {
+                        let range = self.place(token.range());
+                        self.evidence(Subject::Binder(binder), range, token.text());
+                    }
+                }
+                NodeOrToken::Token(_) => {}
+            }
+        }
+    }
+}
+
+/// The type in a comment: up to ` span=` or the end of the comment.
+fn claimed_type(text: &str) -> &str {
+    let end = text.find(" span=").or_else(|| text.rfind("*/")).unwrap_or(text.len());
+    text[..end].trim_end()
+}
+
+/// Reads a type definition.
+pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
+    use crate::module::{Adt, Constructor, TypeDef};
+    let node = def.node();
+    let name = def.name().map(|n| SmolStr::new(n.text())).unwrap_or_default();
+    let mut lowering =
+        Lowering { salt: salt(&name), scope: Scope::default(), type_params: Vec::new() };
+    let mut unit = lowering.unit(node, UnitKind::Header);
+    unit.next_param = salt(&name);
+    let function = unit.signature(def.type_params(), None, None, None);
+    let mut constructors = Vec::new();
+    for constructor in def.constructors().into_iter().flat_map(|list| list.constructors()) {
+        let Some(name) = constructor.name() else { continue };
+        let fields = constructor.fields().into_iter().flat_map(ast::TupleType::fields);
+        let fields = fields.map(|ty| unit.ty(ty.node())).collect();
+        let range = unit.place(name.range());
+        constructors.push(Constructor { name: name.text().into(), fields, range });
+    }
+    let adt = Adt {
+        name,
+        params: function.type_params,
+        constructors,
+        is_extern: def.extern_token().is_some(),
+        from_prelude: false,
+    };
+    TypeDef { adt, uses: unit.unit.type_uses, problems: unit.unit.problems }
+}

@@ -1,0 +1,612 @@
+//! Expressions and statements.
+
+use smallvec::SmallVec;
+use syntax::{
+    Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    ast::{self, AstNode},
+};
+use types::{Attrs, DataType, Type};
+
+use super::{UnitLowering, claimed_type, ty::meta_parts};
+use crate::body::*;
+
+impl UnitLowering<'_> {
+    /// An expression, or a block that stands for one.
+    pub(super) fn expr(&mut self, node: Node<'_>) -> ExprId {
+        match node.kind() {
+            SyntaxKind::BLOCK => return self.block(node),
+            SyntaxKind::BLOCK_EXPR | SyntaxKind::PAREN_EXPR => {
+                return match node.children().find(|n| ast::BlockOrExpr::can_cast(n.kind())) {
+                    Some(inner) => self.expr_with_comment(node, inner),
+                    None => self.push(node.range(), Expr::Missing),
+                };
+            }
+            SyntaxKind::INFIX_EXPR => return self.infix(node),
+            _ => {}
+        }
+        let Some(expr) = ast::Expr::cast(node) else {
+            return self.push(node.range(), Expr::Missing);
+        };
+        let range = node.range();
+        match expr {
+            ast::Expr::Literal(_) => {
+                let literal = self.literal(node).map_or(Expr::Missing, Expr::Literal);
+                self.push(range, literal)
+            }
+            ast::Expr::LocalRef(local) => {
+                let name = local.name().map(|t| t.text()).unwrap_or_default();
+                self.variable(name, range)
+            }
+            ast::Expr::GraphRef(graph) => {
+                let name = graph.name().map(|t| t.text()).unwrap_or_default();
+                self.variable(name, range)
+            }
+            ast::Expr::GlobalRef(global) => {
+                let name = global.name().map(|t| Name::new(t.text())).unwrap_or_default();
+                self.push(range, Expr::Global(name))
+            }
+            ast::Expr::NameRef(name) => self.push(range, Expr::Name(name.text().into())),
+            ast::Expr::MetaExpr(meta) => {
+                let parts = meta.text().and_then(|token| meta_parts(token.text()));
+                let expr = parts.map_or(Expr::Missing, |(key, index)| {
+                    Expr::Meta(Box::new(MetaRef { key, index, claimed: None }))
+                });
+                self.push(range, expr)
+            }
+            ast::Expr::ConstantExpr(constant) => {
+                let value = constant.value().and_then(|literal| self.literal(literal.node()));
+                let shape = constant.shape().map(|shape| self.dims(shape)).unwrap_or_default();
+                let ty = constant.dtype().map_or(Type::Error, |ty| self.ty(ty.node()));
+                let dtype = ty.as_tensor().map_or(DataType::FLOAT32, |t| t.dtype);
+                let expr = value.map_or(Expr::Missing, |value| {
+                    Expr::Filled(Box::new(Filled { value, shape, dtype }))
+                });
+                self.push(range, expr)
+            }
+            ast::Expr::TupleExpr(_) => {
+                let fields = self.exprs(node);
+                self.push(range, Expr::Tuple(fields))
+            }
+            ast::Expr::ProjExpr(projection) => self.projection(projection),
+            ast::Expr::CallExpr(call) => self.call(call),
+            ast::Expr::IfExpr(conditional) => self.conditional(conditional),
+            ast::Expr::MatchExpr(match_expr) => self.match_expr(match_expr),
+            ast::Expr::FnExpr(function) => self.function(function),
+            ast::Expr::RefExpr(_) => {
+                let value = self.operand(node, 0);
+                self.push(range, Expr::RefNew(value))
+            }
+            ast::Expr::RefReadExpr(_) => {
+                let reference = self.operand(node, 0);
+                self.push(range, Expr::RefRead(reference))
+            }
+            ast::Expr::RefWriteExpr(_) => {
+                let reference = self.operand(node, 0);
+                let value = self.operand(node, 1);
+                self.push(range, Expr::RefWrite(reference, value))
+            }
+            ast::Expr::ParenExpr(_) | ast::Expr::BlockExpr(_) | ast::Expr::InfixExpr(_) => {
+                self.push(range, Expr::Missing)
+            }
+        }
+    }
+
+
+    /// The `n`th expression under `node`, with the comment behind it.
+    fn operand(&mut self, node: Node<'_>, n: usize) -> ExprId {
+        match node.children().filter(|c| ast::BlockOrExpr::can_cast(c.kind())).nth(n) {
+            Some(operand) => self.expr_with_comment(node, operand),
+            None => {
+                let end = node.range().end();
+                self.push(TextRange::empty(end), Expr::Missing)
+            }
+        }
+    }
+
+    /// `child` of `parent`, and the type comment that follows it there.
+    fn expr_with_comment(&mut self, parent: Node<'_>, child: Node<'_>) -> ExprId {
+        let expr = self.expr(child);
+        let behind = parent
+            .tokens()
+            .skip_while(|token| token.start() < child.range().end())
+            .take_while(|token| token.kind().is_trivia())
+            .find(|token| token.kind() == SyntaxKind::BLOCK_COMMENT);
+        if let Some(comment) = behind {
+            self.comment(expr, comment.range(), comment.text());
+        }
+        expr
+    }
+
+    /// A comment behind an expression.
+    fn comment(&mut self, expr: ExprId, range: TextRange, text: &str) {
+        let range = self.place(range);
+        self.evidence(Subject::Expr(expr), range, text);
+        self.claim(expr, text);
+    }
+
+    /// A reference into a metadata section that is not there takes its type from the comment.
+    fn claim(&mut self, expr: ExprId, comment: &str) {
+        if !matches!(self.unit.expr(expr), Expr::Meta(_)) {
+            return;
+        }
+        let Some(at) = comment.find("ty=") else { return };
+        let claimed = self.claimed(claimed_type(&comment[at + 3..]));
+        if let Expr::Meta(meta) = &mut self.unit.exprs[expr.index()] {
+            meta.claimed = claimed;
+        }
+    }
+
+    fn claimed(&mut self, text: &str) -> Option<Type> {
+        let parse = syntax::parse_type(text);
+        let node = Node::root(&parse.green);
+        let ty = node.children().find_map(ast::Type::cast)?;
+        // Names in a comment are not looked up, and problems in it are not reported.
+        let (uses, problems) = (self.unit.type_uses.len(), self.unit.problems.len());
+        let ty = self.ty(ty.node());
+        self.unit.type_uses.truncate(uses);
+        self.unit.problems.truncate(problems);
+        (!ty.has_error() && parse.errors.iter().all(|e| e.kind.is_compat())).then_some(ty)
+    }
+
+    /// The expressions under `node`, each with the comment behind it.
+    fn exprs(&mut self, node: Node<'_>) -> SmallVec<[ExprId; 4]> {
+        let mut exprs: SmallVec<[ExprId; 4]> = SmallVec::new();
+        let mut fresh = false;
+        for element in node.elements() {
+            match element {
+                NodeOrToken::Node(child) => {
+                    fresh = ast::BlockOrExpr::can_cast(child.kind());
+                    if fresh {
+                        let expr = self.expr(child);
+                        exprs.push(expr);
+                    }
+                }
+                NodeOrToken::Token(token) => match token.kind() {
+                    SyntaxKind::BLOCK_COMMENT if fresh => {
+                        fresh = false;
+                        if let Some(&expr) = exprs.last() {
+                            self.comment(expr, token.range(), token.text());
+                        }
+                    }
+                    kind if kind.is_trivia() => {}
+                    _ => fresh = false,
+                },
+            }
+        }
+        exprs
+    }
+
+    /// A variable where it is used.
+    fn variable(&mut self, name: &str, range: TextRange) -> ExprId {
+        let graph = name.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+        // A graph variable may be used past the end of its block: it stands for its expression.
+        let bound = self.scope.get(name).or_else(|| {
+            graph.then(|| self.graphs.get(name).copied()).flatten()
+        });
+        match bound {
+            Some(binder) => self.push(range, Expr::Bound(binder)),
+            None => {
+                let free = self.free(name, range);
+                self.push(range, Expr::Free(free))
+            }
+        }
+    }
+
+    fn free(&mut self, name: &str, range: TextRange) -> FreeId {
+        if let Some(&free) = self.frees.get(name) {
+            // Used alone somewhere, the name has to exist.
+            self.unit.frees[free.index()].dotted = false;
+            self.unit.frees[free.index()].whole = false;
+            return free;
+        }
+        self.new_free(name, range, false, false)
+    }
+
+    fn new_free(&mut self, name: &str, range: TextRange, dotted: bool, whole: bool) -> FreeId {
+        let id = FreeId(self.unit.frees.len() as u32);
+        let range = self.place(range);
+        self.frees.insert(name.into(), id);
+        self.unit.frees.push(Free { name: name.into(), range, dotted, whole });
+        id
+    }
+
+    /// `t.0`, or the printed name `%input.1`.
+    fn projection(&mut self, projection: ast::ProjExpr<'_>) -> ExprId {
+        let range = projection.range();
+        let index = projection.index().and_then(|t| t.text().parse::<u32>().ok());
+        let tuple_node = projection.tuple();
+        let dotted = tuple_node.and_then(dotted_name).zip(projection.index());
+        if let Some((base, digits)) = dotted {
+            let whole = format!("{base}.{}", digits.text());
+            if let Some(binder) = self.scope.get(&whole) {
+                return self.push(range, Expr::Bound(binder));
+            }
+            if self.scope.get(&base).is_none() && !base[1..].starts_with(|c: char| c.is_ascii_digit())
+            {
+                return self.dotted(tuple_node, &whole, range, index.unwrap_or_default());
+            }
+        }
+        let tuple = match tuple_node {
+            Some(tuple) => self.expr_with_comment(projection.node(), tuple.node()),
+            None => self.push(range, Expr::Missing),
+        };
+        match index {
+            Some(index) => self.push(range, Expr::Proj { tuple, index }),
+            None => self.push(range, Expr::Missing),
+        }
+    }
+
+    /// `%input.1` where neither `%input.1` nor `%input` is bound in the unit: whichever of them
+    /// the definition has.
+    fn dotted(
+        &mut self,
+        tuple: Option<ast::Expr<'_>>,
+        whole: &str,
+        range: TextRange,
+        index: u32,
+    ) -> ExprId {
+        let tuple = match tuple {
+            Some(ast::Expr::LocalRef(local)) => {
+                let name = local.name().map(|t| t.text()).unwrap_or_default();
+                let free = match self.frees.get(name) {
+                    Some(&free) => free,
+                    None => self.new_free(name, local.range(), true, false),
+                };
+                self.push(local.range(), Expr::Free(free))
+            }
+            Some(other) => self.expr(other.node()),
+            None => self.push(range, Expr::Missing),
+        };
+        let whole = match self.frees.get(whole) {
+            Some(&free) => free,
+            None => self.new_free(whole, range, false, true),
+        };
+        self.push(range, Expr::Dotted { whole, tuple, index })
+    }
+
+    /// `a + b`; chains nest to the left and are taken apart without recursion.
+    fn infix(&mut self, node: Node<'_>) -> ExprId {
+        let mut spine = vec![node];
+        while let Some(left) = spine.last().and_then(|n| n.children().next())
+            && left.kind() == SyntaxKind::INFIX_EXPR
+        {
+            spine.push(left);
+        }
+        let mut left = match spine.last().and_then(|n| ast::InfixExpr::cast(*n)?.left()) {
+            Some(first) => self.expr(first.node()),
+            None => self.push(node.range(), Expr::Missing),
+        };
+        for infix in spine.into_iter().rev().filter_map(ast::InfixExpr::cast) {
+            let right = match infix.right() {
+                Some(right) => self.expr(right.node()),
+                None => {
+                    let end = infix.range().end();
+                    self.push(TextRange::empty(end), Expr::Missing)
+                }
+            };
+            left = self.infix_call(infix, left, right);
+        }
+        left
+    }
+
+    fn infix_call(&mut self, infix: ast::InfixExpr<'_>, left: ExprId, right: ExprId) -> ExprId {
+        let range = infix.range();
+        let sign = infix.operator();
+        let operator = sign.and_then(|token| operators::find(infix_operator(token.kind())?));
+        let (Some(operator), Some(sign)) = (operator, sign) else {
+            return self.push(range, Expr::Missing);
+        };
+        let call = CallData {
+            callee: Callee::Operator(operator),
+            callee_range: self.place(sign.range()),
+            args: SmallVec::from_slice(&[left, right]),
+            attrs: Attrs::none(),
+            written: Vec::new(),
+            meta_attrs: None,
+            type_args: Vec::new(),
+            infix: true,
+        };
+        self.push_call(range, call)
+    }
+
+    fn push_call(&mut self, range: TextRange, call: CallData) -> ExprId {
+        let id = CallId(self.unit.calls.len() as u32);
+        self.unit.calls.push(call);
+        self.push(range, Expr::Call(id))
+    }
+
+    /// `f(a, b, axis=1)`
+    fn call(&mut self, call: ast::CallExpr<'_>) -> ExprId {
+        let range = call.range();
+        let callee_node = call.callee();
+        let callee_range = callee_node.map_or(range, |callee| callee.range());
+        // The callee of a call of a call is evaluated first; names are looked up, not evaluated.
+        let callee = match callee_node {
+            Some(ast::Expr::NameRef(name)) => {
+                let text = name.text();
+                match operators::find(&text).or_else(|| operators::alias(&text)) {
+                    Some(operator) => Callee::Operator(operator),
+                    None => Callee::Name(text.into()),
+                }
+            }
+            Some(callee) => Callee::Expr(self.expr(callee.node())),
+            None => Callee::Name(Name::default()),
+        };
+        let type_args = call.type_args().map(|list| self.type_args(list)).unwrap_or_default();
+        let (mut args, written) = match call.args() {
+            Some(list) => {
+                let args = self.exprs(list.node());
+                let written: Vec<_> = list.attrs().map(|attr| self.written_attr(attr)).collect();
+                self.attrs_come_last(list);
+                (args, written)
+            }
+            None => (SmallVec::new(), Vec::new()),
+        };
+        let meta_attrs = self.take_meta_attrs(&mut args);
+        let attrs = match &callee {
+            Callee::Operator(operator) => {
+                self.bind_attrs(operator, &written, meta_attrs.is_some(), callee_range)
+            }
+            Callee::Name(_) | Callee::Expr(_) => Attrs::none(),
+        };
+        let call = CallData {
+            callee,
+            callee_range: self.place(callee_range),
+            args,
+            attrs,
+            written,
+            meta_attrs,
+            type_args,
+            infix: false,
+        };
+        self.push_call(range, call)
+    }
+
+    /// Attributes stand behind all arguments.
+    fn attrs_come_last(&mut self, list: ast::ArgList<'_>) {
+        let mut seen_attr = false;
+        for node in list.node().children() {
+            if node.kind() == SyntaxKind::ATTR {
+                seen_attr = true;
+            } else if seen_attr && ast::BlockOrExpr::can_cast(node.kind()) {
+                self.problem(node.range(), ProblemKind::ArgAfterAttr);
+                return;
+            }
+        }
+    }
+
+    /// `meta[relay.attrs.X][0]` at the end of the arguments stands for the attributes.
+    fn take_meta_attrs(
+        &mut self,
+        args: &mut SmallVec<[ExprId; 4]>,
+    ) -> Option<(smol_str::SmolStr, u32)> {
+        let last = *args.last()?;
+        let Expr::Meta(meta) = self.unit.expr(last) else { return None };
+        if !meta.key.contains("attrs") && !meta.key.contains("Attrs") {
+            return None;
+        }
+        args.pop();
+        Some((meta.key.clone(), meta.index))
+    }
+
+    fn type_args(&mut self, list: ast::TypeArgList<'_>) -> Vec<TypeArg> {
+        list.args()
+            .map(|arg| match ast::Shape::cast(arg) {
+                Some(shape) => TypeArg::Shape(self.dims(shape).into_iter().collect()),
+                None => TypeArg::Type(self.ty(arg)),
+            })
+            .collect()
+    }
+
+    /// What `inside` lowers, as a region with a scope of its own.
+    fn region(&mut self, inside: impl FnOnce(&mut Self) -> ExprId) -> Region {
+        let (mark, start) = (self.scope.mark(), self.unit.exprs.len() as u32);
+        let result = inside(self);
+        self.scope.leave(mark);
+        Region { start, end: self.unit.exprs.len() as u32, result }
+    }
+
+    fn branch(&mut self, node: Option<Node<'_>>, end: TextSize) -> Region {
+        self.region(|lowering| match node {
+            Some(node) => lowering.expr(node),
+            None => lowering.push(TextRange::empty(end), Expr::Missing),
+        })
+    }
+
+    fn conditional(&mut self, conditional: ast::IfExpr<'_>) -> ExprId {
+        let range = conditional.range();
+        let cond = match conditional.cond() {
+            Some(cond) => self.expr(cond.node()),
+            None => self.push(TextRange::empty(range.start()), Expr::Missing),
+        };
+        self.push(range, Expr::Condition(cond));
+        let then = self.branch(conditional.then().map(|b| b.node()), range.end());
+        let otherwise = self.branch(conditional.otherwise().map(|b| b.node()), range.end());
+        self.push(range, Expr::If { cond, then, otherwise })
+    }
+
+    fn match_expr(&mut self, match_expr: ast::MatchExpr<'_>) -> ExprId {
+        let range = match_expr.range();
+        let scrutinee = match match_expr.scrutinee() {
+            Some(scrutinee) => self.expr(scrutinee.node()),
+            None => self.push(TextRange::empty(range.start()), Expr::Missing),
+        };
+        let id = MatchId(self.unit.matches.len() as u32);
+        let partial = match_expr.partial().is_some();
+        self.unit.matches.push(Match { scrutinee, partial, arms: Vec::new() });
+        // All patterns are typed before the first arm.
+        self.push(range, Expr::EnterMatch(id));
+        let arm_nodes: Vec<_> = match_expr.arms().into_iter().flat_map(|list| list.arms()).collect();
+        let mut arms = Vec::with_capacity(arm_nodes.len());
+        for arm in arm_nodes {
+            let mark = self.scope.mark();
+            let wildcard = PatternKind::Wildcard;
+            let pattern = match arm.pattern() {
+                Some(pattern) => self.pattern(pattern),
+                None => Pattern { range: self.place(arm.range()), kind: wildcard },
+            };
+            let body = self.branch(arm.body().map(|b| b.node()), arm.range().end());
+            self.scope.leave(mark);
+            arms.push(Arm { pattern, body });
+        }
+        self.unit.matches[id.index()].arms = arms;
+        self.push(range, Expr::Match(id))
+    }
+
+    fn function(&mut self, function: ast::FnExpr<'_>) -> ExprId {
+        let range = function.range();
+        let (mark, outer_types) = (self.scope.mark(), self.type_params.len());
+        let lowered = self.signature(
+            function.type_params(),
+            function.params(),
+            function.ret(),
+            function.where_clause(),
+        );
+        let id = FnId(self.unit.fns.len() as u32);
+        self.unit.fns.push(lowered);
+        self.push(range, Expr::EnterFn(id));
+        let body = self.branch(function.body().map(|b| b.node()), range.end());
+        self.unit.fns[id.index()].body = Some(body);
+        self.scope.leave(mark);
+        self.type_params.truncate(outer_types);
+        self.push(range, Expr::Fn(id))
+    }
+
+    /// Statements and the expression at the end.
+    fn block(&mut self, block: Node<'_>) -> ExprId {
+        let mark = self.scope.mark();
+        let mut last = None;
+        let mut fresh = None;
+        for element in block.elements() {
+            match element {
+                NodeOrToken::Node(node) if node.kind().is_stmt() => {
+                    self.stmt(node);
+                    last = None;
+                    fresh = None;
+                }
+                NodeOrToken::Node(node) if ast::Expr::can_cast(node.kind()) => {
+                    let expr = self.expr(node);
+                    last = Some(expr);
+                    fresh = Some(expr);
+                }
+                NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
+                    if let Some(expr) = fresh.take() {
+                        self.comment(expr, token.range(), token.text());
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.scope.leave(mark);
+        last.unwrap_or_else(|| {
+            let end = block.range().end();
+            self.push(TextRange::empty(end), Expr::Missing)
+        })
+    }
+
+    /// A statement: its value, and the variable that it binds.
+    pub(super) fn stmt(&mut self, node: Node<'_>) -> (Option<ExprId>, Option<BinderId>) {
+        match ast::Stmt::cast(node) {
+            Some(ast::Stmt::LetStmt(stmt)) => self.let_stmt(stmt),
+            Some(ast::Stmt::GraphStmt(stmt)) => {
+                let mut binder = self.binder(stmt.name(), BinderKind::Graph);
+                binder.annotation = None;
+                let value = match stmt.value() {
+                    Some(value) => self.expr_with_comment(node, value.node()),
+                    None => self.push(TextRange::empty(node.range().end()), Expr::Missing),
+                };
+                let binder = self.bind(binder);
+                self.push(node.range(), Expr::Bind { binder, value });
+                (Some(value), Some(binder))
+            }
+            Some(ast::Stmt::FreeVarStmt(stmt)) => {
+                let mut binder = self.binder(stmt.name(), BinderKind::Free);
+                binder.annotation = stmt.ty().map(|ty| self.ty(ty.node()));
+                (None, Some(self.bind(binder)))
+            }
+            Some(ast::Stmt::ExprStmt(stmt)) => {
+                let value = stmt.expr().map(|expr| self.expr_with_comment(node, expr.node()));
+                (value, None)
+            }
+            None => (None, None),
+        }
+    }
+
+    fn let_stmt(&mut self, stmt: ast::LetStmt<'_>) -> (Option<ExprId>, Option<BinderId>) {
+        let node = stmt.node();
+        let mut binder = self.binder(stmt.name(), BinderKind::Let);
+        binder.annotation = stmt.ty().map(|ty| self.ty(ty.node()));
+        let value_node = stmt.value().map(|value| value.node());
+        // A function may use the name that it is bound to.
+        let recursive = value_node.is_some_and(is_function);
+        let mut bound = None;
+        if recursive {
+            let id = self.bind(binder.clone());
+            self.push(node.range(), Expr::Declare(id));
+            bound = Some(id);
+        }
+        let value = match value_node {
+            Some(value) if value.kind() == SyntaxKind::BLOCK => {
+                let mark = self.scope.mark();
+                let value = self.block(value);
+                self.scope.leave(mark);
+                value
+            }
+            Some(value) => self.expr_with_comment(node, value),
+            None => self.push(TextRange::empty(node.range().end()), Expr::Missing),
+        };
+        let id = bound.unwrap_or_else(|| self.bind(binder));
+        self.push(node.range(), Expr::Bind { binder: id, value });
+        self.binder_comment(stmt, id);
+        (Some(value), Some(id))
+    }
+
+    /// `let %x: T /* ty=T */ = …`: the comment before the `=`.
+    fn binder_comment(&mut self, stmt: ast::LetStmt<'_>, binder: BinderId) {
+        let before = stmt.node().tokens().take_while(|token| token.kind() != SyntaxKind::EQ);
+        if let Some(comment) = before.into_iter().find(|t| t.kind() == SyntaxKind::BLOCK_COMMENT) {
+            let range = self.place(comment.range());
+            self.evidence(Subject::Binder(binder), range, comment.text());
+        }
+    }
+}
+
+/// The operator that an operator sign stands for.
+fn infix_operator(sign: SyntaxKind) -> Option<&'static str> {
+    Some(match sign {
+        SyntaxKind::STAR => "multiply",
+        SyntaxKind::SLASH => "divide",
+        SyntaxKind::PLUS => "add",
+        SyntaxKind::MINUS => "subtract",
+        SyntaxKind::LT => "less",
+        SyntaxKind::LE => "less_equal",
+        SyntaxKind::GT => "greater",
+        SyntaxKind::GE => "greater_equal",
+        SyntaxKind::EQ2 => "equal",
+        SyntaxKind::NEQ => "not_equal",
+        SyntaxKind::AMP2 => "logical_and",
+        SyntaxKind::PIPE2 => "logical_or",
+        _ => return None,
+    })
+}
+
+/// A function expression, in brackets or not.
+fn is_function(mut node: Node<'_>) -> bool {
+    while matches!(node.kind(), SyntaxKind::PAREN_EXPR) {
+        let Some(inner) = node.children().next() else { return false };
+        node = inner;
+    }
+    node.kind() == SyntaxKind::FN_EXPR
+}
+
+/// `%a`, `%a.1`: what could be the front of a printed name.
+fn dotted_name(expr: ast::Expr<'_>) -> Option<String> {
+    match expr {
+        ast::Expr::LocalRef(local) => Some(local.name()?.text().to_owned()),
+        ast::Expr::ProjExpr(projection) => {
+            let front = dotted_name(projection.tuple()?)?;
+            Some(format!("{front}.{}", projection.index()?.text()))
+        }
+        _ => None,
+    }
+}

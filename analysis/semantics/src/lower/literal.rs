@@ -1,0 +1,79 @@
+//! Numbers.
+
+use syntax::{Node, SyntaxKind};
+use types::DataType;
+
+use super::UnitLowering;
+use crate::body::{Literal, ProblemKind};
+
+impl UnitLowering<'_> {
+    /// The number or truth value of a `LITERAL` node; nothing for a string.
+    pub(super) fn literal(&mut self, node: Node<'_>) -> Option<Literal> {
+        let mut negative = false;
+        for token in node.tokens() {
+            match token.kind() {
+                SyntaxKind::MINUS => negative = !negative,
+                SyntaxKind::TRUE_KW => return Some(Literal::Bool(true)),
+                SyntaxKind::FALSE_KW => return Some(Literal::Bool(false)),
+                SyntaxKind::INT => return Some(self.int(node, token.text(), negative)),
+                SyntaxKind::FLOAT => return Some(self.float(node, token.text(), negative)),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn int(&mut self, node: Node<'_>, text: &str, negative: bool) -> Literal {
+        let (digits, suffix) = text.split_once('i').unwrap_or((text, ""));
+        let magnitude = digits.parse::<i128>().unwrap_or(i128::MAX);
+        let value = if negative { -magnitude } else { magnitude };
+        let dtype = match suffix {
+            "" => None,
+            "8" => Some(DataType::INT8),
+            "16" => Some(DataType::INT16),
+            "32" => Some(DataType::INT32),
+            "64" => Some(DataType::INT64),
+            _ => {
+                self.problem(node.range(), ProblemKind::NumberSuffix(format!("i{suffix}").into()));
+                Some(DataType::INT32)
+            }
+        };
+        // Without suffix, what does not fit 32 bits is 64 bits wide.
+        let width = dtype.unwrap_or(DataType::INT64);
+        let limit = 1i128 << (width.bits - 1);
+        if value < -limit || value >= limit {
+            let text = text.into();
+            self.problem(node.range(), ProblemKind::NumberRange { text, dtype: width });
+        }
+        Literal::Int { value: value.clamp(i64::MIN.into(), i64::MAX.into()) as i64, dtype }
+    }
+
+    fn float(&mut self, node: Node<'_>, text: &str, negative: bool) -> Literal {
+        // `inff` and `nanf` hold an f of their own.
+        let (digits, suffix) = match text.get(..3) {
+            Some("inf" | "nan") => (&text[..3], text[3..].strip_prefix('f')),
+            _ => text.split_once('f').map_or((text, None), |(d, s)| (d, Some(s))),
+        };
+        let digits = digits.strip_suffix('.').unwrap_or(digits);
+        let magnitude = digits.parse::<f64>().unwrap_or(f64::NAN);
+        let value = if negative { -magnitude } else { magnitude };
+        let dtype = match suffix {
+            None | Some("" | "32") => DataType::FLOAT32,
+            Some("16") => DataType::FLOAT16,
+            Some("64") => DataType::FLOAT64,
+            Some(other) => {
+                self.problem(node.range(), ProblemKind::NumberSuffix(format!("f{other}").into()));
+                DataType::FLOAT32
+            }
+        };
+        let largest = match dtype.bits {
+            16 => 65504.0,
+            32 => f64::from(f32::MAX),
+            _ => f64::MAX,
+        };
+        if value.is_infinite() && digits != "inf" || value.is_finite() && value.abs() > largest {
+            self.problem(node.range(), ProblemKind::NumberRange { text: text.into(), dtype });
+        }
+        Literal::Float { bits: value.to_bits(), dtype: suffix.map(|_| dtype) }
+    }
+}

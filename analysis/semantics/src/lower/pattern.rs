@@ -1,0 +1,53 @@
+//! Patterns of `match` arms.
+
+use syntax::{
+    Node, NodeOrToken, SyntaxKind,
+    ast::{self, AstNode},
+};
+
+use super::UnitLowering;
+use crate::body::{BinderKind, Pattern, PatternKind, Subject};
+
+impl UnitLowering<'_> {
+    /// A pattern; its variables come into scope.
+    pub(super) fn pattern(&mut self, pattern: ast::Pattern<'_>) -> Pattern {
+        let range = self.place(pattern.range());
+        let kind = match pattern {
+            ast::Pattern::WildcardPat(_) => PatternKind::Wildcard,
+            ast::Pattern::VarPat(var) => {
+                let mut binder = self.binder(var.name(), BinderKind::Pattern);
+                binder.annotation = var.ty().map(|ty| self.ty(ty.node()));
+                PatternKind::Var(self.bind(binder))
+            }
+            ast::Pattern::ConstructorPat(constructor) => {
+                let name = constructor.name().map(|n| n.text().into()).unwrap_or_default();
+                PatternKind::Constructor(name, self.patterns(constructor.node()))
+            }
+            ast::Pattern::TuplePat(tuple) => PatternKind::Tuple(self.patterns(tuple.node())),
+        };
+        Pattern { range, kind }
+    }
+
+    /// The patterns under `node`, with the comments behind them.
+    fn patterns(&mut self, node: Node<'_>) -> Vec<Pattern> {
+        let mut patterns: Vec<Pattern> = Vec::new();
+        for element in node.elements() {
+            match element {
+                NodeOrToken::Node(node) => {
+                    if let Some(pattern) = ast::Pattern::cast(node) {
+                        let pattern = self.pattern(pattern);
+                        patterns.push(pattern);
+                    }
+                }
+                NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
+                    if let Some(PatternKind::Var(binder)) = patterns.last().map(|p| &p.kind) {
+                        let (about, range) = (Subject::Binder(*binder), self.place(token.range()));
+                        self.evidence(about, range, token.text());
+                    }
+                }
+                NodeOrToken::Token(_) => {}
+            }
+        }
+        patterns
+    }
+}

@@ -1,0 +1,209 @@
+//! Types as written to types.
+//!
+//! A type name becomes an instance of the data type of that name; whether the module has one is
+//! looked up later, through the unit's list of type uses.
+
+use smol_str::SmolStr;
+use syntax::{
+    Node, SyntaxKind, TextRange,
+    ast::{self, AstNode},
+};
+use types::{
+    DTypeTerm, DataType, Dim, FuncType, Kind, Shape, ShapeTerm, SymbolId, Type, TypeParam,
+    TypeVar, open_tensor,
+};
+
+use super::UnitLowering;
+use crate::body::{ProblemKind, TypeUse};
+
+/// What stands for `_` in a type as written; each use of the type puts a fresh variable there.
+pub const HOLE: TypeVar = TypeVar(u32::MAX);
+
+impl UnitLowering<'_> {
+    pub(super) fn ty(&mut self, node: Node<'_>) -> Type {
+        let Some(ty) = ast::Type::cast(node) else { return Type::Error };
+        match ty {
+            ast::Type::TensorType(tensor) => self.tensor_type(tensor),
+            ast::Type::TupleType(tuple) => Type::tuple(tuple.fields().map(|f| self.ty(f.node()))),
+            ast::Type::FnType(func) => self.fn_type(func),
+            ast::Type::NamedType(named) => self.named_type(named),
+            ast::Type::RefType(reference) => {
+                let inner = reference.inner().map_or(Type::Error, |inner| self.ty(inner.node()));
+                Type::Ref(inner.into())
+            }
+            ast::Type::HoleType(_) => Type::Var(HOLE),
+            ast::Type::MetaType(_) => Type::Error,
+        }
+    }
+
+    fn fn_type(&mut self, func: ast::FnType<'_>) -> Type {
+        let outer = self.type_params.len();
+        let mut type_params = Vec::new();
+        for param in func.type_params().into_iter().flat_map(ast::TypeParamList::params) {
+            let Some(name) = param.name() else { continue };
+            let kind = param.kind().and_then(|k| Kind::parse(k.text())).unwrap_or_default();
+            let id = types::ParamId(self.next_param);
+            self.next_param += 1;
+            let param = TypeParam { name: name.text().into(), id, kind };
+            self.type_params.push(param.clone());
+            type_params.push(param);
+        }
+        let params = func.params().into_iter().flat_map(ast::TupleType::fields);
+        let params = params.map(|ty| self.ty(ty.node())).collect();
+        let ret = func.ret().and_then(ast::RetType::ty);
+        let ret = ret.map_or(Type::Error, |ty| self.ty(ty.node()));
+        self.type_params.truncate(outer);
+        FuncType { type_params: type_params.into(), params, ret, constraints: [].into() }.into()
+    }
+
+    /// `float32`, `List[A]`, `A`
+    fn named_type(&mut self, named: ast::NamedType<'_>) -> Type {
+        let Some(name) = named.name() else { return Type::Error };
+        let text = name.text();
+        let args: Vec<Type> = named.args().map(|arg| self.ty(arg.node())).collect();
+        let with_brackets = named.node().token(SyntaxKind::L_BRACK).is_some();
+        if let Some(param) = self.type_param(text) {
+            if with_brackets {
+                self.problem(named.range(), ProblemKind::ParamWithArgs(param.clone()));
+            }
+            if param.kind == Kind::Type {
+                return Type::Param(param);
+            }
+            self.problem(name.range(), ProblemKind::Kind { param, wanted: Kind::Type });
+            return Type::Error;
+        }
+        if !with_brackets && is_dtype_name(text) {
+            return match DataType::parse(text) {
+                Some(dtype) => Type::scalar(dtype),
+                None => {
+                    self.problem(name.range(), ProblemKind::UnknownDType(text.into()));
+                    Type::Error
+                }
+            };
+        }
+        let range = self.place(name.range());
+        self.unit.type_uses.push(TypeUse { name: text.into(), args: args.len(), range });
+        Type::adt(text, args)
+    }
+
+    fn type_param(&self, name: &str) -> Option<TypeParam> {
+        self.type_params.iter().rev().find(|param| param.name == name).cloned()
+    }
+
+    /// `Tensor[(1, ?, n), float32]`, `Tensor[s, bt]`
+    fn tensor_type(&mut self, tensor: ast::TensorType<'_>) -> Type {
+        let shape = match tensor.shape() {
+            Some(shape) => self.shape_term(shape),
+            None => return Type::Error,
+        };
+        let Some(name) = tensor.dtype().and_then(ast::NamedType::name) else { return Type::Error };
+        let dtype = if let Some(param) = self.type_param(name.text()) {
+            if param.kind != Kind::BaseType {
+                self.problem(name.range(), ProblemKind::Kind { param, wanted: Kind::BaseType });
+                return Type::Error;
+            }
+            DTypeTerm::Param(param)
+        } else {
+            match DataType::parse(name.text()) {
+                Some(dtype) if !dtype.is_void() => DTypeTerm::Known(dtype),
+                _ => {
+                    let kind = ProblemKind::UnknownDType(name.text().into());
+                    self.problem(name.range(), kind);
+                    return Type::Error;
+                }
+            }
+        };
+        match shape {
+            Some(shape) => open_tensor(shape, dtype),
+            None => Type::Error,
+        }
+    }
+
+    fn shape_term(&mut self, shape: ast::Shape<'_>) -> Option<ShapeTerm> {
+        let Some(name) = shape.node().token(SyntaxKind::IDENT) else {
+            return Some(ShapeTerm::Dims(self.dims(shape)));
+        };
+        let Some(param) = self.type_param(name.text()) else {
+            let range = self.place(name.range());
+            self.unit.type_uses.push(TypeUse { name: name.text().into(), args: 0, range });
+            return None;
+        };
+        if param.kind != Kind::Shape {
+            self.problem(name.range(), ProblemKind::Kind { param, wanted: Kind::Shape });
+            return None;
+        }
+        Some(ShapeTerm::Param(param))
+    }
+
+    pub(super) fn dims(&mut self, shape: ast::Shape<'_>) -> Shape {
+        shape.dims().map(|dim| self.dim(dim.node())).collect()
+    }
+
+    fn dim(&mut self, dim: Node<'_>) -> Dim {
+        let negative = dim.token(SyntaxKind::MINUS).is_some();
+        for token in dim.tokens() {
+            match token.kind() {
+                SyntaxKind::QUESTION => return Dim::Any,
+                SyntaxKind::INT => {
+                    let (digits, suffix) = token.text().split_once('i').unwrap_or((token.text(), ""));
+                    let size = digits.parse::<i64>().unwrap_or(i64::MAX);
+                    let size = if negative { -size } else { size };
+                    let wide = suffix == "64" || i32::try_from(size).is_err();
+                    return Dim::Known { size, wide };
+                }
+                SyntaxKind::META_REF => return meta_dim(token.text()),
+                SyntaxKind::IDENT => return self.dim_param(token.text(), token.range()),
+                _ => {}
+            }
+        }
+        Dim::Any
+    }
+
+    fn dim_param(&mut self, name: &str, range: TextRange) -> Dim {
+        match self.type_param(name) {
+            Some(param) if param.kind == Kind::ShapeVar => {
+                Dim::symbol(param.name.clone(), SymbolId::of_param(param.id))
+            }
+            Some(param) => {
+                self.problem(range, ProblemKind::Kind { param, wanted: Kind::ShapeVar });
+                Dim::Any
+            }
+            None => {
+                let range = self.place(range);
+                self.unit.type_uses.push(TypeUse { name: name.into(), args: 0, range });
+                Dim::Any
+            }
+        }
+    }
+}
+
+/// `meta[tir.Var][0]` as a symbolic size. What it stands for is in the metadata section.
+fn meta_dim(text: &str) -> Dim {
+    match meta_parts(text) {
+        Some((key, index)) => Dim::symbol(text, meta_symbol(&key, index)),
+        None => Dim::Any,
+    }
+}
+
+/// The identity of the symbolic size at an entry of the metadata section.
+pub fn meta_symbol(key: &str, index: u32) -> SymbolId {
+    use std::hash::{Hash, Hasher};
+    let mut hasher = rustc_hash::FxHasher::default();
+    (key, index).hash(&mut hasher);
+    SymbolId::of_entry(hasher.finish() as u32)
+}
+
+/// `meta[relay.Constant][0]` as its key and index.
+pub(super) fn meta_parts(text: &str) -> Option<(SmolStr, u32)> {
+    let (key, rest) = text.strip_prefix("meta[")?.split_once(']')?;
+    let index = rest.strip_prefix('[')?.strip_suffix(']')?;
+    Some((key.trim().into(), index.trim().parse().ok()?))
+}
+
+/// Names that TVM takes for scalar types wherever a type may stand.
+fn is_dtype_name(name: &str) -> bool {
+    ["int", "uint", "float", "bool", "bfloat"].iter().any(|prefix| {
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'x'))
+    })
+}

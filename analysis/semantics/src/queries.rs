@@ -1,0 +1,358 @@
+//! From items to types, query by query.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use types::{FuncType, Type};
+
+use crate::{
+    body::{Body, Name, UnitKind},
+    db::{Db, Settings, SourceFile},
+    infer::{self, Env, Global, Inference, Memo, MetaEntry},
+    item::{Def, DefKind, Module, module, modules},
+    lower::{Previous, lower},
+    metadata::Metadata,
+    module::{ModuleTypes, TypeDef},
+    scope::{Scopes, resolve},
+};
+
+/// What a definition computes.
+#[salsa::tracked(returns(clone))]
+pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
+    let key = def.key(db);
+    let previous = db.cache().lowered(&key);
+    let body = Arc::new(lower(def.node(db), previous.as_ref()));
+    let lowered = Previous { green: def.green(db).0.clone(), body: body.clone() };
+    db.cache().set_lowered(&key, lowered);
+    body
+}
+
+/// The names of a definition's units, resolved.
+#[salsa::tracked(returns(clone))]
+pub fn scopes<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Scopes> {
+    Arc::new(resolve(&body(db, def)))
+}
+
+/// A type definition.
+#[salsa::tracked(returns(clone))]
+pub fn type_def<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<TypeDef>> {
+    TypeDef::of(def.node(db)).map(Arc::new)
+}
+
+/// The only module of the prelude.
+pub fn prelude(db: &dyn Db) -> Option<Module<'_>> {
+    let file = Settings::get(db).prelude(db)?;
+    module(db, file, 0)
+}
+
+fn own_prelude<'db>(db: &'db dyn Db, file: SourceFile) -> Option<Module<'db>> {
+    if file.is_prelude(db) { None } else { prelude(db) }
+}
+
+/// The data types that a module sees: its own, then the prelude's.
+#[salsa::tracked(returns(clone))]
+pub fn module_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Arc<ModuleTypes> {
+    let mut types = ModuleTypes::default();
+    for &def in module.items(db) {
+        if def.kind(db) == DefKind::Type
+            && let Some(def) = type_def(db, def)
+        {
+            types.add(def.adt.clone());
+        }
+    }
+    if let Some(prelude) = own_prelude(db, module.file(db)) {
+        for adt in module_types(db, prelude).adts() {
+            types.add(crate::module::Adt { from_prelude: true, ..adt.clone() });
+        }
+    }
+    Arc::new(types)
+}
+
+/// The functions that a module defines, by name: their positions among its items.
+#[salsa::tracked(returns(ref))]
+pub fn module_scope<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, u32> {
+    let mut scope = FxHashMap::default();
+    for (position, &def) in module.items(db).iter().enumerate() {
+        if matches!(def.kind(db), DefKind::Fn | DefKind::Tir) {
+            scope.entry(def.name(db).clone()).or_insert(position as u32);
+        }
+    }
+    scope
+}
+
+/// The function that a module itself defines under `name`.
+fn own_global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<Def<'db>> {
+    let position = *module_scope(db, module).get(name)?;
+    module.items(db).get(position as usize).copied()
+}
+
+/// The definition that `name` means in a module, and whether it is the prelude's.
+pub fn global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<(Def<'db>, bool)> {
+    if let Some(def) = own_global(db, module, name) {
+        return Some((def, false));
+    }
+    let prelude = own_prelude(db, module.file(db))?;
+    own_global(db, prelude, name).map(|def| (def, true))
+}
+
+/// The metadata section of a module.
+#[salsa::tracked(returns(clone))]
+pub fn metadata<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<Arc<Metadata>> {
+    let def = module.items(db).iter().find(|def| def.kind(db) == DefKind::Metadata)?;
+    let token = def.node(db).token(syntax::SyntaxKind::METADATA)?;
+    Some(Arc::new(Metadata::read(token.text())))
+}
+
+/// The type that a definition's header gives it, if it leaves nothing out.
+#[salsa::tracked(returns(clone))]
+pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    let body = body(db, def);
+    let header = body.header()?;
+    let unit = &body.units[0];
+    let params: Option<Vec<Type>> = header
+        .params
+        .iter()
+        .map(|&binder| unit.binder(binder).annotation.clone().filter(Type::is_closed))
+        .collect();
+    let func = FuncType {
+        type_params: header.type_params.clone().into(),
+        params: params?.into(),
+        ret: header.ret.clone().filter(Type::is_closed)?,
+        constraints: [].into(),
+    };
+    Some(func.into())
+}
+
+/// Whether every parameter of a definition has its type.
+#[salsa::tracked(returns(copy))]
+fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
+    let body = body(db, def);
+    let unit = &body.units[0];
+    body.header().is_none_or(|header| {
+        header.relations.is_empty()
+            && header.params.iter().all(|&binder| {
+                unit.binder(binder).annotation.as_ref().is_some_and(Type::is_closed)
+            })
+    })
+}
+
+/// The globals that a definition names.
+#[salsa::tracked(returns(ref))]
+fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
+    let body = body(db, def);
+    let mut names: Vec<Name> =
+        body.units.iter().flat_map(|unit| unit.globals()).map(|(name, _)| name.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The definitions of a module whose headers leave something out, in groups that need each other.
+#[salsa::tracked(returns(ref))]
+pub fn groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>> {
+    let open: Vec<Def<'db>> = module
+        .items(db)
+        .iter()
+        .copied()
+        .filter(|def| def.kind(db) == DefKind::Fn && def.occurrence(db) == 0)
+        .filter(|&def| signature(db, def).is_none())
+        .collect();
+    let index: FxHashMap<&str, usize> =
+        open.iter().enumerate().map(|(i, def)| (def.name(db).as_str(), i)).collect();
+    let edges: Vec<Vec<usize>> = open
+        .iter()
+        .map(|&def| {
+            global_uses(db, def).iter().filter_map(|name| index.get(name.as_str()).copied()).collect()
+        })
+        .collect();
+    components(&edges)
+        .into_iter()
+        .map(|component| component.into_iter().map(|i| open[i]).collect())
+        .collect()
+}
+
+/// Strongly connected components, without recursion.
+fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let count = edges.len();
+    let (mut index, mut low) = (vec![usize::MAX; count], vec![0; count]);
+    let mut on_stack = vec![false; count];
+    let (mut stack, mut next) = (Vec::new(), 0);
+    let mut found = Vec::new();
+    for root in 0..count {
+        if index[root] != usize::MAX {
+            continue;
+        }
+        let mut path = vec![(root, 0)];
+        while let Some(&mut (node, ref mut edge)) = path.last_mut() {
+            if *edge == 0 {
+                index[node] = next;
+                low[node] = next;
+                next += 1;
+                stack.push(node);
+                on_stack[node] = true;
+            }
+            if let Some(&to) = edges[node].get(*edge) {
+                *edge += 1;
+                if index[to] == usize::MAX {
+                    path.push((to, 0));
+                } else if on_stack[to] {
+                    low[node] = low[node].min(index[to]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some(&(parent, _)) = path.last() {
+                low[parent] = low[parent].min(low[node]);
+            }
+            if low[node] == index[node] {
+                let mut component = Vec::new();
+                while let Some(member) = stack.pop() {
+                    on_stack[member] = false;
+                    component.push(member);
+                    if member == node {
+                        break;
+                    }
+                }
+                component.sort_unstable();
+                found.push(component);
+            }
+        }
+    }
+    found
+}
+
+/// The group that a definition is inferred with, if it is not inferred alone.
+#[salsa::tracked(returns(clone))]
+fn group_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Vec<Def<'db>>> {
+    if def.kind(db) != DefKind::Fn || signature(db, def).is_some() {
+        return None;
+    }
+    let module = module(db, def.file(db), def.module(db))?;
+    let group = groups(db, module).iter().find(|group| group.contains(&def));
+    let Some(group) = group else {
+        // A second definition of a name stands alone.
+        return (!has_typed_params(db, def)).then(|| vec![def]);
+    };
+    let recursive = group.len() > 1 || global_uses(db, def).contains(def.name(db));
+    (recursive || !has_typed_params(db, def)).then(|| group.clone())
+}
+
+/// The types of a group of definitions.
+#[salsa::tracked(returns(ref))]
+fn infer_group<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Arc<Inference>> {
+    let group = group_of(db, first).unwrap_or_else(|| vec![first]);
+    let parts: Vec<(Arc<Body>, Arc<Scopes>)> =
+        group.iter().map(|&def| (body(db, def), scopes(db, def))).collect();
+    let bodies: Vec<(&Body, &Scopes)> = parts.iter().map(|(b, s)| (&**b, &**s)).collect();
+    let env = DbEnv::new(db, first, &group);
+    infer::infer_group(&bodies, &env).into_iter().map(Arc::new).collect()
+}
+
+/// The types of a definition.
+#[salsa::tracked(returns(clone))]
+pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
+    if let Some(group) = group_of(db, def) {
+        let own = group.iter().position(|member| *member == def);
+        let inferred = own.and_then(|own| infer_group(db, group[0]).get(own));
+        return inferred.cloned().unwrap_or_default();
+    }
+    let (body, scopes) = (body(db, def), scopes(db, def));
+    let env = DbEnv::new(db, def, &[]);
+    let key = def.key(db);
+    let before = db.cache().inferred(&key);
+    let memo = before.as_ref().map(|(body, inference)| Memo { body, inference });
+    let inference = Arc::new(infer::infer_ordered(&body, &scopes, &env, memo.as_ref()));
+    db.cache().set_inferred(&key, body, inference.clone());
+    inference
+}
+
+/// The type of a global, where it is used.
+#[salsa::tracked(returns(clone))]
+pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    if def.kind(db) != DefKind::Fn {
+        return None;
+    }
+    let opaque = body(db, def).units.iter().all(|unit| unit.kind == UnitKind::Header);
+    match signature(db, def) {
+        Some(ty) => Some(ty),
+        None if opaque => None,
+        None => inference(db, def).signature.clone(),
+    }
+}
+
+/// The world around a definition.
+struct DbEnv<'db> {
+    db: &'db dyn Db,
+    module: Option<Module<'db>>,
+    types: Arc<ModuleTypes>,
+    metadata: Option<Arc<Metadata>>,
+    group: Vec<Name>,
+    strict: bool,
+}
+
+impl<'db> DbEnv<'db> {
+    fn new(db: &'db dyn Db, def: Def<'db>, group: &[Def<'db>]) -> DbEnv<'db> {
+        let module = module(db, def.file(db), def.module(db));
+        DbEnv {
+            db,
+            module,
+            types: module.map(|module| module_types(db, module)).unwrap_or_default(),
+            metadata: module.and_then(|module| metadata(db, module)),
+            group: group.iter().map(|def| def.name(db).clone()).collect(),
+            strict: Settings::get(db).strict(db),
+        }
+    }
+}
+
+impl Env for DbEnv<'_> {
+    fn types(&self) -> &ModuleTypes {
+        &self.types
+    }
+
+    fn global(&self, name: &str) -> Global {
+        if let Some(number) = self.group.iter().position(|member| member == name) {
+            return Global::Group(number);
+        }
+        let Some((def, _)) = self.module.and_then(|module| global(self.db, module, name)) else {
+            return Global::Missing;
+        };
+        match global_type(self.db, def) {
+            Some(ty) => Global::Known(ty),
+            None => Global::Opaque,
+        }
+    }
+
+    fn constant(&self, key: &str, index: u32) -> MetaEntry<Type> {
+        match &self.metadata {
+            Some(metadata) => metadata.constant_type(key, index),
+            None => MetaEntry::NoSection,
+        }
+    }
+
+    fn dim(&self, symbol: types::SymbolId) -> Option<types::Dim> {
+        self.metadata.as_ref()?.dim(symbol)
+    }
+
+    fn attrs(&self, key: &str, index: u32) -> MetaEntry<types::Attrs> {
+        match &self.metadata {
+            Some(metadata) => metadata.attrs(key, index),
+            None => MetaEntry::NoSection,
+        }
+    }
+
+    fn value(&self, key: &str, index: u32) -> MetaEntry<types::AttrValue> {
+        match &self.metadata {
+            Some(metadata) => metadata.value(key, index),
+            None => MetaEntry::NoSection,
+        }
+    }
+
+    fn strict(&self) -> bool {
+        self.strict
+    }
+}
+
+/// Every definition of a file, module by module.
+pub fn all_defs<'db>(db: &'db dyn Db, file: SourceFile) -> impl Iterator<Item = Def<'db>> {
+    modules(db, file).iter().flat_map(move |module| module.items(db).iter().copied())
+}

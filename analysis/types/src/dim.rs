@@ -1,0 +1,270 @@
+//! Dimensions: known sizes, `?`, and symbolic sizes with the arithmetic that relations do on them.
+
+use std::{
+    fmt,
+    sync::Arc,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use smol_str::SmolStr;
+
+use crate::DimVar;
+
+/// One axis of a shape.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Dim {
+    /// A size. `wide` sizes are 64-bit integers, which TVM prints as `1i64`; they arise from
+    /// models whose front end counts in 64 bits, and they stay wide through arithmetic.
+    Known {
+        /// The size. Negative in broken modules only.
+        size: i64,
+        /// Whether TVM holds it as a 64-bit integer.
+        wide: bool,
+    },
+    /// `?`: some size that is known when the program runs.
+    Any,
+    /// A symbolic size: a shape variable, or an expression over such.
+    Symbol(Arc<Symbol>),
+    /// A size that inference has not found yet.
+    Var(DimVar),
+}
+
+/// A symbolic size.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Symbol {
+    /// A variable, with an identity of its own: equal names do not make equal variables.
+    Variable {
+        /// How it prints.
+        name: SmolStr,
+        /// What it is.
+        id: SymbolId,
+    },
+    /// Arithmetic over sizes that are not all known.
+    Binary(Op, Dim, Dim),
+}
+
+/// Identity of a symbolic variable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SymbolId(u64);
+
+impl SymbolId {
+    /// An identity that no variable has yet.
+    pub fn fresh() -> SymbolId {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        SymbolId(1 << 40 | u64::from(NEXT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// The identity of entry `index` of a metadata section, the same in every run.
+    pub fn of_entry(index: u32) -> SymbolId {
+        SymbolId(index.into())
+    }
+
+    /// The identity of the size that a type parameter of kind `ShapeVar` stands for.
+    pub fn of_param(param: crate::ParamId) -> SymbolId {
+        SymbolId(1 << 41 | u64::from(param.0))
+    }
+}
+
+/// Arithmetic on sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Op {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a / b`, rounded toward negative infinity.
+    FloorDiv,
+    /// `a % b`, with the sign of `b`.
+    FloorMod,
+    /// The larger.
+    Max,
+    /// The smaller.
+    Min,
+}
+
+impl Dim {
+    /// A 32-bit size, the usual case.
+    pub const fn known(size: i64) -> Dim {
+        Dim::Known { size, wide: false }
+    }
+
+    /// A 64-bit size.
+    pub const fn wide(size: i64) -> Dim {
+        Dim::Known { size, wide: true }
+    }
+
+    /// A symbolic variable.
+    pub fn symbol(name: impl Into<SmolStr>, id: SymbolId) -> Dim {
+        Dim::Symbol(Arc::new(Symbol::Variable { name: name.into(), id }))
+    }
+
+    /// The size, if it is known.
+    pub fn as_known(&self) -> Option<i64> {
+        match self {
+            Dim::Known { size, .. } => Some(*size),
+            _ => None,
+        }
+    }
+
+    /// Whether this is exactly `size`.
+    pub fn is(&self, size: i64) -> bool {
+        self.as_known() == Some(size)
+    }
+
+    /// `?`
+    pub fn is_any(&self) -> bool {
+        matches!(self, Dim::Any)
+    }
+
+    /// Whether `?` occurs, alone or in an expression.
+    pub fn has_any(&self) -> bool {
+        match self {
+            Dim::Any => true,
+            Dim::Symbol(symbol) => match &**symbol {
+                Symbol::Binary(_, a, b) => a.has_any() || b.has_any(),
+                Symbol::Variable { .. } => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether the two are equal: `None` where that depends on sizes that are not known.
+    pub fn equals(&self, other: &Dim) -> Option<bool> {
+        match (self, other) {
+            (Dim::Known { size: a, .. }, Dim::Known { size: b, .. }) => Some(a == b),
+            (Dim::Symbol(a), Dim::Symbol(b)) if a == b => Some(true),
+            (Dim::Var(a), Dim::Var(b)) if a == b => Some(true),
+            _ => None,
+        }
+    }
+
+    /// The same size, held in 64 bits if `wide`.
+    pub fn with_width(self, wide: bool) -> Dim {
+        match self {
+            Dim::Known { size, .. } => Dim::Known { size, wide },
+            other => other,
+        }
+    }
+
+    /// Arithmetic. Any operand that is `?` makes the result `?`; sizes that overflow do too.
+    pub fn apply(op: Op, a: &Dim, b: &Dim) -> Dim {
+        if let (Dim::Known { size: x, wide: wx }, Dim::Known { size: y, wide: wy }) = (a, b) {
+            let (x, y, wide) = (*x, *y, *wx || *wy);
+            let size = match op {
+                Op::Add => x.checked_add(y),
+                Op::Sub => x.checked_sub(y),
+                Op::Mul => x.checked_mul(y),
+                Op::FloorDiv => floor_div(x, y),
+                Op::FloorMod => {
+                    floor_div(x, y).and_then(|q| x.checked_sub(q.checked_mul(y)?))
+                }
+                Op::Max => Some(x.max(y)),
+                Op::Min => Some(x.min(y)),
+            };
+            return size.map_or(Dim::Any, |size| Dim::Known { size, wide });
+        }
+        if a.has_any() || b.has_any() {
+            return Dim::Any;
+        }
+        match op {
+            Op::Add | Op::Sub if b.is(0) => a.clone(),
+            Op::Add if a.is(0) => b.clone(),
+            Op::Mul | Op::FloorDiv if b.is(1) => a.clone(),
+            Op::Mul if a.is(1) => b.clone(),
+            Op::Sub if a.equals(b) == Some(true) => Dim::known(0),
+            _ => Dim::Symbol(Arc::new(Symbol::Binary(op, a.clone(), b.clone()))),
+        }
+    }
+}
+
+fn floor_div(x: i64, y: i64) -> Option<i64> {
+    let quotient = x.checked_div(y)?;
+    Some(if x % y != 0 && ((x < 0) != (y < 0)) { quotient - 1 } else { quotient })
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $op:ident,)*) => {
+        $(
+            impl std::ops::$trait<&Dim> for &Dim {
+                type Output = Dim;
+                fn $method(self, other: &Dim) -> Dim {
+                    Dim::apply(Op::$op, self, other)
+                }
+            }
+            impl std::ops::$trait<i64> for &Dim {
+                type Output = Dim;
+                fn $method(self, other: i64) -> Dim {
+                    Dim::apply(Op::$op, self, &Dim::known(other))
+                }
+            }
+            impl std::ops::$trait<Dim> for Dim {
+                type Output = Dim;
+                fn $method(self, other: Dim) -> Dim {
+                    Dim::apply(Op::$op, &self, &other)
+                }
+            }
+            impl std::ops::$trait<i64> for Dim {
+                type Output = Dim;
+                fn $method(self, other: i64) -> Dim {
+                    Dim::apply(Op::$op, &self, &Dim::known(other))
+                }
+            }
+        )*
+    };
+}
+
+operators! { Add add Add, Sub sub Sub, Mul mul Mul, Div div FloorDiv, Rem rem FloorMod, }
+
+impl From<i64> for Dim {
+    fn from(size: i64) -> Dim {
+        Dim::known(size)
+    }
+}
+
+/// As TVM prints it; symbolic sizes by name.
+impl fmt::Display for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Dim::Known { size, wide: false } => write!(f, "{size}"),
+            Dim::Known { size, wide: true } => write!(f, "{size}i64"),
+            Dim::Any => f.write_str("?"),
+            Dim::Var(_) => f.write_str("_"),
+            Dim::Symbol(symbol) => match &**symbol {
+                Symbol::Variable { name, .. } => f.write_str(name),
+                Symbol::Binary(op, a, b) => {
+                    let infix = match op {
+                        Op::Add => "+",
+                        Op::Sub => "-",
+                        Op::Mul => "*",
+                        Op::FloorDiv => "/",
+                        Op::FloorMod => "%",
+                        Op::Max => return write!(f, "max({a}, {b})"),
+                        Op::Min => return write!(f, "min({a}, {b})"),
+                    };
+                    write!(f, "({a} {infix} {b})")
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic() {
+        let n = Dim::symbol("n", SymbolId::fresh());
+        assert_eq!(Dim::known(7) / 2, Dim::known(3));
+        assert_eq!(Dim::known(-7) / 2, Dim::known(-4));
+        assert_eq!(Dim::wide(3) + Dim::known(1), Dim::wide(4));
+        assert_eq!(Dim::Any * 2, Dim::Any);
+        assert_eq!(Dim::known(i64::MAX) + 1, Dim::Any);
+        assert_eq!(Dim::known(1) / 0, Dim::Any);
+        assert_eq!((n.clone() * 2 + 1).to_string(), "((n * 2) + 1)");
+        assert_eq!(n.clone() - n.clone(), Dim::known(0));
+        assert_eq!(n.clone() * 1, n);
+    }
+}

@@ -1,0 +1,142 @@
+//! Types as TVM prints them; what TVM cannot print, as the manual writes it.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::{
+    AdtType, Constraint, DTypeTerm, FuncType, Kind, OpenTensor, ShapeTerm, TensorType, Type,
+    TypeParam,
+};
+
+fn list<T: Display>(f: &mut Formatter<'_>, items: impl IntoIterator<Item = T>) -> fmt::Result {
+    for (i, item) in items.into_iter().enumerate() {
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{item}")?;
+    }
+    Ok(())
+}
+
+impl Display for TensorType {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.shape.is_empty() {
+            return write!(f, "{}", self.dtype);
+        }
+        f.write_str("Tensor[(")?;
+        list(f, &self.shape)?;
+        write!(f, "), {}]", self.dtype)
+    }
+}
+
+impl Display for OpenTensor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("Tensor[")?;
+        match &self.shape {
+            ShapeTerm::Dims(dims) => {
+                f.write_str("(")?;
+                list(f, dims)?;
+                f.write_str(")")?;
+            }
+            ShapeTerm::Param(param) => f.write_str(&param.name)?,
+            ShapeTerm::Var(_) => f.write_str("_")?,
+        }
+        f.write_str(", ")?;
+        match &self.dtype {
+            DTypeTerm::Known(dtype) => write!(f, "{dtype}")?,
+            DTypeTerm::Param(param) => f.write_str(&param.name)?,
+            DTypeTerm::Var(_) => f.write_str("_")?,
+        }
+        f.write_str("]")
+    }
+}
+
+impl Display for TypeParam {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if self.kind != Kind::Type {
+            write!(f, " : {}", self.kind.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Constraint {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.relation.name)?;
+        list(f, &self.args)?;
+        f.write_str(")")
+    }
+}
+
+impl Display for FuncType {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("fn ")?;
+        let plain = self.constraints.is_empty()
+            && self.type_params.iter().all(|param| param.kind == Kind::Type);
+        if !self.type_params.is_empty() {
+            // TVM's brackets have no place for kinds and constraints; the manual's do.
+            f.write_str(if plain { "[" } else { "<" })?;
+            list(f, &self.type_params)?;
+            f.write_str(if plain { "]" } else { ">" })?;
+        }
+        f.write_str("(")?;
+        list(f, &self.params)?;
+        write!(f, ") -> {}", self.ret)?;
+        if !self.constraints.is_empty() {
+            f.write_str(" where ")?;
+            list(f, &self.constraints)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for AdtType {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.name)?;
+        list(f, &self.args)?;
+        f.write_str("]")
+    }
+}
+
+impl Display for Type {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Tensor(tensor) => tensor.fmt(f),
+            Type::OpenTensor(open) => open.fmt(f),
+            Type::Tuple(fields) => {
+                f.write_str("(")?;
+                list(f, &**fields)?;
+                f.write_str(if fields.len() == 1 { ",)" } else { ")" })
+            }
+            Type::Func(func) => func.fmt(f),
+            Type::Ref(inner) => write!(f, "ref({inner})"),
+            Type::Adt(adt) => adt.fmt(f),
+            Type::Param(param) => f.write_str(&param.name),
+            Type::Var(_) | Type::Error => f.write_str("_"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DataType, Dim, ParamId};
+
+    #[test]
+    fn as_tvm_prints() {
+        let t = Type::tensor([Dim::known(1), Dim::Any, Dim::wide(3)], DataType::FLOAT32);
+        assert_eq!(t.to_string(), "Tensor[(1, ?, 3i64), float32]");
+        assert_eq!(Type::scalar(DataType::BOOL).to_string(), "bool");
+        assert_eq!(Type::tuple([t.clone()]).to_string(), format!("({t},)"));
+        assert_eq!(Type::unit().to_string(), "()");
+        assert_eq!(Type::adt("nat", []).to_string(), "nat[]");
+        let a = TypeParam { name: "A".into(), id: ParamId::fresh(), kind: Kind::Type };
+        let func = FuncType {
+            type_params: [a.clone()].into(),
+            params: [Type::Param(a.clone())].into(),
+            ret: Type::adt("List", [Type::Param(a)]),
+            constraints: [].into(),
+        };
+        assert_eq!(func.to_string(), "fn [A](A) -> List[A]");
+    }
+}

@@ -1,0 +1,169 @@
+//! Data types of tensor elements: `float32`, `int8`, `bool`, `float32x4`.
+
+use std::fmt;
+
+/// What an element is made of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ElementKind {
+    /// Two's complement integers.
+    Int,
+    /// Unsigned integers; `bool` is one of 1 bit.
+    UInt,
+    /// IEEE floating point.
+    Float,
+    /// Brain floating point.
+    BFloat,
+    /// Opaque pointers.
+    Handle,
+    /// 8-bit floating point with 4 bits of exponent.
+    E4M3Float,
+    /// 8-bit floating point with 5 bits of exponent.
+    E5M2Float,
+    /// No value.
+    Void,
+}
+
+/// The type of a tensor's elements.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DataType {
+    /// What an element is made of.
+    pub kind: ElementKind,
+    /// Bits of one lane.
+    pub bits: u8,
+    /// Lanes of a vector type; 1 for scalars.
+    pub lanes: u16,
+}
+
+macro_rules! named {
+    ($($name:ident = $kind:ident $bits:literal,)*) => {
+        $(
+            #[doc = concat!("`", stringify!($kind), "` of ", stringify!($bits), " bits.")]
+            pub const $name: DataType =
+                DataType { kind: ElementKind::$kind, bits: $bits, lanes: 1 };
+        )*
+    };
+}
+
+impl DataType {
+    named! {
+        BOOL = UInt 1, INT8 = Int 8, INT16 = Int 16, INT32 = Int 32, INT64 = Int 64,
+        UINT8 = UInt 8, UINT16 = UInt 16, UINT32 = UInt 32, UINT64 = UInt 64,
+        FLOAT16 = Float 16, FLOAT32 = Float 32, FLOAT64 = Float 64, BFLOAT16 = BFloat 16,
+        VOID = Void 0,
+    }
+
+    /// Reads a data type as TVM does: a missing width is 32 bits, lanes follow an `x`.
+    pub fn parse(text: &str) -> Option<DataType> {
+        const PREFIXES: &[(&str, ElementKind)] = &[
+            ("int", ElementKind::Int),
+            ("uint", ElementKind::UInt),
+            ("float", ElementKind::Float),
+            ("handle", ElementKind::Handle),
+            ("bfloat", ElementKind::BFloat),
+            ("e4m3_float", ElementKind::E4M3Float),
+            ("e5m2_float", ElementKind::E5M2Float),
+        ];
+        match text {
+            "bool" => return Some(DataType::BOOL),
+            "" | "void" => return Some(DataType::VOID),
+            _ => {}
+        }
+        let (kind, rest) =
+            PREFIXES.iter().find_map(|(p, kind)| Some((*kind, text.strip_prefix(p)?)))?;
+        let (bits, lanes) = rest.split_once('x').unwrap_or((rest, "1"));
+        let default = if kind == ElementKind::Handle { 64 } else { 32 };
+        let number = |text: &str, default: u16| {
+            if text.is_empty() { Some(default) } else { text.parse::<u16>().ok() }
+        };
+        let bits = number(bits, default)?;
+        let bits = if bits == 0 { default } else { bits };
+        Some(DataType { kind, bits: u8::try_from(bits).ok()?, lanes: number(lanes, 1)? })
+    }
+
+    /// Signed integers.
+    pub fn is_int(self) -> bool {
+        self.kind == ElementKind::Int
+    }
+
+    /// Unsigned integers, `bool` among them.
+    pub fn is_uint(self) -> bool {
+        self.kind == ElementKind::UInt
+    }
+
+    /// IEEE floating point.
+    pub fn is_float(self) -> bool {
+        self.kind == ElementKind::Float
+    }
+
+    /// Brain floating point.
+    pub fn is_bfloat(self) -> bool {
+        self.kind == ElementKind::BFloat
+    }
+
+    /// One bit.
+    pub fn is_bool(self) -> bool {
+        self == DataType::BOOL
+    }
+
+    /// No value: how an unset data type attribute reads.
+    pub fn is_void(self) -> bool {
+        self.kind == ElementKind::Void
+    }
+
+    /// The same kind and lanes with other bits.
+    pub fn with_bits(self, bits: u8) -> DataType {
+        DataType { bits, ..self }
+    }
+
+    /// Bytes of one element in memory: whole bytes for each lane.
+    pub fn bytes(self) -> u64 {
+        u64::from(self.bits.div_ceil(8)) * u64::from(self.lanes)
+    }
+}
+
+/// As TVM prints it.
+impl fmt::Display for DataType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == DataType::BOOL {
+            return f.write_str("bool");
+        }
+        let name = match self.kind {
+            ElementKind::Int => "int",
+            ElementKind::UInt => "uint",
+            ElementKind::Float => "float",
+            ElementKind::BFloat => "bfloat",
+            ElementKind::Handle => return f.write_str("handle"),
+            ElementKind::E4M3Float => "e4m3_float",
+            ElementKind::E5M2Float => "e5m2_float",
+            ElementKind::Void => return f.write_str("void"),
+        };
+        write!(f, "{name}{}", self.bits)?;
+        if self.lanes != 1 {
+            write!(f, "x{}", self.lanes)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_and_prints() {
+        for text in ["float32", "int8", "uint1x4", "bool", "bfloat16", "float32x4", "e4m3_float8"] {
+            assert_eq!(DataType::parse(text).map(|d| d.to_string()).as_deref(), Some(text));
+        }
+        assert_eq!(DataType::parse("int"), Some(DataType::INT32));
+        assert_eq!(DataType::parse("uint1"), Some(DataType::BOOL));
+        assert_eq!(DataType::parse("float3.2"), None);
+        assert_eq!(DataType::parse("Nat"), None);
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(DataType::BOOL.bytes(), 1);
+        assert_eq!(DataType::FLOAT16.bytes(), 2);
+        assert_eq!(DataType::parse("float32x4").map(DataType::bytes), Some(16));
+    }
+}

@@ -1,0 +1,175 @@
+//! The queue of type relations.
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+use crate::{Call, Constraint, Halt, NodeId, Reason, Relation, Table, Type};
+
+/// A relation of one call, by number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RelationId(pub u32);
+
+/// How a relation stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum State {
+    /// It has not been decided: a type that it needs is not known.
+    Waiting,
+    /// It holds.
+    Solved,
+    /// It neither holds nor fails.
+    Undecided(Box<Reason>),
+    /// It does not hold.
+    Failed(Box<Reason>),
+    /// It was not looked at, because an argument was wrong before.
+    Silent,
+}
+
+/// One relation under way.
+#[derive(Debug)]
+pub struct Entry {
+    /// The rule.
+    pub relation: Relation,
+    /// The types related: the arguments, then the result.
+    pub args: SmallVec<[NodeId; 4]>,
+    /// How it stands.
+    pub state: State,
+    /// What the caller wants to find again.
+    pub origin: u32,
+    names: &'static [&'static str],
+}
+
+/// The table with the relations over it.
+#[derive(Default)]
+pub struct Solver {
+    /// The types.
+    pub table: Table,
+    entries: Vec<Entry>,
+    queue: VecDeque<u32>,
+}
+
+impl Solver {
+    /// An empty solver.
+    pub fn new() -> Solver {
+        Solver::default()
+    }
+
+    /// Forgets everything, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.entries.clear();
+        self.queue.clear();
+    }
+
+    /// Adds a relation to the queue. `names` are the operator's argument names, `origin` is given
+    /// back with the entry.
+    pub fn add(
+        &mut self,
+        relation: Relation,
+        args: impl IntoIterator<Item = NodeId>,
+        names: &'static [&'static str],
+        origin: u32,
+    ) -> RelationId {
+        let id = self.entries.len() as u32;
+        let args = args.into_iter().collect();
+        self.entries.push(Entry { relation, args, state: State::Waiting, origin, names });
+        self.queue.push_back(id);
+        RelationId(id)
+    }
+
+    /// Adds a constraint of a function type.
+    pub fn add_constraint(&mut self, constraint: &Constraint, origin: u32) -> RelationId {
+        let args: SmallVec<[NodeId; 4]> =
+            constraint.args.iter().map(|ty| self.table.import(ty)).collect();
+        self.add(constraint.relation.clone(), args, &[], origin)
+    }
+
+    /// All relations added, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// One relation.
+    pub fn entry(&self, id: RelationId) -> &Entry {
+        &self.entries[id.0 as usize]
+    }
+
+    /// Runs relations until nothing moves.
+    pub fn solve(&mut self) {
+        loop {
+            for woken in std::mem::take(&mut self.table.woken) {
+                if self.entries[woken as usize].state == State::Waiting {
+                    self.queue.push_back(woken);
+                }
+            }
+            let Some(id) = self.queue.pop_front() else { return };
+            if self.entries[id as usize].state == State::Waiting {
+                self.run(id);
+            }
+        }
+    }
+
+    fn run(&mut self, id: u32) {
+        let Entry { relation, args, names, .. } = &self.entries[id as usize];
+        let mut call =
+            Call { table: &mut self.table, args, relation, names, progress: false };
+        let outcome = (relation.solve)(&mut call);
+        let result = args.last().copied();
+        let state = match outcome {
+            Ok(()) => State::Solved,
+            Err(Halt::NotYet) => {
+                self.table.wait(id, args);
+                State::Waiting
+            }
+            Err(Halt::Undecided(reason)) => State::Undecided(reason),
+            Err(Halt::Failed(reason)) => State::Failed(reason),
+            Err(Halt::Silent) => State::Silent,
+        };
+        if matches!(state, State::Failed(_) | State::Silent)
+            && let Some(result) = result
+        {
+            self.table.give_up(result);
+        }
+        self.entries[id as usize].state = state;
+    }
+
+    /// Lets go of a relation that waits: it has become a constraint of a function type.
+    pub fn release(&mut self, id: RelationId) {
+        if self.entries[id.0 as usize].state == State::Waiting {
+            self.entries[id.0 as usize].state = State::Silent;
+        }
+    }
+
+    /// The relations that wait for a type, with what they relate.
+    pub fn waiting(&self) -> impl Iterator<Item = (RelationId, &Entry)> {
+        self.entries
+            .iter()
+            .enumerate()
+            .filter(|(_, e)| e.state == State::Waiting)
+            .map(|(i, e)| (RelationId(i as u32), e))
+    }
+
+    /// The types that a relation relates, as far as they are known.
+    pub fn arg_types(&self, id: RelationId) -> Vec<Type> {
+        self.entry(id).args.iter().map(|&node| self.table.resolve(node)).collect()
+    }
+}
+
+/// Runs one relation on given types, away from any inference: its verdict, and the types as they
+/// are afterwards.
+///
+/// Used to ask "what if": which input a size of the result comes from, whether swapped arguments
+/// would fit.
+pub fn probe(
+    relation: &Relation,
+    names: &'static [&'static str],
+    inputs: &[Type],
+) -> (State, Vec<Type>) {
+    let mut solver = Solver::new();
+    let mut args: SmallVec<[NodeId; 4]> =
+        inputs.iter().map(|ty| solver.table.import(ty)).collect();
+    args.push(solver.table.fresh());
+    let id = solver.add(relation.clone(), args, names, 0);
+    solver.solve();
+    (solver.entry(id).state.clone(), solver.arg_types(id))
+}
