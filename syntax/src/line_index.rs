@@ -116,6 +116,11 @@ impl LineIndex {
         self.starts.partition_point(|&start| start <= offset) - 1
     }
 
+    /// The line that an offset stands on.
+    pub fn line_at(&self, offset: TextSize) -> u32 {
+        self.line_of(offset.into()) as u32
+    }
+
     /// Bytes minus units of the text before `offset`.
     fn excess(&self, offset: u32, encoding: Encoding) -> u32 {
         let at = self.wide.partition_point(|w| w.end <= offset);
@@ -190,6 +195,17 @@ impl LineIndex {
         let start = *self.starts.get(line as usize)?;
         let end = self.starts.get(line as usize + 1).copied().unwrap_or(self.len);
         Some(TextRange::new(start.into(), end.into()))
+    }
+}
+
+impl LineIndex {
+    /// Byte range of a line of `text` without its break.
+    pub fn line_content(&self, text: &str, line: u32) -> Option<TextRange> {
+        let range = self.line_range(line)?;
+        let content = text.get(std::ops::Range::<usize>::from(range))?;
+        let content = content.strip_suffix('\n').unwrap_or(content);
+        let content = content.strip_suffix('\r').unwrap_or(content);
+        Some(TextRange::at(range.start(), TextSize::of(content)))
     }
 }
 

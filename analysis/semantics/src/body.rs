@@ -205,6 +205,20 @@ pub enum Expr {
     },
 }
 
+impl Expr {
+    /// Whether this is a step of the evaluation and no expression of the text.
+    pub fn is_step(&self) -> bool {
+        matches!(
+            self,
+            Expr::Condition(_)
+                | Expr::EnterFn(_)
+                | Expr::EnterMatch(_)
+                | Expr::Declare(_)
+                | Expr::Bind { .. }
+        )
+    }
+}
+
 /// A stretch of the expressions of a unit that is evaluated together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {

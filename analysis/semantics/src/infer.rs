@@ -133,6 +133,7 @@ struct Infer<'a> {
     signatures: Vec<Option<Type>>,
     /// A type from outside the stretch has changed.
     entangled: bool,
+    printer: freeze::Printer,
 }
 
 /// The type of a definition of the group while it is inferred.
@@ -168,6 +169,7 @@ impl<'a> Infer<'a> {
             group: vec![None; bodies.len()],
             signatures: vec![None; bodies.len()],
             entangled: false,
+            printer: freeze::Printer::default(),
         }
     }
 

@@ -1,7 +1,20 @@
 //! The meaning of Relay modules.
+//!
+//! An incremental database over syntax trees: which definitions a file holds, what each computes,
+//! what its names mean, which types it has, and what is wrong. Queries are pure; what is kept
+//! beside them (see [`Cache`]) saves work and changes no result.
+//!
+//! - A body never knows where it stands in its file: places are made last, in [`check_file`] and
+//!   in [`View`].
+//! - Signatures come from headers alone; only definitions that leave a type out are inferred
+//!   together with those they need.
+//!
+//! Absent on purpose: LSP, threads, the file system.
 
 pub mod body;
+mod check;
 mod db;
+mod diagnostic;
 mod exhaustive;
 pub mod infer;
 mod item;
@@ -11,7 +24,11 @@ pub mod module;
 pub mod prelude;
 mod queries;
 pub mod scope;
+mod view;
 
+pub use check::{MAX_DIAGNOSTICS, Step, check_file, has_type_errors, is_fully_typed, origin_of};
 pub use db::{Cache, Database, Db, Settings, SourceFile};
+pub use diagnostic::{Code, Diagnostic, Fix, Related, Severity, code_of, codes};
 pub use item::{Def, DefKind, ItemGreen, Module, module, modules};
 pub use queries::*;
+pub use view::{Spot, TypeAt, View, types_in};

@@ -30,6 +30,8 @@ pub struct UnitTypes {
     pub binders: Box<[Type]>,
     /// What is wrong.
     pub findings: Vec<Finding>,
+    /// Type comments that are not what the types say, by number.
+    pub stale: Vec<u32>,
     /// The types that the unit saw around it.
     pub(super) inputs: Box<[Type]>,
     /// The unit was inferred without its neighbours.
@@ -65,16 +67,20 @@ impl Infer<'_> {
         let alone = self.open.len() == 1;
         for open in std::mem::take(&mut self.open) {
             let table = &self.solver.table;
-            let exprs = open.exprs.iter().map(|&node| table.resolve(node)).collect();
-            let binders = open
+            let exprs: Box<[Type]> =
+                open.exprs.iter().map(|&node| table.resolve(node)).collect();
+            let binders: Box<[Type]> = open
                 .binders
                 .iter()
                 .map(|node| node.map_or(Type::Error, |node| table.resolve(node)))
                 .collect();
+            let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
+            let stale = self.printer.stale(unit, &exprs, &binders);
             self.done[open.at.body as usize][open.at.unit as usize] = Some(Arc::new(UnitTypes {
                 exprs,
                 binders,
                 findings: open.findings,
+                stale,
                 inputs: open.inputs.into(),
                 alone,
             }));
@@ -329,6 +335,71 @@ impl Infer<'_> {
             params.push(param);
         }
         params
+    }
+}
+
+/// Types as text, each printed once in a run.
+///
+/// A dump says the type of everything in comments, so that each type is compared with text many
+/// times over.
+#[derive(Default)]
+pub(super) struct Printer {
+    known: FxHashMap<usize, (Type, Box<str>)>,
+    scratch: String,
+}
+
+impl Printer {
+    /// The comments of a unit that are not what the types say.
+    fn stale(&mut self, unit: &Unit, exprs: &[Type], binders: &[Type]) -> Vec<u32> {
+        let mut stale = Vec::new();
+        for (number, evidence) in unit.evidence.iter().enumerate() {
+            let ty = match evidence.about {
+                Subject::Expr(expr) => exprs.get(expr.index()),
+                Subject::Binder(binder) => binders.get(binder.index()),
+            };
+            if let Some(ty) = ty
+                && !self.agrees(ty, &evidence.text)
+            {
+                stale.push(number as u32);
+            }
+        }
+        stale
+    }
+
+    fn agrees(&mut self, ty: &Type, text: &str) -> bool {
+        let address = match ty {
+            Type::Tensor(tensor) => Arc::as_ptr(tensor) as usize,
+            Type::Tuple(fields) => Arc::as_ptr(fields) as *const Type as usize,
+            Type::Func(func) => Arc::as_ptr(func) as usize,
+            // What is not known disagrees with nothing.
+            Type::Error | Type::Var(_) => return true,
+            _ => 0,
+        };
+        if address != 0
+            && let Some((_, known)) = self.known.get(&address)
+        {
+            return **known == *text || self.close_enough(ty, text);
+        }
+        self.scratch.clear();
+        let _ = std::fmt::Write::write_fmt(&mut self.scratch, format_args!("{ty}"));
+        let same = self.scratch == text;
+        if address != 0 {
+            self.known.insert(address, (ty.clone(), self.scratch.as_str().into()));
+        }
+        same || self.close_enough(ty, text)
+    }
+
+    /// Comments that state nothing: names that TVM made up, entries of the metadata section, types
+    /// of which a part is not known; and spacing.
+    fn close_enough(&self, ty: &Type, text: &str) -> bool {
+        if text.contains("meta[") || text.contains("-malformed-ir") {
+            return true;
+        }
+        if ty.has_error() || !ty.is_closed() {
+            return true;
+        }
+        let plain = |text: &str| -> String { text.chars().filter(|c| !c.is_whitespace()).collect() };
+        plain(&ty.to_string()) == plain(text)
     }
 }
 

@@ -1,0 +1,139 @@
+//! Everything that is wrong with a file.
+//!
+//! One cause, one diagnostic: what follows from something reported is silent. The places of a
+//! diagnostic are made here, from the places in units and the starts of units and definitions;
+//! everything below works without them.
+
+mod lints;
+mod names;
+mod origin;
+mod relation;
+mod syntax_errors;
+mod text;
+mod tvm;
+mod typing;
+
+use std::sync::Arc;
+
+use syntax::TextRange;
+
+use crate::{
+    db::{Db, Settings, SourceFile},
+    diagnostic::{Diagnostic, Severity, code_of},
+    infer::Finding,
+    item::{DefKind, modules},
+    queries,
+    view::View,
+};
+pub use origin::{Step, origin_of};
+
+/// How many diagnostics a file gets at most. Past that, one more says how many were left out.
+pub const MAX_DIAGNOSTICS: usize = 1_000;
+
+/// The diagnostics of a file, in the order of the text.
+#[salsa::tracked(returns(clone))]
+pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    syntax_errors::check(db, file, &mut found);
+    let broken = broken_ranges(db, file);
+    for module in modules(db, file) {
+        let mut in_module = Vec::new();
+        names::check_module(db, *module, &mut in_module);
+        for &def in module.items(db) {
+            match def.kind(db) {
+                DefKind::Fn | DefKind::Expr => {
+                    if let Some(view) = View::new(db, def) {
+                        check_def(&view, &mut in_module);
+                    }
+                }
+                DefKind::Type => names::check_type(db, *module, def, &mut in_module),
+                DefKind::Tir | DefKind::Metadata | DefKind::Version => {}
+            }
+        }
+        tvm::check_module(db, *module, &mut in_module);
+        // What a syntax error left behind is no news.
+        in_module.retain(|d| d.severity < Severity::Warning || !touches(&broken, d.range));
+        found.extend(in_module);
+    }
+    if Settings::get(db).strict(db) {
+        for diagnostic in &mut found {
+            if code_of(diagnostic.code).is_some_and(|code| code.tvm) {
+                diagnostic.severity = Severity::Error;
+            }
+        }
+    }
+    found.sort_by(|a, b| {
+        (a.range.start(), b.severity, a.code).cmp(&(b.range.start(), a.severity, b.code))
+    });
+    found.dedup();
+    limit(&mut found);
+    Arc::new(found)
+}
+
+/// Where syntax errors stand.
+fn broken_ranges(db: &dyn Db, file: SourceFile) -> Vec<TextRange> {
+    let parse = file.parse(db);
+    parse.errors.iter().filter(|e| !e.kind.is_compat()).map(|e| e.range).collect()
+}
+
+fn touches(ranges: &[TextRange], range: TextRange) -> bool {
+    ranges.iter().any(|broken| broken.intersect(range).is_some_and(|r| !r.is_empty() || broken.is_empty()))
+}
+
+fn limit(found: &mut Vec<Diagnostic>) {
+    if found.len() <= MAX_DIAGNOSTICS {
+        return;
+    }
+    // Errors are never left out in favour of anything less.
+    found.sort_by_key(|d| (std::cmp::Reverse(d.severity), d.range.start()));
+    let rest = found.split_off(MAX_DIAGNOSTICS);
+    found.sort_by_key(|d| d.range.start());
+    let severity = rest.first().map_or(Severity::Hint, |d| d.severity);
+    let at = found.last().map_or(TextRange::default(), |d| d.range);
+    let message = format!("{} more findings are not shown", rest.len());
+    found.push(Diagnostic { severity, ..Diagnostic::new("too-many", at, message) });
+}
+
+/// A function or a bare expression.
+fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    names::check_def(view, found);
+    for (number, unit) in view.body.units.iter().enumerate() {
+        for problem in &unit.problems {
+            found.push(text::problem(view, number, problem));
+        }
+        for finding in &view.unit_types(number).findings {
+            typing::report(view, number, finding, found);
+        }
+    }
+    lints::check_def(view, found);
+    tvm::check_def(view, found);
+}
+
+/// Whether a definition has an error that its types tell.
+pub fn has_type_errors(view: &View<'_>) -> bool {
+    view.inference.units.iter().any(|unit| unit.findings.iter().any(Finding::is_error))
+}
+
+/// The module's data types, for suggestions.
+fn type_names(view_types: &crate::module::ModuleTypes) -> impl Iterator<Item = &str> {
+    view_types.adts().map(|adt| adt.name.as_str())
+}
+
+/// The candidate nearest to `name`, if one is near enough to be meant.
+fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let limit = (name.chars().count() / 3).max(1);
+    candidates
+        .filter(|candidate| *candidate != name)
+        .map(|candidate| (operators::distance(name, candidate), candidate))
+        .filter(|&(distance, _)| distance <= limit)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Whether a module is complete: nothing in it is unknown for want of a rule.
+pub fn is_fully_typed(db: &dyn Db, file: SourceFile) -> bool {
+    queries::all_defs(db, file)
+        .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
+        .filter_map(|def| View::new(db, def))
+        .all(|view| view.inference.units.iter().all(|unit| unit.findings.is_empty()))
+}

@@ -1,0 +1,297 @@
+//! Names that mean nothing, or too much.
+
+use rustc_hash::FxHashMap;
+use syntax::TextRange;
+
+use super::nearest;
+use crate::{
+    body::*,
+    db::Db,
+    diagnostic::Diagnostic,
+    item::{Def, DefKind, Module},
+    queries,
+    view::View,
+};
+
+/// Definitions and constructors of one name.
+pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mut Vec<Diagnostic>) {
+    let mut first: FxHashMap<&str, Def<'db>> = FxHashMap::default();
+    let mut constructors: FxHashMap<Name, TextRange> = FxHashMap::default();
+    let mut metadata: Option<Def<'db>> = None;
+    for &def in module.items(db) {
+        let range = def.name_range(db) + def.start(db);
+        match def.kind(db) {
+            DefKind::Fn | DefKind::Type | DefKind::Tir => {
+                let name = def.name(db).as_str();
+                if name.is_empty() {
+                    continue;
+                }
+                match first.get(name) {
+                    Some(&other) => {
+                        let there = other.name_range(db) + other.start(db);
+                        found.push(
+                            Diagnostic::new(
+                                "duplicate-definition",
+                                range,
+                                format!("`{name}` is defined a second time"),
+                            )
+                            .related(there, "defined here first"),
+                        );
+                    }
+                    None => {
+                        first.insert(name, def);
+                    }
+                }
+            }
+            DefKind::Metadata => {
+                if metadata.is_some() {
+                    found.push(Diagnostic::new(
+                        "duplicate-definition",
+                        TextRange::at(def.start(db), 11.into()),
+                        "a module has at most one metadata section",
+                    ));
+                }
+                metadata = Some(def);
+            }
+            DefKind::Expr | DefKind::Version => {}
+        }
+        if def.kind(db) == DefKind::Type
+            && let Some(type_def) = queries::type_def(db, def)
+        {
+            for constructor in &type_def.adt.constructors {
+                let range = constructor.range + def.start(db);
+                let name = constructor.name.clone();
+                if let Some(&there) = constructors.get(&name) {
+                    let message = format!("a second constructor is called `{name}`");
+                    found.push(
+                        Diagnostic::new("duplicate-constructor", range, message)
+                            .related(there, "the first is here"),
+                    );
+                } else {
+                    constructors.insert(name, range);
+                }
+            }
+        }
+    }
+    if let (Some(def), Some(section)) = (metadata, queries::metadata(db, module))
+        && let Some(error) = section.error()
+    {
+        found.push(
+            Diagnostic::new(
+                "metadata-unreadable",
+                TextRange::at(def.start(db), 11.into()),
+                "the metadata section cannot be read",
+            )
+            .help(format!("its JSON is broken: {error}")),
+        );
+    }
+}
+
+/// A type definition on its own.
+pub(super) fn check_type<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    def: Def<'db>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let Some(type_def) = queries::type_def(db, def) else { return };
+    let types = queries::module_types(db, module);
+    let start = def.start(db);
+    for type_use in &type_def.uses {
+        check_type_use(&types, type_use, type_use.range + start, found);
+    }
+    for problem in &type_def.problems {
+        if let ProblemKind::UnknownDType(name) = &problem.kind {
+            let range = problem.range + start;
+            found.push(Diagnostic::new(
+                "unknown-dtype",
+                range,
+                format!("`{name}` is no data type"),
+            ));
+        }
+    }
+    if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
+        found.push(Diagnostic::new(
+            "extern-constructors",
+            def.name_range(db) + start,
+            "an external type has no constructors",
+        ));
+    }
+}
+
+/// A type name where it is used.
+fn check_type_use(
+    types: &crate::module::ModuleTypes,
+    type_use: &TypeUse,
+    range: TextRange,
+    found: &mut Vec<Diagnostic>,
+) {
+    let name = &type_use.name;
+    // TVM's own handle for memory, which no module defines.
+    if name == "Storage" {
+        return;
+    }
+    let Some(adt) = types.adt(name) else {
+        let message = format!("there is no type `{name}`");
+        let diagnostic = Diagnostic::new("unknown-type", range, message);
+        found.push(match nearest(name, super::type_names(types)) {
+            Some(near) => diagnostic
+                .help(format!("did you mean `{near}`?"))
+                .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),
+            None => diagnostic.help(format!("define it: `type {name} {{ … }}`")),
+        });
+        return;
+    };
+    let wanted = adt.params.len();
+    if wanted != type_use.args {
+        let list: Vec<&str> = adt.params.iter().map(|p| p.name.as_str()).collect();
+        found.push(
+            Diagnostic::new(
+                "type-arguments",
+                range,
+                format!(
+                    "`{name}` takes {wanted} type argument{}, {} given",
+                    if wanted == 1 { "" } else { "s" },
+                    match type_use.args {
+                        0 => "none is".to_owned(),
+                        1 => "1 is".to_owned(),
+                        n => format!("{n} are"),
+                    }
+                ),
+            )
+            .help(format!("write `{name}[{}]`", list.join(", "))),
+        );
+    }
+}
+
+/// Names in a body.
+pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    for (number, unit) in view.body.units.iter().enumerate() {
+        for type_use in &unit.type_uses {
+            check_type_use(&view.types, type_use, view.place(number, type_use.range), found);
+        }
+    }
+    for &(number, free) in &view.scopes.unknown {
+        found.push(unknown_variable(view, number as usize, free));
+    }
+}
+
+fn unknown_variable(view: &View<'_>, number: usize, free: FreeId) -> Diagnostic {
+    let unit = view.unit(number);
+    let name = &unit.frees[free.index()].name;
+    let range = view.place(number, unit.frees[free.index()].range);
+    let graph = name.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+    let kind = if graph { "graph variable" } else { "variable" };
+    let mut diagnostic = Diagnostic::new(
+        "unknown-variable",
+        range,
+        format!("there is no {kind} `{name}` here"),
+    );
+    // A binding further down, or in an inner block that has ended.
+    let later = view.body.units.iter().enumerate().find_map(|(other, unit)| {
+        let binder = unit.binders.iter().find(|binder| binder.name == *name)?;
+        Some(view.place(other, binder.range))
+    });
+    if let Some(there) = later {
+        let message = format!("`{name}` is bound here, out of sight");
+        return diagnostic.related(there, message);
+    }
+    // A slash is part of a name.
+    let trimmed = name.trim_end_matches('/');
+    let known = visible(view, number);
+    if trimmed != name && known.contains(&trimmed) {
+        diagnostic = diagnostic
+            .help(format!("`/` is part of the name; put a space behind `{trimmed}`"))
+            .fix("Put a space before the `/`", [(range, format!("{trimmed} /"))]);
+        return diagnostic;
+    }
+    if let Some(near) = nearest(name, known.iter().copied()) {
+        return diagnostic
+            .help(format!("did you mean `{near}`?"))
+            .fix(format!("Change to `{near}`"), [(range, near.to_owned())]);
+    }
+    // The right name under the wrong sigil.
+    let bare = &name[1..];
+    if queries::global(view.db, view.module, &format!("@{bare}")).is_some() {
+        return diagnostic
+            .help(format!("`@{bare}` is a global"))
+            .fix(format!("Change to `@{bare}`"), [(range, format!("@{bare}"))]);
+    }
+    diagnostic
+}
+
+/// The variables bound before a unit, and inside it.
+fn visible<'v>(view: &'v View<'_>, number: usize) -> Vec<&'v str> {
+    let mut names = Vec::new();
+    for (other, unit) in view.body.units[..=number].iter().enumerate() {
+        let inside = other == number;
+        for (i, binder) in unit.binders.iter().enumerate() {
+            let outward = unit.binds == Some(BinderId(i as u32))
+                || unit.header().is_some_and(|h| h.params.contains(&BinderId(i as u32)));
+            if (inside || outward) && !names.contains(&binder.name.as_str()) {
+                names.push(binder.name.as_str());
+            }
+        }
+    }
+    names
+}
+
+/// An operator or constructor that does not exist.
+pub(super) fn unknown_name(view: &View<'_>, range: TextRange, name: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        "unknown-name",
+        range,
+        format!("there is no operator or constructor `{name}`"),
+    );
+    let change = |diagnostic: Diagnostic, to: String, help: String| {
+        diagnostic.help(help).fix(format!("Change to `{to}`"), [(range, to)])
+    };
+    // A forgotten sigil.
+    let global = format!("@{name}");
+    if queries::global(view.db, view.module, &global).is_some() {
+        let help = format!("`{global}` is a function of this module; it needs its sigil");
+        return change(diagnostic, global, help);
+    }
+    let local = format!("%{name}");
+    let bound = |unit: &std::sync::Arc<Unit>| unit.binders.iter().any(|b| b.name == local);
+    if view.body.units.iter().any(bound) {
+        let help = format!("`{local}` is a variable here; it needs its sigil");
+        return change(diagnostic, local, help);
+    }
+    let constructors = view.types.constructor_names().map(|name| name.as_str());
+    if let Some(near) = nearest(name, constructors) {
+        return change(diagnostic, near.to_owned(), format!("did you mean `{near}`?"));
+    }
+    match operators::nearest(name) {
+        Some(near) => change(diagnostic, near.to_owned(), format!("did you mean `{near}`?")),
+        None => diagnostic,
+    }
+}
+
+/// A global that the module does not define.
+pub(super) fn unknown_global(view: &View<'_>, range: TextRange, name: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        "unknown-global",
+        range,
+        format!("the module does not define `{name}`"),
+    );
+    let db = view.db;
+    let mut known: Vec<&str> = queries::module_scope(db, view.module).keys().map(|n| n.as_str()).collect();
+    if let Some(prelude) = queries::prelude(db) {
+        known.extend(queries::module_scope(db, prelude).keys().map(|n| n.as_str()));
+    }
+    if let Some(near) = nearest(name, known.into_iter()) {
+        return diagnostic
+            .help(format!("did you mean `{near}`?"))
+            .fix(format!("Change to `{near}`"), [(range, near.to_owned())]);
+    }
+    let bare = &name[1..];
+    let constructor = view.types.constructor(bare).is_some();
+    if constructor || operators::find(bare).is_some() {
+        let what = if constructor { "a constructor" } else { "an operator" };
+        return diagnostic
+            .help(format!("`{bare}` is {what}, which has no sigil"))
+            .fix(format!("Change to `{bare}`"), [(range, bare.to_owned())]);
+    }
+    diagnostic
+}

@@ -1,0 +1,289 @@
+//! Where a size came from: a chain back to the parameter, attribute or constant that set it.
+//!
+//! An operator's rule is asked, not described a second time: one size of one argument is made
+//! unknown, and the sizes of the result that become unknown depend on it.
+
+use syntax::TextRange;
+use types::{Dim, Relation, Type, probe};
+
+use super::relation::attribute_range;
+use crate::{
+    body::*,
+    scope::Binding,
+    view::{Spot, View},
+};
+
+/// How many steps of a chain are shown.
+const MAX_STEPS: usize = 6;
+/// How many steps are followed: those that only pass a size on are not shown.
+const MAX_FOLLOWED: usize = 2_000;
+
+/// One step of a chain.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Where, in the file.
+    pub range: TextRange,
+    /// What happens to the size there.
+    pub message: String,
+}
+
+/// The chain of a size: where it was set, then what changed it on the way, the origin first.
+pub fn origin_of(view: &View<'_>, spot: Spot, axis: usize) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let (mut spot, mut axis) = (spot, axis);
+    for _ in 0..MAX_FOLLOWED {
+        match step(view, spot, axis) {
+            Next::Same(next, next_axis) => (spot, axis) = (next, next_axis),
+            Next::Changed(step, next, next_axis) => {
+                steps.push(step);
+                (spot, axis) = (next, next_axis);
+            }
+            Next::Set(step) => {
+                steps.push(step);
+                break;
+            }
+            Next::Unknown => break,
+        }
+    }
+    // The origin and what is nearest matter most.
+    if steps.len() > MAX_STEPS {
+        let left_out = steps.len() - MAX_STEPS;
+        let origin = steps.pop();
+        steps.truncate(MAX_STEPS - 1);
+        if let Some(last) = steps.last_mut() {
+            last.message = format!("{} ({left_out} more steps are not shown)", last.message);
+        }
+        steps.extend(origin);
+    }
+    steps.reverse();
+    steps
+}
+
+/// Where the type of an expression was declared, for what is wrong with it as a whole.
+pub(super) fn declaration(view: &View<'_>, spot: Spot) -> Option<Step> {
+    let binding = view.variable(spot)?;
+    let binder = view.binder(binding);
+    let ty = view.binding_type(binding);
+    let range = match view.annotation_node(binding) {
+        Some(node) => node.range() + view.def.start(view.db),
+        None => view.binding_range(binding),
+    };
+    Some(Step { range, message: format!("`{}` is `{ty}`", binder.name) })
+}
+
+enum Next {
+    /// The size is another expression's, unchanged.
+    Same(Spot, usize),
+    /// The size was computed here from another.
+    Changed(Step, Spot, usize),
+    /// The size was set here.
+    Set(Step),
+    /// Nothing more is known.
+    Unknown,
+}
+
+fn size_of(ty: &Type, axis: usize) -> Option<&Dim> {
+    ty.as_tensor()?.shape.get(axis)
+}
+
+fn step(view: &View<'_>, spot: Spot, axis: usize) -> Next {
+    if let Some(binding) = view.variable(spot) {
+        return match view.value(binding) {
+            Some(value) => Next::Same(value, axis),
+            None => parameter(view, binding, axis),
+        };
+    }
+    let unit = view.unit(spot.unit);
+    let at = |expr: ExprId| Spot { unit: spot.unit, expr };
+    match unit.expr(spot.expr) {
+        Expr::Call(call) => call_step(view, spot, unit.call(*call), axis),
+        Expr::Proj { tuple, index } => field(view, at(*tuple), *index as usize, axis),
+        Expr::If { then, .. } => Next::Same(at(then.result), axis),
+        Expr::Match(id) => match unit.matches[id.index()].arms.first() {
+            Some(arm) => Next::Same(at(arm.body.result), axis),
+            None => Next::Unknown,
+        },
+        Expr::Filled(_) | Expr::Meta(_) => match size_of(view.ty(spot), axis) {
+            Some(size) => Next::Set(Step {
+                range: view.range(spot),
+                message: format!("axis {axis} of this constant is {size}"),
+            }),
+            None => Next::Unknown,
+        },
+        _ => Next::Unknown,
+    }
+}
+
+/// A variable without a value: a parameter, a pattern.
+fn parameter(view: &View<'_>, binding: Binding, axis: usize) -> Next {
+    let binder = view.binder(binding);
+    let Some(size) = size_of(view.binding_type(binding), axis) else { return Next::Unknown };
+    let written = view.annotation_node(binding).and_then(|ty| view.dim_range(ty, axis));
+    Next::Set(Step {
+        range: written.unwrap_or_else(|| view.binding_range(binding)),
+        message: format!("axis {axis} of `{}` is {size}", binder.name),
+    })
+}
+
+/// A size of a field of a tuple.
+fn field(view: &View<'_>, tuple: Spot, index: usize, axis: usize) -> Next {
+    let value = view.resolve(tuple);
+    let unit = view.unit(value.unit);
+    match unit.expr(value.expr) {
+        Expr::Tuple(fields) => match fields.get(index) {
+            Some(&field) => Next::Same(Spot { unit: value.unit, expr: field }, axis),
+            None => Next::Unknown,
+        },
+        Expr::Call(call) => {
+            operator_step(view, value, unit.call(*call), Some(index), axis)
+        }
+        _ => match view.variable(value) {
+            Some(binding) => {
+                let size = view.binding_type(binding).as_tuple().and_then(|f| size_of(f.get(index)?, axis));
+                match size {
+                    Some(size) => Next::Set(Step {
+                        range: view.binding_range(binding),
+                        message: format!(
+                            "axis {axis} of field {index} of `{}` is {size}",
+                            view.binder(binding).name
+                        ),
+                    }),
+                    None => Next::Unknown,
+                }
+            }
+            None => Next::Unknown,
+        },
+    }
+}
+
+fn call_step(view: &View<'_>, spot: Spot, call: &CallData, axis: usize) -> Next {
+    match &call.callee {
+        Callee::Operator(_) => operator_step(view, spot, call, None, axis),
+        Callee::Expr(callee) => {
+            let callee = Spot { unit: spot.unit, expr: *callee };
+            let Some(size) = size_of(view.ty(spot), axis) else { return Next::Unknown };
+            Next::Set(Step {
+                range: view.range(callee),
+                message: format!("{} gives {size} on axis {axis}", view.describe(callee)),
+            })
+        }
+        Callee::Name(_) => Next::Unknown,
+    }
+}
+
+/// A size of the result of an operator, or of one field of it.
+fn operator_step(
+    view: &View<'_>,
+    spot: Spot,
+    call: &CallData,
+    field: Option<usize>,
+    axis: usize,
+) -> Next {
+    let Callee::Operator(operator) = &call.callee else { return Next::Unknown };
+    let Some((name, solve)) = operator.rule else { return Next::Unknown };
+    let relation = Relation { name, operator: operator.name, solve, attrs: call.attrs.clone() };
+    let arg = |position: usize| Spot { unit: spot.unit, expr: call.args[position] };
+    let inputs: Vec<Type> = (0..call.args.len()).map(|i| view.ty(arg(i)).clone()).collect();
+    let result = |types: &[Type]| -> Option<Dim> {
+        let result = types.last()?;
+        let result = match field {
+            Some(field) => result.as_tuple()?.get(field)?,
+            None => result,
+        };
+        size_of(result, axis).cloned()
+    };
+    let here = match field {
+        Some(field) => view.ty(spot).as_tuple().and_then(|f| size_of(f.get(field)?, axis)).cloned(),
+        None => size_of(view.ty(spot), axis).cloned(),
+    };
+    let Some(here) = here else { return Next::Unknown };
+    let mut sources: Vec<(Spot, usize, Dim)> = Vec::new();
+    for position in 0..inputs.len() {
+        for (part, source, ty) in parts(view, arg(position), &inputs[position]) {
+            let rank = ty.as_tensor().map_or(0, |t| t.rank());
+            for source_axis in 0..rank {
+                let mut changed = inputs.clone();
+                changed[position] = erase(&inputs[position], part, source_axis);
+                if changed[position] == inputs[position] {
+                    continue;
+                }
+                let (_, types) = probe(&relation, operator.args, &changed);
+                if result(&types).is_none_or(|size| size != here)
+                    && let Some(size) = size_of(&ty, source_axis)
+                {
+                    sources.push((source, source_axis, size.clone()));
+                }
+            }
+        }
+    }
+    let call_range = view.place(spot.unit, call.callee_range);
+    // A size that came through unchanged is followed first.
+    if let Some((source, source_axis, _)) = sources.iter().find(|(.., size)| *size == here) {
+        return Next::Same(*source, *source_axis);
+    }
+    match sources.first() {
+        Some((source, source_axis, size)) => Next::Changed(
+            Step {
+                range: call_range,
+                message: format!("`{}` makes {here} of {size} on axis {axis}", operator.name),
+            },
+            *source,
+            *source_axis,
+        ),
+        None => {
+            let attr = call.written.iter().find(|attr| mentions(&attr.value, &here));
+            let range = attr.and_then(|attr| attribute_range(view, spot, &attr.name));
+            let message = match attr {
+                Some(attr) => format!("`{}` sets axis {axis} to {here}", attr.name),
+                None => format!("`{}` sets axis {axis} to {here}", operator.name),
+            };
+            Next::Set(Step { range: range.unwrap_or(call_range), message })
+        }
+    }
+}
+
+/// The tensors that an argument consists of: itself, or the fields of a tuple.
+fn parts(view: &View<'_>, arg: Spot, ty: &Type) -> Vec<(Option<usize>, Spot, Type)> {
+    match ty {
+        Type::Tuple(fields) => {
+            let value = view.resolve(arg);
+            let Expr::Tuple(exprs) = view.unit(value.unit).expr(value.expr) else {
+                return Vec::new();
+            };
+            fields
+                .iter()
+                .zip(exprs)
+                .enumerate()
+                .map(|(i, (ty, &expr))| (Some(i), Spot { unit: value.unit, expr }, ty.clone()))
+                .collect()
+        }
+        other => vec![(None, arg, other.clone())],
+    }
+}
+
+/// `ty` with one size made unknown.
+fn erase(ty: &Type, part: Option<usize>, axis: usize) -> Type {
+    match (ty, part) {
+        (Type::Tuple(fields), Some(part)) => {
+            let erased = fields.iter().enumerate().map(|(i, field)| {
+                if i == part { erase(field, None, axis) } else { field.clone() }
+            });
+            Type::tuple(erased)
+        }
+        (Type::Tensor(tensor), None) => {
+            let mut shape = tensor.shape.clone();
+            if let Some(size) = shape.get_mut(axis) {
+                *size = Dim::Any;
+            }
+            Type::tensor(shape, tensor.dtype)
+        }
+        _ => ty.clone(),
+    }
+}
+
+fn mentions(value: &types::AttrValue, size: &Dim) -> bool {
+    match value {
+        types::AttrValue::List(values) => values.iter().any(|value| mentions(value, size)),
+        value => value.as_dim().is_some_and(|dim| dim.as_known() == size.as_known()) && size.as_known().is_some(),
+    }
+}

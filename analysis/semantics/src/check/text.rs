@@ -1,0 +1,153 @@
+//! What is wrong with a unit on its own, in words.
+
+use operators::attrs::AttrProblem;
+use types::AttrType;
+
+use crate::{body::*, diagnostic::Diagnostic, view::View};
+
+pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diagnostic {
+    let range = view.place(number, problem.range);
+    match &problem.kind {
+        ProblemKind::Attr { operator, name, problem } => attr(range, operator, name, problem),
+        ProblemKind::AttrsNotTaken { callee } => Diagnostic::new(
+            "attributes-not-taken",
+            range,
+            format!("`{callee}` takes no attributes"),
+        ),
+        ProblemKind::DetachedAttrs(operator) => Diagnostic::new(
+            "tvm-detached-attributes",
+            range,
+            format!("TVM reads the attributes of `{}` from the metadata section only", operator.name),
+        )
+        .help("write `attrs_type_key=\"…\"` beside them, or print the module with its metadata"),
+        ProblemKind::Kind { param, wanted } => Diagnostic::new(
+            "kind-mismatch",
+            range,
+            format!(
+                "`{}` stands for a {}, but a {} belongs here",
+                param.name,
+                kind_words(param.kind),
+                kind_words(*wanted)
+            ),
+        )
+        .help(format!("declare it as `{} : {}`", param.name, wanted.name())),
+        ProblemKind::UnknownKind(name) => {
+            Diagnostic::new("unknown-kind", range, format!("`{name}` is no kind"))
+                .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
+        }
+        ProblemKind::UnknownDType(name) => {
+            let known = ["float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",
+                "uint16", "uint32", "uint64", "bool", "bfloat16"];
+            let diagnostic =
+                Diagnostic::new("unknown-dtype", range, format!("`{name}` is no data type"));
+            match super::nearest(name, known.into_iter()) {
+                Some(near) => diagnostic
+                    .help(format!("did you mean `{near}`?"))
+                    .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),
+                None => diagnostic.help("data types are spelled `float32`, `int8`, `bool` …"),
+            }
+        }
+        ProblemKind::NumberRange { text, dtype } => Diagnostic::new(
+            "number-range",
+            range,
+            format!("`{text}` does not fit into {dtype}"),
+        ),
+        ProblemKind::NumberSuffix(suffix) => Diagnostic::new(
+            "number-suffix",
+            range,
+            format!("`{suffix}` is no suffix of a number"),
+        )
+        .help("integers end in i8, i16, i32 or i64, other numbers in f, f16, f32 or f64"),
+        ProblemKind::NegativeDim(size) => Diagnostic::new(
+            "negative-size",
+            range,
+            format!("a size cannot be negative, and this one is {size}"),
+        )
+        .help("write `?` for a size that is not known"),
+        ProblemKind::DuplicateParam(name) => Diagnostic::new(
+            "duplicate-parameter",
+            range,
+            format!("a second parameter is called `{name}`"),
+        ),
+        ProblemKind::ParamWithArgs(param) => Diagnostic::new(
+            "type-arguments",
+            range,
+            format!("`{}` is a type parameter and takes no arguments", param.name),
+        ),
+        ProblemKind::ArgAfterAttr => Diagnostic::new(
+            "syntax-error",
+            range,
+            "an argument stands behind an attribute; attributes come last",
+        ),
+    }
+}
+
+fn kind_words(kind: types::Kind) -> &'static str {
+    match kind {
+        types::Kind::Type => "type",
+        types::Kind::Shape => "shape",
+        types::Kind::ShapeVar => "size",
+        types::Kind::BaseType => "data type",
+    }
+}
+
+fn attr(
+    range: syntax::TextRange,
+    operator: &operators::Operator,
+    name: &str,
+    problem: &AttrProblem,
+) -> Diagnostic {
+    match problem {
+        AttrProblem::Unknown { nearest, .. } => {
+            let diagnostic = Diagnostic::new(
+                "unknown-attribute",
+                range,
+                format!("`{}` has no attribute `{name}`", operator.name),
+            );
+            match nearest {
+                Some(near) => diagnostic
+                    .help(format!("did you mean `{near}`?"))
+                    .fix(format!("Change to `{near}`"), [(range, (*near).to_owned())]),
+                None => {
+                    let known: Vec<String> = operator
+                        .schema
+                        .into_iter()
+                        .flat_map(|schema| schema.fields)
+                        .map(|field| format!("`{}`", field.name))
+                        .collect();
+                    diagnostic.help(format!("its attributes are {}", known.join(", ")))
+                }
+            }
+        }
+        AttrProblem::Type { wanted, .. } => Diagnostic::new(
+            "attribute-type",
+            range,
+            format!("`{}`: `{name}` takes {}", operator.name, AttrProblem::describe(*wanted)),
+        )
+        .help(attr_help(*wanted)),
+        AttrProblem::Missing { name } => Diagnostic::new(
+            "missing-attribute",
+            range,
+            format!("`{}` needs the attribute `{name}`", operator.name),
+        )
+        .help(format!("write `{name}=…` behind the arguments")),
+        AttrProblem::Twice { .. } => Diagnostic::new(
+            "duplicate-attribute",
+            range,
+            format!("`{}`: `{name}` is written a second time", operator.name),
+        ),
+    }
+}
+
+fn attr_help(wanted: AttrType) -> String {
+    match wanted {
+        AttrType::Dims | AttrType::Ints | AttrType::OptionalInts => {
+            "write a list in brackets: `[1, 1]`".into()
+        }
+        AttrType::DType => "write the data type in quotes: `\"float32\"`".into(),
+        AttrType::Str | AttrType::Layout => "write the text in quotes".into(),
+        AttrType::Bool => "write `True` or `False`".into(),
+        AttrType::Choice(choices) => format!("write `\"{}\"`, say", choices.first().unwrap_or(&"")),
+        other => format!("write {}", AttrProblem::describe(other)),
+    }
+}

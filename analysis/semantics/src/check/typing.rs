@@ -1,0 +1,439 @@
+//! What inference found, in words.
+
+use types::{Conflict, ConflictKind, Step, Type, describe};
+
+use super::{names, origin, relation};
+use crate::{
+    body::*,
+    diagnostic::Diagnostic,
+    infer::{Finding, Mismatch},
+    view::{Spot, View},
+};
+
+pub(super) fn report(view: &View<'_>, unit: usize, finding: &Finding, out: &mut Vec<Diagnostic>) {
+    let Some(mut diagnostic) = diagnostic(view, unit, finding) else { return };
+    // TVM names the last use of a graph variable for what is wrong with its value.
+    if finding.is_error()
+        && let Some(last) = view.last_use(unit)
+    {
+        diagnostic = diagnostic.related(last, "the value is used here");
+    }
+    out.push(diagnostic);
+}
+
+fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnostic> {
+    let spot = |expr: ExprId| Spot { unit, expr };
+    let range = |expr: ExprId| view.range(spot(expr));
+    Some(match finding {
+        Finding::Relation { expr, reason } => relation::failed(view, spot(*expr), reason),
+        Finding::Undecided { expr, reason } => relation::undecided(view, spot(*expr), reason),
+        Finding::Unknown { expr, argument, reason } => {
+            unknown(view, spot(*expr), *argument, reason.as_deref())
+        }
+        Finding::UnknownVariable(binder) => {
+            let name = &view.unit(unit).binder(*binder).name;
+            let at = view.place(unit, view.unit(unit).binder(*binder).range);
+            Diagnostic::new("missing-annotation", at, format!("nothing decides the type of `{name}`"))
+                .help(format!("write it: `{name}: Tensor[(…), float32]`"))
+        }
+        Finding::Mismatch { what, found, wanted, conflict } => {
+            mismatch(view, unit, *what, found, wanted, conflict)
+        }
+        Finding::Condition { expr, ty } => condition(view, spot(*expr), ty),
+        Finding::NotCallable { call, ty } => Diagnostic::new(
+            "not-callable",
+            callee_range(view, unit, *call),
+            format!("this is {}, and cannot be called", describe(ty)),
+        ),
+        Finding::Arity { call, wanted, found } => arity(view, unit, *call, *wanted, *found),
+        Finding::NoRule { expr, operator } => Diagnostic::new(
+            "no-relation",
+            range(*expr),
+            format!("the type relation of `{}` is not known here, so its result has no type", operator.name),
+        ),
+        Finding::UnknownName { expr, name } => {
+            names::unknown_name(view, callee_range(view, unit, *expr), name)
+        }
+        Finding::UnknownGlobal { expr, name } => names::unknown_global(view, range(*expr), name),
+        Finding::Projection { expr, index, ty } => projection(view, spot(*expr), *index, ty),
+        Finding::UnknownConstructor { range, name } => {
+            let at = view.place(unit, *range);
+            let diagnostic = Diagnostic::new(
+                "unknown-constructor",
+                at,
+                format!("there is no constructor `{name}`"),
+            );
+            let known = view.types.constructor_names().map(|name| name.as_str());
+            match super::nearest(name, known) {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => diagnostic.help(format!("a variable is written `%{name}`")),
+            }
+        }
+        Finding::PatternArity { range, name, wanted, found } => {
+            let what = match name {
+                Some(name) => format!("`{name}` has"),
+                None => "this tuple has".into(),
+            };
+            Diagnostic::new(
+                "pattern-arity",
+                view.place(unit, *range),
+                format!("{what} {}, the pattern has {found}", count(*wanted, "field")),
+            )
+        }
+        Finding::PatternType { range, pattern, scrutinee } => Diagnostic::new(
+            "pattern-type",
+            view.place(unit, *range),
+            format!("this pattern takes {}, but {} is matched on", describe(pattern), describe(scrutinee)),
+        ),
+        Finding::NotExhaustive { expr, missing } => {
+            let list: Vec<String> = missing.iter().map(|m| format!("`{m}`")).collect();
+            let at = view.range(spot(*expr));
+            let keyword = syntax::TextRange::at(at.start(), 5.into());
+            Diagnostic::new(
+                "match-not-exhaustive",
+                keyword,
+                format!("no arm takes {}", list.join(", ")),
+            )
+            .help("add the missing arms, or write `match?` if such values are an error")
+        }
+        Finding::Unreachable { expr, arm } => {
+            let Expr::Match(id) = view.unit(unit).expr(*expr) else { return None };
+            let arm = view.unit(unit).matches[id.index()].arms.get(*arm)?;
+            Diagnostic::new(
+                "unreachable-arm",
+                view.place(unit, arm.pattern.range),
+                "this arm can never run: the arms before it take everything it would",
+            )
+            .unnecessary()
+        }
+        Finding::TypeArgs { call, wanted, found } => Diagnostic::new(
+            "type-arguments",
+            callee_range(view, unit, *call),
+            format!("this takes {}, {found} given", count(*wanted, "type argument")),
+        ),
+        Finding::TypeArgKind { call, index, wanted } => Diagnostic::new(
+            "kind-mismatch",
+            callee_range(view, unit, *call),
+            format!("type argument {} must be of kind {}", index + 1, wanted.name()),
+        ),
+        Finding::UnknownRelation { range, name } => Diagnostic::new(
+            "unknown-relation",
+            view.place(unit, *range),
+            format!("there is no type relation `{name}`"),
+        )
+        .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
+        Finding::Metadata { expr, key, index, .. } => Diagnostic::new(
+            "metadata-entry",
+            range(*expr),
+            format!("the metadata section has no usable entry `meta[{key}][{index}]`"),
+        ),
+        Finding::UntypedConstant { expr } => Diagnostic::new(
+            "untyped-constant",
+            range(*expr),
+            "the module has no metadata section, so the type of this constant is not known",
+        )
+        .help("write its type behind it: `/* ty=Tensor[(…), float32] */`"),
+    })
+}
+
+fn count(n: usize, what: &str) -> String {
+    match n {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+/// Where what is called stands; for anything but a call, where the expression stands.
+pub(super) fn callee_range(view: &View<'_>, unit: usize, expr: ExprId) -> syntax::TextRange {
+    match view.unit(unit).expr(expr) {
+        Expr::Call(call) => view.place(unit, view.unit(unit).call(*call).callee_range),
+        _ => view.range(Spot { unit, expr }),
+    }
+}
+
+fn unknown(
+    view: &View<'_>,
+    spot: Spot,
+    argument: Option<usize>,
+    reason: Option<&types::Reason>,
+) -> Diagnostic {
+    if let Some(reason) = reason {
+        return relation::failed(view, spot, reason);
+    }
+    let what = view.describe(spot);
+    let at = view.range(spot);
+    let diagnostic =
+        Diagnostic::new("cannot-infer", at, format!("nothing decides the type of {what}"));
+    let Expr::Call(call) = view.unit(spot.unit).expr(spot.expr) else { return diagnostic };
+    let call = view.unit(spot.unit).call(*call);
+    let arg = argument.and_then(|at| call.args.get(at));
+    match arg {
+        Some(&arg) => {
+            let arg = Spot { unit: spot.unit, expr: arg };
+            let name = view.describe(arg);
+            diagnostic
+                .related(view.range(arg), "its type is not known")
+                .help(format!("write the type of {name} where it is bound"))
+        }
+        None => diagnostic.help("write the type of the result where it is bound"),
+    }
+}
+
+fn condition(view: &View<'_>, spot: Spot, ty: &Type) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        "condition-type",
+        view.range(spot),
+        format!("the condition of an `if` must be one truth value (`bool`), this is {}", describe(ty)),
+    );
+    match ty.as_tensor() {
+        Some(tensor) if tensor.dtype.is_bool() && tensor.rank() > 0 => {
+            diagnostic.help("reduce it to one value first: `all(…)` or `any(…)`")
+        }
+        Some(tensor) if tensor.rank() == 0 => {
+            diagnostic.help("compare it: `… != 0`")
+        }
+        Some(_) => diagnostic.help("compare elements and reduce: `all(equal(…, …))`"),
+        None => diagnostic,
+    }
+}
+
+fn arity(view: &View<'_>, unit: usize, call: ExprId, wanted: usize, found: usize) -> Diagnostic {
+    let at = callee_range(view, unit, call);
+    let callee = view.text(at);
+    let callee = if callee.len() <= 40 { format!("`{callee}`") } else { "this function".into() };
+    let given = match found {
+        0 => "none is given".to_owned(),
+        1 => "1 is given".to_owned(),
+        n => format!("{n} are given"),
+    };
+    let mut diagnostic = Diagnostic::new(
+        "argument-count",
+        at,
+        format!("{callee} takes {}, {given}", count(wanted, "argument")),
+    );
+    if let Expr::Call(call) = view.unit(unit).expr(call) {
+        let data = view.unit(unit).call(*call);
+        if let Callee::Operator(operator) = &data.callee
+            && wanted > 0
+        {
+            let names: Vec<&str> = operator.args.to_vec();
+            diagnostic = diagnostic.help(format!("its arguments are {}", names.join(", ")));
+        }
+        if found > wanted
+            && let Some(&extra) = data.args.get(wanted)
+        {
+            let extra = Spot { unit, expr: extra };
+            diagnostic = diagnostic.related(view.range(extra), "one too many");
+        }
+    }
+    diagnostic
+}
+
+fn projection(view: &View<'_>, spot: Spot, index: u32, ty: &Type) -> Diagnostic {
+    let at = view.range(spot);
+    match ty {
+        Type::Tuple(fields) => {
+            let last = fields.len().saturating_sub(1);
+            Diagnostic::new(
+                "projection",
+                at,
+                format!("the tuple has {}, there is no field {index}", count(fields.len(), "field")),
+            )
+            .help(if fields.is_empty() {
+                "the empty tuple has nothing to project".to_owned()
+            } else {
+                format!("its fields are .0 to .{last}")
+            })
+        }
+        other => Diagnostic::new(
+            "projection",
+            at,
+            format!("only tuples have fields, and this is {}", describe(other)),
+        ),
+    }
+}
+
+/// Two types that must be one.
+fn mismatch(
+    view: &View<'_>,
+    unit: usize,
+    what: Mismatch,
+    found: &Type,
+    wanted: &Type,
+    conflict: &Conflict,
+) -> Diagnostic {
+    let spot = |expr: ExprId| Spot { unit, expr };
+    let tail = differ(conflict);
+    let code = conflict.code();
+    match what {
+        Mismatch::Annotation { binder, value } => {
+            let name = &view.unit(unit).binder(binder).name;
+            let mut diagnostic = Diagnostic::new(
+                code,
+                view.range(spot(value)),
+                format!("`{name}` is declared as `{wanted}`, but its value is `{found}`{tail}"),
+            );
+            let binding = crate::scope::Binding { unit: unit as u32, binder };
+            if let Some(ty) = view.annotation_node(binding) {
+                let at = ty.range() + view.def.start(view.db);
+                diagnostic = diagnostic
+                    .related(at, "declared here")
+                    .fix(format!("Declare it as `{found}`"), [(at, found.to_string())]);
+            }
+            with_origins(view, diagnostic, spot(value), conflict)
+        }
+        Mismatch::Result { function, value } => {
+            let who = if function.is_some() { "the function" } else { "the definition" };
+            let mut diagnostic = Diagnostic::new(
+                code,
+                view.range(spot(value)),
+                format!("{who} should give `{wanted}`, but gives `{found}`{tail}"),
+            );
+            if function.is_none()
+                && let Some(ty) = view.result_type_node()
+            {
+                let at = ty.range() + view.def.start(view.db);
+                diagnostic = diagnostic.related(at, "the result is declared here");
+                if found.is_closed() && !found.has_error() {
+                    diagnostic =
+                        diagnostic.fix(format!("Change the result to `{found}`"), [(at, found.to_string())]);
+                }
+            }
+            with_origins(view, diagnostic, spot(value), conflict)
+        }
+        Mismatch::Argument { call, index } => argument(view, unit, call, index, found, wanted, conflict),
+        Mismatch::Branches { then, otherwise } => {
+            let diagnostic = Diagnostic::new(
+                code,
+                view.range(spot(otherwise)),
+                format!("the branches of this `if` differ: `{wanted}` and `{found}`{tail}"),
+            )
+            .related(view.range(spot(then)), format!("this branch is `{wanted}`"));
+            with_origins(view, diagnostic, spot(otherwise), conflict)
+        }
+        Mismatch::Arm { expr, arm } => {
+            let Expr::Match(id) = view.unit(unit).expr(expr) else {
+                return Diagnostic::new(code, view.range(spot(expr)), "the arms differ");
+            };
+            let arms = &view.unit(unit).matches[id.index()].arms;
+            let this = spot(arms[arm].body.result);
+            let diagnostic = Diagnostic::new(
+                code,
+                view.range(this),
+                format!("this arm gives `{found}`, the arms before it give `{wanted}`{tail}"),
+            )
+            .related(view.range(spot(arms[0].body.result)), format!("this arm gives `{wanted}`"));
+            with_origins(view, diagnostic, this, conflict)
+        }
+        Mismatch::Pattern { binder } => {
+            let data = view.unit(unit).binder(binder);
+            Diagnostic::new(
+                code,
+                view.place(unit, data.range),
+                format!("`{}` is declared as `{wanted}`, but `{found}` is matched{tail}", data.name),
+            )
+        }
+        Mismatch::Reference { reference } => Diagnostic::new(
+            "type-mismatch",
+            view.range(spot(reference)),
+            format!("only references can be read and written, and this is {}", describe(found)),
+        )
+        .help("make one with `ref(…)`"),
+        Mismatch::Write { value } => Diagnostic::new(
+            code,
+            view.range(spot(value)),
+            format!("the reference holds `{wanted}`, but `{found}` is written{tail}"),
+        ),
+    }
+}
+
+fn argument(
+    view: &View<'_>,
+    unit: usize,
+    call: ExprId,
+    index: usize,
+    found: &Type,
+    wanted: &Type,
+    conflict: &Conflict,
+) -> Diagnostic {
+    let tail = differ(conflict);
+    let callee = view.text(callee_range(view, unit, call));
+    let callee = if callee.len() <= 40 { format!("`{callee}`") } else { "the function".into() };
+    let Expr::Call(id) = view.unit(unit).expr(call) else {
+        return Diagnostic::new(conflict.code(), view.range(Spot { unit, expr: call }), "argument");
+    };
+    let arg = Spot { unit, expr: view.unit(unit).call(*id).args[index] };
+    let mut diagnostic = Diagnostic::new(
+        conflict.code(),
+        view.range(arg),
+        format!("{callee} takes `{wanted}` as argument {}, this is `{found}`{tail}", index + 1),
+    );
+    if let Some(at) = parameter(view, unit, call, index) {
+        diagnostic = diagnostic.related(at, format!("the parameter is `{wanted}`"));
+    }
+    with_origins(view, diagnostic, arg, conflict)
+}
+
+/// Where a parameter of the called global stands, if it is in this file.
+fn parameter(
+    view: &View<'_>,
+    unit: usize,
+    call: ExprId,
+    index: usize,
+) -> Option<syntax::TextRange> {
+    let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
+    let Callee::Expr(callee) = view.unit(unit).call(*id).callee else { return None };
+    let Expr::Global(name) = view.unit(unit).expr(callee) else { return None };
+    let (def, from_prelude) = crate::queries::global(view.db, view.module, name)?;
+    if from_prelude {
+        return None;
+    }
+    let body = crate::queries::body(view.db, def);
+    let binder = *body.header()?.params.get(index)?;
+    Some(body.units[0].binder(binder).range + def.start(view.db))
+}
+
+/// The axes, fields or parameters in which two types differ, as the end of a sentence.
+fn differ(conflict: &Conflict) -> String {
+    let mut place = String::new();
+    for step in &conflict.path {
+        place += &match step {
+            Step::Field(i) => format!(" of field {i}"),
+            Step::Param(i) => format!(" of parameter {}", i + 1),
+            Step::Ret => " of the result".to_owned(),
+            Step::Inner => " of what it holds".to_owned(),
+            Step::Arg(i) => format!(" of type argument {}", i + 1),
+        };
+    }
+    match &conflict.kind {
+        ConflictKind::Sizes(axes) => {
+            let list: Vec<String> = axes
+                .iter()
+                .filter_map(|&axis| {
+                    let (l, r) = (conflict.left.as_tensor()?, conflict.right.as_tensor()?);
+                    Some(format!("axis {axis}: {} and {}", l.shape.get(axis)?, r.shape.get(axis)?))
+                })
+                .collect();
+            format!(" ({}{place})", list.join("; "))
+        }
+        ConflictKind::Infinite => " (the type would contain itself)".to_owned(),
+        _ if place.is_empty() => String::new(),
+        _ => format!(" (`{}` and `{}`{place})", conflict.left, conflict.right),
+    }
+}
+
+/// Adds where the sizes that differ came from.
+fn with_origins(
+    view: &View<'_>,
+    mut diagnostic: Diagnostic,
+    spot: Spot,
+    conflict: &Conflict,
+) -> Diagnostic {
+    if let Some(axis) = conflict.axis() {
+        for step in origin::origin_of(view, spot, axis) {
+            diagnostic = diagnostic.related(step.range, step.message);
+        }
+    }
+    diagnostic
+}

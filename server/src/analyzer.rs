@@ -1,0 +1,44 @@
+//! A database for one text after another, as commands use it.
+
+use std::sync::Arc;
+
+use semantics::{Database, Diagnostic, SourceFile};
+use syntax::{Parse, ParseLimits};
+
+/// Looks at texts one by one.
+pub(crate) struct Analyzer {
+    db: Database,
+    file: SourceFile,
+    limits: ParseLimits,
+}
+
+/// A text that has been looked at.
+pub(crate) struct Looked {
+    /// Its tree.
+    pub(crate) parse: Arc<Parse>,
+    /// What is wrong with it.
+    pub(crate) diagnostics: Arc<Vec<Diagnostic>>,
+}
+
+impl Analyzer {
+    /// `strict`: what TVM refuses is an error.
+    pub(crate) fn new(strict: bool) -> Analyzer {
+        let mut db = Database::new();
+        db.set_strict(strict);
+        let limits = ParseLimits::default();
+        let file = db.add_file("", limits);
+        Analyzer { db, file, limits }
+    }
+
+    /// Parses and checks a text.
+    pub(crate) fn check(&mut self, text: &str) -> Looked {
+        let parse = Arc::new(syntax::parse_with(text, self.limits));
+        self.db.set_parse(self.file, parse.clone());
+        Looked { parse, diagnostics: semantics::check_file(&self.db, self.file) }
+    }
+
+    /// The types in the text that was checked last.
+    pub(crate) fn types(&self) -> Vec<semantics::TypeAt> {
+        semantics::types_in(&self.db, self.file)
+    }
+}

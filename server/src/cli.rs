@@ -1,0 +1,181 @@
+//! The command line.
+
+mod batch;
+mod check;
+mod explain;
+mod types;
+
+use std::{io::Write, path::PathBuf, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use semantics::Severity;
+
+/// Language server and command line for Relay, TVM's typed functional tensor IR.
+#[derive(Parser)]
+#[command(name = "relay-analyzer", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Speak LSP over standard input and output (the default without a command)
+    #[arg(long, global = true, hide = true)]
+    stdio: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Report what is wrong in files and folders
+    Check(CheckArgs),
+    /// Print the type of every expression, parameter and variable as JSON Lines
+    Types(TypesArgs),
+    /// Explain a diagnostic code
+    Explain {
+        /// The code, as it stands in a message: `shape-mismatch`; without one, all are listed
+        code: Option<String>,
+    },
+    /// Run the language server over standard input and output
+    Lsp,
+}
+
+#[derive(Args)]
+struct CheckArgs {
+    /// Files, folders, or `-` for standard input
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    paths: Vec<PathBuf>,
+    /// Refuse what TVM refuses
+    #[arg(long)]
+    tvm: bool,
+    /// How to report
+    #[arg(long, value_enum, default_value = "human", conflicts_with = "batch")]
+    format: Format,
+    /// The least severity that is reported [default: info for people, hint for machines]
+    #[arg(long, value_enum)]
+    severity: Option<Level>,
+    /// Read lines `{"id", "text"}` and answer each with `{"id", "diagnostics"}`
+    #[arg(long)]
+    batch: bool,
+    /// With `--batch`: answer with types, too
+    #[arg(long, requires = "batch")]
+    types: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Args)]
+struct TypesArgs {
+    /// Files, folders, or `-` for standard input
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Args, Clone, Copy)]
+struct Reading {
+    /// The most code that a file may hold beside its metadata section, in megabytes
+    #[arg(long, value_name = "MB", default_value_t = crate::input::MAX_CODE >> 20)]
+    max_size: u64,
+}
+
+impl Reading {
+    fn max_code(self) -> u64 {
+        self.max_size << 20
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Excerpts with the fault marked
+    Human,
+    /// JSON Lines, one object a file
+    Json,
+    /// SARIF 2.1.0, one document
+    Sarif,
+    /// Commands that GitHub shows as annotations
+    Github,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    Hint,
+    Info,
+    Warning,
+    Error,
+}
+
+impl From<Level> for Severity {
+    fn from(level: Level) -> Severity {
+        match level {
+            Level::Hint => Severity::Hint,
+            Level::Info => Severity::Info,
+            Level::Warning => Severity::Warning,
+            Level::Error => Severity::Error,
+        }
+    }
+}
+
+/// What a command ends with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// Nothing is wrong.
+    Clean,
+    /// There are errors.
+    Errors,
+    /// The arguments make no sense, or a file cannot be read.
+    Unusable,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> ExitCode {
+        ExitCode::from(outcome as u8)
+    }
+}
+
+/// A failure of a command: a message for people, where the other end still listens.
+pub(crate) enum Failure {
+    /// Whoever reads the output has gone: not a failure to speak of.
+    Gone,
+    /// Anything else.
+    Message(String),
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::Gone,
+            _ => Failure::Message(error.to_string()),
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::Message(message)
+    }
+}
+
+/// Runs the command that the arguments name. Usage errors end with 2, as clap does.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Some(Command::Check(args)) if args.batch => batch::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Types(args)) => types::run(&args),
+        Some(Command::Explain { code }) => explain::run(code.as_deref()),
+        Some(Command::Lsp) | None => Err(String::from("the server is not there yet").into()),
+    };
+    match result {
+        Ok(outcome) => outcome.into(),
+        Err(Failure::Gone) => Outcome::Clean.into(),
+        Err(Failure::Message(message)) => {
+            complain(&message);
+            Outcome::Unusable.into()
+        }
+    }
+}
+
+/// Tells the person at the terminal, in the manner of a diagnostic.
+pub(crate) fn complain(message: &str) {
+    let style = anstyle::AnsiColor::Red.on_default().bold();
+    // Nothing can be done where even this cannot be written.
+    let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {message}");
+}

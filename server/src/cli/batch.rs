@@ -1,0 +1,67 @@
+//! `relay-analyzer check --batch`: one text a line in, one answer a line out, in order.
+
+use std::io::{BufRead, Write};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{CheckArgs, Failure, Outcome};
+use crate::{analyzer::Analyzer, report};
+
+#[derive(Deserialize)]
+struct Request {
+    id: Value,
+    text: String,
+}
+
+pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut input = std::io::stdin().lock();
+    let mut analyzer = Analyzer::new(args.tvm);
+    let mut outcome = Outcome::Clean;
+    let mut line = Vec::new();
+    let mut number = 0;
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        number += 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let request: Request = match serde_json::from_slice(&line) {
+            Ok(request) => request,
+            Err(error) => {
+                let message = format!(
+                    "line {number} of standard input is not `{{\"id\": …, \"text\": \"…\"}}`: {error}"
+                );
+                writeln!(out, "{}", json!({ "id": null, "error": message }))?;
+                out.flush()?;
+                outcome = Outcome::Unusable;
+                continue;
+            }
+        };
+        let looked = analyzer.check(&request.text);
+        let lines = syntax::LineIndex::new(&request.text);
+        let diagnostics: Vec<_> = looked
+            .diagnostics
+            .iter()
+            .filter(|d| args.severity.is_none_or(|least| d.severity >= least.into()))
+            .map(|d| report::JsonDiagnostic::new(d, &lines))
+            .collect();
+        let is_wrong = diagnostics.iter().any(|d| d.severity == "error");
+        let mut answer = json!({ "id": request.id, "diagnostics": diagnostics });
+        if args.types {
+            answer["types"] = json!(report::json_types(analyzer.types()));
+        }
+        serde_json::to_writer(&mut out, &answer).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+        // Whoever waits for this answer may not have sent the next text yet.
+        out.flush()?;
+        if is_wrong {
+            outcome = outcome.max(Outcome::Errors);
+        }
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,198 @@
+//! Excerpts of the source with the fault marked.
+//!
+//! A header of a real dump is one line of up to two hundred thousand characters: of such a line
+//! only what surrounds each mark is shown.
+
+use annotate_snippets::{
+    Annotation, AnnotationKind, Group, Level, Renderer, Snippet, renderer::DecorStyle,
+};
+use semantics::{Diagnostic, Severity};
+use syntax::{TextRange, TextSize};
+
+use super::Checked;
+
+/// How long a line may be and still be shown whole.
+const WHOLE_LINE: usize = 160;
+/// How many bytes of a long line are shown on either side of a mark.
+const AROUND: usize = 60;
+
+/// Every diagnostic of a file.
+pub(crate) fn human(checked: &Checked) -> String {
+    let mut out = String::new();
+    for diagnostic in &checked.diagnostics {
+        out += &one(checked, diagnostic);
+        out += "\n\n";
+    }
+    out
+}
+
+fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
+    let (title, rule) = match diagnostic.message.split_once('\n') {
+        Some((title, rule)) => (title, Some(rule)),
+        None => (diagnostic.message.as_str(), None),
+    };
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO.with_name("remark"),
+        Severity::Hint => Level::NOTE.with_name("hint"),
+    };
+    let excerpts = excerpts(checked, diagnostic);
+    let mut group = Group::with_title(level.primary_title(title).id(diagnostic.code));
+    for excerpt in &excerpts {
+        let marks = excerpt.marks.iter().map(|mark| {
+            let kind =
+                if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let annotation: Annotation<'_> = kind.span(mark.range.clone());
+            match mark.label {
+                Some(label) => annotation.label(label),
+                None => annotation,
+            }
+        });
+        group = group.element(
+            Snippet::source(&excerpt.text)
+                .line_start(excerpt.line)
+                .path(checked.path.as_str())
+                .fold(true)
+                .annotations(marks),
+        );
+    }
+    if let Some(rule) = rule {
+        group = group.element(Level::NOTE.with_name("rule").message(rule));
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    let width = WHOLE_LINE + 20;
+    Renderer::styled().decor_style(DecorStyle::Unicode).term_width(width).render(&[group])
+}
+
+/// A stretch of lines of the source, the long ones cut, with marks in it.
+struct Excerpt<'a> {
+    text: String,
+    line: usize,
+    marks: Vec<MarkIn<'a>>,
+}
+
+struct MarkIn<'a> {
+    range: std::ops::Range<usize>,
+    label: Option<&'a str>,
+    primary: bool,
+}
+
+/// The lines that a diagnostic speaks of: near ones together, the one with the fault first.
+fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a>> {
+    let text = checked.text.as_str();
+    let line_of = |offset: TextSize| checked.lines.line_at(offset) as usize;
+    let content =
+        |line: usize| checked.lines.line_content(text, line as u32).unwrap_or_default();
+    let mut marks: Vec<(TextRange, Option<&'a str>, bool)> = vec![(diagnostic.range, None, true)];
+    marks.extend(diagnostic.related.iter().map(|r| (r.range, Some(r.message.as_str()), false)));
+    // A mark over many lines is shown by its first.
+    for (range, ..) in &mut marks {
+        let line = content(line_of(range.start()));
+        if range.end() > line.end() {
+            *range = TextRange::new(range.start(), line.end().max(range.start()));
+        }
+    }
+    let mut lines: Vec<usize> = marks.iter().map(|(range, ..)| line_of(range.start())).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let mut excerpt = Excerpt { text: String::new(), line: 1, marks: Vec::new() };
+    // Lines that no mark stands on are left out; the renderer is told so by empty lines, which it
+    // folds, unless they are too many to be worth writing.
+    let mut groups: Vec<Excerpt<'a>> = Vec::new();
+    let mut last = None;
+    for line in lines {
+        let far = last.is_none_or(|last| line - last > 40);
+        if far {
+            if last.is_some() {
+                groups.push(excerpt);
+            }
+            excerpt = Excerpt { text: String::new(), line: line + 1, marks: Vec::new() };
+        } else if let Some(last) = last {
+            for between in last + 1..line {
+                let line = &text[content(between)];
+                if line.len() <= WHOLE_LINE {
+                    excerpt.text += line;
+                }
+                excerpt.text.push('\n');
+            }
+        }
+        last = Some(line);
+        let on_line: Vec<_> =
+            marks.iter().filter(|(range, ..)| line_of(range.start()) == line).copied().collect();
+        add_line(&mut excerpt, text, content(line), &on_line);
+    }
+    groups.push(excerpt);
+    // The fault first.
+    if let Some(at) = groups.iter().position(|group| group.marks.iter().any(|mark| mark.primary)) {
+        groups.swap(0, at);
+    }
+    groups
+}
+
+/// Adds a line with its marks; of a long line, only what is near them.
+fn add_line<'a>(
+    excerpt: &mut Excerpt<'a>,
+    text: &str,
+    line: TextRange,
+    marks: &[(TextRange, Option<&'a str>, bool)],
+) {
+    let (start, end) = (usize::from(line.start()), usize::from(line.end()));
+    let mut windows: Vec<(usize, usize)> = Vec::new();
+    if end - start <= WHOLE_LINE {
+        windows.push((start, end));
+    } else {
+        let mut around: Vec<(usize, usize)> = marks
+            .iter()
+            .map(|(range, ..)| {
+                let (from, to) = (usize::from(range.start()), usize::from(range.end()));
+                let from = floor(text, from.saturating_sub(AROUND).max(start));
+                (from, ceil(text, (to + AROUND).min(end)))
+            })
+            .collect();
+        around.sort_unstable();
+        for (from, to) in around {
+            match windows.last_mut() {
+                Some(last) if from <= last.1 + 8 => last.1 = last.1.max(to),
+                _ => windows.push((from, to)),
+            }
+        }
+    }
+    for (from, to) in windows {
+        if from > start {
+            excerpt.text += "… ";
+        }
+        let base = excerpt.text.len();
+        // A control character would disturb the terminal.
+        for c in text[from..to].chars() {
+            excerpt.text.push(if c.is_control() && c != '\t' && c.len_utf8() == 1 { ' ' } else { c });
+        }
+        for &(range, label, primary) in marks {
+            let (at, until) = (usize::from(range.start()), usize::from(range.end()));
+            if at >= from && until <= to {
+                let range = base + (at - from)..base + (until - from);
+                excerpt.marks.push(MarkIn { range, label, primary });
+            }
+        }
+        if to < end {
+            excerpt.text += " …";
+        }
+    }
+    excerpt.text.push('\n');
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}

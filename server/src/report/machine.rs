@@ -1,0 +1,225 @@
+//! JSON Lines, SARIF and GitHub's commands.
+
+use std::io::Write;
+
+use semantics::{Diagnostic, Severity, TypeAt, codes};
+use serde::Serialize;
+use serde_json::{Value, json};
+use syntax::{Encoding, LineIndex, TextRange};
+
+use super::Checked;
+
+/// A diagnostic as JSON: offsets in bytes, lines and columns from 0, columns in UTF-16 units.
+#[derive(Serialize)]
+pub(crate) struct JsonDiagnostic<'a> {
+    code: &'a str,
+    pub(crate) severity: &'a str,
+    message: &'a str,
+    start: u32,
+    end: u32,
+    line: u32,
+    column: u32,
+    related: Vec<JsonRelated<'a>>,
+    help: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<JsonFix<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonRelated<'a> {
+    message: &'a str,
+    start: u32,
+    end: u32,
+}
+
+#[derive(Serialize)]
+struct JsonFix<'a> {
+    title: &'a str,
+    edits: Vec<JsonEdit<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonEdit<'a> {
+    start: u32,
+    end: u32,
+    text: &'a str,
+}
+
+fn bounds(range: TextRange) -> (u32, u32) {
+    (range.start().into(), range.end().into())
+}
+
+impl<'a> JsonDiagnostic<'a> {
+    pub(crate) fn new(diagnostic: &'a Diagnostic, lines: &LineIndex) -> JsonDiagnostic<'a> {
+        let position = lines.line_column(diagnostic.range.start(), Encoding::Utf16);
+        let (start, end) = bounds(diagnostic.range);
+        let related = diagnostic.related.iter().map(|related| {
+            let (start, end) = bounds(related.range);
+            JsonRelated { message: &related.message, start, end }
+        });
+        let fixes = diagnostic.fixes.iter().map(|fix| {
+            let edits = fix.edits.iter().map(|(range, text)| {
+                let (start, end) = bounds(*range);
+                JsonEdit { start, end, text }
+            });
+            JsonFix { title: &fix.title, edits: edits.collect() }
+        });
+        JsonDiagnostic {
+            code: diagnostic.code,
+            severity: diagnostic.severity.name(),
+            message: &diagnostic.message,
+            start,
+            end,
+            line: position.line,
+            column: position.column,
+            related: related.collect(),
+            help: diagnostic.help.as_deref(),
+            fixes: fixes.collect(),
+        }
+    }
+}
+
+/// One line: `{"path", "diagnostics"}`.
+pub(crate) fn json_line(checked: &Checked) -> String {
+    let diagnostics: Vec<_> = checked
+        .diagnostics
+        .iter()
+        .map(|d| JsonDiagnostic::new(d, &checked.lines))
+        .collect();
+    format!("{}\n", json!({ "path": checked.path, "diagnostics": diagnostics }))
+}
+
+/// A type and where it belongs.
+#[derive(Serialize)]
+pub(crate) struct JsonType {
+    start: u32,
+    end: u32,
+    #[serde(rename = "type")]
+    ty: String,
+}
+
+pub(crate) fn json_types(types: Vec<TypeAt>) -> Vec<JsonType> {
+    let line = |at: TypeAt| {
+        let (start, end) = bounds(at.range);
+        JsonType { start, end, ty: at.ty.to_string() }
+    };
+    types.into_iter().map(line).collect()
+}
+
+/// The whole message, with what to write instead.
+fn whole(diagnostic: &Diagnostic) -> String {
+    match &diagnostic.help {
+        Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
+        None => diagnostic.message.clone(),
+    }
+}
+
+/// Commands that GitHub shows as annotations of a change.
+pub(crate) fn github(checked: &Checked) -> String {
+    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
+    let mut out = String::new();
+    for diagnostic in &checked.diagnostics {
+        let level = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info | Severity::Hint => "notice",
+        };
+        let at = |offset| checked.lines.line_column(offset, Encoding::Utf32);
+        let (start, end) = (at(diagnostic.range.start()), at(diagnostic.range.end()));
+        out += &format!(
+            "::{level} file={},line={},col={},endLine={},endColumn={},title={}::{}\n",
+            property(&checked.path),
+            start.line + 1,
+            start.column + 1,
+            end.line + 1,
+            end.column + 1,
+            property(diagnostic.code),
+            data(&whole(diagnostic)),
+        );
+    }
+    out
+}
+
+/// A path as a URI reference, relative as it is.
+fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.replace('\\', "/").bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(byte as char);
+        } else {
+            uri += &format!("%{byte:02X}");
+        }
+    }
+    if path.starts_with('/') { format!("file://{uri}") } else { uri }
+}
+
+/// The results of one file in a SARIF log.
+pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
+    let place = |range: TextRange| {
+        let at = |offset| checked.lines.line_column(offset, Encoding::Utf16);
+        let (start, end) = (at(range.start()), at(range.end()));
+        json!({
+            "artifactLocation": { "uri": uri(&checked.path) },
+            "region": {
+                "startLine": start.line + 1, "startColumn": start.column + 1,
+                "endLine": end.line + 1, "endColumn": end.column + 1,
+                "byteOffset": u32::from(range.start()), "byteLength": u32::from(range.len()),
+            },
+        })
+    };
+    let result = |diagnostic: &Diagnostic| {
+        let related = diagnostic.related.iter().enumerate().map(|(id, related)| {
+            json!({
+                "id": id,
+                "message": { "text": related.message },
+                "physicalLocation": place(related.range),
+            })
+        });
+        json!({
+            "ruleId": diagnostic.code,
+            "level": match diagnostic.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Info | Severity::Hint => "note",
+            },
+            "message": { "text": whole(diagnostic) },
+            "locations": [{ "physicalLocation": place(diagnostic.range) }],
+            "relatedLocations": related.collect::<Vec<_>>(),
+        })
+    };
+    checked.diagnostics.iter().map(result).collect()
+}
+
+/// One log for all files.
+pub(crate) fn sarif(results: Vec<Vec<Value>>, out: &mut impl Write) -> std::io::Result<()> {
+    let results: Vec<Value> = results.into_iter().flatten().collect();
+    let rules = codes().iter().map(|code| {
+        json!({
+            "id": code.name,
+            "shortDescription": { "text": code.title },
+            "help": { "text": code.page, "markdown": code.page },
+            "defaultConfiguration": {
+                "level": match code.severity {
+                    Severity::Error => "error",
+                    Severity::Warning => "warning",
+                    Severity::Info | Severity::Hint => "note",
+                },
+            },
+        })
+    });
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "relay-analyzer",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules.collect::<Vec<_>>(),
+            } },
+            "columnKind": "utf16CodeUnits",
+            "results": results,
+        }],
+    });
+    writeln!(out, "{log:#}")
+}
