@@ -102,7 +102,12 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
             code >> 20,
             max_code >> 20
         );
-        return refuse(path, "file-too-large", message, "raise the limit with `--max-size`, in megabytes");
+        return refuse(
+            path,
+            "file-too-large",
+            message,
+            "raise the limit with `--max-size`, in megabytes",
+        );
     }
     match String::from_utf8(bytes) {
         Ok(text) => Input { path, text, problem: None },
@@ -130,7 +135,11 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
                 format!("the byte 0x{byte:02X} is not UTF-8{others}"),
             )
             .help("save the file as UTF-8");
-            Input { path, text: String::from_utf8(bytes).unwrap_or_default(), problem: Some(problem) }
+            Input {
+                path,
+                text: String::from_utf8(bytes).unwrap_or_default(),
+                problem: Some(problem),
+            }
         }
     }
 }

@@ -77,7 +77,9 @@ fn broken_ranges(db: &dyn Db, file: SourceFile) -> Vec<TextRange> {
 }
 
 fn touches(ranges: &[TextRange], range: TextRange) -> bool {
-    ranges.iter().any(|broken| broken.intersect(range).is_some_and(|r| !r.is_empty() || broken.is_empty()))
+    ranges
+        .iter()
+        .any(|broken| broken.intersect(range).is_some_and(|r| !r.is_empty() || broken.is_empty()))
 }
 
 fn limit(found: &mut Vec<Diagnostic>) {

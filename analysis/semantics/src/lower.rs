@@ -54,10 +54,10 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
     let mut starts = vec![TextSize::new(0)];
     let slots: Vec<Slot<'_>> = block.map_or_else(Vec::new, |block| slots(block.node()));
     let old = previous.and_then(|previous| Old::new(previous, &units[0]));
-    let (old_slots, old_units) = old.as_ref().map_or((&[][..], &[][..]), |old| {
-        (&old.slots[..], &old.body.units[1..])
-    });
-    let unchanged = |new: &Slot<'_>, old: &OldSlot| new.green() == old.green && new.tail == old.tail;
+    let (old_slots, old_units) =
+        old.as_ref().map_or((&[][..], &[][..]), |old| (&old.slots[..], &old.body.units[1..]));
+    let unchanged =
+        |new: &Slot<'_>, old: &OldSlot| new.green() == old.green && new.tail == old.tail;
     let prefix = slots.iter().zip(old_slots).take_while(|(new, old)| unchanged(new, old)).count();
     let shorter = slots.len().min(old_slots.len());
     let suffix = slots
@@ -106,7 +106,9 @@ fn slots(block: Node<'_>) -> Vec<Slot<'_>> {
                     slots.push(Slot { node, tail: None });
                 }
             }
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT && after_expr => {
+            NodeOrToken::Token(token)
+                if token.kind() == SyntaxKind::BLOCK_COMMENT && after_expr =>
+            {
                 if let Some(slot) = slots.last_mut()
                     && slot.tail.is_none()
                 {

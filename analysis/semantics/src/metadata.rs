@@ -102,8 +102,7 @@ impl Metadata {
                 text: raw.repr_str,
             })
             .collect();
-        let mut metadata =
-            Metadata { text: text.clone(), nodes, arrays, ..Metadata::default() };
+        let mut metadata = Metadata { text: text.clone(), nodes, arrays, ..Metadata::default() };
         metadata.index(root);
         metadata
     }

@@ -130,9 +130,10 @@ fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
     let unit = &body.units[0];
     body.header().is_none_or(|header| {
         header.relations.is_empty()
-            && header.params.iter().all(|&binder| {
-                unit.binder(binder).annotation.as_ref().is_some_and(Type::is_closed)
-            })
+            && header
+                .params
+                .iter()
+                .all(|&binder| unit.binder(binder).annotation.as_ref().is_some_and(Type::is_closed))
     })
 }
 
@@ -162,7 +163,10 @@ pub fn groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>> {
     let edges: Vec<Vec<usize>> = open
         .iter()
         .map(|&def| {
-            global_uses(db, def).iter().filter_map(|name| index.get(name.as_str()).copied()).collect()
+            global_uses(db, def)
+                .iter()
+                .filter_map(|name| index.get(name.as_str()).copied())
+                .collect()
         })
         .collect();
     components(&edges)

@@ -157,9 +157,7 @@ impl Dim {
                 Op::Sub => x.checked_sub(y),
                 Op::Mul => x.checked_mul(y),
                 Op::FloorDiv => floor_div(x, y),
-                Op::FloorMod => {
-                    floor_div(x, y).and_then(|q| x.checked_sub(q.checked_mul(y)?))
-                }
+                Op::FloorMod => floor_div(x, y).and_then(|q| x.checked_sub(q.checked_mul(y)?)),
                 Op::Max => Some(x.max(y)),
                 Op::Min => Some(x.min(y)),
             };

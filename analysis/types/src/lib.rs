@@ -17,9 +17,7 @@ mod subst;
 mod table;
 mod ty;
 
-pub use attr::{
-    AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, Constant, Number,
-};
+pub use attr::{AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, Constant, Number};
 pub use dim::{Dim, Op, Symbol, SymbolId};
 pub use dtype::{DataType, ElementKind};
 pub use relation::{

@@ -236,11 +236,7 @@ impl<'a> Call<'a> {
         self.tensor_or(position, true)
     }
 
-    fn tensor_or(
-        &self,
-        position: usize,
-        strict: bool,
-    ) -> Result<std::sync::Arc<TensorType>, Halt> {
+    fn tensor_or(&self, position: usize, strict: bool) -> Result<std::sync::Arc<TensorType>, Halt> {
         match self.ty(position) {
             Type::Tensor(tensor) => Ok(tensor),
             Type::Var(_) | Type::OpenTensor(_) => Err(Halt::NotYet),

@@ -111,8 +111,7 @@ impl Solver {
 
     fn run(&mut self, id: u32) {
         let Entry { relation, args, names, .. } = &self.entries[id as usize];
-        let mut call =
-            Call { table: &mut self.table, args, relation, names, progress: false };
+        let mut call = Call { table: &mut self.table, args, relation, names, progress: false };
         let outcome = (relation.solve)(&mut call);
         let result = args.last().copied();
         let state = match outcome {
@@ -166,8 +165,7 @@ pub fn probe(
     inputs: &[Type],
 ) -> (State, Vec<Type>) {
     let mut solver = Solver::new();
-    let mut args: SmallVec<[NodeId; 4]> =
-        inputs.iter().map(|ty| solver.table.import(ty)).collect();
+    let mut args: SmallVec<[NodeId; 4]> = inputs.iter().map(|ty| solver.table.import(ty)).collect();
     args.push(solver.table.fresh());
     let id = solver.add(relation.clone(), args, names, 0);
     solver.solve();

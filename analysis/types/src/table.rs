@@ -408,9 +408,7 @@ impl Table {
             }
             .into(),
             Term::Ref(inner) => Type::Ref(self.resolve(*inner).into()),
-            Term::Adt(name, args) => {
-                Type::adt(name.clone(), args.iter().map(|&n| self.resolve(n)))
-            }
+            Term::Adt(name, args) => Type::adt(name.clone(), args.iter().map(|&n| self.resolve(n))),
         }
     }
 
@@ -588,9 +586,7 @@ impl Table {
 
     /// The type of which both are instances. The first operand's sizes win where both are known.
     fn unify_tensors(&mut self, a: &TensorType, b: &TensorType) -> Result<Type, Box<Conflict>> {
-        let conflict = |kind| {
-            Err(Conflict::new(b.clone().into(), a.clone().into(), kind))
-        };
+        let conflict = |kind| Err(Conflict::new(b.clone().into(), a.clone().into(), kind));
         if a.dtype != b.dtype {
             return conflict(ConflictKind::DType);
         }

@@ -184,9 +184,9 @@ impl TensorType {
 
     /// The number of elements, if every size is known and the product fits.
     pub fn elements(&self) -> Option<u64> {
-        self.shape.iter().try_fold(1u64, |n, dim| {
-            n.checked_mul(u64::try_from(dim.as_known()?).ok()?)
-        })
+        self.shape
+            .iter()
+            .try_fold(1u64, |n, dim| n.checked_mul(u64::try_from(dim.as_known()?).ok()?))
     }
 
     /// Bytes of the tensor in memory, if every size is known.

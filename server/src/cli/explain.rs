@@ -20,18 +20,20 @@ pub(super) fn run(code: Option<&str>) -> Result<Outcome, Failure> {
     let name = name.trim_start_matches('[').trim_end_matches(']');
     match code_of(name) {
         Some(code) => {
-            let level = if code.tvm {
-                "hint; an error with `--tvm`"
-            } else {
-                code.severity.name()
-            };
-            writeln!(out, "{bold}{}{bold:#} ({level}): {}\n\n{}", code.name, code.title, code.page)?;
+            let level = if code.tvm { "hint; an error with `--tvm`" } else { code.severity.name() };
+            writeln!(
+                out,
+                "{bold}{}{bold:#} ({level}): {}\n\n{}",
+                code.name, code.title, code.page
+            )?;
             Ok(Outcome::Clean)
         }
         None => {
             let near = codes().iter().min_by_key(|code| operators::distance(name, code.name));
-            let near = near.map_or(String::new(), |near| format!(", did you mean `{}`?", near.name));
-            Err(format!("there is no code `{name}`{near} `relay-analyzer explain` lists all").into())
+            let near =
+                near.map_or(String::new(), |near| format!(", did you mean `{}`?", near.name));
+            Err(format!("there is no code `{name}`{near} `relay-analyzer explain` lists all")
+                .into())
         }
     }
 }

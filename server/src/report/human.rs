@@ -41,8 +41,7 @@ fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
     let mut group = Group::with_title(level.primary_title(title).id(diagnostic.code));
     for excerpt in &excerpts {
         let marks = excerpt.marks.iter().map(|mark| {
-            let kind =
-                if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
             let annotation: Annotation<'_> = kind.span(mark.range.clone());
             match mark.label {
                 Some(label) => annotation.label(label),
@@ -84,8 +83,7 @@ struct MarkIn<'a> {
 fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a>> {
     let text = checked.text.as_str();
     let line_of = |offset: TextSize| checked.lines.line_at(offset) as usize;
-    let content =
-        |line: usize| checked.lines.line_content(text, line as u32).unwrap_or_default();
+    let content = |line: usize| checked.lines.line_content(text, line as u32).unwrap_or_default();
     let mut marks: Vec<(TextRange, Option<&'a str>, bool)> = vec![(diagnostic.range, None, true)];
     marks.extend(diagnostic.related.iter().map(|r| (r.range, Some(r.message.as_str()), false)));
     // A mark over many lines is shown by its first.
@@ -167,7 +165,11 @@ fn add_line<'a>(
         let base = excerpt.text.len();
         // A control character would disturb the terminal.
         for c in text[from..to].chars() {
-            excerpt.text.push(if c.is_control() && c != '\t' && c.len_utf8() == 1 { ' ' } else { c });
+            excerpt.text.push(if c.is_control() && c != '\t' && c.len_utf8() == 1 {
+                ' '
+            } else {
+                c
+            });
         }
         for &(range, label, primary) in marks {
             let (at, until) = (usize::from(range.start()), usize::from(range.end()));

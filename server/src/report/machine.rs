@@ -81,11 +81,8 @@ impl<'a> JsonDiagnostic<'a> {
 
 /// One line: `{"path", "diagnostics"}`.
 pub(crate) fn json_line(checked: &Checked) -> String {
-    let diagnostics: Vec<_> = checked
-        .diagnostics
-        .iter()
-        .map(|d| JsonDiagnostic::new(d, &checked.lines))
-        .collect();
+    let diagnostics: Vec<_> =
+        checked.diagnostics.iter().map(|d| JsonDiagnostic::new(d, &checked.lines)).collect();
     format!("{}\n", json!({ "path": checked.path, "diagnostics": diagnostics }))
 }
 

@@ -50,10 +50,5 @@ pub static SIMULATED_QUANTIZE: AttrSchema = schema(
     ],
 );
 
-pub(super) static ALL: &[&AttrSchema] = &[
-    &BROADCAST,
-    &DEQUANTIZE,
-    &QUANTIZE,
-    &REQUANTIZE,
-    &SIMULATED_QUANTIZE,
-];
+pub(super) static ALL: &[&AttrSchema] =
+    &[&BROADCAST, &DEQUANTIZE, &QUANTIZE, &REQUANTIZE, &SIMULATED_QUANTIZE];

@@ -182,11 +182,8 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId) -> Diagnostic 
     let range = view.place(number, unit.frees[free.index()].range);
     let graph = name.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
     let kind = if graph { "graph variable" } else { "variable" };
-    let mut diagnostic = Diagnostic::new(
-        "unknown-variable",
-        range,
-        format!("there is no {kind} `{name}` here"),
-    );
+    let mut diagnostic =
+        Diagnostic::new("unknown-variable", range, format!("there is no {kind} `{name}` here"));
     // A binding further down, or in an inner block that has ended.
     let later = view.body.units.iter().enumerate().find_map(|(other, unit)| {
         let binder = unit.binders.iter().find(|binder| binder.name == *name)?;
@@ -270,13 +267,11 @@ pub(super) fn unknown_name(view: &View<'_>, range: TextRange, name: &str) -> Dia
 
 /// A global that the module does not define.
 pub(super) fn unknown_global(view: &View<'_>, range: TextRange, name: &str) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        "unknown-global",
-        range,
-        format!("the module does not define `{name}`"),
-    );
+    let diagnostic =
+        Diagnostic::new("unknown-global", range, format!("the module does not define `{name}`"));
     let db = view.db;
-    let mut known: Vec<&str> = queries::module_scope(db, view.module).keys().map(|n| n.as_str()).collect();
+    let mut known: Vec<&str> =
+        queries::module_scope(db, view.module).keys().map(|n| n.as_str()).collect();
     if let Some(prelude) = queries::prelude(db) {
         known.extend(queries::module_scope(db, prelude).keys().map(|n| n.as_str()));
     }

@@ -134,12 +134,13 @@ fn field(view: &View<'_>, tuple: Spot, index: usize, axis: usize) -> Next {
             Some(&field) => Next::Same(Spot { unit: value.unit, expr: field }, axis),
             None => Next::Unknown,
         },
-        Expr::Call(call) => {
-            operator_step(view, value, unit.call(*call), Some(index), axis)
-        }
+        Expr::Call(call) => operator_step(view, value, unit.call(*call), Some(index), axis),
         _ => match view.variable(value) {
             Some(binding) => {
-                let size = view.binding_type(binding).as_tuple().and_then(|f| size_of(f.get(index)?, axis));
+                let size = view
+                    .binding_type(binding)
+                    .as_tuple()
+                    .and_then(|f| size_of(f.get(index)?, axis));
                 match size {
                     Some(size) => Next::Set(Step {
                         range: view.binding_range(binding),
@@ -265,9 +266,10 @@ fn parts(view: &View<'_>, arg: Spot, ty: &Type) -> Vec<(Option<usize>, Spot, Typ
 fn erase(ty: &Type, part: Option<usize>, axis: usize) -> Type {
     match (ty, part) {
         (Type::Tuple(fields), Some(part)) => {
-            let erased = fields.iter().enumerate().map(|(i, field)| {
-                if i == part { erase(field, None, axis) } else { field.clone() }
-            });
+            let erased = fields
+                .iter()
+                .enumerate()
+                .map(|(i, field)| if i == part { erase(field, None, axis) } else { field.clone() });
             Type::tuple(erased)
         }
         (Type::Tensor(tensor), None) => {
@@ -284,6 +286,9 @@ fn erase(ty: &Type, part: Option<usize>, axis: usize) -> Type {
 fn mentions(value: &types::AttrValue, size: &Dim) -> bool {
     match value {
         types::AttrValue::List(values) => values.iter().any(|value| mentions(value, size)),
-        value => value.as_dim().is_some_and(|dim| dim.as_known() == size.as_known()) && size.as_known().is_some(),
+        value => {
+            value.as_dim().is_some_and(|dim| dim.as_known() == size.as_known())
+                && size.as_known().is_some()
+        }
     }
 }

@@ -49,14 +49,15 @@ pub(super) fn failed(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic
 pub(super) fn undecided(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic {
     let mut diagnostic = failed(view, spot, reason);
     diagnostic.code = "relation-undecided";
-    diagnostic.severity =
-        crate::diagnostic::code_of("relation-undecided").map_or(diagnostic.severity, |c| c.severity);
+    diagnostic.severity = crate::diagnostic::code_of("relation-undecided")
+        .map_or(diagnostic.severity, |c| c.severity);
     diagnostic
 }
 
 fn base(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic {
     let primary = reason.marks.first().and_then(|mark| mark_range(view, spot, mark));
-    let range = primary.map_or_else(|| callee_range(view, spot.unit, spot.expr), |(range, _)| range);
+    let range =
+        primary.map_or_else(|| callee_range(view, spot.unit, spot.expr), |(range, _)| range);
     let mut diagnostic = Diagnostic::new(reason.code, range, reason.message.clone());
     // The rule belongs to the message: some editors show nothing else.
     if !reason.rule.is_empty() {

@@ -84,7 +84,9 @@ fn words(kind: &SyntaxErrorKind, text: &str) -> (&'static str, String) {
     use SyntaxErrorKind::*;
     let found = |kind: SyntaxKind| match kind {
         SyntaxKind::END_OF_FILE => "the file ends here".to_owned(),
-        _ if !text.is_empty() && text.len() <= 30 && !text.contains('\n') => format!("found `{text}`"),
+        _ if !text.is_empty() && text.len() <= 30 && !text.contains('\n') => {
+            format!("found `{text}`")
+        }
         SyntaxKind::ERROR | SyntaxKind::UNKNOWN => "found something else".to_owned(),
         kind => format!("found {}", kind.describe()),
     };
@@ -111,12 +113,16 @@ fn words(kind: &SyntaxErrorKind, text: &str) -> (&'static str, String) {
         SecondExpression => {
             ("second-expression", "a file holds at most one expression outside of definitions")
         }
-        HashComment => ("tvm-hash-comment", "TVM reads `#` as the start of a section, not of a comment"),
+        HashComment => {
+            ("tvm-hash-comment", "TVM reads `#` as the start of a section, not of a comment")
+        }
         LoneCarriageReturn => {
             ("tvm-carriage-return", "TVM stops at a carriage return that no line feed follows")
         }
         MissingSemicolon => ("tvm-semicolon", "TVM needs a `;` after a graph binding"),
-        DataDefinition => ("tvm-data-definition", "TVM spells `data` definitions `type T { C(A), D }`"),
+        DataDefinition => {
+            ("tvm-data-definition", "TVM spells `data` definitions `type T { C(A), D }`")
+        }
         CaseArm => ("tvm-case-arm", "TVM spells `case` arms `C(%x) => e,`"),
         AngleTypeParams => {
             ("tvm-type-parameters", "TVM writes type parameters in brackets, without kinds: `[t]`")
@@ -126,9 +132,10 @@ fn words(kind: &SyntaxErrorKind, text: &str) -> (&'static str, String) {
         ConstructorSignature => {
             ("tvm-constructor-signature", "TVM writes the fields of a constructor: `C(A, B)`")
         }
-        LogicalOperator => {
-            ("tvm-logical-operator", "TVM has no `&&` and `||`; it calls `logical_and` and `logical_or`")
-        }
+        LogicalOperator => (
+            "tvm-logical-operator",
+            "TVM has no `&&` and `||`; it calls `logical_and` and `logical_or`",
+        ),
         ConstantExpression => {
             ("tvm-constant-expression", "TVM reads no `Constant(…)`; it calls `full`")
         }
@@ -137,17 +144,16 @@ fn words(kind: &SyntaxErrorKind, text: &str) -> (&'static str, String) {
             ("tvm-glued-number", "TVM reads what follows this number without a space as part of it")
         }
         GluedMinus => ("tvm-glued-minus", "TVM reads a `-` against a number as its sign"),
-        UnreadableName => {
-            ("tvm-name", "TVM prints names like this one but cannot read them back")
-        }
+        UnreadableName => ("tvm-name", "TVM prints names like this one but cannot read them back"),
         RefType => ("tvm-ref-type", "TVM prints the type `ref(T)` but cannot read it back"),
         ExternalFunction => {
             ("tvm-external-function", "TVM prints external functions but cannot read them back")
         }
         TirFunction => ("tvm-tir-function", "TVM prints TIR functions but cannot read them back"),
-        PrintedAttribute => {
-            ("tvm-printed-attribute", "TVM prints attributes like this one but cannot read them back")
-        }
+        PrintedAttribute => (
+            "tvm-printed-attribute",
+            "TVM prints attributes like this one but cannot read them back",
+        ),
         LogLine => ("tvm-log-line", "this line of a log is no Relay"),
         SecondModule => ("tvm-second-module", "TVM reads one module a file; here begins another"),
         ChainedProjection => {
@@ -158,9 +164,10 @@ fn words(kind: &SyntaxErrorKind, text: &str) -> (&'static str, String) {
         LiteralSuffix => ("tvm-literal-suffix", "TVM has no literal of this form"),
         MatchScrutinee => ("tvm-match-scrutinee", "TVM needs brackets around what is matched on"),
         ElseIf => ("tvm-else-if", "TVM needs braces around the `if` after `else`"),
-        PolymorphicFnType => {
-            ("tvm-polymorphic-type", "TVM prints the types of generic functions but cannot read them")
-        }
+        PolymorphicFnType => (
+            "tvm-polymorphic-type",
+            "TVM prints the types of generic functions but cannot read them",
+        ),
     };
     (code, message.to_owned())
 }
@@ -176,11 +183,8 @@ fn unreadable_names(green: &syntax::GreenNode, found: &mut [Diagnostic]) {
     for node in root.descendants() {
         match node.kind() {
             SyntaxKind::NAME => {
-                let text: String = node
-                    .tokens()
-                    .filter(|t| !t.kind().is_trivia())
-                    .map(|t| t.text())
-                    .collect();
+                let text: String =
+                    node.tokens().filter(|t| !t.kind().is_trivia()).map(|t| t.text()).collect();
                 if is_unreadable(&text) {
                     declared.push(text.clone());
                     unreadable.push((node.range(), text));

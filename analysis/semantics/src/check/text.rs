@@ -17,7 +17,10 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
         ProblemKind::DetachedAttrs(operator) => Diagnostic::new(
             "tvm-detached-attributes",
             range,
-            format!("TVM reads the attributes of `{}` from the metadata section only", operator.name),
+            format!(
+                "TVM reads the attributes of `{}` from the metadata section only",
+                operator.name
+            ),
         )
         .help("write `attrs_type_key=\"…\"` beside them, or print the module with its metadata"),
         ProblemKind::Kind { param, wanted } => Diagnostic::new(
@@ -36,8 +39,10 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
         }
         ProblemKind::UnknownDType(name) => {
-            let known = ["float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",
-                "uint16", "uint32", "uint64", "bool", "bfloat16"];
+            let known = [
+                "float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",
+                "uint16", "uint32", "uint64", "bool", "bfloat16",
+            ];
             let diagnostic =
                 Diagnostic::new("unknown-dtype", range, format!("`{name}` is no data type"));
             match super::nearest(name, known.into_iter()) {
@@ -47,17 +52,13 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
                 None => diagnostic.help("data types are spelled `float32`, `int8`, `bool` …"),
             }
         }
-        ProblemKind::NumberRange { text, dtype } => Diagnostic::new(
-            "number-range",
-            range,
-            format!("`{text}` does not fit into {dtype}"),
-        ),
-        ProblemKind::NumberSuffix(suffix) => Diagnostic::new(
-            "number-suffix",
-            range,
-            format!("`{suffix}` is no suffix of a number"),
-        )
-        .help("integers end in i8, i16, i32 or i64, other numbers in f, f16, f32 or f64"),
+        ProblemKind::NumberRange { text, dtype } => {
+            Diagnostic::new("number-range", range, format!("`{text}` does not fit into {dtype}"))
+        }
+        ProblemKind::NumberSuffix(suffix) => {
+            Diagnostic::new("number-suffix", range, format!("`{suffix}` is no suffix of a number"))
+                .help("integers end in i8, i16, i32 or i64, other numbers in f, f16, f32 or f64")
+        }
         ProblemKind::NegativeDim(size) => Diagnostic::new(
             "negative-size",
             range,

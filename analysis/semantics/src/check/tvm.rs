@@ -15,7 +15,8 @@ use crate::{
 pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mut Vec<Diagnostic>) {
     let items = module.items(db);
     let first = items.first();
-    let has_code = items.iter().any(|d| matches!(d.kind(db), DefKind::Fn | DefKind::Type | DefKind::Expr));
+    let has_code =
+        items.iter().any(|d| matches!(d.kind(db), DefKind::Fn | DefKind::Type | DefKind::Expr));
     if has_code && first.is_some_and(|def| def.kind(db) != DefKind::Version) {
         let start = first.map_or(0.into(), |def| def.start(db));
         let at = TextRange::empty(start);
@@ -70,7 +71,8 @@ fn from_prelude(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut note = |name: &Name, range: TextRange, found: &mut Vec<Diagnostic>| {
         if !named.contains(name) {
             named.push(name.clone());
-            let message = format!("`{name}` comes from the prelude, which TVM does not read by itself");
+            let message =
+                format!("`{name}` comes from the prelude, which TVM does not read by itself");
             found.push(
                 Diagnostic::new("tvm-prelude", range, message)
                     .help("write the definition into the file"),
@@ -130,7 +132,10 @@ fn missing_types(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         let mut diagnostic = Diagnostic::new(
             "tvm-annotation",
             range,
-            format!("TVM does not know the result of `{name}` where it is called; it is `{}`", func.ret),
+            format!(
+                "TVM does not know the result of `{name}` where it is called; it is `{}`",
+                func.ret
+            ),
         );
         if let Some(block) = block {
             let at = TextRange::empty(block.start() + view.def.start(view.db));
@@ -162,7 +167,10 @@ fn self_reference(view: &View<'_>, number: usize, unit: &Unit, found: &mut Vec<D
     found.push(Diagnostic::new(
         "tvm-shadowed-let",
         view.place(number, free.range),
-        format!("TVM takes this `{}` for the one that is being bound, not for the one before", binder.name),
+        format!(
+            "TVM takes this `{}` for the one that is being bound, not for the one before",
+            binder.name
+        ),
     ));
 }
 
@@ -174,7 +182,9 @@ fn aliases(view: &View<'_>, number: usize, unit: &Unit, found: &mut Vec<Diagnost
             continue;
         }
         let range = view.place(number, call.callee_range);
-        if usize::from(call.callee_range.len()) < operator.name.len() && call.callee_range.len() == 3.into() {
+        if usize::from(call.callee_range.len()) < operator.name.len()
+            && call.callee_range.len() == 3.into()
+        {
             found.push(
                 Diagnostic::new(
                     "tvm-operator-name",

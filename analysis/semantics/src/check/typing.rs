@@ -33,8 +33,12 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         Finding::UnknownVariable(binder) => {
             let name = &view.unit(unit).binder(*binder).name;
             let at = view.place(unit, view.unit(unit).binder(*binder).range);
-            Diagnostic::new("missing-annotation", at, format!("nothing decides the type of `{name}`"))
-                .help(format!("write it: `{name}: Tensor[(…), float32]`"))
+            Diagnostic::new(
+                "missing-annotation",
+                at,
+                format!("nothing decides the type of `{name}`"),
+            )
+            .help(format!("write it: `{name}: Tensor[(…), float32]`"))
         }
         Finding::Mismatch { what, found, wanted, conflict } => {
             mismatch(view, unit, *what, found, wanted, conflict)
@@ -49,7 +53,10 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         Finding::NoRule { expr, operator } => Diagnostic::new(
             "no-relation",
             range(*expr),
-            format!("the type relation of `{}` is not known here, so its result has no type", operator.name),
+            format!(
+                "the type relation of `{}` is not known here, so its result has no type",
+                operator.name
+            ),
         ),
         Finding::UnknownName { expr, name } => {
             names::unknown_name(view, callee_range(view, unit, *expr), name)
@@ -83,7 +90,11 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         Finding::PatternType { range, pattern, scrutinee } => Diagnostic::new(
             "pattern-type",
             view.place(unit, *range),
-            format!("this pattern takes {}, but {} is matched on", describe(pattern), describe(scrutinee)),
+            format!(
+                "this pattern takes {}, but {} is matched on",
+                describe(pattern),
+                describe(scrutinee)
+            ),
         ),
         Finding::NotExhaustive { expr, missing } => {
             let list: Vec<String> = missing.iter().map(|m| format!("`{m}`")).collect();
@@ -184,15 +195,16 @@ fn condition(view: &View<'_>, spot: Spot, ty: &Type) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         "condition-type",
         view.range(spot),
-        format!("the condition of an `if` must be one truth value (`bool`), this is {}", describe(ty)),
+        format!(
+            "the condition of an `if` must be one truth value (`bool`), this is {}",
+            describe(ty)
+        ),
     );
     match ty.as_tensor() {
         Some(tensor) if tensor.dtype.is_bool() && tensor.rank() > 0 => {
             diagnostic.help("reduce it to one value first: `all(…)` or `any(…)`")
         }
-        Some(tensor) if tensor.rank() == 0 => {
-            diagnostic.help("compare it: `… != 0`")
-        }
+        Some(tensor) if tensor.rank() == 0 => diagnostic.help("compare it: `… != 0`"),
         Some(_) => diagnostic.help("compare elements and reduce: `all(equal(…, …))`"),
         None => diagnostic,
     }
@@ -238,7 +250,10 @@ fn projection(view: &View<'_>, spot: Spot, index: u32, ty: &Type) -> Diagnostic 
             Diagnostic::new(
                 "projection",
                 at,
-                format!("the tuple has {}, there is no field {index}", count(fields.len(), "field")),
+                format!(
+                    "the tuple has {}, there is no field {index}",
+                    count(fields.len(), "field")
+                ),
             )
             .help(if fields.is_empty() {
                 "the empty tuple has nothing to project".to_owned()
@@ -296,13 +311,15 @@ fn mismatch(
                 let at = ty.range() + view.def.start(view.db);
                 diagnostic = diagnostic.related(at, "the result is declared here");
                 if found.is_closed() && !found.has_error() {
-                    diagnostic =
-                        diagnostic.fix(format!("Change the result to `{found}`"), [(at, found.to_string())]);
+                    diagnostic = diagnostic
+                        .fix(format!("Change the result to `{found}`"), [(at, found.to_string())]);
                 }
             }
             with_origins(view, diagnostic, spot(value), conflict)
         }
-        Mismatch::Argument { call, index } => argument(view, unit, call, index, found, wanted, conflict),
+        Mismatch::Argument { call, index } => {
+            argument(view, unit, call, index, found, wanted, conflict)
+        }
         Mismatch::Branches { then, otherwise } => {
             let diagnostic = Diagnostic::new(
                 code,
@@ -331,7 +348,10 @@ fn mismatch(
             Diagnostic::new(
                 code,
                 view.place(unit, data.range),
-                format!("`{}` is declared as `{wanted}`, but `{found}` is matched{tail}", data.name),
+                format!(
+                    "`{}` is declared as `{wanted}`, but `{found}` is matched{tail}",
+                    data.name
+                ),
             )
         }
         Mismatch::Reference { reference } => Diagnostic::new(

@@ -125,13 +125,15 @@ impl Infer<'_> {
                 let node = node.unwrap_or_else(|| self.error_node());
                 self.use_variable(node)
             }
-            Expr::Free(free) => match self.bodies[at.body as usize].1.get(at.unit as usize, *free) {
-                Some(binding) => {
-                    let node = self.outer_variable(at.body, binding);
-                    self.use_variable(node)
+            Expr::Free(free) => {
+                match self.bodies[at.body as usize].1.get(at.unit as usize, *free) {
+                    Some(binding) => {
+                        let node = self.outer_variable(at.body, binding);
+                        self.use_variable(node)
+                    }
+                    None => self.error_node(),
                 }
-                None => self.error_node(),
-            },
+            }
             Expr::Dotted { whole, tuple, index } => {
                 match self.bodies[at.body as usize].1.get(at.unit as usize, *whole) {
                     Some(binding) => self.outer_variable(at.body, binding),
@@ -421,13 +423,7 @@ impl Infer<'_> {
         self.solver.table.import(&func.into())
     }
 
-    fn where_relations(
-        &mut self,
-        at: At,
-        function: &Function,
-        params: &[NodeId],
-        ret: NodeId,
-    ) {
+    fn where_relations(&mut self, at: At, function: &Function, params: &[NodeId], ret: NodeId) {
         // Relations of a header have no expression of their own.
         self.where_relations_at(at, ExprId(u32::MAX), function, params, ret);
     }

@@ -67,8 +67,7 @@ impl Infer<'_> {
         let alone = self.open.len() == 1;
         for open in std::mem::take(&mut self.open) {
             let table = &self.solver.table;
-            let exprs: Box<[Type]> =
-                open.exprs.iter().map(|&node| table.resolve(node)).collect();
+            let exprs: Box<[Type]> = open.exprs.iter().map(|&node| table.resolve(node)).collect();
             let binders: Box<[Type]> = open
                 .binders
                 .iter()
@@ -159,7 +158,11 @@ impl Infer<'_> {
                 self.give_up(Some(node));
             }
             None => {
-                self.find_at(origin, |expr| Finding::Unknown { expr, argument: None, reason: None });
+                self.find_at(origin, |expr| Finding::Unknown {
+                    expr,
+                    argument: None,
+                    reason: None,
+                });
             }
         }
         self.give_up(Some(result));
@@ -398,7 +401,8 @@ impl Printer {
         if ty.has_error() || !ty.is_closed() {
             return true;
         }
-        let plain = |text: &str| -> String { text.chars().filter(|c| !c.is_whitespace()).collect() };
+        let plain =
+            |text: &str| -> String { text.chars().filter(|c| !c.is_whitespace()).collect() };
         plain(&ty.to_string()) == plain(text)
     }
 }

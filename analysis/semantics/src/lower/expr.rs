@@ -91,7 +91,6 @@ impl UnitLowering<'_> {
         }
     }
 
-
     /// The `n`th expression under `node`, with the comment behind it.
     fn operand(&mut self, node: Node<'_>, n: usize) -> ExprId {
         match node.children().filter(|c| ast::BlockOrExpr::can_cast(c.kind())).nth(n) {
@@ -180,9 +179,10 @@ impl UnitLowering<'_> {
     fn variable(&mut self, name: &str, range: TextRange) -> ExprId {
         let graph = name.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
         // A graph variable may be used past the end of its block: it stands for its expression.
-        let bound = self.scope.get(name).or_else(|| {
-            graph.then(|| self.graphs.get(name).copied()).flatten()
-        });
+        let bound = self
+            .scope
+            .get(name)
+            .or_else(|| graph.then(|| self.graphs.get(name).copied()).flatten());
         match bound {
             Some(binder) => self.push(range, Expr::Bound(binder)),
             None => {
@@ -221,7 +221,8 @@ impl UnitLowering<'_> {
             if let Some(binder) = self.scope.get(&whole) {
                 return self.push(range, Expr::Bound(binder));
             }
-            if self.scope.get(&base).is_none() && !base[1..].starts_with(|c: char| c.is_ascii_digit())
+            if self.scope.get(&base).is_none()
+                && !base[1..].starts_with(|c: char| c.is_ascii_digit())
             {
                 return self.dotted(tuple_node, &whole, range, index.unwrap_or_default());
             }
@@ -436,7 +437,8 @@ impl UnitLowering<'_> {
         self.unit.matches.push(Match { scrutinee, partial, arms: Vec::new() });
         // All patterns are typed before the first arm.
         self.push(range, Expr::EnterMatch(id));
-        let arm_nodes: Vec<_> = match_expr.arms().into_iter().flat_map(|list| list.arms()).collect();
+        let arm_nodes: Vec<_> =
+            match_expr.arms().into_iter().flat_map(|list| list.arms()).collect();
         let mut arms = Vec::with_capacity(arm_nodes.len());
         for arm in arm_nodes {
             let mark = self.scope.mark();

@@ -9,8 +9,8 @@ use syntax::{
     ast::{self, AstNode},
 };
 use types::{
-    DTypeTerm, DataType, Dim, FuncType, Kind, Shape, ShapeTerm, SymbolId, Type, TypeParam,
-    TypeVar, open_tensor,
+    DTypeTerm, DataType, Dim, FuncType, Kind, Shape, ShapeTerm, SymbolId, Type, TypeParam, TypeVar,
+    open_tensor,
 };
 
 use super::UnitLowering;
@@ -145,7 +145,8 @@ impl UnitLowering<'_> {
             match token.kind() {
                 SyntaxKind::QUESTION => return Dim::Any,
                 SyntaxKind::INT => {
-                    let (digits, suffix) = token.text().split_once('i').unwrap_or((token.text(), ""));
+                    let (digits, suffix) =
+                        token.text().split_once('i').unwrap_or((token.text(), ""));
                     let size = digits.parse::<i64>().unwrap_or(i64::MAX);
                     let size = if negative { -size } else { size };
                     let wide = suffix == "64" || i32::try_from(size).is_err();

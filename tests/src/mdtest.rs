@@ -1,0 +1,260 @@
+//! Markdown tests: pages that a person reads, whose Relay blocks are held to what they claim.
+//!
+//! In a fenced block that begins with `` ```relay ``:
+//!
+//! - `// revealed: T` claims the type of the outermost expression, or of the name, that ends last
+//!   on that line;
+//! - `// error: [code] "part of the message"` claims an error whose place begins on that line;
+//!   `warning`, `info` and `hint` likewise. The quoted part may be left out.
+//! - `//^ error: …` claims it for the line above, where no comment may follow.
+//!
+//! Every error and warning of a block must be claimed; remarks and hints may go unclaimed. Words
+//! behind `relay` change how a block is read: `tvm` as under `--tvm`, with the version header
+//! put in front; `fixed` says what the block before it becomes by the first fix of each of its
+//! diagnostics; `quiet` ignores warnings that nobody claims.
+
+use std::{fmt::Write, path::Path, sync::Arc};
+
+use semantics::{Database, Diagnostic, Severity, TypeAt, check_file, types_in};
+
+/// A fenced block of a page.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The words behind the language.
+    pub words: Vec<String>,
+    /// The 1-based line of the page on which the text begins.
+    pub line: usize,
+    /// The text.
+    pub text: String,
+}
+
+/// The Relay blocks of a page.
+pub fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(Block, bool)> = None;
+    for (number, line) in page.lines().enumerate() {
+        match &mut open {
+            None => {
+                let Some(info) = line.trim_start().strip_prefix("```") else { continue };
+                let mut words = info.split_whitespace().map(str::to_owned);
+                let is_relay = words.next().as_deref() == Some("relay");
+                let block = Block { words: words.collect(), line: number + 2, text: String::new() };
+                open = Some((block, is_relay));
+            }
+            Some((block, is_relay)) => {
+                if line.trim_start().starts_with("```") {
+                    if *is_relay {
+                        blocks.push(block.clone());
+                    }
+                    open = None;
+                } else {
+                    block.text += line;
+                    block.text.push('\n');
+                }
+            }
+        }
+    }
+    blocks
+}
+
+/// A text with all that is known of it.
+pub struct Looked {
+    /// What is wrong.
+    pub diagnostics: Arc<Vec<Diagnostic>>,
+    /// The types.
+    pub types: Vec<TypeAt>,
+}
+
+/// Looks at a text; `strict` as under `--tvm`.
+pub fn look(text: &str, strict: bool) -> Looked {
+    let mut db = Database::new();
+    db.set_strict(strict);
+    let file = db.add_file(text, syntax::ParseLimits::default());
+    Looked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
+}
+
+/// What a line claims.
+#[derive(Debug)]
+enum Claim<'a> {
+    Revealed(&'a str),
+    Found { severity: Severity, code: &'a str, part: Option<&'a str> },
+}
+
+fn claims(line: &str) -> Vec<(bool, Claim<'_>)> {
+    let mut found = Vec::new();
+    for piece in line.split("//").skip(1) {
+        let (above, piece) = match piece.strip_prefix('^') {
+            Some(rest) => (true, rest.trim_start_matches('^')),
+            None => (false, piece),
+        };
+        let piece = piece.trim();
+        if let Some(ty) = piece.strip_prefix("revealed: ") {
+            found.push((above, Claim::Revealed(ty.trim())));
+            continue;
+        }
+        let Some((severity, rest)) = piece.split_once(": [") else { continue };
+        let severity = match severity {
+            "error" => Severity::Error,
+            "warning" => Severity::Warning,
+            "info" => Severity::Info,
+            "hint" => Severity::Hint,
+            _ => continue,
+        };
+        let Some((code, part)) = rest.split_once(']') else { continue };
+        let part = part.trim().strip_prefix('"').and_then(|part| part.strip_suffix('"'));
+        found.push((above, Claim::Found { severity, code, part }));
+    }
+    found
+}
+
+/// Holds every block of a page to its claims; says what does not hold.
+pub fn check_page(name: &str, page: &str) -> String {
+    let mut report = String::new();
+    let blocks = blocks(page);
+    for (index, block) in blocks.iter().enumerate() {
+        let is = |word: &str| block.words.iter().any(|w| w == word);
+        if is("fixed") {
+            let Some(before) = index.checked_sub(1).map(|i| &blocks[i]) else { continue };
+            check_fixed(name, before, block, &mut report);
+            continue;
+        }
+        check_block(name, block, is("tvm"), is("quiet"), &mut report);
+    }
+    report
+}
+
+/// The text of a block as it is looked at, and how many lines were put in front.
+fn text_of(block: &Block, strict: bool) -> (String, usize) {
+    if strict && !block.text.starts_with("#[version") && !block.words.iter().any(|w| w == "raw") {
+        (format!("#[version = \"0.0.5\"]\n{}", block.text), 1)
+    } else {
+        (block.text.clone(), 0)
+    }
+}
+
+fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mut String) {
+    let (text, added) = text_of(block, strict);
+    let looked = look(&text, strict);
+    let lines = syntax::LineIndex::new(&text);
+    let line_of = |offset| lines.line_at(offset) as usize;
+    let mut claimed = vec![false; looked.diagnostics.len()];
+    let mut complain = |line: usize, message: String| {
+        let _ = writeln!(report, "{name}:{}: {message}", block.line + line - added);
+    };
+    let mut subject = 0;
+    for (number, line) in text.lines().enumerate() {
+        let on_line = claims(line);
+        if !line.trim_start().starts_with("//^") {
+            subject = number;
+        }
+        for (above, claim) in on_line {
+            let number = if above { subject } else { number };
+            match claim {
+                Claim::Revealed(wanted) => {
+                    let ends = looked.types.iter().filter(|at| line_of(at.range.end()) == number);
+                    let last =
+                        ends.max_by_key(|at| (at.range.end(), std::cmp::Reverse(at.range.start())));
+                    match last.map(|at| at.ty.to_string()) {
+                        Some(ty) if ty == wanted => {}
+                        Some(ty) => complain(number, format!("revealed {ty}, claimed {wanted}")),
+                        None => complain(number, format!("no type ends here, claimed {wanted}")),
+                    }
+                }
+                Claim::Found { severity, code, part } => {
+                    let hit = looked.diagnostics.iter().enumerate().position(|(i, d)| {
+                        !claimed[i]
+                            && d.code == code
+                            && d.severity == severity
+                            && line_of(d.range.start()) == number
+                            && part.is_none_or(|part| d.message.contains(part))
+                    });
+                    match hit {
+                        Some(hit) => claimed[hit] = true,
+                        None => complain(number, format!("no such finding: {claim:?}")),
+                    }
+                }
+            }
+        }
+    }
+    for (diagnostic, claimed) in looked.diagnostics.iter().zip(claimed) {
+        let least = if quiet { Severity::Error } else { Severity::Warning };
+        if !claimed && diagnostic.severity >= least {
+            complain(
+                line_of(diagnostic.range.start()),
+                format!(
+                    "unclaimed {}: [{}] {:?}",
+                    diagnostic.severity.name(),
+                    diagnostic.code,
+                    diagnostic.message
+                ),
+            );
+        }
+    }
+}
+
+/// Applies the first fix of each diagnostic, the last place first; fixes that overlap wait for
+/// the next round.
+pub fn fix_all(text: &str, strict: bool) -> String {
+    let looked = look(text, strict);
+    let mut edits: Vec<(syntax::TextRange, String)> = Vec::new();
+    for fix in looked.diagnostics.iter().filter_map(|d| d.fixes.first()) {
+        let free = fix.edits.iter().all(|(range, with)| {
+            edits.iter().all(|(other, text)| {
+                other.intersect(*range).is_none_or(|both| both.is_empty() && range != other)
+                    || (other == range && text == with)
+            })
+        });
+        if free {
+            edits.extend(fix.edits.iter().cloned());
+        }
+    }
+    edits.sort_by_key(|(range, _)| (range.start(), range.end()));
+    edits.dedup();
+    let mut out = text.to_owned();
+    for (range, with) in edits.iter().rev() {
+        out.replace_range(std::ops::Range::<usize>::from(*range), with);
+    }
+    out
+}
+
+fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {
+    let strict = before.words.iter().any(|w| w == "tvm");
+    let (text, added) = text_of(before, strict);
+    let fixed = fix_all(&text, strict);
+    let fixed: String = fixed.split_inclusive('\n').skip(added).collect();
+    // The claims went with the faults.
+    let bare = |text: &str| -> String {
+        let lines = text.lines().map(|line| {
+            let has_claim = !claims(line).is_empty();
+            let code = if has_claim { line.split("//").next().unwrap_or(line) } else { line };
+            code.trim_end().to_owned()
+        });
+        lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    };
+    if bare(&fixed) != bare(&after.text) {
+        let _ = writeln!(report, "{name}:{}: the fixes give\n{}", after.line, bare(&fixed));
+    }
+}
+
+/// Holds all pages under a folder to their claims.
+pub fn check_folder(folder: &Path) -> String {
+    let mut report = String::new();
+    let mut pages: Vec<_> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    pages.sort();
+    for path in pages {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match std::fs::read_to_string(&path) {
+            Ok(page) => report += &check_page(&name, &page),
+            Err(error) => {
+                let _ = writeln!(report, "{name}: {error}");
+            }
+        }
+    }
+    report
+}
