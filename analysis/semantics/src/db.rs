@@ -1,5 +1,7 @@
 //! The database: inputs, and what is remembered between runs.
 
+#![expect(missing_docs, reason = "what salsa generates carries no documentation")]
+
 use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashMap;
@@ -108,7 +110,7 @@ impl Database {
 
 /// Names a definition across revisions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct DefKey {
+pub(crate) struct DefKey {
     pub(crate) file: salsa::Id,
     pub(crate) module: u32,
     pub(crate) kind: DefKind,

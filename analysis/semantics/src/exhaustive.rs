@@ -10,7 +10,7 @@ use crate::{
 
 /// A pattern without places and names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Takes anything.
     Any,
     /// A constructor with its fields.
@@ -26,7 +26,7 @@ const MAX_STEPS: usize = 20_000;
 
 impl Shape {
     /// The shape of a pattern.
-    pub fn of(pattern: &Pattern) -> Shape {
+    pub(crate) fn of(pattern: &Pattern) -> Shape {
         match &pattern.kind {
             PatternKind::Wildcard | PatternKind::Var(_) => Shape::Any,
             PatternKind::Constructor(name, fields) => {
@@ -63,7 +63,7 @@ impl Shape {
 type Row = Vec<Shape>;
 
 /// Patterns for the values that no arm takes, spelled out; at most a handful.
-pub fn missing(types: &ModuleTypes, arms: &[Shape]) -> Vec<String> {
+pub(crate) fn missing(types: &ModuleTypes, arms: &[Shape]) -> Vec<String> {
     let rows: Vec<Row> = arms.iter().map(|arm| vec![arm.clone()]).collect();
     let mut search = Search { types, steps: 0 };
     let witnesses = search.uncovered(&rows, 1);
@@ -78,7 +78,7 @@ pub fn missing(types: &ModuleTypes, arms: &[Shape]) -> Vec<String> {
 }
 
 /// The arms that take nothing which the arms before them leave.
-pub fn unreachable(types: &ModuleTypes, arms: &[Shape]) -> Vec<usize> {
+pub(crate) fn unreachable(types: &ModuleTypes, arms: &[Shape]) -> Vec<usize> {
     let mut search = Search { types, steps: 0 };
     let mut rows: Vec<Row> = Vec::new();
     let mut dead = Vec::new();

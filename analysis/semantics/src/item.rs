@@ -3,6 +3,8 @@
 //! A definition knows its own tree and, apart from it, where it begins. What reads the tree does
 //! not run again when the definition moves; only what makes places in the file does.
 
+#![expect(missing_docs, reason = "what salsa generates carries no documentation")]
+
 use rustc_hash::FxHashMap;
 use syntax::{
     GreenNode, Node, SyntaxKind, TextRange, TextSize,

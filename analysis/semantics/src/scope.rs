@@ -154,7 +154,7 @@ pub fn unused_inside(unit: &Unit) -> Vec<BinderId> {
     if let Some(binder) = unit.binds {
         used[binder.index()] = true;
     }
-    for header in unit.header() {
+    if let Some(header) = unit.header() {
         header.params.iter().for_each(|binder| used[binder.index()] = true);
     }
     let unused = used.iter().enumerate().filter(|(_, used)| !**used);

@@ -1,0 +1,277 @@
+//! Goto definition and goto type definition.
+
+use semantics::{
+    Db, Def, DefKind, Module, SourceFile, View, all_defs, global, metadata, prelude, type_def,
+};
+use syntax::{SyntaxKind, TextRange, TextSize};
+use types::Type;
+
+use crate::{
+    FileRange,
+    place::{Place, Symbol, place_at},
+};
+
+/// Where something is defined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// The file.
+    pub file: SourceFile,
+    /// The whole of the definition.
+    pub full: TextRange,
+    /// Its name.
+    pub name: TextRange,
+}
+
+/// From what, to where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Jump {
+    /// The name under the cursor.
+    pub from: TextRange,
+    /// Where it is defined.
+    pub targets: Vec<Target>,
+}
+
+/// Where the name at `offset` is defined.
+pub fn definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Jump> {
+    let place = place_at(db, file, offset)?;
+    let (symbol, range) = place.symbol(db)?;
+    let target = target_of(db, &place, &symbol)?;
+    Some(Jump { from: range + place.start(db), targets: vec![target] })
+}
+
+/// Where the data types in the type of the expression at `offset` are defined.
+pub fn type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Jump> {
+    let place = place_at(db, file, offset)?;
+    let view = place.view.as_ref()?;
+    let (ty, from) = match place.symbol(db) {
+        Some((Symbol::Local(binding), range)) => (view.binding_type(binding).clone(), range),
+        _ => {
+            let spot = place.expr()?;
+            (view.ty(spot).clone(), place.token.range())
+        }
+    };
+    let mut names = Vec::new();
+    adts(&ty, &mut names);
+    let targets = names.iter().filter_map(|name| type_target(db, place.module, name));
+    Some(Jump { from: from + place.start(db), targets: targets.collect() })
+}
+
+/// The names of the data types in a type, the outermost first.
+fn adts(ty: &Type, names: &mut Vec<semantics::body::Name>) {
+    let mut stack = vec![ty];
+    while let Some(ty) = stack.pop() {
+        match ty {
+            Type::Adt(adt) => {
+                if !names.contains(&adt.name) {
+                    names.push(adt.name.clone());
+                }
+                stack.extend(adt.args.iter().rev());
+            }
+            Type::Tuple(fields) => stack.extend(fields.iter().rev()),
+            Type::Ref(inner) => stack.push(inner),
+            Type::Func(func) => {
+                stack.push(&func.ret);
+                stack.extend(func.params.iter().rev());
+            }
+            _ => {}
+        }
+    }
+}
+
+pub(crate) fn target_of(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Target> {
+    let file = place.def.file(db);
+    let start = place.start(db);
+    match symbol {
+        Symbol::Global(name) => {
+            let (def, _) = global(db, place.module, name)?;
+            Some(def_target(db, def))
+        }
+        Symbol::Local(binding) => {
+            let view = place.view.as_ref()?;
+            let name = view.binding_range(*binding);
+            let full = statement_around(view, name).unwrap_or(name);
+            Some(Target { file, full, name })
+        }
+        Symbol::Constructor(name) => {
+            let types = semantics::module_types(db, place.module);
+            let (adt, constructor) = types.constructor(name)?;
+            let def = type_def_named(db, place.module, &adt.name)?;
+            let name = constructor.range + def.start(db);
+            Some(Target { file: def.file(db), full: name, name })
+        }
+        Symbol::Type(name) => type_target(db, place.module, name),
+        Symbol::TypeParam { declared, .. } => {
+            let name = *declared + start;
+            Some(Target { file, full: name, name })
+        }
+        Symbol::Meta(_) => {
+            let items = place.module.items(db);
+            let section = items.iter().find(|def| def.kind(db) == DefKind::Metadata)?;
+            metadata(db, place.module)?;
+            let full = section.range(db);
+            // The section is megabytes long: its first line is enough to land on.
+            let name = TextRange::at(full.start(), TextSize::of("#[metadata]").min(full.len()));
+            Some(Target { file, full: name, name })
+        }
+        Symbol::Operator(_) | Symbol::Attribute(..) => None,
+    }
+}
+
+/// The statement, parameter or arm that binds the name at `name`.
+fn statement_around(view: &View<'_>, name: TextRange) -> Option<TextRange> {
+    let start = view.def.start(view.db);
+    let path = view.def.node(view.db).path_to(name - start);
+    let holder = path.iter().rev().find(|node| {
+        matches!(
+            node.kind(),
+            SyntaxKind::PARAM
+                | SyntaxKind::LET_STMT
+                | SyntaxKind::GRAPH_STMT
+                | SyntaxKind::FREE_VAR_STMT
+                | SyntaxKind::VAR_PAT
+        )
+    })?;
+    Some(holder.range() + start)
+}
+
+/// A definition as the target of a jump.
+pub(crate) fn def_target(db: &dyn Db, def: Def<'_>) -> Target {
+    Target { file: def.file(db), full: def.range(db), name: def.name_range(db) + def.start(db) }
+}
+
+/// The definition of a data type: the module's own, or the prelude's.
+pub(crate) fn type_def_named<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    name: &str,
+) -> Option<Def<'db>> {
+    let find = |module: Module<'db>| {
+        let mut items = module.items(db).iter().copied();
+        items.find(|def| def.kind(db) == DefKind::Type && def.name(db) == name)
+    };
+    find(module).or_else(|| find(prelude(db)?)).filter(|&def| type_def(db, def).is_some())
+}
+
+fn type_target(db: &dyn Db, module: Module<'_>, name: &str) -> Option<Target> {
+    type_def_named(db, module, name).map(|def| def_target(db, def))
+}
+
+/// Every definition in a file, for a list to choose from.
+pub fn definitions(db: &dyn Db, file: SourceFile) -> Vec<(String, FileRange)> {
+    all_defs(db, file)
+        .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Type | DefKind::Tir))
+        .map(|def| {
+            let range = def.name_range(db) + def.start(db);
+            (def.name(db).to_string(), FileRange { file, range })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{Fixture, marked};
+
+    /// `$0` is the cursor; `^^^` under a line marks where it leads.
+    fn check(text: &str) {
+        let fixture = Fixture::new(text);
+        let jump = super::definition(&fixture.db, fixture.file, fixture.cursor());
+        let targets = jump.map_or(Vec::new(), |jump| jump.targets);
+        let found: Vec<_> = targets.iter().map(|target| target.name).collect();
+        assert_eq!(found, marked(&fixture), "{text}");
+    }
+
+    #[test]
+    fn globals_wherever_they_stand() {
+        check(
+            "
+def @main(%x: int32) { @la$0ter(%x) }
+def @later(%x: int32) -> int32 { %x }
+  //^^^^^^
+",
+        );
+    }
+
+    #[test]
+    fn the_binding_that_is_meant() {
+        check(
+            "
+def @main(%x: int32) {
+  let %y = %x;
+  let %y = add(%y, %y);
+    //^^
+  add(%y$0, %x)
+}
+",
+        );
+        check(
+            "
+def @main(%x: int32) {
+  %0 = add(%x, %x);
+//^^
+  %1 = fn (%x: int32) { add(%x, %$00) };
+  %1(%x)
+}
+",
+        );
+    }
+
+    #[test]
+    fn printed_names() {
+        check(
+            "
+def @main(%input.1: int32, %aten::linear_3.bias: int32) {
+        //^^^^^^^^
+  add(%inp$0ut.1, %aten::linear_3.bias)
+}
+",
+        );
+        check(
+            "
+def @main(%input.1: int32, %aten::linear_3.bias: int32) {
+                         //^^^^^^^^^^^^^^^^^^^^
+  add(%input.1, %aten::linear$0_3.bias)
+}
+",
+        );
+    }
+
+    #[test]
+    fn types_and_constructors() {
+        let text = "
+type Tree[A] {
+   //^^^^
+  Leaf(A),
+  Node(Tree[A], Tree[A]),
+}
+def @f(%t: Tr$0ee[int32]) -> int32 { match? (%t) { Leaf(%x) => %x } }
+";
+        check(text);
+        check(
+            "
+type Tree[A] {
+  Leaf(A),
+//^^^^
+  Node(Tree[A], Tree[A]),
+}
+def @f(%t: Tree[int32]) -> int32 { match? (%t) { Le$0af(%x) => %x } }
+",
+        );
+        check(
+            "
+def @f[A, B](%x: A, %y: B$0) -> A { %x }
+        //^
+",
+        );
+    }
+
+    #[test]
+    fn pattern_variables() {
+        check(
+            "
+type Pair { P(int32, int32) }
+def @f(%p: Pair) { match (%p) { P(%a, %b) => add(%a, %b$0) } }
+                                    //^^
+",
+        );
+    }
+}

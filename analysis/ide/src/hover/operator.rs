@@ -1,0 +1,105 @@
+//! Operators and their attributes.
+
+use operators::Operator;
+use semantics::{
+    Spot, View,
+    body::{CallData, Expr},
+};
+use types::AttrField;
+
+use super::{code, type_text};
+use crate::words;
+
+/// An operator: how it is called, what this call gives, what it computes.
+pub(super) fn of_operator(operator: &'static Operator, call: Option<(&View<'_>, Spot)>) -> String {
+    let mut out = code(&signature(operator));
+    if let Some((view, spot)) = call
+        && let Expr::Call(id) = view.unit(spot.unit).expr(spot.expr)
+    {
+        out += &relation_line(view, spot, operator, view.unit(spot.unit).call(*id));
+    }
+    out + &documentation(operator)
+}
+
+/// `nn.dense(data, weight, units=None, out_dtype="")`
+pub fn signature(operator: &Operator) -> String {
+    let mut parts: Vec<String> = operator.args.iter().map(|arg| format!("%{arg}")).collect();
+    if operator.variadic {
+        parts.push("…".into());
+    }
+    for field in operator.schema.into_iter().flat_map(|schema| schema.fields) {
+        parts.push(match words::default(&field.default) {
+            Some(default) => format!("{}={default}", field.name),
+            None => format!("{}", field.name),
+        });
+    }
+    let one_line = parts.join(", ");
+    if one_line.len() > 80 {
+        format!("{}(\n  {}\n)", operator.name, parts.join(",\n  "))
+    } else {
+        format!("{}({one_line})", operator.name)
+    }
+}
+
+/// The documentation column as markdown.
+pub fn documentation(operator: &Operator) -> String {
+    let doc = &operator.doc;
+    let mut out = String::new();
+    if !doc.summary.is_empty() {
+        out += &format!("\n\n{}", doc.summary);
+    }
+    for line in doc.args {
+        out += &format!("\n- {line}");
+    }
+    if !doc.shape.is_empty() {
+        out += &format!("\n\n**Shape**: {}", doc.shape);
+    }
+    if !doc.example.is_empty() {
+        out += &format!("\n\n{}", code(doc.example));
+    }
+    out
+}
+
+/// The relation at work: `` `nn.dense` by `Dense`: `(A, B)` → `C` ``.
+pub(super) fn relation_line(
+    view: &View<'_>,
+    spot: Spot,
+    operator: &Operator,
+    call: &CallData,
+) -> String {
+    let args: Vec<String> =
+        call.args.iter().map(|&expr| type_text(view.ty(Spot { unit: spot.unit, expr }))).collect();
+    let by = match operator.relation_name() {
+        "" => String::new(),
+        name => format!(" by `{name}`"),
+    };
+    let result = type_text(view.ty(spot));
+    format!("\n\n`{}`{by}: `({})` → `{result}`", operator.name, args.join(", "))
+}
+
+/// An attribute: what it takes, its default, its value here.
+pub(super) fn of_attribute(
+    operator: &Operator,
+    field: &AttrField,
+    call: Option<(&View<'_>, Spot)>,
+) -> String {
+    let ty = operators::attrs::AttrProblem::describe(field.ty);
+    let default = match words::default(&field.default) {
+        Some(default) => format!(" = {default}"),
+        None => String::new(),
+    };
+    let mut out = code(&format!("{}: {ty}{default}", field.name));
+    out += &format!("\n\nattribute of `{}`", operator.name);
+    if words::default(&field.default).is_none() {
+        out += ", must be written";
+    }
+    if let Some((view, spot)) = call
+        && let Expr::Call(id) = view.unit(spot.unit).expr(spot.expr)
+    {
+        let call = view.unit(spot.unit).call(*id);
+        if let Some(written) = call.written.iter().find(|attr| attr.name == field.name) {
+            out += &format!(", here {}", words::value(&written.value));
+        }
+    }
+    out
+}

@@ -1,0 +1,26 @@
+//! What an editor asks about Relay, one file a feature.
+//!
+//! Plain data in and out: a file and an offset go in, ranges, names and markdown come out. Nothing
+//! here is remembered; all of it is read off the database. Absent on purpose: LSP, JSON, threads.
+
+pub mod goto;
+pub mod hover;
+pub mod place;
+pub mod references;
+pub mod symbols;
+pub mod words;
+
+#[cfg(test)]
+mod fixture;
+
+use semantics::SourceFile;
+use syntax::TextRange;
+
+/// A place in a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileRange {
+    /// The file.
+    pub file: SourceFile,
+    /// The range in it.
+    pub range: TextRange,
+}

@@ -1,0 +1,287 @@
+//! What stands at an offset: the definition around it, the name or expression under it.
+
+use operators::Operator;
+use semantics::{
+    Db, Def, DefKind, Module, SourceFile, Spot, View,
+    body::{Callee, Expr, ExprId, Name},
+    modules,
+    scope::Binding,
+};
+use syntax::{
+    Node, SyntaxKind, TextRange, TextSize, Token,
+    ast::{self, AstNode},
+};
+use types::AttrField;
+
+/// A place in a definition.
+#[derive(Clone)]
+pub struct Place<'db> {
+    /// The module.
+    pub module: Module<'db>,
+    /// The definition.
+    pub def: Def<'db>,
+    /// What is known of it, if it computes something.
+    pub view: Option<View<'db>>,
+    /// The token, with offsets from the start of the definition.
+    pub token: Token<'db>,
+    /// The nodes around the token, the outermost first.
+    pub path: Vec<Node<'db>>,
+}
+
+/// What a name means.
+#[derive(Clone)]
+pub enum Symbol<'db> {
+    /// `@f`
+    Global(Name),
+    /// A parameter, a `let` or graph variable, a pattern variable.
+    Local(Binding),
+    /// `Cons`
+    Constructor(Name),
+    /// `List`
+    Type(Name),
+    /// `A` in `fn[A](…)`: where it is declared, counted from the start of the definition, and the
+    /// node in which it can be used.
+    TypeParam {
+        /// The name.
+        name: Name,
+        /// The declaration.
+        declared: TextRange,
+        /// Its scope.
+        scope: Node<'db>,
+    },
+    /// `nn.conv2d`
+    Operator(&'static Operator),
+    /// `padding` at a call of an operator.
+    Attribute(&'static Operator, &'static AttrField),
+    /// `meta[relay.Constant][0]`
+    Meta(Spot),
+}
+
+/// The definition that holds `offset`, and its module.
+pub fn def_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<(Module<'_>, Def<'_>)> {
+    modules(db, file).iter().find_map(|&module| {
+        let defs = module.items(db);
+        let at = defs.partition_point(|def| def.start(db) <= offset).checked_sub(1)?;
+        let def = defs[at];
+        def.range(db).contains_inclusive(offset).then_some((module, def))
+    })
+}
+
+/// What stands at an offset; where two tokens touch, the one that is a name.
+pub fn place_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Place<'_>> {
+    let (module, def) = def_at(db, file, offset)?;
+    let offset = offset - def.start(db);
+    let root = def.node(db);
+    let right = root.token_at(offset);
+    let left = offset.checked_sub(1.into()).and_then(|before| root.token_at(before));
+    let rank = |token: &Token<'_>| match token.kind() {
+        kind if is_name(kind) => 3,
+        kind if kind.is_trivia() => 0,
+        SyntaxKind::INT | SyntaxKind::FLOAT | SyntaxKind::STRING => 2,
+        _ => 1,
+    };
+    let token = match (left, right) {
+        (Some(left), Some(right)) if rank(&left) > rank(&right) => left,
+        (left, right) => right.or(left)?,
+    };
+    let view =
+        matches!(def.kind(db), DefKind::Fn | DefKind::Expr).then(|| View::new(db, def)).flatten();
+    Some(Place { module, def, view, token, path: root.path_to(token.range()) })
+}
+
+fn is_name(kind: SyntaxKind) -> bool {
+    matches!(
+        kind,
+        SyntaxKind::LOCAL
+            | SyntaxKind::GRAPH
+            | SyntaxKind::GLOBAL
+            | SyntaxKind::IDENT
+            | SyntaxKind::META_REF
+    )
+}
+
+impl<'db> Place<'db> {
+    /// Where the definition begins in the file.
+    pub fn start(&self, db: &dyn Db) -> TextSize {
+        self.def.start(db)
+    }
+
+    /// The unit in which the token stands, and the range of the token counted from its start.
+    fn in_unit(&self, range: TextRange) -> Option<(usize, TextRange)> {
+        let view = self.view.as_ref()?;
+        let starts = &view.body.starts;
+        let unit = starts.partition_point(|&start| start <= range.start()).checked_sub(1)?;
+        Some((unit, range - starts[unit]))
+    }
+
+    /// The expression that stands exactly at `range`, counted from the start of the definition.
+    pub fn expr_of(&self, range: TextRange) -> Option<Spot> {
+        let (unit, range) = self.in_unit(range)?;
+        let data = self.view.as_ref()?.unit(unit);
+        let at = data.ranges.iter().enumerate().position(|(i, r)| {
+            *r == range && !data.exprs[i].is_step() && data.exprs[i] != Expr::Missing
+        })?;
+        Some(Spot { unit, expr: ExprId(at as u32) })
+    }
+
+    /// The smallest expression around the token.
+    pub fn expr(&self) -> Option<Spot> {
+        let (unit, range) = self.in_unit(self.token.range())?;
+        let data = self.view.as_ref()?.unit(unit);
+        let around = data.ranges.iter().enumerate().filter(|(i, r)| {
+            r.contains_range(range) && !data.exprs[*i].is_step() && data.exprs[*i] != Expr::Missing
+        });
+        let (at, _) = around.min_by_key(|(_, range)| range.len())?;
+        Some(Spot { unit, expr: ExprId(at as u32) })
+    }
+
+    /// The variable whose name is bound at the token.
+    fn binding(&self) -> Option<Binding> {
+        let (unit, range) = self.in_unit(self.token.range())?;
+        let binders = &self.view.as_ref()?.unit(unit).binders;
+        let at = binders.iter().position(|b| b.range.contains_range(range))?;
+        Some(Binding { unit: unit as u32, binder: semantics::body::BinderId(at as u32) })
+    }
+
+    /// The call around the token, and its operator.
+    fn call(&self) -> Option<(Spot, &'static Operator)> {
+        let call = self.path.iter().rev().find(|node| node.kind() == SyntaxKind::CALL_EXPR)?;
+        let spot = self.expr_of(call.range())?;
+        let unit = self.view.as_ref()?.unit(spot.unit);
+        match unit.expr(spot.expr) {
+            Expr::Call(id) => match &unit.call(*id).callee {
+                Callee::Operator(operator) => Some((spot, operator)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What the name under the token means, and where the name stands in the definition.
+    pub fn symbol(&self, db: &'db dyn Db) -> Option<(Symbol<'db>, TextRange)> {
+        let mut nodes = self.path.iter().rev();
+        let node = *nodes.next()?;
+        let parent = nodes.next().copied();
+        match node.kind() {
+            SyntaxKind::NAME => self.declared(db, node, parent?),
+            SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF | SyntaxKind::PROJ_EXPR => {
+                self.variable(node, parent)
+            }
+            SyntaxKind::GLOBAL_REF => {
+                Some((Symbol::Global(self.token.text().into()), node.range()))
+            }
+            SyntaxKind::NAME_REF => {
+                let name: Name = ast::NameRef::cast(node)?.text().as_ref().into();
+                let range = trimmed(node);
+                let types = semantics::module_types(db, self.module);
+                if types.constructor(&name).is_some()
+                    || parent.is_some_and(|p| p.kind() == SyntaxKind::CONSTRUCTOR_PAT)
+                {
+                    return Some((Symbol::Constructor(name), range));
+                }
+                let operator = operators::find(&name).or_else(|| operators::alias(&name))?;
+                Some((Symbol::Operator(operator), range))
+            }
+            SyntaxKind::META_EXPR => {
+                let spot = self.expr_of(node.range())?;
+                Some((Symbol::Meta(spot), node.range()))
+            }
+            SyntaxKind::NAMED_TYPE
+            | SyntaxKind::DIM
+            | SyntaxKind::SHAPE
+            | SyntaxKind::TYPE_PARAM => {
+                if self.token.kind() != SyntaxKind::IDENT {
+                    return None;
+                }
+                let name = self.token.text();
+                let range = self.token.range();
+                if let Some((declared, scope)) = self.type_param(name) {
+                    let name = name.into();
+                    return Some((Symbol::TypeParam { name, declared, scope }, range));
+                }
+                let types = semantics::module_types(db, self.module);
+                types.adt(name).map(|adt| (Symbol::Type(adt.name.clone()), range))
+            }
+            _ => self.infix(node),
+        }
+    }
+
+    /// A name where it is bound.
+    fn declared(
+        &self,
+        db: &'db dyn Db,
+        node: Node<'db>,
+        parent: Node<'db>,
+    ) -> Option<(Symbol<'db>, TextRange)> {
+        let name: Name = ast::Name::cast(node)?.text().as_ref().into();
+        let range = trimmed(node);
+        match parent.kind() {
+            SyntaxKind::FN_DEF => Some((Symbol::Global(name), range)),
+            SyntaxKind::TYPE_DEF => Some((Symbol::Type(name), range)),
+            SyntaxKind::CONSTRUCTOR => Some((Symbol::Constructor(name), range)),
+            SyntaxKind::ATTR => {
+                let (_, operator) = self.call()?;
+                let field = operator.schema?.field(&name)?;
+                Some((Symbol::Attribute(operator, field), range))
+            }
+            _ => {
+                let binding = self.binding()?;
+                let _ = db;
+                Some((Symbol::Local(binding), range))
+            }
+        }
+    }
+
+    /// A name where it is used: `%x`, `%0`, and `%input.1`, which looks like a projection.
+    fn variable(
+        &self,
+        node: Node<'db>,
+        parent: Option<Node<'db>>,
+    ) -> Option<(Symbol<'db>, TextRange)> {
+        let view = self.view.as_ref()?;
+        let dotted = [Some(node), parent].into_iter().flatten();
+        for node in dotted.filter(|n| n.kind() == SyntaxKind::PROJ_EXPR) {
+            let Some(spot) = self.expr_of(node.range()) else { continue };
+            if matches!(view.unit(spot.unit).expr(spot.expr), Expr::Dotted { .. })
+                && let Some(binding) = view.variable(spot)
+            {
+                return Some((Symbol::Local(binding), node.range()));
+            }
+        }
+        let spot = self.expr_of(node.range())?;
+        Some((Symbol::Local(view.variable(spot)?), node.range()))
+    }
+
+    /// An operator that is written as a sign: `%a + %b`.
+    fn infix(&self, node: Node<'db>) -> Option<(Symbol<'db>, TextRange)> {
+        let infix = ast::InfixExpr::cast(node)?;
+        let sign = infix.operator()?;
+        if sign.range() != self.token.range() {
+            return None;
+        }
+        let spot = self.expr_of(node.range())?;
+        let unit = self.view.as_ref()?.unit(spot.unit);
+        let Expr::Call(id) = unit.expr(spot.expr) else { return None };
+        match &unit.call(*id).callee {
+            Callee::Operator(operator) => Some((Symbol::Operator(operator), sign.range())),
+            _ => None,
+        }
+    }
+
+    /// Where the type parameter `name` is declared around the token, and the node that it spans.
+    fn type_param(&self, name: &str) -> Option<(TextRange, Node<'db>)> {
+        self.path.iter().rev().find_map(|&scope| {
+            let list = ast::TypeParamList::cast(scope.child(SyntaxKind::TYPE_PARAM_LIST)?)?;
+            let mut params = list.params().filter_map(|param| param.name());
+            let declared = params.find(|token| token.text() == name)?;
+            Some((declared.range(), scope))
+        })
+    }
+}
+
+/// The range of a node without the comments and white space in it at the end.
+pub(crate) fn trimmed(node: Node<'_>) -> TextRange {
+    let tokens = node.tokens().filter(|token| !token.kind().is_trivia());
+    let last = tokens.last().map_or(node.range().end(), |token| token.range().end());
+    TextRange::new(node.start(), last)
+}

@@ -1,0 +1,309 @@
+//! Every use of a name.
+
+use semantics::{
+    Db, Def, DefKind, Module, SourceFile, View,
+    body::{Callee, Expr, Pattern, PatternKind, Unit},
+    module_types,
+    scope::Binding,
+    type_def,
+};
+use syntax::{Node, SyntaxKind, TextRange, TextSize, ast, ast::AstNode};
+
+use crate::{
+    goto::target_of,
+    place::{Place, Symbol, place_at},
+};
+
+/// A use of a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reference {
+    /// Where.
+    pub range: TextRange,
+    /// The name is bound here.
+    pub is_definition: bool,
+}
+
+/// Every place in the file that means what the name at `offset` means, in the order of the text.
+///
+/// A name means the same in one module of the file only.
+pub fn references(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Vec<Reference>> {
+    let place = place_at(db, file, offset)?;
+    let (symbol, _) = place.symbol(db)?;
+    Some(references_to(db, &place, &symbol))
+}
+
+/// Every place in the module that means `symbol`.
+pub fn references_to(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Vec<Reference> {
+    let mut found: Vec<Reference> = Vec::new();
+    let mut add = |range| found.push(Reference { range, is_definition: false });
+    match symbol {
+        Symbol::Local(binding) => {
+            if let Some(view) = &place.view {
+                local_uses(view, *binding, &mut add);
+            }
+        }
+        Symbol::TypeParam { name, declared, scope } => {
+            let start = place.start(db);
+            let mut uses = Vec::new();
+            type_param_uses(*scope, name, &mut uses);
+            let uses = uses.into_iter().filter(|range| range != declared);
+            uses.for_each(|range| add(range + start));
+        }
+        symbol => in_module(db, place.module, symbol, &mut add),
+    }
+    if let Some(target) = target_of(db, place, symbol)
+        && target.file == place.def.file(db)
+        && !matches!(symbol, Symbol::Meta(_))
+    {
+        found.push(Reference { range: target.name, is_definition: true });
+    }
+    found.sort_by_key(|r| (r.range.start(), r.range.end(), !r.is_definition));
+    found.dedup_by_key(|reference| reference.range);
+    found
+}
+
+/// Uses of a variable.
+pub(crate) fn local_uses(view: &View<'_>, binding: Binding, add: &mut impl FnMut(TextRange)) {
+    let mut in_unit = |number: usize, means: &dyn Fn(&Expr) -> bool| {
+        let unit = view.unit(number);
+        for (at, expr) in unit.exprs.iter().enumerate() {
+            if means(expr) {
+                add(view.place(number, unit.ranges[at]));
+            }
+        }
+    };
+    let own = Expr::Bound(binding.binder);
+    in_unit(binding.unit as usize, &|expr| *expr == own);
+    for (number, free) in view.scopes.uses(binding) {
+        in_unit(number, &|expr| match expr {
+            Expr::Free(name) => *name == free,
+            Expr::Dotted { whole, .. } => *whole == free,
+            _ => false,
+        });
+    }
+}
+
+/// Uses of something that the whole module sees.
+fn in_module<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    symbol: &Symbol<'_>,
+    add: &mut impl FnMut(TextRange),
+) {
+    for &def in module.items(db) {
+        match def.kind(db) {
+            DefKind::Fn | DefKind::Expr => {
+                let body = semantics::body(db, def);
+                for (number, unit) in body.units.iter().enumerate() {
+                    let base = body.starts[number] + def.start(db);
+                    in_unit(db, module, unit, symbol, &mut |range| add(range + base));
+                }
+            }
+            DefKind::Type => in_type_def(db, def, symbol, add),
+            _ => {}
+        }
+    }
+}
+
+fn in_unit(
+    db: &dyn Db,
+    module: Module<'_>,
+    unit: &Unit,
+    symbol: &Symbol<'_>,
+    add: &mut impl FnMut(TextRange),
+) {
+    match symbol {
+        Symbol::Global(name) => {
+            for (_, expr) in unit.globals().filter(|(used, _)| *used == name) {
+                add(unit.range(expr));
+            }
+        }
+        Symbol::Constructor(name) => {
+            for (at, expr) in unit.exprs.iter().enumerate() {
+                if matches!(expr, Expr::Name(used) if used == name) {
+                    add(unit.ranges[at]);
+                }
+            }
+            for call in &unit.calls {
+                match &call.callee {
+                    Callee::Name(used) if used == name => add(call.callee_range),
+                    Callee::Operator(operator) if operator.name == name.as_str() => {
+                        add(call.callee_range);
+                    }
+                    _ => {}
+                }
+            }
+            for arm in unit.matches.iter().flat_map(|m| &m.arms) {
+                in_pattern(&arm.pattern, name, add);
+            }
+        }
+        Symbol::Type(name) => {
+            for used in unit.type_uses.iter().filter(|used| used.name == *name) {
+                add(TextRange::at(used.range.start(), TextSize::of(name.as_str())));
+            }
+        }
+        Symbol::Operator(operator) => {
+            let types = module_types(db, module);
+            if types.constructor(operator.name).is_some() {
+                return;
+            }
+            for call in &unit.calls {
+                if matches!(&call.callee, Callee::Operator(used) if used == operator) {
+                    add(call.callee_range);
+                }
+            }
+        }
+        Symbol::Attribute(operator, field) => {
+            for call in &unit.calls {
+                if matches!(&call.callee, Callee::Operator(used) if used == operator) {
+                    let written = call.written.iter().filter(|attr| attr.name == field.name);
+                    written.for_each(|attr| add(attr.name_range));
+                }
+            }
+        }
+        Symbol::Local(_) | Symbol::TypeParam { .. } | Symbol::Meta(_) => {}
+    }
+}
+
+fn in_pattern(pattern: &Pattern, name: &str, add: &mut impl FnMut(TextRange)) {
+    let mut stack = vec![pattern];
+    while let Some(pattern) = stack.pop() {
+        match &pattern.kind {
+            PatternKind::Constructor(used, fields) => {
+                if used == name {
+                    add(TextRange::at(pattern.range.start(), TextSize::of(name)));
+                }
+                stack.extend(fields);
+            }
+            PatternKind::Tuple(fields) => stack.extend(fields),
+            PatternKind::Wildcard | PatternKind::Var(_) => {}
+        }
+    }
+}
+
+fn in_type_def(db: &dyn Db, def: Def<'_>, symbol: &Symbol<'_>, add: &mut impl FnMut(TextRange)) {
+    let (Symbol::Type(name), Some(data)) = (symbol, type_def(db, def)) else { return };
+    for used in data.uses.iter().filter(|used| used.name == *name) {
+        let range = TextRange::at(used.range.start(), TextSize::of(name.as_str()));
+        add(range + def.start(db));
+    }
+}
+
+/// Uses of a type parameter in its scope, but for places where an inner one hides it.
+fn type_param_uses(scope: Node<'_>, name: &str, uses: &mut Vec<TextRange>) {
+    let declares = |node: Node<'_>| {
+        let list = node.child(SyntaxKind::TYPE_PARAM_LIST).and_then(ast::TypeParamList::cast);
+        let mut params = list.into_iter().flat_map(|list| list.params());
+        params.any(|param| param.name().is_some_and(|token| token.text() == name))
+    };
+    let mut stack: Vec<Node<'_>> = vec![scope];
+    let mut is_scope = true;
+    while let Some(node) = stack.pop() {
+        if !is_scope && declares(node) {
+            continue;
+        }
+        is_scope = false;
+        let kind = node.kind();
+        if matches!(
+            kind,
+            SyntaxKind::NAMED_TYPE | SyntaxKind::DIM | SyntaxKind::SHAPE | SyntaxKind::TYPE_PARAM
+        ) && let Some(token) = node.tokens().find(|token| token.kind() == SyntaxKind::IDENT)
+            && token.text() == name
+        {
+            uses.push(token.range());
+        }
+        stack.extend(node.children());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{Fixture, marked};
+
+    /// `$0` is the cursor; every reference is marked by `^^^` under it.
+    fn check(text: &str) {
+        let fixture = Fixture::new(text);
+        let found = super::references(&fixture.db, fixture.file, fixture.cursor());
+        let found: Vec<_> = found.unwrap_or_default().iter().map(|r| r.range).collect();
+        assert_eq!(found, marked(&fixture), "{text}");
+    }
+
+    #[test]
+    fn locals_respect_shadowing() {
+        check(
+            "
+def @main(%x: int32) {
+        //^^
+  let %y = %x$0;
+         //^^
+  let %x = add(%y, %x);
+                 //^^
+  add(%x, %y)
+}
+",
+        );
+    }
+
+    #[test]
+    fn graph_variables_in_inner_functions() {
+        check(
+            "
+def @main(%x: int32) {
+  %0 = add(%x, %x);
+//^^
+  let %f = fn (%y: int32) { add(%y, %0) };
+                                  //^^
+  add(%f(%x), %$00)
+            //^^
+}
+",
+        );
+    }
+
+    #[test]
+    fn globals_constructors_types() {
+        check(
+            "
+def @f$0(%x: int32) -> int32 { @f(%x) }
+  //^^
+                           //^^
+def @main() { @f(1) }
+            //^^
+",
+        );
+        check(
+            "
+type Nat { Z, S(Nat) }
+            //^
+def @f(%n: Nat) -> Nat { match (%n) { Z => S$0(Z), S(%m) => %m } }
+                                         //^
+                                               //^
+",
+        );
+        check(
+            "
+type Nat { Z, S(Nat$0) }
+   //^^^
+              //^^^
+def @f(%n: Nat) -> Nat { %n }
+         //^^^
+                 //^^^
+",
+        );
+    }
+
+    #[test]
+    fn type_parameters() {
+        check(
+            "
+def @f[A, B](%x: A$0, %g: fn(A) -> B) -> B {
+     //^
+               //^
+                         //^
+  let %h = fn[A](%y: A) { %y };
+  %g(%h(%x))
+}
+",
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! The outline of a file.
+//!
+//! Definitions and what stands out in them. Never one entry a binding: an outline of 14,500 lines
+//! helps nobody, and costs megabytes on the wire.
+
+use semantics::{
+    Db, Def, DefKind, SourceFile, View,
+    body::{Expr, UnitKind},
+    modules, type_def,
+};
+use syntax::TextRange;
+
+/// An entry of an outline.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Symbol {
+    /// What it is called.
+    pub name: String,
+    /// Its type, shortened.
+    pub detail: Option<String>,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// All of it.
+    pub full: TextRange,
+    /// Its name.
+    pub focus: TextRange,
+    /// What is in it.
+    pub children: Vec<Symbol>,
+}
+
+/// What an entry is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SymbolKind {
+    /// One module of several in a log.
+    Module,
+    /// `def @f`, and functions bound to a name.
+    Function,
+    /// `type T`
+    Type,
+    /// A constructor.
+    Constructor,
+    /// A bare expression.
+    Expression,
+    /// A TIR function.
+    Tir,
+    /// The metadata section.
+    Metadata,
+}
+
+/// The longest detail shown.
+const DETAIL: usize = 80;
+
+/// The outline of a file.
+pub fn outline(db: &dyn Db, file: SourceFile) -> Vec<Symbol> {
+    let modules = modules(db, file);
+    let mut outlines = modules.iter().map(|module| {
+        let items = module.items(db).iter();
+        items.filter_map(|&def| def_symbol(db, def)).collect::<Vec<_>>()
+    });
+    if modules.len() == 1 {
+        return outlines.next().unwrap_or_default();
+    }
+    let numbered = modules.iter().zip(outlines).enumerate();
+    numbered
+        .filter_map(|(number, (module, children))| {
+            let items = module.items(db);
+            let (first, last) = (items.first()?, items.last()?);
+            let full = TextRange::new(first.start(db), last.range(db).end());
+            Some(Symbol {
+                name: format!("module {}", number + 1),
+                detail: None,
+                kind: SymbolKind::Module,
+                full,
+                focus: TextRange::empty(full.start()),
+                children,
+            })
+        })
+        .collect()
+}
+
+fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
+    let full = def.range(db);
+    let name_range = def.name_range(db) + def.start(db);
+    let focus = if full.contains_range(name_range) && !name_range.is_empty() {
+        name_range
+    } else {
+        TextRange::empty(full.start())
+    };
+    let name = def.name(db).to_string();
+    let symbol = |name: String, kind| Symbol {
+        name: if name.is_empty() { "…".into() } else { name },
+        detail: None,
+        kind,
+        full,
+        focus,
+        children: Vec::new(),
+    };
+    Some(match def.kind(db) {
+        DefKind::Version => return None,
+        DefKind::Tir => symbol(name, SymbolKind::Tir),
+        DefKind::Metadata => {
+            let bytes = u32::from(full.len()) as u64;
+            let detail = Some(crate::words::bytes(bytes));
+            Symbol { detail, ..symbol("#[metadata]".into(), SymbolKind::Metadata) }
+        }
+        DefKind::Type => {
+            let data = type_def(db, def);
+            let constructors = data.iter().flat_map(|data| &data.adt.constructors);
+            let children = constructors.map(|constructor| {
+                let range = constructor.range + def.start(db);
+                let fields: Vec<String> =
+                    constructor.fields.iter().map(|field| field.to_string()).collect();
+                Symbol {
+                    name: constructor.name.to_string(),
+                    detail: (!fields.is_empty())
+                        .then(|| short(&format!("({})", fields.join(", ")))),
+                    kind: SymbolKind::Constructor,
+                    full: range,
+                    focus: range,
+                    children: Vec::new(),
+                }
+            });
+            let children = children.collect();
+            Symbol { children, ..symbol(name, SymbolKind::Type) }
+        }
+        DefKind::Fn | DefKind::Expr => {
+            let view = View::new(db, def)?;
+            let is_fn = def.kind(db) == DefKind::Fn;
+            let detail = view.inference.signature.as_ref().map(|ty| match ty.as_func() {
+                Some(func) if is_fn => {
+                    let params = func.params.len();
+                    let params = if params == 1 {
+                        "1 parameter".into()
+                    } else {
+                        format!("{params} parameters")
+                    };
+                    short(&format!("{params} → {}", func.ret))
+                }
+                _ => short(&ty.to_string()),
+            });
+            let children = functions_in(&view);
+            if is_fn {
+                Symbol { detail, children, ..symbol(name, SymbolKind::Function) }
+            } else {
+                let expression = symbol("expression".into(), SymbolKind::Expression);
+                Symbol { detail, children, ..expression }
+            }
+        }
+    })
+}
+
+/// Functions that are bound to a name in a definition.
+fn functions_in(view: &View<'_>) -> Vec<Symbol> {
+    let mut found = Vec::new();
+    for (number, unit) in view.body.units.iter().enumerate() {
+        if !matches!(unit.kind, UnitKind::Let | UnitKind::Graph) {
+            continue;
+        }
+        let (Some(binder), Some(root)) = (unit.binds, unit.root) else { continue };
+        if !matches!(unit.expr(root), Expr::Fn(_)) {
+            continue;
+        }
+        let binder = unit.binder(binder);
+        found.push(Symbol {
+            name: binder.name.to_string(),
+            detail: None,
+            kind: SymbolKind::Function,
+            full: view.place(number, TextRange::up_to(unit.len.into())),
+            focus: view.place(number, binder.range),
+            children: Vec::new(),
+        });
+    }
+    found
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(DETAIL) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// What an outline must not do: show a place outside of its parent.
+#[cfg(test)]
+fn is_nested(symbol: &Symbol) -> bool {
+    symbol.full.contains_range(symbol.focus)
+        && symbol.children.iter().all(|c| symbol.full.contains_range(c.full) && is_nested(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::fixture::Fixture;
+
+    fn render(symbols: &[Symbol], depth: usize, out: &mut String) {
+        for symbol in symbols {
+            assert!(is_nested(symbol));
+            let detail = symbol.detail.as_deref().unwrap_or("");
+            *out += &format!("{}{:?} {} {detail}\n", "  ".repeat(depth), symbol.kind, symbol.name);
+            render(&symbol.children, depth + 1, out);
+        }
+    }
+
+    #[test]
+    fn definitions_types_and_inner_functions() {
+        let fixture = Fixture::new(
+            "
+#[version = \"0.0.5\"]
+type List[A] { Cons(A, List[A]), Nil }
+def @f(%x: int32, %y: float32) -> int32 {
+  let %g = fn (%z: int32) { %z };
+  %0 = %g(%x);
+  %0
+}
+",
+        );
+        let mut out = String::new();
+        render(&outline(&fixture.db, fixture.file), 0, &mut out);
+        expect![[r#"
+            Type List 
+              Constructor Cons (A, List[A])
+              Constructor Nil 
+            Function @f 2 parameters → int32
+              Function %g 
+        "#]]
+        .assert_eq(&out);
+    }
+}

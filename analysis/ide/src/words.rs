@@ -1,0 +1,100 @@
+//! Numbers and values as people read them.
+
+use types::{AttrDefault, AttrValue, DataType};
+
+/// `1536` → `1.5 KiB`
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if n < 1024 {
+        return counted(n, "byte");
+    }
+    let mut size = n as f64 / 1024.0;
+    let mut unit = 0;
+    while size >= 1023.95 && unit + 1 < UNITS.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    format!("{size:.1} {}", UNITS[unit])
+}
+
+/// `802816` → `802,816`
+pub fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 byte`, `2 bytes`
+pub fn counted(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number(n)) }
+}
+
+/// The value of an attribute as it is written.
+pub fn value(value: &AttrValue) -> String {
+    match value {
+        AttrValue::None => "None".into(),
+        AttrValue::Bool(true) => "True".into(),
+        AttrValue::Bool(false) => "False".into(),
+        AttrValue::Str(text) => format!("\"{text}\""),
+        AttrValue::List(values) => {
+            let values: Vec<String> = values.iter().map(self::value).collect();
+            format!("[{}]", values.join(", "))
+        }
+        AttrValue::Meta { key, index } => format!("meta[{key}][{index}]"),
+        other => match (other.as_int(), other.as_dim(), other.as_float()) {
+            (Some(int), ..) => int.to_string(),
+            (_, Some(dim), _) => dim.to_string(),
+            (_, _, Some(float)) => format!("{float}f"),
+            _ => "…".into(),
+        },
+    }
+}
+
+/// The default of an attribute as it would be written; nothing if it must be.
+pub fn default(default: &AttrDefault) -> Option<String> {
+    Some(match default {
+        AttrDefault::Required => return None,
+        AttrDefault::None => "None".into(),
+        AttrDefault::Int(n) => n.to_string(),
+        AttrDefault::Bool(true) => "True".into(),
+        AttrDefault::Bool(false) => "False".into(),
+        AttrDefault::Float(x) => format!("{x}f"),
+        AttrDefault::Str(text) => format!("\"{text}\""),
+        // No data type: what it is follows from the arguments.
+        AttrDefault::DType(dtype) if *dtype == DataType::VOID => "\"\"".into(),
+        AttrDefault::DType(dtype) => format!("\"{dtype}\""),
+        AttrDefault::Ints(values) => format!("{values:?}"),
+        AttrDefault::Floats(values) => format!("{values:?}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let sizes = [0, 1, 1023, 1024, 1536, 1 << 20, 44 << 20, (1 << 30) - 1];
+        let words: Vec<String> = sizes.into_iter().map(bytes).collect();
+        assert_eq!(
+            words,
+            [
+                "0 bytes",
+                "1 byte",
+                "1,023 bytes",
+                "1.0 KiB",
+                "1.5 KiB",
+                "1.0 MiB",
+                "44.0 MiB",
+                "1.0 GiB"
+            ]
+        );
+        assert_eq!(number(802_816), "802,816");
+    }
+}
