@@ -161,7 +161,10 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Types(args)) => types::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
-        Some(Command::Lsp) | None => Err(String::from("the server is not there yet").into()),
+        Some(Command::Lsp) | None => match crate::lsp::serve() {
+            Ok(code) => std::process::exit(code),
+            Err(failure) => Err(failure),
+        },
     };
     match result {
         Ok(outcome) => outcome.into(),

@@ -6,6 +6,7 @@
 mod analyzer;
 mod cli;
 mod input;
+mod lsp;
 mod report;
 
 use std::process::ExitCode;

@@ -51,6 +51,7 @@ pub trait Db: salsa::Database {
 #[derive(Clone)]
 pub struct Database {
     cache: Cache,
+    prelude: Option<SourceFile>,
     // Dropped last: the storage ends when no handle is left.
     storage: salsa::Storage<Self>,
 }
@@ -79,11 +80,12 @@ impl Database {
 
     /// A database that tells `log` which queries run.
     pub fn with_log(log: Option<Box<dyn Fn(salsa::Event) + Send + Sync>>) -> Database {
-        let mut db = Database { cache: Cache::default(), storage: salsa::Storage::new(log) };
+        let storage = salsa::Storage::new(log);
+        let mut db = Database { cache: Cache::default(), prelude: None, storage };
         let parse = Arc::new(syntax::parse(crate::prelude::TEXT));
         let prelude = SourceFile::builder(parse, true).durability(Durability::HIGH).new(&db);
         Settings::new(&db, false, Some(prelude));
-        let _ = &mut db;
+        db.prelude = Some(prelude);
         db
     }
 
@@ -97,6 +99,25 @@ impl Database {
         if !Arc::ptr_eq(&file.parse(self), &parse) {
             file.set_parse(self).to(parse);
         }
+    }
+
+    /// Chooses whether modules see the prelude.
+    pub fn set_prelude(&mut self, seen: bool) {
+        let settings = Settings::get(self);
+        let prelude = self.prelude.filter(|_| seen);
+        if settings.prelude(self) != prelude {
+            settings.set_prelude(self).to(prelude);
+        }
+    }
+
+    /// The file of the prelude.
+    pub fn prelude_file(&self) -> Option<SourceFile> {
+        self.prelude
+    }
+
+    /// Ends the queries that run on this handle, from any thread.
+    pub fn cancellation(&self) -> salsa::CancellationToken {
+        salsa::Database::cancellation_token(self)
     }
 
     /// Chooses whether texts are read exactly as TVM reads them.

@@ -31,4 +31,5 @@ pub use db::{Cache, Database, Db, Settings, SourceFile};
 pub use diagnostic::{Code, Diagnostic, Fix, Related, Severity, code_of, codes};
 pub use item::{Def, DefKind, ItemGreen, Module, module, modules};
 pub use queries::*;
+pub use salsa::{Cancelled, CancellationToken};
 pub use view::{Spot, TypeAt, View, types_in};

@@ -1,0 +1,57 @@
+//! The language server.
+//!
+//! `tower-lsp` reads and writes messages and knows their types; nothing else is left to it. Every
+//! handler puts what it was sent into one mailbox before it waits for anything, so that the order
+//! of arrival is kept. One thread, the owner, empties the mailbox. It alone changes documents and
+//! the database, and hands snapshots to workers that are idle. All that goes to the client leaves
+//! through one task.
+
+mod backend;
+mod config;
+mod convert;
+mod documents;
+mod gate;
+mod handlers;
+mod outgoing;
+mod owner;
+mod request;
+mod workers;
+
+use tower_lsp::{LspService, Server};
+
+use crate::cli::Failure;
+
+/// How many messages may be under way at once.
+///
+/// Each request that waits for its answer holds one place, and so does `$/cancelRequest`; with
+/// tower-lsp's default of four, four slow requests shut out everything behind them.
+const CONCURRENCY: usize = 256;
+
+/// Serves a client over standard input and output until it says `exit` or is gone; gives the exit
+/// code that the protocol asks for.
+///
+/// The process has to end with it: a thread may still wait for a line of standard input that never
+/// comes.
+pub(crate) fn serve() -> Result<i32, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let farewell = runtime.block_on(async {
+        let (mailbox, inbox) = owner::mailbox();
+        let (service, socket) = LspService::new(|client| {
+            let outgoing = outgoing::start(client.clone());
+            owner::start(inbox, mailbox.clone(), outgoing);
+            backend::Backend::new(client, mailbox.clone())
+        });
+        let (gate, exited) = gate::Gate::new(service);
+        let server = Server::new(tokio::io::stdin(), tokio::io::stdout(), socket)
+            .concurrency_level(CONCURRENCY)
+            .serve(gate);
+        tokio::select! {
+            () = server => gate::Farewell::Gone,
+            farewell = exited => farewell,
+        }
+    });
+    let code = farewell.code();
+    // Dropping the runtime would wait for that thread.
+    runtime.shutdown_background();
+    Ok(code)
+}

@@ -1,0 +1,144 @@
+//! The protocol's methods: each puts what it was sent into the mailbox, and waits for the answer.
+
+use tower_lsp::{
+    Client, LanguageServer,
+    jsonrpc::Result,
+    lsp_types::*,
+};
+
+use super::{
+    convert,
+    handlers::{self, actions, definition, diagnostics, hover, references, symbols},
+    owner::{ClientAbilities, Event, Mailbox, Snapshot},
+    request::{Request, Retry},
+};
+
+/// The server as `tower-lsp` sees it.
+pub(super) struct Backend {
+    client: Client,
+    mailbox: Mailbox,
+}
+
+impl Backend {
+    pub(super) fn new(client: Client, mailbox: Mailbox) -> Backend {
+        Backend { client, mailbox }
+    }
+
+    /// Sends a request on its way. Everything before the first `await` of a handler runs in the
+    /// order of arrival, and this is all of it.
+    fn ask<P, R>(
+        &self,
+        params: P,
+        retry: Retry,
+        handler: fn(&Snapshot, P) -> Result<R>,
+    ) -> impl Future<Output = Result<R>> + use<P, R>
+    where
+        P: Clone + Send + 'static,
+        R: Send + 'static,
+    {
+        let (request, reply) = Request::new(params, retry, handler);
+        self.mailbox.send(Event::Request(request));
+        reply.wait()
+    }
+}
+
+#[tower_lsp::async_trait]
+impl LanguageServer for Backend {
+    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        let abilities = &params.capabilities;
+        let general = abilities.general.as_ref();
+        let offered = general.and_then(|general| general.position_encodings.as_deref());
+        let encoding = convert::negotiate(offered);
+        let workspace = abilities.workspace.as_ref();
+        let watched = workspace.and_then(|workspace| workspace.did_change_configuration);
+        let window = abilities.window.as_ref();
+        if let Some(options) = params.initialization_options {
+            self.mailbox.send(Event::Settings(options));
+        }
+        self.mailbox.send(Event::Client(Box::new(ClientAbilities {
+            encoding,
+            configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
+            watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
+            progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
+        })));
+        Ok(InitializeResult {
+            capabilities: handlers::capabilities(encoding),
+            server_info: Some(ServerInfo {
+                name: "relay-analyzer".into(),
+                version: Some(env!("CARGO_PKG_VERSION").into()),
+            }),
+        })
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+        self.mailbox.send(Event::Open(params.text_document));
+    }
+
+    async fn did_change(&self, params: DidChangeTextDocumentParams) {
+        self.mailbox.send(Event::Change(params.text_document, params.content_changes));
+    }
+
+    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        self.mailbox.send(Event::Close(params.text_document.uri));
+    }
+
+    async fn did_save(&self, _: DidSaveTextDocumentParams) {}
+
+    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
+        // A client that answers questions sends nothing here.
+        if params.settings.is_object() {
+            self.mailbox.send(Event::Settings(params.settings));
+        } else {
+            self.mailbox.send(Event::SettingsChanged);
+        }
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        self.ask(params, Retry::Never, hover::handle).await
+    }
+
+    async fn goto_definition(
+        &self,
+        params: GotoDefinitionParams,
+    ) -> Result<Option<GotoDefinitionResponse>> {
+        self.ask(params, Retry::Never, definition::handle).await
+    }
+
+    async fn goto_type_definition(
+        &self,
+        params: request::GotoTypeDefinitionParams,
+    ) -> Result<Option<request::GotoTypeDefinitionResponse>> {
+        self.ask(params, Retry::Never, definition::handle_type).await
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        self.ask(params, Retry::Never, references::handle).await
+    }
+
+    async fn document_symbol(
+        &self,
+        params: DocumentSymbolParams,
+    ) -> Result<Option<DocumentSymbolResponse>> {
+        self.ask(params, Retry::Always, symbols::handle).await
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        self.ask(params, Retry::Never, actions::handle).await
+    }
+
+    async fn diagnostic(
+        &self,
+        params: DocumentDiagnosticParams,
+    ) -> Result<DocumentDiagnosticReportResult> {
+        self.mailbox.send(Event::Pulled);
+        self.ask(params, Retry::Always, diagnostics::handle).await
+    }
+
+    async fn initialized(&self, _: InitializedParams) {
+        let _ = &self.client;
+    }
+}

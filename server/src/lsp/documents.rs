@@ -1,0 +1,228 @@
+//! Open documents: their text as the client sent it, and how edits change it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use semantics::{Diagnostic, SourceFile};
+use syntax::{Edit, Encoding, LineIndex, Parse, ParseLimits, TextRange, TextSize};
+use tower_lsp::lsp_types::{Position, Range, TextDocumentContentChangeEvent, Url};
+
+use super::convert;
+
+/// An open document.
+#[derive(Clone)]
+pub(super) struct Document {
+    /// Its file in the database.
+    pub(super) file: SourceFile,
+    /// The version that the client counts.
+    pub(super) version: i32,
+    /// The text.
+    pub(super) text: Arc<String>,
+    /// Where its lines begin.
+    pub(super) lines: Arc<LineIndex>,
+    /// The tree; empty where the text is too large to be looked at.
+    pub(super) parse: Arc<Parse>,
+    /// Why the text is not looked at.
+    pub(super) problem: Option<Arc<Diagnostic>>,
+}
+
+/// The open documents, by the URI that the client uses.
+#[derive(Clone, Default)]
+pub(super) struct Documents {
+    open: HashMap<Url, Document>,
+}
+
+impl Documents {
+    pub(super) fn get(&self, uri: &Url) -> Option<&Document> {
+        self.open.get(uri)
+    }
+
+    pub(super) fn get_mut(&mut self, uri: &Url) -> Option<&mut Document> {
+        self.open.get_mut(uri)
+    }
+
+    pub(super) fn insert(&mut self, uri: Url, document: Document) {
+        self.open.insert(uri, document);
+    }
+
+    pub(super) fn remove(&mut self, uri: &Url) -> Option<Document> {
+        self.open.remove(uri)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Url, &Document)> {
+        self.open.iter()
+    }
+
+    /// The document that stands for `file`.
+    pub(super) fn of_file(&self, file: SourceFile) -> Option<(&Url, &Document)> {
+        self.open.iter().find(|(_, document)| document.file == file)
+    }
+}
+
+/// What is looked at, and what is not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Limits {
+    /// Bytes of code beside the metadata section.
+    pub(super) code: usize,
+    /// Nesting.
+    pub(super) parse: ParseLimits,
+}
+
+/// Parses a text, or says why it is not parsed.
+pub(super) fn parse(text: &str, limits: Limits) -> (Arc<Parse>, Option<Arc<Diagnostic>>) {
+    let code = memchr::memmem::find(text.as_bytes(), b"#[metadata]").unwrap_or(text.len());
+    if code <= limits.code {
+        return (Arc::new(syntax::parse_with(text, limits.parse)), None);
+    }
+    let message = format!(
+        "this file holds {} MB of code, and {} MB is the most that is looked at",
+        code >> 20,
+        limits.code >> 20
+    );
+    let problem = Diagnostic::new("file-too-large", TextRange::default(), message)
+        .help("raise the setting `relay.limits.codeSize`, in megabytes");
+    (Arc::new(syntax::parse("")), Some(Arc::new(problem)))
+}
+
+/// What was odd about an edit; it was applied as well as it could be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Oddity(pub(super) String);
+
+impl Document {
+    /// Applies the changes of one notification, in order.
+    pub(super) fn edit(
+        &mut self,
+        changes: Vec<TextDocumentContentChangeEvent>,
+        encoding: Encoding,
+        limits: Limits,
+    ) -> Vec<Oddity> {
+        let mut oddities = Vec::new();
+        // What stands before a change of the whole text does not matter.
+        let from = changes.iter().rposition(|change| change.range.is_none()).unwrap_or(0);
+        for change in changes.into_iter().skip(from) {
+            match change.range {
+                None => self.replace(change.text, limits),
+                Some(range) => {
+                    let range = self.resolve(range, encoding, &mut oddities);
+                    self.splice(Edit { range, insert: change.text }, limits);
+                }
+            }
+        }
+        oddities
+    }
+
+    /// The whole text is new.
+    fn replace(&mut self, text: String, limits: Limits) {
+        if text == *self.text {
+            return;
+        }
+        (self.parse, self.problem) = parse(&text, limits);
+        self.lines = Arc::new(LineIndex::new(&text));
+        self.text = Arc::new(text);
+    }
+
+    fn splice(&mut self, edit: Edit, limits: Limits) {
+        if usize::from(edit.range.len()) == edit.insert.len()
+            && self.text[std::ops::Range::<usize>::from(edit.range)] == edit.insert
+        {
+            return;
+        }
+        // A snapshot that is still about keeps the old text.
+        let text = Arc::make_mut(&mut self.text);
+        edit.apply(text);
+        let inserted = TextSize::of(edit.insert.as_str());
+        Arc::make_mut(&mut self.lines).edit(text, edit.range, inserted);
+        if self.problem.is_some() || text.len() > limits.code {
+            (self.parse, self.problem) = parse(text, limits);
+        } else {
+            self.parse = Arc::new(self.parse.reparse(text, &edit, limits.parse));
+        }
+    }
+
+    /// A range that the client sent, made to fit the text.
+    fn resolve(&self, range: Range, encoding: Encoding, oddities: &mut Vec<Oddity>) -> TextRange {
+        let mut place = |position: Position| {
+            convert::offset(&self.text, &self.lines, position, encoding).unwrap_or_else(|| {
+                oddities.push(Oddity(format!(
+                    "an edit names line {}, and the document has {} lines; it was applied at the end",
+                    position.line + 1,
+                    self.lines.line_count()
+                )));
+                self.lines.text_len()
+            })
+        };
+        let (start, end) = (place(range.start), place(range.end));
+        if start > end {
+            oddities.push(Oddity("an edit ends before it begins; it was applied turned round".into()));
+        }
+        TextRange::new(start.min(end), start.max(end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { code: 1000, parse: ParseLimits { depth: 256, chain: 2000 } };
+
+    fn document(text: &str) -> Document {
+        let db = semantics::Database::new();
+        let (parse, problem) = parse(text, LIMITS);
+        Document {
+            file: db.add_file("", ParseLimits::default()),
+            version: 1,
+            text: Arc::new(text.to_owned()),
+            lines: Arc::new(LineIndex::new(text)),
+            parse,
+            problem,
+        }
+    }
+
+    fn change(from: (u32, u32), to: (u32, u32), text: &str) -> TextDocumentContentChangeEvent {
+        let at = |(line, column)| Position::new(line, column);
+        TextDocumentContentChangeEvent {
+            range: Some(Range::new(at(from), at(to))),
+            range_length: None,
+            text: text.into(),
+        }
+    }
+
+    fn whole(text: &str) -> TextDocumentContentChangeEvent {
+        TextDocumentContentChangeEvent { range: None, range_length: None, text: text.into() }
+    }
+
+    #[test]
+    fn changes_apply_in_order() {
+        let mut document = document("def @f() { 1 }\r\n");
+        let changes = vec![
+            change((0, 0), (0, 3), "lost"),
+            whole("def @g() { 2 }\r\n%x"),
+            change((0, 11), (0, 12), "3"),
+            change((1, 1), (1, 2), "y"),
+        ];
+        assert_eq!(document.edit(changes, Encoding::Utf16, LIMITS), []);
+        assert_eq!(*document.text, "def @g() { 3 }\r\n%y");
+        assert_eq!(document.parse.syntax().to_string(), *document.text);
+        assert_eq!(*document.lines, LineIndex::new(&document.text));
+    }
+
+    #[test]
+    fn edits_outside_of_the_text() {
+        let mut document = document("ab\r\ncd");
+        let odd = document.edit(vec![change((7, 0), (9, 0), "!")], Encoding::Utf16, LIMITS);
+        assert_eq!(odd.len(), 2);
+        assert_eq!(*document.text, "ab\r\ncd!");
+        let odd = document.edit(vec![change((0, 90), (0, 1), "-")], Encoding::Utf16, LIMITS);
+        assert_eq!(odd.len(), 1);
+        assert_eq!(*document.text, "a-\r\ncd!");
+    }
+
+    #[test]
+    fn a_text_that_grows_too_large_and_shrinks_again() {
+        let mut document = document("");
+        document.edit(vec![whole(&"//\n".repeat(400))], Encoding::Utf8, LIMITS);
+        assert!(document.problem.is_some());
+        document.edit(vec![change((1, 0), (400, 0), "")], Encoding::Utf8, LIMITS);
+        assert!(document.problem.is_none());
+        assert_eq!(document.parse.syntax().to_string(), "//\n");
+    }
+}

@@ -1,0 +1,88 @@
+//! Sees `shutdown` and `exit` go by.
+//!
+//! After `exit`, tower-lsp reads on until standard input closes, and a client that keeps the pipe
+//! open would be left with a process that does nothing.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use tokio::sync::oneshot;
+use tower_lsp::jsonrpc::{Request, Response};
+use tower_service::Service;
+
+/// How a session ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Farewell {
+    /// `shutdown`, then `exit`.
+    Proper,
+    /// `exit` alone.
+    Abrupt,
+    /// The client closed the pipe.
+    Gone,
+}
+
+impl Farewell {
+    /// The exit code that the protocol asks for.
+    pub(super) fn code(self) -> i32 {
+        match self {
+            Farewell::Proper | Farewell::Gone => 0,
+            Farewell::Abrupt => 1,
+        }
+    }
+}
+
+/// The service, with an eye on the end of the session.
+pub(super) struct Gate<S> {
+    inner: S,
+    shut_down: bool,
+    exited: Option<oneshot::Sender<Farewell>>,
+}
+
+impl<S> Gate<S> {
+    /// The gate, and a future that is there when the client has said `exit`.
+    pub(super) fn new(inner: S) -> (Gate<S>, impl Future<Output = Farewell>) {
+        let (sender, receiver) = oneshot::channel();
+        let gate = Gate { inner, shut_down: false, exited: Some(sender) };
+        let farewell = async move {
+            match receiver.await {
+                Ok(farewell) => farewell,
+                // The gate went with the server, which then speaks for itself.
+                Err(_) => std::future::pending().await,
+            }
+        };
+        (gate, farewell)
+    }
+}
+
+impl<S> Service<Request> for Gate<S>
+where
+    S: Service<Request, Response = Option<Response>>,
+    S::Future: Send + 'static,
+{
+    type Response = Option<Response>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Option<Response>, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        match request.method() {
+            "shutdown" => self.shut_down = true,
+            "exit" => {
+                let farewell =
+                    if self.shut_down { Farewell::Proper } else { Farewell::Abrupt };
+                if let Some(exited) = self.exited.take() {
+                    // Nobody listens only if the server has ended already.
+                    let _ = exited.send(farewell);
+                }
+            }
+            _ => {}
+        }
+        Box::pin(self.inner.call(request))
+    }
+}

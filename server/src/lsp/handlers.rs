@@ -1,0 +1,112 @@
+//! One file a request: parameters in, the analysis asked, its answer out.
+
+pub(super) mod actions;
+pub(super) mod definition;
+pub(super) mod diagnostics;
+pub(super) mod hover;
+pub(super) mod references;
+pub(super) mod symbols;
+
+use syntax::{Encoding, TextSize};
+use tower_lsp::{
+    jsonrpc::{Error, Result},
+    lsp_types::*,
+};
+
+use super::{convert, documents::Document, owner::Snapshot};
+
+/// What the server can do.
+pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
+    ServerCapabilities {
+        position_encoding: Some(convert::encoding_kind(encoding)),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::INCREMENTAL),
+            ..TextDocumentSyncOptions::default()
+        })),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        type_definition_provider: Some(TypeDefinitionProviderCapability::Simple(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+            ..CodeActionOptions::default()
+        })),
+        diagnostic_provider: Some(DiagnosticServerCapabilities::Options(DiagnosticOptions {
+            identifier: Some("relay".into()),
+            inter_file_dependencies: false,
+            workspace_diagnostics: false,
+            ..DiagnosticOptions::default()
+        })),
+        ..ServerCapabilities::default()
+    }
+}
+
+impl Snapshot {
+    /// An open document.
+    pub(super) fn document(&self, uri: &Url) -> Result<&Document> {
+        self.documents.get(uri).ok_or_else(|| {
+            Error::invalid_params(format!("the document {uri} is not open: open it first"))
+        })
+    }
+
+    /// An open document, and an offset in it.
+    pub(super) fn place(
+        &self,
+        params: &TextDocumentPositionParams,
+    ) -> Result<(&Document, TextSize)> {
+        let document = self.document(&params.text_document.uri)?;
+        let position = params.position;
+        let offset = document.offset(position, self.encoding).ok_or_else(|| {
+            Error::invalid_params(format!(
+                "there is no line {}: the document has {} lines",
+                position.line,
+                document.lines.line_count()
+            ))
+        })?;
+        Ok((document, offset))
+    }
+
+    /// A range of any file as a location: an open document, or the prelude.
+    pub(super) fn location(
+        &self,
+        file: semantics::SourceFile,
+        range: syntax::TextRange,
+    ) -> Option<Location> {
+        if let Some((uri, document)) = self.documents.of_file(file) {
+            return Some(Location::new(uri.clone(), document.range(range, self.encoding)));
+        }
+        if self.db.prelude_file() != Some(file) {
+            return None;
+        }
+        let lines = syntax::LineIndex::new(semantics::prelude::TEXT);
+        let at = |offset| {
+            let at = lines.line_column(offset, self.encoding);
+            Position::new(at.line, at.column)
+        };
+        let range = Range::new(at(range.start()), at(range.end()));
+        Some(Location::new(prelude_uri()?, range))
+    }
+}
+
+/// The prelude as a file that any editor can open. It is written when it is asked for first.
+fn prelude_uri() -> Option<Url> {
+    static URI: std::sync::OnceLock<Option<Url>> = std::sync::OnceLock::new();
+    URI.get_or_init(|| {
+        let cache = std::env::var_os("XDG_CACHE_HOME")
+            .map(std::path::PathBuf::from)
+            .or_else(|| Some(std::path::PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
+            .unwrap_or_else(std::env::temp_dir);
+        let folder = cache.join("relay-analyzer");
+        let path = folder.join(format!("prelude-{}.relay", env!("CARGO_PKG_VERSION")));
+        let same = std::fs::read_to_string(&path)
+            .is_ok_and(|text| text == semantics::prelude::TEXT);
+        if !same {
+            std::fs::create_dir_all(&folder).ok()?;
+            std::fs::write(&path, semantics::prelude::TEXT).ok()?;
+        }
+        Url::from_file_path(path).ok()
+    })
+    .clone()
+}

@@ -1,0 +1,117 @@
+//! All that goes to the client without having been asked for.
+
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tower_lsp::{
+    Client,
+    lsp_types::{
+        Diagnostic, MessageType, NumberOrString, ProgressParams, ProgressParamsValue, Registration,
+        Url, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressCreateParams,
+        WorkDoneProgressEnd,
+        notification::Progress,
+        request::WorkDoneProgressCreate,
+    },
+};
+
+use super::owner::{Event, Mailbox};
+
+/// Something for the client.
+pub(super) enum Message {
+    /// What is wrong with a document.
+    Diagnostics { uri: Url, items: Vec<Diagnostic>, version: Option<i32> },
+    /// A line for the log.
+    Log(MessageType, String),
+    /// A message for the person.
+    Show(MessageType, String),
+    /// Something takes a while; it has ended when `done` is dropped or sent to.
+    Progress { token: String, title: String, done: tokio::sync::oneshot::Receiver<()> },
+    /// Asks for the settings; the answer goes to the mailbox.
+    AskSettings(Mailbox),
+    /// Asks to be told when settings change.
+    WatchSettings,
+}
+
+/// Sends to the client, in order.
+#[derive(Clone)]
+pub(super) struct Outgoing(UnboundedSender<Message>);
+
+impl Outgoing {
+    pub(super) fn send(&self, message: Message) {
+        // The task ends with the process only.
+        let _ = self.0.send(message);
+    }
+}
+
+/// Starts the task through which everything leaves.
+pub(super) fn start(client: Client) -> Outgoing {
+    let (sender, mut messages) = unbounded_channel();
+    tokio::spawn(async move {
+        while let Some(message) = messages.recv().await {
+            match message {
+                Message::Diagnostics { uri, items, version } => {
+                    client.publish_diagnostics(uri, items, version).await;
+                }
+                Message::Log(level, text) => client.log_message(level, text).await,
+                Message::Show(level, text) => client.show_message(level, text).await,
+                // What waits for the client goes its own way, and is never given up: tower-lsp
+                // cannot bear an answer that nobody waits for.
+                Message::Progress { token, title, done } => {
+                    tokio::spawn(progress(client.clone(), token, title, done));
+                }
+                Message::AskSettings(mailbox) => {
+                    tokio::spawn(ask_settings(client.clone(), mailbox));
+                }
+                Message::WatchSettings => {
+                    tokio::spawn(watch_settings(client.clone()));
+                }
+            }
+        }
+    });
+    Outgoing(sender)
+}
+
+async fn progress(
+    client: Client,
+    token: String,
+    title: String,
+    done: tokio::sync::oneshot::Receiver<()>,
+) {
+    let token = NumberOrString::String(token);
+    let create = WorkDoneProgressCreateParams { token: token.clone() };
+    if client.send_request::<WorkDoneProgressCreate>(create).await.is_err() {
+        return;
+    }
+    let report = |value| ProgressParams {
+        token: token.clone(),
+        value: ProgressParamsValue::WorkDone(value),
+    };
+    let begin = WorkDoneProgress::Begin(WorkDoneProgressBegin {
+        title,
+        cancellable: Some(false),
+        ..WorkDoneProgressBegin::default()
+    });
+    client.send_notification::<Progress>(report(begin)).await;
+    // It has ended either way.
+    let _ = done.await;
+    let end = WorkDoneProgress::End(WorkDoneProgressEnd { message: None });
+    client.send_notification::<Progress>(report(end)).await;
+}
+
+async fn ask_settings(client: Client, mailbox: Mailbox) {
+    use tower_lsp::lsp_types::ConfigurationItem;
+    let item = ConfigurationItem { scope_uri: None, section: Some("relay".into()) };
+    if let Ok(answer) = client.configuration(vec![item]).await
+        && let Some(settings) = answer.into_iter().next().filter(|settings| !settings.is_null())
+    {
+        mailbox.send(Event::Settings(settings));
+    }
+}
+
+async fn watch_settings(client: Client) {
+    let registration = Registration {
+        id: "relay-settings".into(),
+        method: "workspace/didChangeConfiguration".into(),
+        register_options: Some(serde_json::json!({ "section": "relay" })),
+    };
+    // A client that refuses sends what it likes.
+    let _ = client.register_capability(vec![registration]).await;
+}

@@ -1,0 +1,515 @@
+//! The owner: the one thread that changes documents and the database.
+//!
+//! It empties the mailbox in order. A change of a document is applied at once, to the text, the
+//! tree and the database; requests and diagnostics go to workers that are idle, each with a
+//! snapshot of what the documents are at that moment.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use semantics::{Database, SourceFile};
+use syntax::{Encoding, LineIndex, ParseLimits};
+use tokio::sync::oneshot;
+use tower_lsp::lsp_types::{
+    Diagnostic, MessageType, TextDocumentContentChangeEvent, TextDocumentItem, Url,
+    VersionedTextDocumentIdentifier,
+};
+
+use super::{
+    config::{self, Config, Delivery},
+    documents::{Document, Documents, parse},
+    handlers::diagnostics::{self, Checked},
+    outgoing::{Message, Outgoing},
+    request::{Ran, Request, Retry, content_modified},
+    workers::{Finished, Workers},
+};
+
+/// How long a change waits for requests that were made before it, so that they are answered
+/// rather than sent back.
+const GRACE: Duration = Duration::from_millis(5);
+/// Diagnostics that take longer than this wait for a pause in the typing.
+const SLOW: Duration = Duration::from_millis(40);
+/// The longest such wait.
+const LONGEST_PAUSE: Duration = Duration::from_millis(400);
+/// Texts from this many bytes on show a progress while they are looked at first.
+const LARGE: usize = 1 << 20;
+/// A client that has asked for diagnostics this often asks after every change.
+const PULLS: u32 = 3;
+
+/// Something that makes the owner act.
+pub(super) enum Event {
+    /// What the client can do, once.
+    Client(Box<ClientAbilities>),
+    /// A document was opened.
+    Open(TextDocumentItem),
+    /// A document was changed.
+    Change(VersionedTextDocumentIdentifier, Vec<TextDocumentContentChangeEvent>),
+    /// A document was closed.
+    Close(Url),
+    /// Settings, as the client has them.
+    Settings(serde_json::Value),
+    /// The client may have new settings: ask.
+    SettingsChanged,
+    /// The client asked for the diagnostics of a document.
+    Pulled,
+    /// A request to answer.
+    Request(Request),
+    /// A worker is idle again.
+    Finished(usize, Finished),
+}
+
+/// What the client can do.
+#[derive(Clone, Debug)]
+pub(super) struct ClientAbilities {
+    /// The units of columns.
+    pub(super) encoding: Encoding,
+    /// It answers `workspace/configuration`.
+    pub(super) configuration: bool,
+    /// It lets the server say which settings it watches.
+    pub(super) watch_configuration: bool,
+    /// It shows progress.
+    pub(super) progress: bool,
+}
+
+/// Where everything arrives.
+#[derive(Clone)]
+pub(super) struct Mailbox(Sender<Event>);
+
+impl Mailbox {
+    pub(super) fn send(&self, event: Event) {
+        // The owner ends with the process only.
+        let _ = self.0.send(event);
+    }
+}
+
+/// A mailbox, and what arrives there.
+pub(super) fn mailbox() -> (Mailbox, Receiver<Event>) {
+    let (sender, receiver) = channel();
+    (Mailbox(sender), receiver)
+}
+
+/// What a worker sees.
+#[derive(Clone)]
+pub(super) struct Snapshot {
+    pub(super) db: Database,
+    pub(super) documents: Arc<Documents>,
+    pub(super) config: Arc<Config>,
+    pub(super) encoding: Encoding,
+}
+
+/// What is known about the diagnostics of a document.
+#[derive(Default)]
+struct Published {
+    /// Changed since they were computed last.
+    dirty: bool,
+    /// A worker computes them.
+    running: bool,
+    /// What the client has.
+    items: Option<Arc<Vec<Diagnostic>>>,
+    /// How long they took last.
+    cost: Duration,
+    /// When the text changed last.
+    changed: Option<Instant>,
+    /// Ends a progress when they are there.
+    progress: Option<oneshot::Sender<()>>,
+}
+
+struct Owner {
+    db: Database,
+    documents: Arc<Documents>,
+    config: Arc<Config>,
+    client: ClientAbilities,
+    /// A file for every URI that was ever open: the database never frees one.
+    files: HashMap<Url, SourceFile>,
+    published: HashMap<Url, Published>,
+    pulls: u32,
+    queue: VecDeque<Request>,
+    /// Events that arrived while a change waited.
+    later: VecDeque<Event>,
+    workers: Workers,
+    inbox: Receiver<Event>,
+    mailbox: Mailbox,
+    outgoing: Outgoing,
+}
+
+/// Starts the owner.
+pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing) {
+    let run = move || {
+        let owner = Owner {
+            db: Database::new(),
+            documents: Arc::default(),
+            config: Arc::default(),
+            client: ClientAbilities {
+                encoding: Encoding::Utf16,
+                configuration: false,
+                watch_configuration: false,
+                progress: false,
+            },
+            files: HashMap::new(),
+            published: HashMap::new(),
+            pulls: 0,
+            queue: VecDeque::new(),
+            later: VecDeque::new(),
+            workers: Workers::start(&mailbox),
+            inbox,
+            mailbox,
+            outgoing,
+        };
+        owner.run();
+    };
+    let started = thread::Builder::new().name("owner".into()).stack_size(16 << 20).spawn(run);
+    if let Err(error) = started {
+        crate::cli::complain(&format!("the server cannot start a thread: {error}"));
+        std::process::exit(2);
+    }
+}
+
+impl Owner {
+    fn run(mut self) {
+        loop {
+            let event = match self.later.pop_front() {
+                Some(event) => event,
+                None => match self.pause() {
+                    None => match self.inbox.recv() {
+                        Ok(event) => event,
+                        Err(_) => return,
+                    },
+                    Some(pause) => match self.inbox.recv_timeout(pause) {
+                        Ok(event) => event,
+                        Err(RecvTimeoutError::Timeout) => {
+                            self.dispatch(true);
+                            continue;
+                        }
+                        Err(RecvTimeoutError::Disconnected) => return,
+                    },
+                },
+            };
+            self.act(event);
+            // Requests go out in order; diagnostics when everything that has arrived is in.
+            self.dispatch(false);
+            if self.later.is_empty() {
+                match self.inbox.try_recv() {
+                    Ok(event) => self.later.push_back(event),
+                    Err(_) => self.dispatch(true),
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, event: Event) {
+        match event {
+            Event::Client(client) => {
+                self.client = *client;
+                if self.client.watch_configuration {
+                    self.outgoing.send(Message::WatchSettings);
+                }
+                self.ask_settings();
+            }
+            Event::Open(item) => self.open(item),
+            Event::Change(id, changes) => self.change(&id, changes),
+            Event::Close(uri) => self.close(&uri),
+            Event::Settings(settings) => self.configure(&settings),
+            Event::SettingsChanged => self.ask_settings(),
+            Event::Pulled => self.pulls = self.pulls.saturating_add(1),
+            Event::Request(request) => self.queue.push_back(request),
+            Event::Finished(worker, finished) => {
+                self.workers.finished(worker);
+                match finished {
+                    Finished::Request(None) => {}
+                    Finished::Request(Some(request)) => self.queue.push_front(request),
+                    Finished::Diagnostics(checked) => self.checked(*checked),
+                }
+            }
+        }
+    }
+
+    fn ask_settings(&mut self) {
+        if self.client.configuration {
+            self.outgoing.send(Message::AskSettings(self.mailbox.clone()));
+        }
+    }
+
+    fn log(&self, text: String) {
+        self.outgoing.send(Message::Log(MessageType::WARNING, text));
+    }
+
+    // Documents.
+
+    fn open(&mut self, item: TextDocumentItem) {
+        self.settle();
+        let uri = item.uri;
+        if self.documents.get(&uri).is_some() {
+            self.log(format!("{uri} was opened a second time; its text is the newer one"));
+        }
+        let (parse, problem) = parse(&item.text, self.config.limits);
+        let file = match self.files.get(&uri) {
+            Some(&file) => file,
+            None => {
+                let file = self.db.add_file("", ParseLimits::default());
+                self.files.insert(uri.clone(), file);
+                file
+            }
+        };
+        self.db.set_parse(file, parse.clone());
+        let state = self.published.entry(uri.clone()).or_default();
+        state.dirty = true;
+        if self.client.progress && item.text.len() >= LARGE {
+            let (done, receiver) = oneshot::channel();
+            state.progress = Some(done);
+            let name = uri.path().rsplit('/').next().unwrap_or_default().to_owned();
+            self.outgoing.send(Message::Progress {
+                token: format!("relay/load/{uri}/{}", item.version),
+                title: format!("Reading {name}"),
+                done: receiver,
+            });
+        }
+        let document = Document {
+            file,
+            version: item.version,
+            lines: Arc::new(LineIndex::new(&item.text)),
+            text: Arc::new(item.text),
+            parse,
+            problem,
+        };
+        Arc::make_mut(&mut self.documents).insert(uri, document);
+    }
+
+    fn change(
+        &mut self,
+        id: &VersionedTextDocumentIdentifier,
+        changes: Vec<TextDocumentContentChangeEvent>,
+    ) {
+        let (uri, version) = (&id.uri, id.version);
+        let Some(document) = self.documents.get(uri) else {
+            self.log(format!("a change of {uri} was ignored: the document is not open"));
+            return;
+        };
+        if version <= document.version {
+            let has = document.version;
+            self.log(format!(
+                "a change of {uri} to version {version} was ignored: it has version {has} already"
+            ));
+            return;
+        }
+        self.settle();
+        let (encoding, limits) = (self.client.encoding, self.config.limits);
+        let documents = Arc::make_mut(&mut self.documents);
+        let Some(document) = documents.get_mut(uri) else { return };
+        document.version = version;
+        let oddities = document.edit(changes, encoding, limits);
+        let (file, parse) = (document.file, document.parse.clone());
+        // Waits until the workers have let go of their snapshots, and tells them to.
+        self.db.set_parse(file, parse);
+        let state = self.published.entry(uri.clone()).or_default();
+        state.dirty = true;
+        state.changed = Some(Instant::now());
+        for oddity in oddities {
+            self.log(format!("{uri}: {}", oddity.0));
+        }
+    }
+
+    fn close(&mut self, uri: &Url) {
+        if self.documents.get(uri).is_none() {
+            self.log(format!("{uri} was closed, and was not open"));
+            return;
+        }
+        self.settle();
+        let removed = Arc::make_mut(&mut self.documents).remove(uri);
+        if let Some(document) = removed {
+            self.db.set_parse(document.file, Arc::new(syntax::parse("")));
+            semantics::Db::cache(&self.db).forget(document.file);
+        }
+        let had = self.published.remove(uri).and_then(|state| state.items);
+        if had.is_some_and(|items| !items.is_empty()) {
+            self.outgoing.send(Message::Diagnostics {
+                uri: uri.clone(),
+                items: Vec::new(),
+                version: None,
+            });
+        }
+    }
+
+    fn configure(&mut self, settings: &serde_json::Value) {
+        let (config, complaints) = config::read(settings);
+        if !complaints.is_empty() {
+            self.outgoing.send(Message::Show(MessageType::WARNING, complaints.join("\n")));
+        }
+        if config == *self.config {
+            return;
+        }
+        self.settle();
+        let limits = config.limits;
+        let reparse = limits != self.config.limits;
+        self.db.set_strict(config.tvm);
+        self.db.set_prelude(config.prelude);
+        self.config = Arc::new(config);
+        let documents = Arc::make_mut(&mut self.documents);
+        let uris: Vec<Url> = documents.iter().map(|(uri, _)| uri.clone()).collect();
+        for uri in uris {
+            if let Some(document) = documents.get_mut(&uri).filter(|_| reparse) {
+                (document.parse, document.problem) = parse(&document.text, limits);
+                self.db.set_parse(document.file, document.parse.clone());
+            }
+            self.published.entry(uri).or_default().dirty = true;
+        }
+    }
+
+    /// Before a change: lets requests that were made before it finish, for a moment. Those that do
+    /// not are interrupted by the change.
+    fn settle(&mut self) {
+        let deadline = Instant::now() + GRACE;
+        loop {
+            self.dispatch(false);
+            let waiting = self.workers.busy() > self.diagnostics_running();
+            if !waiting && self.queue.is_empty() {
+                return;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.inbox.recv_timeout(left) {
+                Ok(event @ Event::Finished(..)) => self.act(event),
+                Ok(event) => self.later.push_back(event),
+                Err(_) => break,
+            }
+        }
+        // What never began speaks of a text that is no more.
+        let (kept, refused) = std::mem::take(&mut self.queue)
+            .into_iter()
+            .partition(|request| request.retry == Retry::Always);
+        self.queue = kept;
+        let refused: VecDeque<Request> = refused;
+        refused.into_iter().for_each(|request| request.refuse(content_modified()));
+    }
+
+    // Work.
+
+    fn diagnostics_running(&self) -> usize {
+        self.published.values().filter(|state| state.running).count()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            db: self.db.clone(),
+            documents: self.documents.clone(),
+            config: self.config.clone(),
+            encoding: self.client.encoding,
+        }
+    }
+
+    /// Gives work to idle workers: requests first, then diagnostics if nothing more has arrived.
+    fn dispatch(&mut self, with_diagnostics: bool) {
+        while self.workers.has_idle() {
+            let Some(mut request) = self.queue.pop_front() else { break };
+            if request.is_cancelled() {
+                continue;
+            }
+            let snapshot = self.snapshot();
+            self.workers.run(
+                snapshot,
+                Box::new(move |snapshot| match request.run(snapshot) {
+                    Ran::Done => Finished::Request(None),
+                    Ran::Interrupted if request.retry == Retry::Always => {
+                        Finished::Request(Some(request))
+                    }
+                    Ran::Interrupted => {
+                        request.refuse(content_modified());
+                        Finished::Request(None)
+                    }
+                }),
+            );
+        }
+        while with_diagnostics && self.workers.has_idle() {
+            let Some(uri) = self.next_dirty() else { break };
+            let Some(state) = self.published.get_mut(&uri) else { break };
+            state.dirty = false;
+            state.running = true;
+            let snapshot = self.snapshot();
+            self.workers.run(
+                snapshot,
+                Box::new(move |snapshot| {
+                    Finished::Diagnostics(Box::new(diagnostics::check(snapshot, uri)))
+                }),
+            );
+        }
+    }
+
+    fn is_pushing(&self) -> bool {
+        match self.config.delivery {
+            Delivery::Push => true,
+            Delivery::Pull => false,
+            Delivery::Auto => self.pulls < PULLS,
+        }
+    }
+
+    /// How long a document waits for a pause in the typing, if it does.
+    fn wait_of(state: &Published, now: Instant) -> Duration {
+        match state.changed {
+            Some(changed) if state.cost > SLOW => {
+                let pause = (state.cost * 2).min(LONGEST_PAUSE);
+                (changed + pause).saturating_duration_since(now)
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// A document whose diagnostics are due.
+    fn next_dirty(&self) -> Option<Url> {
+        let now = Instant::now();
+        let mut due = self.published.iter().filter(|(_, state)| {
+            state.dirty && !state.running && Self::wait_of(state, now).is_zero()
+        });
+        due.next().map(|(uri, _)| uri.clone())
+    }
+
+    /// How long to wait for more before diagnostics that are put off are due.
+    fn pause(&self) -> Option<Duration> {
+        if !self.workers.has_idle() {
+            return None;
+        }
+        let now = Instant::now();
+        let waiting = self.published.values().filter(|state| state.dirty && !state.running);
+        waiting.map(|state| Self::wait_of(state, now)).min()
+    }
+
+    /// Diagnostics have been computed.
+    fn checked(&mut self, checked: Checked) {
+        let Some(state) = self.published.get_mut(&checked.uri) else { return };
+        state.running = false;
+        let Some((items, version)) = checked.items else {
+            // The text changed meanwhile.
+            state.dirty = true;
+            return;
+        };
+        state.cost = checked.took;
+        if let Some(progress) = state.progress.take() {
+            // The progress may have ended by itself.
+            let _ = progress.send(());
+        }
+        let current = self.documents.get(&checked.uri).map(|document| document.version);
+        if current != Some(version) {
+            state.dirty = true;
+            return;
+        }
+        if let Some(error) = checked.error {
+            self.log(error);
+            return;
+        }
+        let before = state.items.as_ref();
+        if before.is_some_and(|before| *before == items) {
+            return;
+        }
+        state.items = Some(items.clone());
+        if self.is_pushing() {
+            let items = Arc::unwrap_or_clone(items);
+            let message =
+                Message::Diagnostics { uri: checked.uri, items, version: Some(version) };
+            self.outgoing.send(message);
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! A client of the language server, over standard input and output of the real binary.
+
+use std::{
+    collections::VecDeque,
+    io::{BufRead, BufReader, Read, Write},
+    path::PathBuf,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::{
+        OnceLock,
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+/// How long anything may take before a test gives up.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The binary: `RELAY_ANALYZER`, or built from this workspace in the profile of the tests.
+pub fn binary() -> PathBuf {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY
+        .get_or_init(|| {
+            if let Some(path) = std::env::var_os("RELAY_ANALYZER") {
+                return path.into();
+            }
+            let exe = std::env::current_exe().expect("the test's own path");
+            let profile = exe.parent().and_then(|deps| deps.parent()).expect("a target folder");
+            let mut build = Command::new(env!("CARGO"));
+            build.args(["build", "--quiet", "--package", "relay-analyzer"]);
+            if profile.ends_with("release") {
+                build.arg("--release");
+            }
+            let status = build.current_dir(crate::corpus::here().join("..")).status();
+            assert!(status.is_ok_and(|status| status.success()), "the binary does not build");
+            profile.join(format!("relay-analyzer{}", std::env::consts::EXE_SUFFIX))
+        })
+        .clone()
+}
+
+/// A running server and the messages that it has sent.
+pub struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    incoming: Receiver<Value>,
+    /// Messages that nobody has asked for yet.
+    pub unread: VecDeque<Value>,
+    next_id: i64,
+}
+
+impl Client {
+    /// Starts the server; nothing is said yet.
+    pub fn spawn() -> Client {
+        let mut child = Command::new(binary())
+            .arg("lsp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the server starts");
+        let stdin = child.stdin.take();
+        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let (sender, incoming) = channel();
+        std::thread::spawn(move || {
+            while let Some(message) = read_message(&mut stdout) {
+                if sender.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        Client { child, stdin, incoming, unread: VecDeque::new(), next_id: 1 }
+    }
+
+    /// Starts the server and shakes hands, with these capabilities and options.
+    pub fn start_with(capabilities: Value, options: Value) -> Client {
+        let mut client = Client::spawn();
+        let answer = client.request(
+            "initialize",
+            json!({
+                "processId": null, "rootUri": null,
+                "capabilities": capabilities, "initializationOptions": options,
+            }),
+        );
+        assert_eq!(answer["result"]["serverInfo"]["name"], "relay-analyzer", "{answer}");
+        client.notify("initialized", json!({}));
+        client
+    }
+
+    /// Starts the server and shakes hands; columns are bytes.
+    pub fn start() -> Client {
+        Client::start_with(json!({ "general": { "positionEncodings": ["utf-8"] } }), Value::Null)
+    }
+
+    /// Writes bytes to the server as they are.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("standard input is open");
+        stdin.write_all(bytes).expect("the server reads");
+        stdin.flush().expect("the server reads");
+    }
+
+    /// Sends a message.
+    pub fn send(&mut self, message: &Value) {
+        let body = message.to_string();
+        self.raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+    }
+
+    /// Sends a notification.
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// Sends a request without waiting; gives its id.
+    pub fn ask(&mut self, method: &str, params: Value) -> i64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        let message = match params {
+            Value::Null => json!({ "jsonrpc": "2.0", "id": id, "method": method }),
+            params => json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }),
+        };
+        self.send(&message);
+        id
+    }
+
+    /// Sends a request and waits for its answer.
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.ask(method, params);
+        self.answer(id)
+    }
+
+    /// Waits for the answer to a request.
+    pub fn answer(&mut self, id: i64) -> Value {
+        self.wait_for(&format!("the answer to request {id}"), |message| {
+            message["id"] == id && message.get("method").is_none()
+        })
+    }
+
+    /// Waits for a notification or request of the server.
+    pub fn expect(&mut self, method: &str) -> Value {
+        self.wait_for(method, |message| message["method"] == method)
+    }
+
+    /// Waits for the diagnostics of a document; those of older versions are passed over.
+    pub fn diagnostics(&mut self, uri: &str, version: i64) -> Value {
+        let message = self.wait_for(&format!("diagnostics of version {version}"), |message| {
+            message["method"] == "textDocument/publishDiagnostics"
+                && message["params"]["uri"] == uri
+                && message["params"]["version"].as_i64().is_none_or(|v| v >= version)
+        });
+        message["params"]["diagnostics"].clone()
+    }
+
+    /// Waits for the first message that is wanted; the others stay unread.
+    pub fn wait_for(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.unread.iter().position(&wanted) {
+            return self.unread.remove(at).expect("it is there");
+        }
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.incoming.recv_timeout(left) {
+                Ok(message) if wanted(&message) => return message,
+                Ok(message) => self.unread.push_back(message),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("{what} did not come; unread: {:#?}", self.unread)
+                }
+                Err(RecvTimeoutError::Disconnected) => panic!("the server is gone, without {what}"),
+            }
+        }
+    }
+
+    /// Takes what arrives until nothing has for a while.
+    pub fn drain(&mut self, quiet: Duration) -> Vec<Value> {
+        while let Ok(message) = self.incoming.recv_timeout(quiet) {
+            self.unread.push_back(message);
+        }
+        self.unread.drain(..).collect()
+    }
+
+    /// Opens a document at version 1.
+    pub fn open(&mut self, uri: &str, text: &str) {
+        self.notify(
+            "textDocument/didOpen",
+            json!({ "textDocument": { "uri": uri, "languageId": "relay", "version": 1, "text": text } }),
+        );
+    }
+
+    /// Replaces a range of a document: `(line, column)` to `(line, column)`.
+    pub fn edit(&mut self, uri: &str, version: i64, from: (u32, u32), to: (u32, u32), text: &str) {
+        self.notify(
+            "textDocument/didChange",
+            json!({
+                "textDocument": { "uri": uri, "version": version },
+                "contentChanges": [{ "range": range(from, to), "text": text }],
+            }),
+        );
+    }
+
+    /// Replaces the whole of a document.
+    pub fn replace(&mut self, uri: &str, version: i64, text: &str) {
+        self.notify(
+            "textDocument/didChange",
+            json!({
+                "textDocument": { "uri": uri, "version": version },
+                "contentChanges": [{ "text": text }],
+            }),
+        );
+    }
+
+    /// Resident memory of the server in bytes, where the system tells.
+    pub fn resident(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+        Some(kilobytes * 1024)
+    }
+
+    /// CPU time that the server has used, where the system tells.
+    pub fn cpu(&self) -> Option<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+        Some(Duration::from_millis(ticks * 10))
+    }
+
+    /// Shuts the server down; gives its exit code.
+    pub fn finish(mut self) -> Option<i32> {
+        let answer = self.request("shutdown", Value::Null);
+        assert!(answer.get("error").is_none(), "{answer}");
+        self.send(&json!({ "jsonrpc": "2.0", "method": "exit" }));
+        self.exit_code(PATIENCE)
+    }
+
+    /// Waits for the server to end.
+    pub fn exit_code(&mut self, patience: Duration) -> Option<i32> {
+        let deadline = Instant::now() + patience;
+        while Instant::now() < deadline {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        None
+    }
+
+    /// Closes the server's standard input.
+    pub fn hang_up(&mut self) {
+        self.stdin = None;
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A range of the protocol.
+pub fn range(from: (u32, u32), to: (u32, u32)) -> Value {
+    let at = |(line, character): (u32, u32)| json!({ "line": line, "character": character });
+    json!({ "start": at(from), "end": at(to) })
+}
+
+/// A document and a place in it.
+pub fn at(uri: &str, line: u32, character: u32) -> Value {
+    json!({
+        "textDocument": { "uri": uri },
+        "position": { "line": line, "character": character },
+    })
+}
+
+fn read_message(from: &mut impl BufRead) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if from.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("Content-Length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    from.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}
