@@ -1,4 +1,4 @@
-//!
+//! 
 
 use crate::prelude::*;
 
@@ -17,9 +17,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op("memory.alloc_tensor", &["storage", "offset", "shape"]).attrs(&ALLOC_TENSOR),
     op("memory.kill", &["to_free"]),
     op("parser.MetaRef", &[]).attrs(&META_REF),
-    op("relay.op.annotation.simulated_quantize", &["data", "dom_scale", "clip_min", "clip_max"])
-        .attrs(&SIMULATED_QUANTIZE),
-    op("vm.invoke_tvm_op", &["op", "ins", "outs"]), /*?DictAttrs*/
+    op("relay.op.annotation.simulated_quantize", &["data", "dom_scale", "clip_min", "clip_max"]).attrs(&SIMULATED_QUANTIZE),
+    op("vm.invoke_tvm_op", &["op", "ins", "outs"])/*?DictAttrs*/,
     op("vm.reshape_tensor", &["data", "shape"]).attrs(&RESHAPE_TENSOR),
     op("vm.shape_of", &["tensor"]).attrs(&SHAPE_OF),
 ];

@@ -1,4 +1,4 @@
-//!
+//! 
 
 use crate::prelude::*;
 
@@ -13,13 +13,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op("dyn.one_hot", &["indices", "on_value", "off_value", "depth"]).attrs(&ONE_HOT),
     op("dyn.ones", &["shape"]).attrs(&INIT_OP),
     op("dyn.reshape", &["data", "newshape"]).attrs(&RESHAPE),
-    op(
-        "dyn.sparse_to_dense",
-        &["sparse_indices", "sparse_values", "default_value", "output_shape"],
-    ),
+    op("dyn.sparse_to_dense", &["sparse_indices", "sparse_values", "default_value", "output_shape"]),
     op("dyn.squeeze", &["data", "axes"]).attrs(&SQUEEZE),
-    op("dyn.strided_slice", &["data", "begin", "end", "strides", "slice_mode"])
-        .attrs(&STRIDED_SLICE),
+    op("dyn.strided_slice", &["data", "begin", "end", "strides", "slice_mode"]).attrs(&STRIDED_SLICE),
     op("dyn.tile", &["data", "reps"]).attrs(&TILE),
     op("dyn.topk", &["data", "k"]).attrs(&TOPK),
     op("dyn.zeros", &["shape"]).attrs(&INIT_OP),

@@ -31,8 +31,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op("fast_exp", &["data"]).rule("Identity", identity),
     op("fast_tanh", &["data"]).rule("Identity", identity),
     op("fixed_point_multiply", &["data"]).attrs(&FIXED_POINT_MULTIPLY).rule("Identity", identity),
-    op("fixed_point_multiply_per_axis", &["data", "fp_multiplier", "left_shift", "right_shift"])
-        .attrs(&FIXED_POINT_MULTIPLY_PER_AXIS),
+    op("fixed_point_multiply_per_axis", &["data", "fp_multiplier", "left_shift", "right_shift"]).attrs(&FIXED_POINT_MULTIPLY_PER_AXIS),
     op("floor", &["data"]).rule("Identity", identity),
     op("floor_divide", &["lhs", "rhs"]).rule("Broadcast", broadcast),
     op("floor_mod", &["lhs", "rhs"]).rule("Broadcast", broadcast),

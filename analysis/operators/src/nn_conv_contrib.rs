@@ -1,4 +1,4 @@
-//!
+//! 
 
 use crate::prelude::*;
 
@@ -8,14 +8,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op("nn.bitserial_dense", &["data", "weight"]).attrs(&BINARY_DENSE),
     op("nn.contrib_conv2d_gemm_weight_transform", &["weights"]).attrs(&CONV_GEMM_WEIGHT_TRANSFORM),
     op("nn.contrib_conv2d_gemm_without_weight_transform", &["data", "weight"]).attrs(&CONV2D),
-    op("nn.contrib_conv2d_winograd_nnpack_weight_transform", &["weight"])
-        .attrs(&CONV2D_WINOGRAD_NNPACK_WEIGHT_TRANSFORM),
-    op("nn.contrib_conv2d_winograd_weight_transform", &["weight"])
-        .attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM),
-    op("nn.contrib_conv2d_winograd_without_weight_transform", &["data", "weight"])
-        .attrs(&CONV2D_WINOGRAD),
-    op("nn.contrib_conv3d_winograd_weight_transform", &["weight"])
-        .attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM),
-    op("nn.contrib_conv3d_winograd_without_weight_transform", &["data", "weight"])
-        .attrs(&CONV3D_WINOGRAD),
+    op("nn.contrib_conv2d_winograd_nnpack_weight_transform", &["weight"]).attrs(&CONV2D_WINOGRAD_NNPACK_WEIGHT_TRANSFORM),
+    op("nn.contrib_conv2d_winograd_weight_transform", &["weight"]).attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM),
+    op("nn.contrib_conv2d_winograd_without_weight_transform", &["data", "weight"]).attrs(&CONV2D_WINOGRAD),
+    op("nn.contrib_conv3d_winograd_weight_transform", &["weight"]).attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM),
+    op("nn.contrib_conv3d_winograd_without_weight_transform", &["data", "weight"]).attrs(&CONV3D_WINOGRAD),
 ];

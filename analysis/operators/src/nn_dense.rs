@@ -40,11 +40,8 @@ fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Out
     if rank < least {
         return Reason::new(
             "rank-mismatch",
-            format!(
-                "`{}` wants {} with at least {least} axes, it has {rank}",
-                call.operator(),
-                call.name(0)
-            ),
+            format!("`{}` wants {} with at least {least} axes, it has {rank}", call.operator(),
+                call.name(0)),
         )
         .argument(0, format!("{rank} axes"))
         .fail();
@@ -186,11 +183,8 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
         if rank != 3 {
             return Reason::new(
                 "rank-mismatch",
-                format!(
-                    "`{}`: {} must have 3 axes (batch, rows, columns), it has {rank}",
-                    call.operator(),
-                    call.name(position)
-                ),
+                format!("`{}`: {} must have 3 axes (batch, rows, columns), it has {rank}",
+                    call.operator(), call.name(position)),
             )
             .argument(position, format!("{rank} axes"))
             .fail();
@@ -222,7 +216,10 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
             return inner_mismatch(call, (0, x_inner, m), (1, y_inner, n));
         }
     }
-    let batch =
-        if xb.is_any() || yb.is_any() { Dim::Any } else { Dim::apply(types::Op::Max, xb, yb) };
+    let batch = if xb.is_any() || yb.is_any() {
+        Dim::Any
+    } else {
+        Dim::apply(types::Op::Max, xb, yb)
+    };
     call.output_tensor([batch, x.shape[x_row].clone(), y_shape[y_column].clone()], dtype)
 }

@@ -141,12 +141,15 @@ pub(crate) fn dtype_mismatch<T>(
 ) -> Result<T, Halt> {
     let operator = call.operator();
     let (x, y) = (call.name(a.0), call.name(b.0));
-    Reason::new("dtype-mismatch", format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1))
-        .rule(format!("{x} and {y} must have the same data type"))
-        .argument(b.0, b.1.to_string())
-        .argument(a.0, a.1.to_string())
-        .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
-        .fail()
+    Reason::new(
+        "dtype-mismatch",
+        format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1),
+    )
+    .rule(format!("{x} and {y} must have the same data type"))
+    .argument(b.0, b.1.to_string())
+    .argument(a.0, a.1.to_string())
+    .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
+    .fail()
 }
 
 /// Spatial padding as a list of sums over both sides: one value for all axes, one for each, or one

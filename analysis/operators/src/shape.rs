@@ -1,4 +1,4 @@
-//!
+//! 
 
 use crate::prelude::*;
 

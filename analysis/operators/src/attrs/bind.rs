@@ -82,10 +82,7 @@ pub fn bind(
 fn convert(ty: AttrType, value: &AttrValue) -> Option<AttrValue> {
     use AttrValue::{Bool, Constant, DType, Error, Float, Int, List, Opaque, Str};
     let list_of = |item: fn(&AttrValue) -> bool| match value {
-        List(values) => values
-            .iter()
-            .all(|v| item(v) || matches!(v, Error | AttrValue::Meta { .. }))
-            .then(|| value.clone()),
+        List(values) => values.iter().all(|v| item(v) || matches!(v, Error | AttrValue::Meta { .. })).then(|| value.clone()),
         _ => None,
     };
     let is_int = |v: &AttrValue| matches!(v, Int { .. } | Bool(_));
@@ -113,10 +110,13 @@ fn convert(ty: AttrType, value: &AttrValue) -> Option<AttrValue> {
         (AttrType::OptionalInts, AttrValue::None) => Some(AttrValue::None),
         (AttrType::OptionalInts, List(_)) => list_of(is_int),
         (AttrType::Floats, AttrValue::None) => Some(AttrValue::None),
-        (AttrType::Floats, List(_)) => list_of(|v| matches!(v, Float(_) | Int { .. } | Bool(_))),
-        (AttrType::IntLists | AttrType::DimLists, List(values)) => {
-            values.iter().all(|row| matches!(row, List(_) | Error)).then(|| value.clone())
+        (AttrType::Floats, List(_)) => {
+            list_of(|v| matches!(v, Float(_) | Int { .. } | Bool(_)))
         }
+        (AttrType::IntLists | AttrType::DimLists, List(values)) => values
+            .iter()
+            .all(|row| matches!(row, List(_) | Error))
+            .then(|| value.clone()),
         (AttrType::Constant, Constant(_) | Opaque | AttrValue::None) => Some(value.clone()),
         _ => None,
     }
@@ -163,3 +163,4 @@ pub(crate) fn nearest(
         .min()
         .map(|(_, candidate)| candidate)
 }
+

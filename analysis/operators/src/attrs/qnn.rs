@@ -50,5 +50,10 @@ pub static SIMULATED_QUANTIZE: AttrSchema = schema(
     ],
 );
 
-pub(super) static ALL: &[&AttrSchema] =
-    &[&BROADCAST, &DEQUANTIZE, &QUANTIZE, &REQUANTIZE, &SIMULATED_QUANTIZE];
+pub(super) static ALL: &[&AttrSchema] = &[
+    &BROADCAST,
+    &DEQUANTIZE,
+    &QUANTIZE,
+    &REQUANTIZE,
+    &SIMULATED_QUANTIZE,
+];
