@@ -127,7 +127,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
     op("nn.leaky_relu", &["data"])
         .attrs(&LEAKY_RELU)
-        .rule("Identity", identity)
+        .rule("Identity", leaky_relu)
         .cost(Cost::Elementwise)
         .doc(Doc {
             summary: "`x` where `x` is positive, `alpha · x` elsewhere.",
@@ -325,6 +325,20 @@ fn dropout(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let ty = Type::tensor(data.shape.clone(), data.dtype);
     call.output(Type::tuple([ty.clone(), ty]))
+}
+
+/// TVM refuses a negative slope when it reads the attributes.
+fn leaky_relu(call: &mut Call<'_>) -> Outcome {
+    if let Some(alpha) = call.attrs().float("alpha").filter(|&alpha| alpha < 0.0) {
+        return Reason::new(
+            "attribute-value",
+            format!("`{}`: `alpha` must not be negative, but it is {alpha}", call.operator()),
+        )
+        .rule("`alpha` is the slope below 0: 0 or more")
+        .attribute("alpha", alpha.to_string())
+        .fail();
+    }
+    identity(call)
 }
 
 fn softmax(call: &mut Call<'_>) -> Outcome {
