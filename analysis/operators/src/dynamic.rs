@@ -1,7 +1,11 @@
 //! Operators whose shape is an argument: the sizes of the result are known when the program runs,
 //! and `?` until then. Only the rank must be known, from the length of the argument.
 
-use crate::{image::with_sizes, prelude::*, sparse::places_and_values};
+use crate::{
+    image::{floats, with_sizes},
+    prelude::*,
+    sparse::places_and_values,
+};
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("dyn.broadcast_to", &["data", "shape"])
@@ -311,13 +315,12 @@ fn not_negative(call: &Call<'_>, position: usize, tensor: &TensorType, what: &st
 
 fn squeeze(call: &mut Call<'_>) -> Outcome {
     let (data, axes) = (call.tensor(0)?, call.tensor(1)?);
-    needs_rank(call, 1, &axes, 1, "the axes that are removed")?;
     let what = "the axes that are removed";
+    needs_rank(call, 1, &axes, 1, what)?;
     let (removed, rank) = (length(call, 1, &axes, what)?, data.rank());
     if removed > rank {
         return too_many(call, 1, removed, rank, what);
     }
-    not_negative(call, 1, &axes, what)?;
     call.output_tensor(unknown(rank - removed), data.dtype)
 }
 
@@ -422,6 +425,7 @@ fn pad(call: &mut Call<'_>) -> Outcome {
 
 fn resize2d(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
+    floats(call, "roi")?;
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     let shape = with_sizes(call, &data, "layout", "NCHW", &[Dim::Any, Dim::Any])?;
     call.output_tensor(shape, dtype)

@@ -144,37 +144,67 @@ fn resize(call: &mut Call<'_>, base: &str) -> Outcome {
 
 /// The attribute `roi` has two numbers for each spatial axis, used or not.
 fn region(call: &Call<'_>, axes: usize) -> Outcome {
-    let values = match call.attrs().get("roi") {
-        AttrValue::List(values) => &values[..],
-        AttrValue::None => &[],
+    let found = floats(call, "roi")?;
+    if found == 2 * axes {
+        return Ok(());
+    }
+    let zeros = format!("[{}]", vec!["0f"; 2 * axes].join(", "));
+    let found = count(found, "value", "values");
+    Reason::new(
+        "attribute-length",
+        format!("`{}`: `roi` has {found}, {} are needed", call.operator(), 2 * axes),
+    )
+    .rule(format!(
+        "`roi` has a start and an end for each of the {} resized, {} numbers in all; they count \
+         for `coordinate_transformation_mode=\"tf_crop_and_resize\"` alone",
+        count(axes, "axis", "axes"),
+        2 * axes
+    ))
+    .attribute("roi", found)
+    .help(format!("write `roi={zeros}` if there is no region"))
+    .fix("roi", zeros)
+    .fail()
+}
+
+/// The length of a list of floating point numbers, where TVM takes no integers.
+pub(crate) fn floats(call: &Call<'_>, name: &'static str) -> Result<usize, Halt> {
+    let values = match call.attrs().get(name) {
+        AttrValue::List(values) => values,
+        AttrValue::None => return Ok(0),
         _ => return Err(Halt::Silent),
     };
-    let zeros = format!("[{}]", vec!["0f"; 2 * axes].join(", "));
-    let reason = |message: String, label: String| {
-        Reason::new("attribute-length", message)
-            .rule(format!(
-                "`roi` has a start and an end for each of the {} resized, {} numbers in all; they \
-                 count for `coordinate_transformation_mode=\"tf_crop_and_resize\"` alone",
-                count(axes, "axis", "axes"),
-                2 * axes
-            ))
-            .attribute("roi", label)
-            .help(format!("write `roi={zeros}` if there is no region"))
-            .fix("roi", zeros.clone())
-            .fail()
+    let integer = |value: &&AttrValue| matches!(value, AttrValue::Int { .. } | AttrValue::Bool(_));
+    if let Some(integer) = values.iter().find(integer).and_then(AttrValue::as_int) {
+        return Reason::new(
+            "attribute-value",
+            format!(
+                "`{}`: `{name}` takes floating point numbers, but {integer} is an integer",
+                call.operator()
+            ),
+        )
+        .attribute(name, format!("{integer}"))
+        .help(format!("write `{integer}f`"))
+        .fail();
+    }
+    Ok(values.len())
+}
+
+/// The failure that a list attribute which sizes are divided by or multiplied with holds a floating
+/// point number.
+fn integers(call: &Call<'_>, name: &'static str) -> Outcome {
+    let values = call.attrs().get(name).as_list().unwrap_or_default();
+    let Some(number) = values.iter().find_map(|value| match value {
+        AttrValue::Float(number) => Some(number.0),
+        _ => None,
+    }) else {
+        return Ok(());
     };
-    let operator = call.operator();
-    if values.len() != 2 * axes {
-        let found = count(values.len(), "value", "values");
-        return reason(format!("`{operator}`: `roi` has {found}, {} are needed", 2 * axes), found);
-    }
-    if values.iter().any(|value| matches!(value, AttrValue::Int { .. } | AttrValue::Bool(_))) {
-        return reason(
-            format!("`{operator}`: `roi` takes floating point numbers, written as `0f`"),
-            "integers".into(),
-        );
-    }
-    Ok(())
+    Reason::new(
+        "attribute-value",
+        format!("`{}`: `{name}` takes integers, but {number:?} is none", call.operator()),
+    )
+    .attribute(name, format!("{number:?}"))
+    .fail()
 }
 
 /// The shape of an image in the layout that `attribute` names, with other sizes for the axes
@@ -318,6 +348,9 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
         leading(call, "dilations", "a factor for the height and one for the width")?,
         leading(call, "strides", "a step for the height and one for the width")?,
     );
+    for name in ["dilations", "strides", "padding"] {
+        integers(call, name)?;
+    }
     let padding = padding(call, "padding", 2)?;
     let (Some(batch), Some(channels)) = (image.first(), window.first()) else {
         return Err(Halt::Silent);

@@ -205,7 +205,7 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
     let (operator, name) = (call.operator(), call.name(position));
     if let Type::Tensor(vector) = call.ty(position) {
         let rank = vector.rank();
-        let (found, all) = (shape_text(&vector.shape), shape_text(&data.shape));
+        let found = shape_text(&vector.shape);
         let rule = format!(
             "{name} has one element for each of the {size} elements of axis {axis} of {}: it must \
              be `Tensor[({size}), {}]`",
@@ -236,7 +236,7 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
             )
             .rule(rule)
             .axis(position, 0, format!("{length}"))
-            .axis(0, axis, format!("{size}, in `{all}`"));
+            .axis(0, axis, format!("{size}"));
             return other_axis(reason, data, axis, length).fail();
         }
     }

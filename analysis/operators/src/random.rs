@@ -181,7 +181,11 @@ fn multinomial(call: &mut Call<'_>) -> Outcome {
         .argument(1, "a scalar")
         .fail();
     };
-    let Some(samples) = call.attrs().dim("num_samples") else { return Err(Halt::Silent) };
+    // `True` counts as 1.
+    let samples = call.attrs().dim("num_samples");
+    let Some(samples) = samples.or_else(|| call.attrs().int("num_samples").map(Dim::known)) else {
+        return Err(Halt::Silent);
+    };
     takes_key(call)?;
     let shape = outer.iter().cloned().chain([samples]);
     call.output(Type::tuple([key(), Type::tensor(shape, DataType::INT32)]))

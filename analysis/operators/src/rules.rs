@@ -1,6 +1,6 @@
 //! What the relations of several families share.
 
-use types::{Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
+use types::{AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
 
 use crate::layout::Layout;
 
@@ -329,17 +329,26 @@ pub(crate) fn needs_attrs(call: &Call<'_>, key: &'static str) -> Outcome {
         return Ok(());
     }
     let operator = call.operator();
-    Reason::new("missing-attributes", format!("`{operator}` is called without its attributes"))
+    Reason::new("missing-attribute", format!("`{operator}` is called without its attributes"))
         .rule(format!("the type of the result depends on attributes of `{operator}`"))
         .mark(types::Place::Operator, None, "no attributes")
         .help(format!("name their set in the call, as in `attrs_type_key=\"{key}\"`"))
         .fail()
 }
 
-/// The list attribute `name`, empty where it is `None`.
+/// The list attribute `name`, empty where it is `None`. A size that is written as a floating point
+/// number is cut to an integer, as TVM does when it computes shapes.
 pub(crate) fn list_attr(call: &Call<'_>, name: &'static str) -> Result<Shape, Halt> {
-    if !call.attrs().has(name) {
-        return Ok(Shape::new());
+    let size = |value: &AttrValue| match value {
+        AttrValue::Float(number) => Some(Dim::known(number.0 as i64)),
+        AttrValue::Bool(value) => Some(Dim::known(i64::from(*value))),
+        other => other.as_dim(),
+    };
+    match call.attrs().get(name) {
+        AttrValue::None => Ok(Shape::new()),
+        AttrValue::List(values) => {
+            values.iter().map(size).collect::<Option<Shape>>().ok_or(Halt::Silent)
+        }
+        _ => Err(Halt::Silent),
     }
-    call.attrs().dims(name).ok_or(Halt::Silent)
 }

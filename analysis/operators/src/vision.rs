@@ -199,6 +199,23 @@ fn regular_nms(call: &mut Call<'_>) -> Outcome {
 fn get_valid_counts(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     needs_rank(call, 0, &data, 3, "batch, boxes, values")?;
+    // The attribute of that name is an older form of the argument, which TVM still reads.
+    if let Some(integer) = Some(call.attrs().get("score_threshold"))
+        .filter(|value| matches!(value, AttrValue::Int { .. } | AttrValue::Bool(_)))
+        .and_then(AttrValue::as_int)
+    {
+        return Reason::new(
+            "attribute-value",
+            format!(
+                "`{}`: `score_threshold` takes a floating point number, but {integer} is an \
+                 integer",
+                call.operator()
+            ),
+        )
+        .attribute("score_threshold", integer.to_string())
+        .fix("score_threshold", format!("{integer}f"))
+        .fail();
+    }
     let counts = Type::tensor(data.shape.iter().take(1).cloned(), DataType::INT32);
     let indices = Type::tensor(data.shape.iter().take(2).cloned(), DataType::INT32);
     call.output(Type::tuple([counts, Type::Tensor(data), indices]))
@@ -353,9 +370,13 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
 
 fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
-    let Some(stride) = call.attrs().dim("stride") else { return Err(Halt::Silent) };
     let [batch, channels, height, width] = &*data.shape else {
         return needs_rank(call, 0, &data, 4, "batch, channels, height, width");
+    };
+    // `True` counts as 1.
+    let stride = call.attrs().dim("stride");
+    let Some(stride) = stride.or_else(|| call.attrs().int("stride").map(Dim::known)) else {
+        return Err(Halt::Silent);
     };
     if stride.is(0) {
         return Reason::new(
