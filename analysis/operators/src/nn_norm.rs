@@ -227,10 +227,14 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
         }
         if !may_equal(&vector.shape[0], size) {
             let length = &vector.shape[0];
+            let elements = match length {
+                length if length.is(1) => "1 element".to_owned(),
+                length => format!("{length} elements"),
+            };
             let reason = Reason::new(
                 "shape-mismatch",
                 format!(
-                    "`{operator}`: {name} has {length} elements, but axis {axis} of {} has {size}",
+                    "`{operator}`: {name} has {elements}, but axis {axis} of {} has {size}",
                     call.name(0)
                 ),
             )
