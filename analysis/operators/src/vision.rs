@@ -182,7 +182,7 @@ fn all_class_nms(call: &mut Call<'_>) -> Outcome {
     let total = classes * count;
     let scores = Type::tensor([batch.clone(), total.clone()], DataType::FLOAT32);
     let indices = int64(&[batch.clone(), total, Dim::known(2)]);
-    call.output(Type::tuple([indices, scores, int64(&[batch.clone()])]))
+    call.output(Type::tuple([indices, scores, int64(std::slice::from_ref(batch))]))
 }
 
 fn regular_nms(call: &mut Call<'_>) -> Outcome {
