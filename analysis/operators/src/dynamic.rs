@@ -1,22 +1,482 @@
-//! 
+//! Operators whose shape is an argument: the sizes of the result are known when the program runs,
+//! and `?` until then. Only the rank must be known, from the length of the argument.
 
-use crate::prelude::*;
+use crate::{
+    image::{floats, with_sizes},
+    prelude::*,
+    sparse::places_and_values,
+};
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("dyn.broadcast_to", &["data", "shape"]).attrs(&INIT_OP),
-    op("dyn.expand_dims", &["data", "axis"]),
-    op("dyn.full", &["fill_value", "shape"]).attrs(&INIT_OP),
-    op("dyn.image.resize2d", &["data", "size", "roi"]).attrs(&RESIZE2D),
-    op("dyn.nn.pad", &["data", "pad_width", "pad_val"]).attrs(&PAD),
-    op("dyn.nn.upsampling", &["data", "scale_h", "scale_w"]).attrs(&UP_SAMPLING),
-    op("dyn.nn.upsampling3d", &["data", "scale_d", "scale_h", "scale_w"]).attrs(&UP_SAMPLING3D),
-    op("dyn.one_hot", &["indices", "on_value", "off_value", "depth"]).attrs(&ONE_HOT),
-    op("dyn.ones", &["shape"]).attrs(&INIT_OP),
-    op("dyn.reshape", &["data", "newshape"]).attrs(&RESHAPE),
-    op("dyn.sparse_to_dense", &["sparse_indices", "sparse_values", "default_value", "output_shape"]),
-    op("dyn.squeeze", &["data", "axes"]).attrs(&SQUEEZE),
-    op("dyn.strided_slice", &["data", "begin", "end", "strides", "slice_mode"]).attrs(&STRIDED_SLICE),
-    op("dyn.tile", &["data", "reps"]).attrs(&TILE),
-    op("dyn.topk", &["data", "k"]).attrs(&TOPK),
-    op("dyn.zeros", &["shape"]).attrs(&INIT_OP),
+    op("dyn.broadcast_to", &["data", "shape"])
+        .attrs(&INIT_OP)
+        .rule("DynamicBroadCastTo", broadcast_to)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Repeats a tensor along axes of size 1, and new ones in front, to reach a \
+                      shape.",
+            args: &["any tensor", "`(rank,)`, integers: the shape of the result"],
+            shape: "`?` on each of the `rank` axes",
+            example: "dyn.broadcast_to(%x, %shape, shape=None)",
+        }),
+    op("dyn.expand_dims", &["data", "axis"])
+        .detached_attrs(&DYN_EXPAND_DIMS)
+        .rule("DynamicExpandDims", expand_dims)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Adds `num_newaxis` axes of size 1.",
+            args: &["any tensor", "a scalar integer: where the new axes come"],
+            shape: "`?` on each axis, `num_newaxis` of them more than `data` has",
+            example: "dyn.expand_dims(%x, %axis, num_newaxis=1, \
+                      attrs_type_key=\"relay.attrs.DynExpandDimsAttrs\")",
+        }),
+    op("dyn.full", &["fill_value", "shape"])
+        .attrs(&INIT_OP)
+        .rule("DynamicFull", full)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "A tensor that holds one value everywhere.",
+            args: &["a scalar: the value", "`(rank,)`, integers: the shape of the result"],
+            shape: "`?` on each of the `rank` axes",
+            example: "dyn.full(%value, %shape, shape=None, dtype=\"float32\")",
+        }),
+    op("dyn.image.resize2d", &["data", "size", "roi"])
+        .attrs(&RESIZE2D)
+        .rule("DynResize2D", resize2d)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Brings images to another size by interpolation.",
+            args: &[
+                "images in `layout`: `(n, c, h, w)` for \"NCHW\"",
+                "`(2,)`, integers: the height and the width",
+                "`(4,)`: the region that is resized, as fractions of the image",
+            ],
+            shape: "the shape of `data`, with `?` for the height and the width",
+            example: "dyn.image.resize2d(%x, %size, %roi, layout=\"NHWC\")",
+        }),
+    op("dyn.nn.pad", &["data", "pad_width", "pad_val"])
+        .attrs(&PAD)
+        .rule("DynamicPad", pad)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Adds elements before and behind each axis.",
+            args: &[
+                "a tensor of `rank` axes",
+                "`(rank, 2)`, integers: how many before and behind each axis",
+                "a scalar: what the new elements hold",
+            ],
+            shape: "`?` on each axis",
+            example: "dyn.nn.pad(%x, %width, 0f, pad_width=[])",
+        }),
+    op("dyn.nn.upsampling", &["data", "scale_h", "scale_w"])
+        .attrs(&UP_SAMPLING)
+        .rule("DynamicUpSampling", upsampling)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Enlarges images by factors.",
+            args: &[
+                "images in `layout`: `(n, c, h, w)` for \"NCHW\"",
+                "a scalar: the factor of the height",
+                "a scalar: the factor of the width",
+            ],
+            shape: "the shape of `data`, with `?` for the height and the width",
+            example: "dyn.nn.upsampling(%x, %h, %w, scale_h=0f, scale_w=0f)",
+        }),
+    op("dyn.nn.upsampling3d", &["data", "scale_d", "scale_h", "scale_w"])
+        .attrs(&UP_SAMPLING3D)
+        .rule("DynamicUpSampling3D", upsampling3d)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Enlarges volumes by factors.",
+            args: &[
+                "volumes in `layout`: `(n, c, d, h, w)` for \"NCDHW\"",
+                "a scalar: the factor of the depth",
+                "a scalar: the factor of the height",
+                "a scalar: the factor of the width",
+            ],
+            shape: "the shape of `data`, with `?` for the depth, the height and the width",
+            example: "dyn.nn.upsampling3d(%x, %d, %h, %w, scale_d=0f, scale_h=0f, scale_w=0f)",
+        }),
+    op("dyn.one_hot", &["indices", "on_value", "off_value", "depth"])
+        .attrs(&ONE_HOT)
+        .rule("DynOneHot", one_hot)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Makes a vector of each index: `on_value` at the index, `off_value` \
+                      elsewhere.",
+            args: &[
+                "integers of any shape",
+                "a scalar: the value at the index",
+                "a scalar: the value elsewhere",
+                "a scalar: how long the vectors are",
+            ],
+            shape: "the shape of `indices` with `?` added at `axis`",
+            example: "dyn.one_hot(%indices, %on, %off, %depth, axis=-1, dtype=\"float32\")",
+        }),
+    op("dyn.ones", &["shape"]).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
+        Doc {
+            summary: "A tensor of ones.",
+            args: &["`(rank,)`, integers: the shape of the result"],
+            shape: "`?` on each of the `rank` axes",
+            example: "dyn.ones(%shape, shape=None, dtype=\"float32\")",
+        },
+    ),
+    op("dyn.reshape", &["data", "newshape"])
+        .attrs(&RESHAPE)
+        .rule("DynamicReshape", reshape)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "The same elements in another shape.",
+            args: &[
+                "any tensor",
+                "`(rank,)`, integers: the shape of the result, where 0 copies a size and -1 is \
+                 what remains",
+            ],
+            shape: "`?` on each of the `rank` axes",
+            example: "dyn.reshape(%x, %shape, newshape=[])",
+        }),
+    op(
+        "dyn.sparse_to_dense",
+        &["sparse_indices", "sparse_values", "default_value", "output_shape"],
+    )
+    .rule("DynSparseToDense", sparse_to_dense)
+    .cost(Cost::Free)
+    .doc(Doc {
+        summary: "Writes values at the given places of a tensor that holds a default value \
+                  elsewhere.",
+        args: &[
+            "`(n, rank)`, `(n,)` or a scalar, integers: the place of each value",
+            "`(n,)` or a scalar: the values",
+            "a scalar: what stands elsewhere",
+            "`(rank,)`, integers: the shape of the result",
+        ],
+        shape: "`?` on each of the `rank` axes",
+        example: "dyn.sparse_to_dense(%indices, %values, %default, %shape)",
+    }),
+    op("dyn.squeeze", &["data", "axes"])
+        .attrs(&SQUEEZE)
+        .rule("DynSqueeze", squeeze)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Removes axes of size 1.",
+            args: &["any tensor", "`(n,)`, integers: the axes"],
+            shape: "`?` on each axis, `n` of them fewer than `data` has",
+            example: "dyn.squeeze(%x, %axes)",
+        }),
+    op("dyn.strided_slice", &["data", "begin", "end", "strides"])
+        .attrs(&STRIDED_SLICE)
+        .rule("DynStridedSlice", strided_slice)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Every `strides`-th element from `begin` to before `end`, on the first axes.",
+            args: &[
+                "any tensor",
+                "`(n,)`, integers: where each of the first `n` axes begins",
+                "`(n,)`, integers: where it ends",
+                "`(n,)`, integers: its step",
+            ],
+            shape: "`?` on the first `n` axes, the sizes of `data` on the others",
+            example: "dyn.strided_slice(%x, %begin, %end, %strides, begin=None, end=None, \
+                      strides=None, axes=None)",
+        }),
+    op("dyn.tile", &["data", "reps"]).attrs(&TILE).rule("DynamicTile", tile).cost(Cost::Free).doc(
+        Doc {
+            summary: "Repeats a tensor along each axis.",
+            args: &["any tensor", "`(n,)`, integers: how often for each axis, the last ones"],
+            shape: "`?` on each axis, as many as the longer of `data` and `reps` has",
+            example: "dyn.tile(%x, %reps, reps=[])",
+        },
+    ),
+    op("dyn.topk", &["data", "k"]).attrs(&TOPK).rule("DynTopK", topk).cost(Cost::Reduction).doc(
+        Doc {
+            summary: "The `k` largest elements along one axis, or with `is_ascend` the smallest.",
+            args: &["any tensor", "a scalar integer, or one of shape `(1,)`"],
+            shape: "the shape of `data` with `?` on `axis`; a tuple of values and indices with \
+                    `ret_type=\"both\"`",
+            example: "dyn.topk(%x, %k, k=None, axis=-1, dtype=\"int64\")",
+        },
+    ),
+    op("dyn.zeros", &["shape"]).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
+        Doc {
+            summary: "A tensor of zeros.",
+            args: &["`(rank,)`, integers: the shape of the result"],
+            shape: "`?` on each of the `rank` axes",
+            example: "dyn.zeros(%shape, shape=None, dtype=\"float32\")",
+        },
+    ),
 ];
+
+/// More axes than any tensor has: what gives such a rank is a mistake.
+const MOST_AXES: i64 = 1 << 12;
+
+/// The length of the argument at `position`, which holds a number for each of some axes.
+fn length(
+    call: &Call<'_>,
+    position: usize,
+    tensor: &TensorType,
+    what: &str,
+) -> Result<usize, Halt> {
+    let (operator, name) = (call.operator(), call.name(position));
+    let Some(length) = tensor.shape.first() else {
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{operator}`: {name} must be a vector, but it is a scalar"),
+        )
+        .rule(format!("{name} holds {what}"))
+        .argument(position, "a scalar")
+        .fail();
+    };
+    // TVM takes a negative size, which no tensor has, for no axes at all.
+    match length.as_known() {
+        Some(known) if known <= MOST_AXES => Ok(usize::try_from(known).unwrap_or(0)),
+        Some(known) => Reason::new(
+            "shape-mismatch",
+            format!("`{operator}`: {name} has {known} elements: no tensor has so many axes"),
+        )
+        .rule(format!("{name} holds {what}"))
+        .axis(position, 0, format!("{known}"))
+        .fail(),
+        None => Reason::new(
+            "shape-mismatch",
+            format!("`{operator}`: the length of {name} must be known, but it is {length}"),
+        )
+        .rule(format!("{name} holds {what}: its length decides how many axes the result has"))
+        .axis(position, 0, format!("{length}"))
+        .help("give it a type with a known length, such as `Tensor[(2), int64]`")
+        .fail(),
+    }
+}
+
+/// As many `?` as the result has axes.
+fn unknown(rank: usize) -> impl Iterator<Item = Dim> {
+    std::iter::repeat_n(Dim::Any, rank)
+}
+
+const SIZES: &str = "the size of each axis of the result";
+
+fn init(call: &mut Call<'_>) -> Outcome {
+    let shape = call.need_tensor(0)?;
+    let rank = length(call, 0, &shape, SIZES)?;
+    let dtype = call.attrs().dtype("dtype");
+    call.output_tensor(unknown(rank), dtype)
+}
+
+fn full(call: &mut Call<'_>) -> Outcome {
+    let (value, shape) = (call.tensor(0)?, call.tensor(1)?);
+    needs_rank(call, 0, &value, 0, "")?;
+    let rank = length(call, 1, &shape, SIZES)?;
+    let dtype = dtype_or(call, "dtype", value.dtype);
+    call.output_tensor(unknown(rank), dtype)
+}
+
+fn broadcast_to(call: &mut Call<'_>) -> Outcome {
+    let (shape, data) = (call.tensor(1)?, call.tensor(0)?);
+    let rank = length(call, 1, &shape, SIZES)?;
+    call.output_tensor(unknown(rank), data.dtype)
+}
+
+fn reshape(call: &mut Call<'_>) -> Outcome {
+    let (data, shape) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let rank = length(call, 1, &shape, SIZES)?;
+    call.output_tensor(unknown(rank), data.dtype)
+}
+
+fn sparse_to_dense(call: &mut Call<'_>) -> Outcome {
+    let shape = call.tensor(3)?;
+    let dtype = places_and_values(call)?;
+    let rank = length(call, 3, &shape, SIZES)?;
+    call.output_tensor(unknown(rank), dtype)
+}
+
+fn tile(call: &mut Call<'_>) -> Outcome {
+    let (data, reps) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let what = "how often each axis is repeated";
+    not_negative(call, 1, &reps, what)?;
+    let rank = length(call, 1, &reps, what)?;
+    call.output_tensor(unknown(rank.max(data.rank())), data.dtype)
+}
+
+/// The failure that an argument has a negative size, where TVM does not take that for none.
+fn not_negative(call: &Call<'_>, position: usize, tensor: &TensorType, what: &str) -> Outcome {
+    match tensor.shape.first() {
+        Some(length) if length.as_known().is_some_and(|known| known < 0) => {
+            let (operator, name) = (call.operator(), call.name(position));
+            Reason::new(
+                "shape-mismatch",
+                format!("`{operator}`: {name} has a negative length: {length}"),
+            )
+            .rule(format!("{name} holds {what}"))
+            .axis(position, 0, format!("{length}"))
+            .fail()
+        }
+        _ => Ok(()),
+    }
+}
+
+fn squeeze(call: &mut Call<'_>) -> Outcome {
+    let (data, axes) = (call.tensor(0)?, call.tensor(1)?);
+    let what = "the axes that are removed";
+    needs_rank(call, 1, &axes, 1, what)?;
+    let (removed, rank) = (length(call, 1, &axes, what)?, data.rank());
+    if removed > rank {
+        return too_many(call, 1, removed, rank, what);
+    }
+    call.output_tensor(unknown(rank - removed), data.dtype)
+}
+
+/// The failure that the argument at `position` speaks of more axes than the data has.
+fn too_many<T>(
+    call: &Call<'_>,
+    position: usize,
+    found: usize,
+    rank: usize,
+    what: &str,
+) -> Result<T, Halt> {
+    let (operator, name, data) = (call.operator(), call.name(position), call.name(0));
+    Reason::new(
+        "shape-mismatch",
+        format!(
+            "`{operator}`: {name} is for {found} axes, but {data} has {}",
+            count(rank, "axis", "axes")
+        ),
+    )
+    .rule(format!("{name} holds {what}: {found} > {rank}"))
+    .axis(position, 0, format!("{found}"))
+    .argument(0, count(rank, "axis", "axes"))
+    .fail()
+}
+
+fn strided_slice(call: &mut Call<'_>) -> Outcome {
+    let (data, begin) = (call.tensor(0)?, call.tensor(1)?);
+    let what = "where the slice begins on each of the first axes";
+    let (sliced, rank) = (length(call, 1, &begin, what)?, data.rank());
+    if sliced > rank {
+        return too_many(call, 1, sliced, rank, what);
+    }
+    not_negative(call, 1, &begin, what)?;
+    let rest = data.shape.iter().skip(sliced).cloned();
+    call.output_tensor(unknown(sliced).chain(rest), data.dtype)
+}
+
+fn expand_dims(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    needs_attrs(call, DYN_EXPAND_DIMS.key)?;
+    let Some(added) = call.attrs().int("num_newaxis") else { return Err(Halt::Silent) };
+    let Some(added) = usize::try_from(added).ok().filter(|&n| n <= MOST_AXES as usize) else {
+        return Reason::new(
+            "attribute-value",
+            format!("`{}`: `num_newaxis` cannot be {added}", call.operator()),
+        )
+        .rule("`num_newaxis` is how many axes are added: 0 or more")
+        .attribute("num_newaxis", format!("{added}"))
+        .fix("num_newaxis", "1")
+        .fail();
+    };
+    let axis = call.need_tensor(1)?;
+    needs_rank(call, 1, &axis, 0, "")?;
+    call.output_tensor(unknown(data.rank() + added), data.dtype)
+}
+
+fn one_hot(call: &mut Call<'_>) -> Outcome {
+    let indices = call.need_tensor(0)?;
+    let rank = indices.rank();
+    let Some(written) = call.attrs().int("axis") else { return Err(Halt::Silent) };
+    let axis = if written == -1 { Some(rank) } else { usize::try_from(written).ok() };
+    let Some(axis) = axis.filter(|&axis| axis <= rank) else {
+        return Reason::new(
+            "axis-out-of-range",
+            format!("`{}`: the result has no axis {written} to add", call.operator()),
+        )
+        .rule(format!(
+            "`axis` is where the new axis stands among the {} of the result: 0 to {rank}, or -1 \
+             for the last",
+            rank + 1
+        ))
+        .attribute("axis", format!("axis {written}"))
+        .argument(0, count(rank, "axis", "axes"))
+        .fix("axis", "-1")
+        .fail();
+    };
+    let mut shape = indices.shape.clone();
+    shape.insert(axis, Dim::Any);
+    let dtype = call.attrs().dtype("dtype");
+    call.output_tensor(shape, dtype)
+}
+
+fn pad(call: &mut Call<'_>) -> Outcome {
+    let (data, width) = (call.tensor(0)?, call.tensor(1)?);
+    call.tensor(2)?;
+    let rank = data.rank();
+    if rank == 0 {
+        return Reason::new(
+            "rank-mismatch",
+            format!(
+                "`{}`: {} is a scalar, which has no axis to pad",
+                call.operator(),
+                call.name(0)
+            ),
+        )
+        .argument(0, "a scalar")
+        .fail();
+    }
+    needs_rank(call, 1, &width, 2, "axes, before and behind")?;
+    call.output_tensor(unknown(rank), data.dtype)
+}
+
+fn resize2d(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    floats(call, "roi")?;
+    let dtype = dtype_or(call, "out_dtype", data.dtype);
+    let shape = with_sizes(call, &data, "layout", "NCHW", &[Dim::Any, Dim::Any])?;
+    call.output_tensor(shape, dtype)
+}
+
+fn upsampling(call: &mut Call<'_>) -> Outcome {
+    let (data, height, width) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    needs_rank(call, 1, &height, 0, "")?;
+    needs_rank(call, 2, &width, 0, "")?;
+    let shape = with_sizes(call, &data, "layout", "NCHW", &[Dim::Any, Dim::Any])?;
+    call.output_tensor(shape, data.dtype)
+}
+
+/// TVM does not look at the factors.
+fn upsampling3d(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let shape = with_sizes(call, &data, "layout", "NCDHW", &[Dim::Any, Dim::Any, Dim::Any])?;
+    call.output_tensor(shape, data.dtype)
+}
+
+fn topk(call: &mut Call<'_>) -> Outcome {
+    let (data, k) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (operator, name) = (call.operator(), call.name(1));
+    if k.rank() > 1 || k.shape.first().is_some_and(|length| !length.is(1)) {
+        return Reason::new(
+            "rank-mismatch",
+            format!(
+                "`{operator}`: {name} must be a scalar, but its shape is `{}`",
+                shape_text(&k.shape)
+            ),
+        )
+        .rule(format!("{name} is one number: a scalar, or a vector with one element"))
+        .argument(1, shape_text(&k.shape))
+        .fail();
+    }
+    let axis = axis_attr(call, "axis", 0, data.rank())?;
+    let mut shape = data.shape.clone();
+    shape[axis] = Dim::Any;
+    let indices = Type::tensor(shape.clone(), call.attrs().dtype("dtype"));
+    let values = Type::tensor(shape, data.dtype);
+    match call.attrs().str("ret_type") {
+        "both" => call.output(Type::tuple([values, indices])),
+        "values" => call.output(values),
+        "indices" => call.output(indices),
+        other => Reason::new(
+            "attribute-value",
+            format!("`{operator}`: `ret_type` cannot be \"{other}\""),
+        )
+        .rule("`ret_type` is \"both\", \"values\" or \"indices\"")
+        .attribute("ret_type", format!("\"{other}\""))
+        .fix("ret_type", "\"both\"")
+        .fail(),
+    }
+}

@@ -1,11 +1,192 @@
-//! 
+//! Random numbers. A key goes in and a new one comes out beside the numbers, so that the same key
+//! gives the same numbers.
 
 use crate::prelude::*;
 
+const COST: Cost = Cost::Undefined("the generator decides how many operations a number takes");
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("random.multinomial", &["key", "probs"]).attrs(&MULTINOMIAL),
-    op("random.normal", &["key", "mean", "scale"]).attrs(&NORMAL),
-    op("random.threefry_generate", &["key"]).attrs(&THREEFRY_GENERATE),
-    op("random.threefry_split", &["key"]),
-    op("random.uniform", &["key", "low", "high"]).attrs(&UNIFORM),
+    op("random.multinomial", &["key", "probs"])
+        .attrs(&MULTINOMIAL)
+        .rule("Multinomial", multinomial)
+        .cost(COST)
+        .doc(Doc {
+            summary: "Draws indices of the last axis, each with its probability.",
+            args: &["`(10,)`, `uint64`: the key", "`(d1, …, dn, k)`: probabilities"],
+            shape: "a tuple of two: the next key, and `int32` indices of shape `(d1, …, dn, \
+                    num_samples)`",
+            example: "random.multinomial(%key, %probs, num_samples=4)",
+        }),
+    op("random.normal", &["key", "mean", "scale"])
+        .attrs(&NORMAL)
+        .rule("Normal", distribution)
+        .cost(COST)
+        .doc(Doc {
+            summary: "Draws numbers from a normal distribution.",
+            args: &[
+                "`(10,)`, `uint64`: the key",
+                "a scalar of type `out_dtype`: the mean",
+                "a scalar of type `out_dtype`: the standard deviation",
+            ],
+            shape: "a tuple of two: the next key, and numbers of shape `out_shape`",
+            example: "random.normal(%key, 0f, 1f, out_shape=[2, 3], out_dtype=\"float32\")",
+        }),
+    op("random.threefry_generate", &["key"])
+        .attrs(&THREEFRY_GENERATE)
+        .rule("ThreefryGenerate", threefry_generate)
+        .cost(COST)
+        .doc(Doc {
+            summary: "Draws 64-bit integers, all equally likely.",
+            args: &["`(10,)`, `uint64`: the key"],
+            shape: "a tuple of two: the next key, and `uint64` numbers of shape `out_shape`",
+            example: "random.threefry_generate(%key, out_shape=[12])",
+        }),
+    op("random.threefry_split", &["key"])
+        .rule("ThreefrySplit", threefry_split)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Makes two keys of one, whose numbers have nothing to do with each other.",
+            args: &["`(10,)`, `uint64`: the key"],
+            shape: "a tuple of two keys",
+            example: "random.threefry_split(%key)",
+        }),
+    op("random.uniform", &["key", "low", "high"])
+        .attrs(&UNIFORM)
+        .rule("Uniform", distribution)
+        .cost(COST)
+        .doc(Doc {
+            summary: "Draws numbers between `low` and `high`, all equally likely.",
+            args: &[
+                "`(10,)`, `uint64`: the key",
+                "a scalar of type `out_dtype`: the lower bound",
+                "a scalar of type `out_dtype`: the upper bound",
+            ],
+            shape: "a tuple of two: the next key, and numbers of shape `out_shape`",
+            example: "random.uniform(%key, 0f, 1f, out_shape=[2, 3], out_dtype=\"float32\")",
+        }),
 ];
+
+/// The type of a key.
+fn key() -> Type {
+    Type::tensor([Dim::known(10)], DataType::UINT64)
+}
+
+/// The first argument is a key.
+fn takes_key(call: &mut Call<'_>) -> Outcome {
+    let (operator, name) = (call.operator(), call.name(0));
+    let rule = "a key is `Tensor[(10), uint64]`: what `random.threefry_split` gives, or a constant";
+    if let Type::Tensor(found) = call.ty(0) {
+        let length = found.shape.first().cloned().unwrap_or(Dim::known(1));
+        if found.rank() != 1 || !may_equal(&length, &Dim::known(10)) {
+            let code = if found.rank() == 1 { "shape-mismatch" } else { "rank-mismatch" };
+            return Reason::new(
+                code,
+                format!("`{operator}`: {name} is no key of the generator: its type is `{found}`"),
+            )
+            .rule(rule)
+            .argument(0, found.to_string())
+            .fail();
+        }
+        if found.dtype != DataType::UINT64 {
+            return Reason::new(
+                "dtype-mismatch",
+                format!("`{operator}`: {name} must be uint64, but it is {}", found.dtype),
+            )
+            .rule(rule)
+            .argument(0, found.dtype.to_string())
+            .fail();
+        }
+    }
+    call.assign(0, key())
+}
+
+/// The shape that the attribute `out_shape` gives.
+fn out_shape(call: &Call<'_>) -> Result<Shape, Halt> {
+    if !call.attrs().has("out_shape") {
+        return Reason::new(
+            "attribute-value",
+            format!("`{}`: `out_shape` must be a list of integers", call.operator()),
+        )
+        .attribute("out_shape", "None")
+        .help("write the shape of the numbers: `out_shape=[2, 3]`; `[]` draws one")
+        .fail();
+    }
+    call.attrs().dims("out_shape").ok_or(Halt::Silent)
+}
+
+fn threefry_generate(call: &mut Call<'_>) -> Outcome {
+    let shape = out_shape(call)?;
+    takes_key(call)?;
+    call.output(Type::tuple([key(), Type::tensor(shape, DataType::UINT64)]))
+}
+
+fn threefry_split(call: &mut Call<'_>) -> Outcome {
+    takes_key(call)?;
+    call.output(Type::tuple([key(), key()]))
+}
+
+/// Numbers of type `out_dtype`, from a distribution with two parameters of that type.
+fn distribution(call: &mut Call<'_>) -> Outcome {
+    let shape = out_shape(call)?;
+    let dtype = call.attrs().dtype("out_dtype");
+    if !dtype.is_float() || !matches!(dtype.bits, 32 | 64) {
+        let operator = call.operator();
+        let message = if dtype.is_void() {
+            format!("`{operator}`: `out_dtype` must be given")
+        } else {
+            format!("`{operator}` does not draw numbers of type {dtype}")
+        };
+        return Reason::new("attribute-value", message)
+            .rule("`out_dtype` is \"float32\" or \"float64\"")
+            .attribute("out_dtype", dtype.to_string())
+            .fix("out_dtype", "\"float32\"")
+            .fail();
+    }
+    takes_key(call)?;
+    for position in [1, 2] {
+        parameter(call, position, dtype)?;
+    }
+    call.output(Type::tuple([key(), Type::tensor(shape, dtype)]))
+}
+
+/// The argument at `position` is a scalar of type `dtype`.
+fn parameter(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
+    if let Type::Tensor(found) = call.ty(position) {
+        needs_rank(call, position, &found, 0, "")?;
+        if found.dtype != dtype {
+            let (operator, name, other) = (call.operator(), call.name(position), found.dtype);
+            return Reason::new(
+                "dtype-mismatch",
+                format!("`{operator}`: {name} is {other}, but `out_dtype` is {dtype}"),
+            )
+            .rule("the parameters of the distribution have the type of its numbers")
+            .argument(position, other.to_string())
+            .attribute("out_dtype", dtype.to_string())
+            .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
+            .fail();
+        }
+    }
+    call.assign(position, Type::scalar(dtype))
+}
+
+fn multinomial(call: &mut Call<'_>) -> Outcome {
+    let probs = call.need_tensor(1)?;
+    let Some((_, outer)) = probs.shape.split_last() else {
+        let (operator, name) = (call.operator(), call.name(1));
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{operator}`: {name} must have 1 axis or more, but it is a scalar"),
+        )
+        .rule(format!("the last axis of {name} holds a probability for each index"))
+        .argument(1, "a scalar")
+        .fail();
+    };
+    // `True` counts as 1.
+    let samples = call.attrs().dim("num_samples");
+    let Some(samples) = samples.or_else(|| call.attrs().int("num_samples").map(Dim::known)) else {
+        return Err(Halt::Silent);
+    };
+    takes_key(call)?;
+    let shape = outer.iter().cloned().chain([samples]);
+    call.output(Type::tuple([key(), Type::tensor(shape, DataType::INT32)]))
+}

@@ -1,6 +1,6 @@
 //! What the relations of several families share.
 
-use types::{Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
+use types::{AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
 
 use crate::layout::Layout;
 
@@ -287,4 +287,68 @@ pub(crate) fn dtype_or(call: &Call<'_>, name: &str, default: DataType) -> DataTy
 /// The elements of a type, if it is a tensor of known sizes.
 pub(crate) fn elements(ty: &Type) -> Option<u64> {
     ty.as_tensor()?.elements()
+}
+
+/// The failure that the argument at `position` does not have `wanted` axes; `what` names them.
+pub(crate) fn needs_rank(
+    call: &Call<'_>,
+    position: usize,
+    tensor: &TensorType,
+    wanted: usize,
+    what: &str,
+) -> Outcome {
+    let rank = tensor.rank();
+    if rank == wanted {
+        return Ok(());
+    }
+    let (operator, name) = (call.operator(), call.name(position));
+    let found = if rank == 0 {
+        "it is a scalar".to_owned()
+    } else {
+        format!("its shape is `{}`", shape_text(&tensor.shape))
+    };
+    let wants = match wanted {
+        0 => "be a scalar".to_owned(),
+        1 => format!("be a vector ({what})"),
+        _ => format!("have {wanted} axes ({what})"),
+    };
+    Reason::new("rank-mismatch", format!("`{operator}`: {name} must {wants}, but {found}"))
+        .argument(position, count(rank, "axis", "axes"))
+        .fail()
+}
+
+/// A number with its noun: `1 axis`, `3 axes`.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// Attributes that are declared but that TVM's text does not write in a call: without a reference
+/// into the metadata section the call has none.
+pub(crate) fn needs_attrs(call: &Call<'_>, key: &'static str) -> Outcome {
+    if call.attrs().schema().is_some() {
+        return Ok(());
+    }
+    let operator = call.operator();
+    Reason::new("missing-attribute", format!("`{operator}` is called without its attributes"))
+        .rule(format!("the type of the result depends on attributes of `{operator}`"))
+        .mark(types::Place::Operator, None, "no attributes")
+        .help(format!("name their set in the call, as in `attrs_type_key=\"{key}\"`"))
+        .fail()
+}
+
+/// The list attribute `name`, empty where it is `None`. A size that is written as a floating point
+/// number is cut to an integer, as TVM does when it computes shapes.
+pub(crate) fn list_attr(call: &Call<'_>, name: &'static str) -> Result<Shape, Halt> {
+    let size = |value: &AttrValue| match value {
+        AttrValue::Float(number) => Some(Dim::known(number.0 as i64)),
+        AttrValue::Bool(value) => Some(Dim::known(i64::from(*value))),
+        other => other.as_dim(),
+    };
+    match call.attrs().get(name) {
+        AttrValue::None => Ok(Shape::new()),
+        AttrValue::List(values) => {
+            values.iter().map(size).collect::<Option<Shape>>().ok_or(Halt::Silent)
+        }
+        _ => Err(Halt::Silent),
+    }
 }

@@ -1,14 +1,343 @@
-//! 
+//! Sparse matrices: stored elements, their column indices, and where each row starts among them.
 
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("nn.internal.sparse_dense_padded", &["data", "weight_data", "weight_indices", "weight_indptr"]).attrs(&SPARSE_DENSE),
-    op("nn.sparse_add", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"]),
-    op("nn.sparse_conv2d", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"]).attrs(&SPARSE_CONV2D),
-    op("nn.sparse_dense", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"]).attrs(&SPARSE_DENSE),
-    op("nn.sparse_transpose", &["sparse_data", "sparse_indices", "sparse_indptr"]).attrs(&SPARSE_TRANSPOSE),
-    op("sparse_fill_empty_rows", &["sparse_indices", "sparse_values", "dense_shape", "default_value"]),
-    op("sparse_reshape", &["sparse_indices", "prev_shape", "new_shape"]),
-    op("sparse_to_dense", &["sparse_indices", "sparse_values", "default_value"]).attrs(&SPARSE_TO_DENSE),
+    op(
+        "nn.internal.sparse_dense_padded",
+        &["data", "weight_data", "weight_indices", "weight_indptr"],
+    )
+    .attrs(&SPARSE_DENSE)
+    .rule("SparseDense", sparse_dense)
+    .cost(Cost::Macs(sparse_dense_macs))
+    .doc(Doc {
+        summary: "`nn.sparse_dense` with rows padded to a common length; GPU code generation \
+                  makes it, nobody writes it.",
+        args: SPARSE_DENSE_ARGS,
+        shape: "`(m, units)`",
+        example: "nn.internal.sparse_dense_padded(%x, %data, %indices, %indptr)",
+    }),
+    op("nn.sparse_add", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"])
+        .rule("SparseAdd", sparse_add)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Adds a sparse matrix to a dense one.",
+            args: &[
+                "`(m, n)`: the dense matrix",
+                "`(nnz,)`: the stored elements",
+                "`(nnz,)`: the column of each stored element",
+                "`(m + 1,)`: where each row starts among the stored elements",
+            ],
+            shape: "the shape of `dense_data`",
+            example: "nn.sparse_add(%x, %data, %indices, %indptr)",
+        }),
+    op("nn.sparse_conv2d", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"])
+        .attrs(&SPARSE_CONV2D)
+        .rule("SparseConv2d", sparse_conv2d)
+        .cost(Cost::Macs(sparse_conv2d_macs))
+        .doc(Doc {
+            summary: "Convolves an image with kernels that are a matrix of stored blocks.",
+            args: &[
+                "an image in `layout`: `(n, h, w, c)` for \"NHWC\"",
+                "`(nnz, rows)` or `(nnz, rows, columns)`: the stored blocks",
+                "`(nnz,)`: the column of each stored block",
+                "`(units / rows + 1,)`: where each row of blocks starts",
+            ],
+            shape: "the shape of `dense_data` with the channels replaced by `units`",
+            example: "nn.sparse_conv2d(%x, %data, %indices, %indptr, layout=\"NHWC\")",
+        }),
+    op("nn.sparse_dense", &["dense_data", "sparse_data", "sparse_indices", "sparse_indptr"])
+        .attrs(&SPARSE_DENSE)
+        .rule("SparseDense", sparse_dense)
+        .cost(Cost::Macs(sparse_dense_macs))
+        .doc(Doc {
+            summary: "Multiplies a dense matrix by the transpose of a sparse one, or with \
+                      `sparse_lhs` a sparse one by the transpose of a dense one.",
+            args: SPARSE_DENSE_ARGS,
+            shape: "`(m, units)`; `(units, m)` with `sparse_lhs`",
+            example: "nn.sparse_dense(%x, %data, %indices, %indptr)",
+        }),
+    op("nn.sparse_transpose", &["sparse_data", "sparse_indices", "sparse_indptr"])
+        .attrs(&SPARSE_TRANSPOSE)
+        .rule("SparseTranspose", sparse_transpose)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Transposes a square sparse matrix.",
+            args: &[
+                "`(nnz,)`: the stored elements",
+                "`(nnz,)`: the column of each stored element",
+                "`(n + 1,)`: where each row starts among the stored elements",
+            ],
+            shape: "a tuple of three, with the types of the arguments",
+            example: "nn.sparse_transpose(%data, %indices, %indptr)",
+        }),
+    op(
+        "sparse_fill_empty_rows",
+        &["sparse_indices", "sparse_values", "dense_shape", "default_value"],
+    )
+    .rule("sparse_fill_empty_rows", sparse_fill_empty_rows)
+    .cost(Cost::Free)
+    .doc(Doc {
+        summary: "Stores a default value in the first column of each row that has nothing stored.",
+        args: &[
+            "`(nnz, axes)`: the place of each stored element",
+            "`(nnz,)`: the stored elements",
+            "`(axes,)`: the shape of the sparse tensor",
+            "a scalar: what is stored in empty rows",
+        ],
+        shape: "a tuple of three, `int64` each: the places `(?, axes)`, the elements `(?,)`, and \
+                `(?,)` saying which rows were empty",
+        example: "sparse_fill_empty_rows(%indices, %values, %shape, %default)",
+    }),
+    op("sparse_reshape", &["sparse_indices", "prev_shape", "new_shape"])
+        .rule("sparse_reshape", sparse_reshape)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Places of the stored elements after a change of shape.",
+            args: &[
+                "`(nnz, axes)`, integers: the place of each stored element",
+                "`(axes,)`, integers: the old shape",
+                "`(new_axes,)`, integers: the new shape, which may hold one -1",
+            ],
+            shape: "a tuple of two: the places `(nnz, new_axes)`, and the shape `(new_axes,)`",
+            example: "sparse_reshape(%indices, %old, %new)",
+        }),
+    op("sparse_to_dense", &["sparse_indices", "sparse_values", "default_value"])
+        .attrs(&SPARSE_TO_DENSE)
+        .rule("SparseToDense", sparse_to_dense)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Writes values at the given places of a tensor that holds a default value \
+                      elsewhere.",
+            args: &[
+                "`(n, axes)`, `(n,)` or a scalar, integers: the place of each value",
+                "`(n,)` or a scalar: the values",
+                "a scalar: what stands elsewhere",
+            ],
+            shape: "`output_shape`, with the data type of `sparse_values`",
+            example: "sparse_to_dense(%indices, %values, 0f, output_shape=[3, 4])",
+        }),
 ];
+
+const SPARSE_DENSE_ARGS: &[&str] = &[
+    "`(m, k)`: the dense matrix",
+    "`(nnz,)` stored elements, or `(nnz, rows, columns)` stored blocks",
+    "`(nnz,)`: the column of each of them",
+    "`(units + 1,)`: where each row starts among them; `(units / rows + 1,)` for blocks",
+];
+
+/// Each stored element meets every row of the dense matrix.
+fn sparse_dense_macs(call: &CostCall<'_>) -> Option<u64> {
+    let rows = call.args.first()?.as_tensor()?.shape.first()?.as_known()?;
+    elements(call.args.get(1)?)?.checked_mul(u64::try_from(rows).ok()?)
+}
+
+/// Each stored element meets every place of the image.
+fn sparse_conv2d_macs(call: &CostCall<'_>) -> Option<u64> {
+    let result = call.result.as_tensor()?;
+    let channels = if call.attrs.str("layout") == "NCHW" { 1 } else { 3 };
+    let units = u64::try_from(result.shape.get(channels)?.as_known()?).ok()?;
+    elements(call.args.get(1)?)?.checked_mul(result.elements()?.checked_div(units)?)
+}
+
+/// The number of rows that the starts in the argument at `position` delimit.
+fn rows(call: &Call<'_>, position: usize) -> Result<Dim, Halt> {
+    let starts = call.need_tensor(position)?;
+    let Some(length) = starts.shape.first() else {
+        let (operator, name) = (call.operator(), call.name(position));
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{operator}`: {name} must be a vector, but it is a scalar"),
+        )
+        .rule(format!("{name} says where each row starts, and where the last one ends"))
+        .argument(position, "a scalar")
+        .fail();
+    };
+    Ok(length - 1)
+}
+
+/// A dense matrix against a sparse one, of single elements or of blocks.
+fn sparse_dense(call: &mut Call<'_>) -> Outcome {
+    let stored = call.need_tensor(1)?;
+    let (operator, dense_name) = (call.operator(), call.name(0));
+    let block = match &*stored.shape {
+        [_] => None,
+        [_, rows, _] => Some(rows),
+        shape => {
+            let (name, rank) = (call.name(1), shape.len());
+            return Reason::new(
+                "rank-mismatch",
+                format!("`{operator}`: {name} must have 1 axis or 3, but it has {rank}"),
+            )
+            .rule(format!("{name} is `(nnz,)` elements or `(nnz, rows, columns)` blocks"))
+            .argument(1, count(rank, "axis", "axes"))
+            .fail();
+        }
+    };
+    let dense = call.tensor(0)?;
+    let mut units = rows(call, 3)?;
+    if let Some(rows) = block {
+        units = units * rows.clone();
+    }
+    let Some(batch) = dense.shape.first().cloned() else {
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{operator}`: {dense_name} must be a matrix, but it is a scalar"),
+        )
+        .argument(0, "a scalar")
+        .fail();
+    };
+    let shape = if call.attrs().bool("sparse_lhs") { [units, batch] } else { [batch, units] };
+    call.output_tensor(shape, dense.dtype)
+}
+
+fn sparse_add(call: &mut Call<'_>) -> Outcome {
+    let (dense, stored) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    if dense.dtype != stored.dtype {
+        return dtype_mismatch(call, (0, dense.dtype), (1, stored.dtype));
+    }
+    needs_rank(call, 1, &stored, 1, "the stored elements")?;
+    let indices = call.need_tensor(2)?;
+    needs_rank(call, 2, &indices, 1, "the column of each stored element")?;
+    call.output_tensor(dense.shape.clone(), dense.dtype)
+}
+
+fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
+    let (stored, indices) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    needs_rank(call, 0, &stored, 1, "the stored elements")?;
+    needs_rank(call, 1, &indices, 1, "the column of each stored element")?;
+    let starts = call.need_tensor(2)?;
+    call.output(Type::tuple([stored, indices, starts].map(Type::Tensor)))
+}
+
+fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
+    let (stored, data) = (call.need_tensor(1)?, call.tensor(0)?);
+    let (operator, name) = (call.operator(), call.name(1));
+    let (2 | 3, Some(block)) = (stored.rank(), stored.shape.get(1)) else {
+        let rank = stored.rank();
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{operator}`: {name} must have 2 axes or 3, but it has {rank}"),
+        )
+        .rule(format!("{name} holds blocks: `(nnz, rows)` or `(nnz, rows, columns)`"))
+        .argument(1, count(rank, "axis", "axes"))
+        .fail();
+    };
+    let layout = call.attrs().str("layout");
+    let (channels, needed) = match layout {
+        "NHWC" => (3, 3),
+        "NCHW" => (1, 4),
+        _ => {
+            return Reason::new(
+                "invalid-layout",
+                format!("`{operator}` does not take the layout \"{layout}\""),
+            )
+            .rule("`layout` is \"NHWC\" or \"NCHW\"")
+            .attribute("layout", format!("\"{layout}\""))
+            .fix("layout", "\"NHWC\"")
+            .fail();
+        }
+    };
+    let rank = data.rank();
+    if rank < needed {
+        return Reason::new(
+            "rank-mismatch",
+            format!(
+                "`{operator}`: {} has {}, but the layout \"{layout}\" has 4",
+                call.name(0),
+                count(rank, "axis", "axes")
+            ),
+        )
+        .argument(0, count(rank, "axis", "axes"))
+        .fail();
+    }
+    let units = rows(call, 3)? * block.clone();
+    let mut shape: Shape = data.shape.iter().take(4).cloned().collect();
+    shape.resize(4, Dim::Any);
+    shape[channels] = units;
+    call.output_tensor(shape, data.dtype)
+}
+
+fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
+    let indices = call.need_tensor(0)?;
+    let Some(axes) = indices.shape.get(1) else {
+        let (operator, name, rank) = (call.operator(), call.name(0), indices.rank());
+        return Reason::new(
+            "rank-mismatch",
+            format!(
+                "`{operator}`: {name} must be a matrix, but it has {}",
+                count(rank, "axis", "axes")
+            ),
+        )
+        .rule(format!("{name} has a row for each stored element: its place on each axis"))
+        .argument(0, count(rank, "axis", "axes"))
+        .fail();
+    };
+    let vector = Type::tensor([Dim::Any], DataType::INT64);
+    let places = Type::tensor([Dim::Any, axes.clone()], DataType::INT64);
+    call.output(Type::tuple([places, vector.clone(), vector]))
+}
+
+fn sparse_reshape(call: &mut Call<'_>) -> Outcome {
+    let (indices, old, new) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    for (position, tensor) in [(0, &indices), (1, &old), (2, &new)] {
+        needs_integers(call, position, tensor)?;
+    }
+    needs_rank(call, 0, &indices, 2, "stored elements, axes")?;
+    needs_rank(call, 1, &old, 1, "the size of each axis")?;
+    needs_rank(call, 2, &new, 1, "the size of each axis")?;
+    let places = [indices.shape[0].clone(), new.shape[0].clone()];
+    let places = Type::tensor(places, indices.dtype);
+    call.output(Type::tuple([places, Type::Tensor(new)]))
+}
+
+/// The argument at `position` holds signed integers.
+fn needs_integers(call: &Call<'_>, position: usize, tensor: &TensorType) -> Outcome {
+    if tensor.dtype.is_int() {
+        return Ok(());
+    }
+    let (operator, name, found) = (call.operator(), call.name(position), tensor.dtype);
+    Reason::new(
+        "dtype-mismatch",
+        format!("`{operator}`: {name} must be of a signed integer type, not {found}"),
+    )
+    .argument(position, found.to_string())
+    .help("cast it: `cast(…, dtype=\"int64\")`")
+    .fail()
+}
+
+fn sparse_to_dense(call: &mut Call<'_>) -> Outcome {
+    let dtype = places_and_values(call)?;
+    if !call.attrs().has("output_shape") {
+        return Reason::new(
+            "attribute-value",
+            format!("`{}`: `output_shape` must be a list of integers", call.operator()),
+        )
+        .attribute("output_shape", "None")
+        .help("write the shape of the result: `output_shape=[3, 4]`")
+        .fail();
+    }
+    let shape = list_attr(call, "output_shape")?;
+    call.output_tensor(shape, dtype)
+}
+
+/// Places, values and a default, as `sparse_to_dense` takes them; the data type of the values.
+pub(crate) fn places_and_values(call: &Call<'_>) -> Result<DataType, Halt> {
+    let (places, values, default) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    needs_integers(call, 0, &places)?;
+    // TVM allows each of the two an axis more than it can do with.
+    for (position, tensor, most) in [(0, &places, 3), (1, &values, 2)] {
+        let rank = tensor.rank();
+        if rank > most {
+            return Reason::new(
+                "rank-mismatch",
+                format!("`{}`: {} has too many axes: {rank}", call.operator(), call.name(position)),
+            )
+            .rule("the places are `(n, axes)`, `(n,)` or a scalar, the values `(n,)` or a scalar")
+            .argument(position, count(rank, "axis", "axes"))
+            .fail();
+        }
+    }
+    needs_rank(call, 2, &default, 0, "")?;
+    Ok(values.dtype)
+}

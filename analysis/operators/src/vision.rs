@@ -1,16 +1,393 @@
-//! 
+//! Detection: anchors, boxes, regions of interest, suppression of boxes that overlap.
+
+use types::AttrValue;
 
 use crate::prelude::*;
 
+const OVERLAPS: Cost = Cost::Undefined("it depends on how many boxes overlap");
+const REGIONS: Cost = Cost::Undefined("it depends on the sizes of the regions");
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("vision.all_class_non_max_suppression", &["boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold"]),
-    op("vision.get_valid_counts", &["data", "score_threshold"]),
-    op("vision.multibox_prior", &["data"]).attrs(&MULTI_BOX_PRIOR),
-    op("vision.multibox_transform_loc", &["cls_prob", "loc_pred", "anchor"]).attrs(&MULTI_BOX_TRANSFORM_LOC),
-    op("vision.non_max_suppression", &["data", "valid_count", "indices", "max_output_size", "iou_threshold"]),
-    op("vision.proposal", &["cls_prob", "bbox_pred", "im_info"]),
-    op("vision.regular_non_max_suppression", &["boxes", "scores"]),
-    op("vision.roi_align", &["data", "rois"]),
-    op("vision.roi_pool", &["data", "rois"]),
-    op("vision.yolo_reorg", &["data"]).attrs(&YOLO_REORG),
+    op(
+        "vision.all_class_non_max_suppression",
+        &["boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold"],
+    )
+    .detached_attrs(&ALL_CLASS_NON_MAXIMUM_SUPPRESSION)
+    .rule("AllClassNMS", all_class_nms)
+    .cost(OVERLAPS)
+    .doc(Doc {
+        summary: "Keeps, for each class apart, the boxes with the best scores that do not overlap \
+                  a better one.",
+        args: &[
+            "`(batch, boxes, 4)`: the boxes",
+            "`(batch, classes, boxes)`: a score for each class and box",
+            "a scalar: how many boxes a class keeps at most",
+            "a scalar: boxes that overlap more are suppressed",
+            "a scalar: boxes that score less are dropped",
+        ],
+        shape: "for \"onnx\": `(batch · classes · boxes, 3)` indices and their number `(1,)`; \
+                otherwise `(batch, classes · boxes, 2)` indices, `(batch, classes · boxes)` \
+                scores and `(batch,)` numbers",
+        example: "vision.all_class_non_max_suppression(%boxes, %scores, %most, %iou, %score, \
+                  output_format=\"onnx\", \
+                  attrs_type_key=\"relay.attrs.AllClassNonMaximumSuppressionAttrs\")",
+    }),
+    op("vision.get_valid_counts", &["data", "score_threshold"])
+        .detached_attrs(&GET_VALID_COUNTS)
+        .rule("GetValidCount", get_valid_counts)
+        .cost(Cost::Reduction)
+        .doc(Doc {
+            summary: "Moves the boxes that score above a threshold to the front, and counts them.",
+            args: &["`(batch, boxes, values)`: the boxes", "a scalar: the least score"],
+            shape: "a tuple of three: counts `(batch,)`, boxes as in `data`, and indices \
+                    `(batch, boxes)`",
+            example: "vision.get_valid_counts(%boxes, 0.5f)",
+        }),
+    op("vision.multibox_prior", &["data"])
+        .attrs(&MULTI_BOX_PRIOR)
+        .rule("MultiBoxPrior", multibox_prior)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Makes anchor boxes of several sizes and ratios around each place of a \
+                      feature map.",
+            args: &["`(batch, channels, height, width)`: the feature map, for its shape"],
+            shape: "`(1, height · width · (sizes + ratios - 1), 4)`",
+            example: "vision.multibox_prior(%x, sizes=[0.3f, 0.7f], ratios=[1f, 2f])",
+        }),
+    op("vision.multibox_transform_loc", &["cls_prob", "loc_pred", "anchor"])
+        .attrs(&MULTI_BOX_TRANSFORM_LOC)
+        .rule("MultiBoxTransformLoc", multibox_transform_loc)
+        .cost(Cost::Reduction)
+        .doc(Doc {
+            summary: "Moves anchor boxes by the predicted offsets, and gives each its best class.",
+            args: &[
+                "`(batch, classes, anchors)`: probabilities",
+                "`(batch, 4 · anchors)`: offsets",
+                "`(1, anchors, 4)`: the anchor boxes",
+            ],
+            shape: "a tuple of two: boxes `(batch, anchors, 6)` and counts `(batch,)`",
+            example: "vision.multibox_transform_loc(%prob, %offsets, %anchors)",
+        }),
+    op(
+        "vision.non_max_suppression",
+        &["data", "valid_count", "indices", "max_output_size", "iou_threshold"],
+    )
+    .detached_attrs(&NON_MAXIMUM_SUPPRESSION)
+    .rule("NMS", non_max_suppression)
+    .cost(OVERLAPS)
+    .doc(Doc {
+        summary: "Keeps the boxes with the best scores that do not overlap a better one.",
+        args: &[
+            "`(batch, boxes, values)`: the boxes",
+            "`(batch,)`: how many of them count",
+            "`(batch, boxes)`: where each box was before it was moved to the front",
+            "a scalar: how many boxes are kept at most",
+            "a scalar: boxes that overlap more are suppressed",
+        ],
+        shape: "with `return_indices`, indices `(batch, boxes)` and their numbers `(batch, 1)`; \
+                the shape of `data` without",
+        example: "vision.non_max_suppression(%boxes, %count, %indices, %most, %iou, \
+                  return_indices=False, \
+                  attrs_type_key=\"relay.attrs.NonMaximumSuppressionAttrs\")",
+    }),
+    op("vision.proposal", &["cls_prob", "bbox_pred", "im_info"])
+        .detached_attrs(&PROPOSAL)
+        .rule("Proposal", proposal)
+        .cost(OVERLAPS)
+        .doc(Doc {
+            summary: "Proposes regions from the scores and offsets of anchors.",
+            args: &[
+                "`(batch, 2 · anchors, height, width)`: scores",
+                "`(batch, 4 · anchors, height, width)`: offsets",
+                "`(batch, 3)`: height, width and scale of each image",
+            ],
+            shape: "`(batch · rpn_post_nms_top_n, 5)`",
+            example: "vision.proposal(%prob, %offsets, %info, rpn_post_nms_top_n=300, \
+                      attrs_type_key=\"relay.attrs.ProposalAttrs\")",
+        }),
+    op("vision.regular_non_max_suppression", &["boxes", "scores"])
+        .detached_attrs(&REGULAR_NON_MAXIMUM_SUPPRESSION)
+        .rule("RegularNMS", regular_nms)
+        .cost(OVERLAPS)
+        .doc(Doc {
+            summary: "Keeps, for each class apart, the boxes with the best scores that do not \
+                      overlap a better one, and of all classes the best.",
+            args: &["`(batch, boxes, 4)`: the boxes", "`(batch, boxes, classes)`: the scores"],
+            shape: "a tuple of four: boxes `(batch, max_detections, 4)`, classes and scores \
+                    `(batch, max_detections)`, numbers `(batch,)`",
+            example: "vision.regular_non_max_suppression(%boxes, %scores, \
+                      max_detections_per_class=10, max_detections=100, num_classes=90, \
+                      iou_threshold=0.5f, score_threshold=0.1f, \
+                      attrs_type_key=\"relay.attrs.RegularNonMaximumSuppressionAttrs\")",
+        }),
+    op("vision.roi_align", &["data", "rois"])
+        .detached_attrs(&ROI_ALIGN)
+        .rule("ROIAlign", roi_align)
+        .cost(REGIONS)
+        .doc(Doc {
+            summary: "Pools regions of a feature map to one size, sampling by interpolation.",
+            args: ROI_ARGS,
+            shape: "the shape of `data` with `regions` for the batch, and `pooled_size` for the \
+                    height and the width",
+            example: "vision.roi_align(%x, %rois, pooled_size=[7, 7], spatial_scale=0.0625f, \
+                      attrs_type_key=\"relay.attrs.ROIAlignAttrs\")",
+        }),
+    op("vision.roi_pool", &["data", "rois"])
+        .detached_attrs(&ROI_POOL)
+        .rule("ROIPool", roi_pool)
+        .cost(REGIONS)
+        .doc(Doc {
+            summary: "Pools regions of a feature map to one size, taking the maximum of each part.",
+            args: ROI_ARGS,
+            shape: "the shape of `data` with `regions` for the batch, and `pooled_size` for the \
+                    height and the width",
+            example: "vision.roi_pool(%x, %rois, pooled_size=[7, 7], spatial_scale=0.0625f, \
+                      attrs_type_key=\"relay.attrs.ROIPoolAttrs\")",
+        }),
+    op("vision.yolo_reorg", &["data"])
+        .attrs(&YOLO_REORG)
+        .rule("YoloReorg", yolo_reorg)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Moves each square of `stride × stride` places into the channels.",
+            args: &["`(batch, channels, height, width)`"],
+            shape: "`(batch, channels · stride², height / stride, width / stride)`",
+            example: "vision.yolo_reorg(%x, stride=2)",
+        }),
 ];
+
+const ROI_ARGS: &[&str] = &[
+    "images in `layout`: `(n, c, h, w)` for \"NCHW\"",
+    "`(regions, 5)`: `image, x1, y1, x2, y2` of each region",
+];
+
+/// Boxes and scores, each of three axes.
+fn boxes_and_scores(call: &Call<'_>, scores: &str) -> Result<(Shape, Shape), Halt> {
+    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
+    needs_rank(call, 0, &a, 3, "batch, boxes, 4")?;
+    needs_rank(call, 1, &b, 3, scores)?;
+    Ok((a.shape.clone(), b.shape.clone()))
+}
+
+fn all_class_nms(call: &mut Call<'_>) -> Outcome {
+    let (boxes, scores) = boxes_and_scores(call, "batch, classes, boxes")?;
+    needs_attrs(call, ALL_CLASS_NON_MAXIMUM_SUPPRESSION.key)?;
+    let (batch, count, classes) = (&boxes[0], &boxes[1], &scores[1]);
+    let int64 = |shape: &[Dim]| Type::tensor(shape.iter().cloned(), DataType::INT64);
+    if call.attrs().str("output_format") == "onnx" {
+        let total = batch * &(classes * count);
+        let fields = [int64(&[total, Dim::known(3)]), int64(&[Dim::known(1)])];
+        return call.output(Type::tuple(fields));
+    }
+    let total = classes * count;
+    let scores = Type::tensor([batch.clone(), total.clone()], DataType::FLOAT32);
+    let indices = int64(&[batch.clone(), total, Dim::known(2)]);
+    call.output(Type::tuple([indices, scores, int64(std::slice::from_ref(batch))]))
+}
+
+fn regular_nms(call: &mut Call<'_>) -> Outcome {
+    let (boxes, _) = boxes_and_scores(call, "batch, boxes, classes")?;
+    needs_attrs(call, REGULAR_NON_MAXIMUM_SUPPRESSION.key)?;
+    let Some(most) = call.attrs().int("max_detections") else { return Err(Halt::Silent) };
+    let (batch, most) = (&boxes[0], Dim::known(most));
+    let each = Type::tensor([batch.clone(), most.clone()], DataType::FLOAT32);
+    let kept = Type::tensor([batch.clone(), most, Dim::known(4)], DataType::FLOAT32);
+    let numbers = Type::tensor([batch.clone()], DataType::INT32);
+    call.output(Type::tuple([kept, each.clone(), each, numbers]))
+}
+
+fn get_valid_counts(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    needs_rank(call, 0, &data, 3, "batch, boxes, values")?;
+    // The attribute of that name is an older form of the argument, which TVM still reads.
+    if let Some(integer) = Some(call.attrs().get("score_threshold"))
+        .filter(|value| matches!(value, AttrValue::Int { .. } | AttrValue::Bool(_)))
+        .and_then(AttrValue::as_int)
+    {
+        return Reason::new(
+            "attribute-value",
+            format!(
+                "`{}`: `score_threshold` takes a floating point number, but {integer} is an \
+                 integer",
+                call.operator()
+            ),
+        )
+        .attribute("score_threshold", integer.to_string())
+        .fix("score_threshold", format!("{integer}f"))
+        .fail();
+    }
+    let counts = Type::tensor(data.shape.iter().take(1).cloned(), DataType::INT32);
+    let indices = Type::tensor(data.shape.iter().take(2).cloned(), DataType::INT32);
+    call.output(Type::tuple([counts, Type::Tensor(data), indices]))
+}
+
+fn non_max_suppression(call: &mut Call<'_>) -> Outcome {
+    let (data, counts) = (call.tensor(0)?, call.tensor(1)?);
+    needs_rank(call, 0, &data, 3, "batch, boxes, values")?;
+    needs_rank(call, 1, &counts, 1, "how many boxes of each sample count")?;
+    needs_attrs(call, NON_MAXIMUM_SUPPRESSION.key)?;
+    if !call.attrs().bool("return_indices") {
+        return call.output_tensor(data.shape.clone(), data.dtype);
+    }
+    let batch = data.shape[0].clone();
+    let indices = Type::tensor(data.shape.iter().take(2).cloned(), DataType::INT32);
+    let numbers = Type::tensor([batch, Dim::known(1)], DataType::INT32);
+    call.output(Type::tuple([indices, numbers]))
+}
+
+fn multibox_prior(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let [_, _, height, width] = &*data.shape else {
+        return needs_rank(call, 0, &data, 4, "batch, channels, height, width");
+    };
+    let length = |name: &str| match call.attrs().get(name) {
+        AttrValue::List(values) => i64::try_from(values.len()).map_err(|_| Halt::Silent),
+        AttrValue::None => Ok(0),
+        _ => Err(Halt::Silent),
+    };
+    let boxes = height * width * (length("sizes")? + length("ratios")? - 1);
+    call.output_tensor([Dim::known(1), boxes, Dim::known(4)], data.dtype)
+}
+
+fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
+    let (prob, offsets, anchors) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    needs_rank(call, 0, &prob, 3, "batch, classes, anchors")?;
+    needs_rank(call, 1, &offsets, 2, "batch, 4 · anchors")?;
+    needs_rank(call, 2, &anchors, 3, "1, anchors, 4")?;
+    let operator = call.operator();
+    let (p, o, a) = (call.name(0), call.name(1), call.name(2));
+    let (here, there) = (&prob.shape[2], &anchors.shape[1]);
+    if !may_equal(here, there) {
+        return Reason::new(
+            "shape-mismatch",
+            format!("`{operator}`: {p} is for {here} anchors, but {a} has {there}"),
+        )
+        .rule(format!("axis 2 of {p} and axis 1 of {a} are the anchors: {here} ≠ {there}"))
+        .axis(2, 1, format!("{there} anchors"))
+        .axis(0, 2, format!("{here} anchors"))
+        .fail();
+    }
+    let (wanted, found) = (here * 4, &offsets.shape[1]);
+    if !may_equal(&wanted, found) {
+        return Reason::new(
+            "shape-mismatch",
+            format!("`{operator}`: {o} has {found} offsets, but {here} anchors take {wanted}"),
+        )
+        .rule(format!("axis 1 of {o} has 4 offsets for each anchor: 4 · {here} ≠ {found}"))
+        .axis(1, 1, format!("{found} offsets"))
+        .axis(0, 2, format!("{here} anchors"))
+        .fail();
+    }
+    if there.as_known().is_some_and(|count| count <= 0) {
+        return Reason::new("shape-mismatch", format!("`{operator}`: {a} has no anchors"))
+            .rule(format!("axis 1 of {a} must be more than 0"))
+            .axis(2, 1, format!("{there}"))
+            .fail();
+    }
+    let corners = &anchors.shape[2];
+    if !may_equal(corners, &Dim::known(4)) {
+        return Reason::new(
+            "shape-mismatch",
+            format!("`{operator}`: each anchor of {a} has {corners} numbers, 4 are needed"),
+        )
+        .rule(format!("axis 2 of {a} holds the corners of an anchor box"))
+        .axis(2, 2, format!("{corners}"))
+        .fail();
+    }
+    let batch = prob.shape[0].clone();
+    let boxes = Type::tensor([batch.clone(), there.clone(), Dim::known(6)], prob.dtype);
+    call.output(Type::tuple([boxes, Type::tensor([batch], DataType::INT32)]))
+}
+
+fn proposal(call: &mut Call<'_>) -> Outcome {
+    let (prob, offsets, info) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    needs_rank(call, 0, &prob, 4, "batch, 2 · anchors, height, width")?;
+    needs_rank(call, 1, &offsets, 4, "batch, 4 · anchors, height, width")?;
+    needs_rank(call, 2, &info, 2, "batch, 3")?;
+    let numbers = &info.shape[1];
+    if !may_equal(numbers, &Dim::known(3)) {
+        let (operator, name) = (call.operator(), call.name(2));
+        return Reason::new(
+            "shape-mismatch",
+            format!("`{operator}`: {name} has {numbers} numbers for each image, 3 are needed"),
+        )
+        .rule(format!("axis 1 of {name} holds height, width and scale"))
+        .axis(2, 1, format!("{numbers}"))
+        .fail();
+    }
+    needs_attrs(call, PROPOSAL.key)?;
+    let Some(kept) = call.attrs().int("rpn_post_nms_top_n") else { return Err(Halt::Silent) };
+    call.output_tensor([&prob.shape[0] * kept, Dim::known(5)], prob.dtype)
+}
+
+fn roi_align(call: &mut Call<'_>) -> Outcome {
+    regions(call, ROI_ALIGN.key)
+}
+
+fn roi_pool(call: &mut Call<'_>) -> Outcome {
+    regions(call, ROI_POOL.key)
+}
+
+/// Each region of interest becomes an image of the size `pooled_size`.
+fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
+    let (data, rois) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    needs_attrs(call, key)?;
+    needs_rank(call, 0, &data, 4, "batch, channels, height, width")?;
+    needs_rank(call, 1, &rois, 2, "regions, 5")?;
+    let operator = call.operator();
+    let (channels, spatial) = match call.attrs().str("layout") {
+        "NCHW" => (1, 2),
+        "NHWC" => (3, 1),
+        other => {
+            return Reason::new(
+                "invalid-layout",
+                format!("`{operator}` does not take the layout \"{other}\""),
+            )
+            .rule("`layout` is \"NCHW\" or \"NHWC\"")
+            .attribute("layout", format!("\"{other}\""))
+            .fix("layout", "\"NCHW\"")
+            .fail();
+        }
+    };
+    let size = list_attr(call, "pooled_size")?;
+    let [height, width, ..] = &*size else {
+        let found = count(size.len(), "value", "values");
+        return Reason::new(
+            "attribute-length",
+            format!("`{operator}`: `pooled_size` has {found}, 2 are needed"),
+        )
+        .rule("`pooled_size` holds the height and the width of the pooled regions")
+        .attribute("pooled_size", found)
+        .fail();
+    };
+    let mut shape = data.shape.clone();
+    shape[0] = rois.shape[0].clone();
+    shape[channels] = data.shape[channels].clone();
+    shape[spatial] = height.clone();
+    shape[spatial + 1] = width.clone();
+    call.output_tensor(shape, data.dtype)
+}
+
+fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let [batch, channels, height, width] = &*data.shape else {
+        return needs_rank(call, 0, &data, 4, "batch, channels, height, width");
+    };
+    // `True` counts as 1.
+    let stride = call.attrs().dim("stride");
+    let Some(stride) = stride.or_else(|| call.attrs().int("stride").map(Dim::known)) else {
+        return Err(Halt::Silent);
+    };
+    if stride.is(0) {
+        return Reason::new(
+            "attribute-value",
+            format!("`{}`: `stride` must not be 0", call.operator()),
+        )
+        .rule("the height and the width are divided by `stride`")
+        .attribute("stride", "0")
+        .fix("stride", "1")
+        .fail();
+    }
+    let deep = channels * &stride * stride.clone();
+    call.output_tensor([batch.clone(), deep, height / &stride, width / &stride], data.dtype)
+}
