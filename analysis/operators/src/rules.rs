@@ -1,6 +1,6 @@
 //! What the relations of several families share.
 
-use types::{Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
+use types::{AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
 
 use crate::layout::Layout;
 
@@ -155,23 +155,37 @@ pub(crate) fn dtype_mismatch<T>(
 /// Spatial padding as a list of sums over both sides: one value for all axes, one for each, or one
 /// for each side.
 pub(crate) fn padding(call: &Call<'_>, name: &'static str, axes: usize) -> Result<Shape, Halt> {
-    let Some(values) = call.attrs().dims(name) else { return Err(Halt::Silent) };
-    match values.len() {
-        1 => Ok((0..axes).map(|_| &values[0] * 2).collect()),
-        n if n == axes => Ok(values.iter().map(|pad| pad * 2).collect()),
-        n if n == 2 * axes => Ok((0..axes).map(|i| &values[i] + &values[axes + i]).collect()),
-        n => Reason::new(
-            "attribute-length",
-            format!("`{}`: `{name}` has {n} values", call.operator()),
-        )
-        .rule(format!(
-            "`{name}` takes 1 value for all sides, {axes} for both sides of each axis, or {} for \
-             each side",
-            2 * axes
-        ))
-        .attribute(name, format!("{n} values"))
-        .fail(),
-    }
+    padding_sums(call, name, axes)?.or_else(Reason::fail)
+}
+
+/// As [`padding`], for callers to decide what a list of another length means.
+pub(crate) fn padding_sums(
+    call: &Call<'_>,
+    name: &'static str,
+    axes: usize,
+) -> Result<Result<Shape, Reason>, Halt> {
+    let values = list(call, name)?;
+    Ok(Ok(match values.len() {
+        1 => (0..axes).map(|_| &values[0] * 2).collect(),
+        n if n == axes => values.iter().map(|pad| pad * 2).collect(),
+        n if n == 2 * axes => (0..axes).map(|i| &values[i] + &values[axes + i]).collect(),
+        n => {
+            let count = if n == 1 { "1 value".to_owned() } else { format!("{n} values") };
+            let each = match axes {
+                1 => String::new(),
+                _ => format!("{axes} for both sides of each axis, "),
+            };
+            return Ok(Err(Reason::new(
+                "attribute-length",
+                format!("`{}`: `{name}` has {count}", call.operator()),
+            )
+            .rule(format!(
+                "`{name}` takes 1 value for all sides, {each}or {} for each side",
+                2 * axes
+            ))
+            .attribute(name, count)));
+        }
+    }))
 }
 
 /// A list attribute with one value for each of `axes` spatial axes.
@@ -287,4 +301,87 @@ pub(crate) fn dtype_or(call: &Call<'_>, name: &str, default: DataType) -> DataTy
 /// The elements of a type, if it is a tensor of known sizes.
 pub(crate) fn elements(ty: &Type) -> Option<u64> {
     ty.as_tensor()?.elements()
+}
+
+/// The values of the list attribute `name`. A list that is `None` reads as empty, as it does in
+/// TVM, and truth values as 0 and 1.
+pub(crate) fn list(call: &Call<'_>, name: &'static str) -> Result<Shape, Halt> {
+    match call.attrs().get(name) {
+        AttrValue::None => Ok(Shape::new()),
+        AttrValue::List(values) => values.iter().map(|value| whole(call, name, value)).collect(),
+        value => Ok(Shape::from_iter([whole(call, name, value)?])),
+    }
+}
+
+/// A value of the attribute `name` that must be a whole number.
+pub(crate) fn whole(call: &Call<'_>, name: &'static str, value: &AttrValue) -> Result<Dim, Halt> {
+    let number = match value {
+        AttrValue::Float(number) => number.0,
+        AttrValue::Bool(truth) => return Ok(Dim::known(i64::from(*truth))),
+        other => return other.as_dim().ok_or(Halt::Silent),
+    };
+    Reason::new(
+        "attribute-value",
+        format!("`{}`: `{name}` counts elements, {number} is no whole number", call.operator()),
+    )
+    .attribute(name, format!("{number}"))
+    .fail()
+}
+
+/// The value at `index` of the list attribute `name`, which has one for each of `wanted` axes.
+/// Values behind those are not read, as they are not in TVM.
+pub(crate) fn element(
+    call: &Call<'_>,
+    name: &'static str,
+    values: &[Dim],
+    index: usize,
+    wanted: usize,
+) -> Result<Dim, Halt> {
+    match values.get(index) {
+        Some(value) => Ok(value.clone()),
+        None => wrong_length(call, name, values.len(), wanted),
+    }
+}
+
+/// `a / b` rounded toward negative infinity, where `b` comes from the attribute `name`.
+pub(crate) fn floor_div(
+    call: &Call<'_>,
+    name: &'static str,
+    a: &Dim,
+    b: &Dim,
+) -> Result<Dim, Halt> {
+    not_zero(call, name, b)?;
+    Ok(a / b)
+}
+
+/// `a / b` rounded toward zero, where `b` comes from the attribute `name`.
+pub(crate) fn trunc_div(
+    call: &Call<'_>,
+    name: &'static str,
+    a: &Dim,
+    b: &Dim,
+) -> Result<Dim, Halt> {
+    not_zero(call, name, b)?;
+    Ok(match (a, b) {
+        (Dim::Known { size: x, wide: wx }, Dim::Known { size: y, wide: wy }) => x
+            .checked_div(*y)
+            .map_or(Dim::Any, |size| Dim::Known { size, wide: *wx || *wy }),
+        _ => a / b,
+    })
+}
+
+fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
+    if !value.is(0) {
+        return Ok(());
+    }
+    let mut reason =
+        Reason::new("attribute-value", format!("`{}`: `{name}` holds a 0", call.operator()))
+            .rule(format!("sizes are divided by `{name}`, which must not be 0"))
+            .attribute(name, "0");
+    if let Some(values) = call.attrs().get(name).as_list() {
+        let or_one = |value: &AttrValue| value.as_int().filter(|&n| n != 0).unwrap_or(1).to_string();
+        let fixed: Vec<String> = values.iter().map(or_one).collect();
+        reason = reason.fix(name, format!("[{}]", fixed.join(", ")));
+    }
+    reason.fail()
 }
