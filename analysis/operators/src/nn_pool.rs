@@ -223,10 +223,6 @@ fn pool2d(call: &mut Call<'_>) -> Outcome {
 }
 
 fn pool3d(call: &mut Call<'_>) -> Outcome {
-    // The only one of the three that reads where its result is to be laid out.
-    if call.attrs().str("out_layout") != "" {
-        layout_attr(call, "out_layout")?;
-    }
     pool(call, "DHW")
 }
 
@@ -234,6 +230,11 @@ fn pool3d(call: &mut Call<'_>) -> Outcome {
 fn pool(call: &mut Call<'_>, letters: &str) -> Outcome {
     let data = call.tensor(0)?;
     let positions = pooled_axes(call, &data, letters)?;
+    // The result keeps the layout of the argument. TVM reads what is written here all the same,
+    // except over planes.
+    if letters != "HW" && !call.attrs().str("out_layout").is_empty() {
+        layout_attr(call, "out_layout")?;
+    }
     let axes = positions.len();
     let pad = padding_sums(call, "padding", axes)?.or_else(Reason::undecided)?;
     let (window, dilation) = (list(call, "pool_size")?, list(call, "dilation")?);
@@ -342,7 +343,7 @@ fn pooled_axis(
     let operator = call.operator();
     let wrong = |message: String| {
         Reason::new("invalid-layout", message)
-            .rule(format!("`layout` must hold the axes that are pooled over, none of them split"))
+            .rule("`layout` must hold the axes that are pooled over, none of them split")
             .attribute("layout", format!("\"{layout}\""))
             .help(format!("write `layout=\"{base}\"`, or the order that the axes stand in"))
     };
