@@ -45,7 +45,10 @@ impl Layout {
                 }
                 b'0'..=b'9' => factor = (factor * 10 + i64::from(letter - b'0')).min(1 << 31),
                 b'A'..=b'Z' => {
-                    return Err(format!("the number before `{}` belongs to no block", letter as char));
+                    return Err(format!(
+                        "the number before `{}` belongs to no block",
+                        letter as char
+                    ));
                 }
                 b'a'..=b'z' => {
                     return Err(format!("the block `{}` has no size before it", letter as char));
@@ -53,9 +56,9 @@ impl Layout {
                 _ => return Err(format!("`{}` names no axis", letter as char)),
             }
         }
-        let orphan = axes.iter().find(|axis| {
-            !axis.is_primal() && !axes.iter().any(|a| a.letter == axis.primal())
-        });
+        let orphan = axes
+            .iter()
+            .find(|axis| !axis.is_primal() && !axes.iter().any(|a| a.letter == axis.primal()));
         if let Some(axis) = orphan {
             let (block, primal) = (axis.letter as char, axis.primal() as char);
             return Err(format!("the block `{block}` has no axis `{primal}` to belong to"));
@@ -174,7 +177,9 @@ mod tests {
 
     #[test]
     fn wrong_layouts() {
-        for (text, part) in [("NC4HW", "belongs to no block"), ("NCc", "no size"), ("N4x", "no axis")] {
+        for (text, part) in
+            [("NC4HW", "belongs to no block"), ("NCc", "no size"), ("N4x", "no axis")]
+        {
             let message = Layout::parse(text).err().unwrap_or_default();
             assert!(message.contains(part), "{text}: {message}");
         }

@@ -223,7 +223,10 @@ fn gemm_weight(call: &mut Call<'_>) -> Outcome {
     let reduced = height * width * inputs.clone();
     let reduced = round_up(call, "tile_cols", &reduced, &(&columns * 4))?;
     let outputs = round_up(call, "tile_rows", outputs, &rows)?;
-    call.output_tensor([outputs / rows.clone(), reduced / columns.clone(), rows, columns], weight.dtype)
+    call.output_tensor(
+        [outputs / rows.clone(), reduced / columns.clone(), rows, columns],
+        weight.dtype,
+    )
 }
 
 /// `size` rounded up to a multiple of `unit`, which comes from the attribute `name`.
@@ -282,13 +285,13 @@ fn tile_and(call: &Call<'_>, size: &Dim) -> Result<Dim, Halt> {
     Ok(Dim::known(tile) + size.clone() - 1)
 }
 
-fn wrong_rank<T>(call: &Call<'_>, rank: usize, axes: &str) -> Result<T, Halt> {
+fn wrong_rank<T>(call: &Call<'_>, rank: usize, letters: &str) -> Result<T, Halt> {
     let (operator, name) = (call.operator(), call.name(0));
-    let wanted = axes.split(", ").count();
+    let wanted = letters.split(", ").count();
     Reason::new(
         "rank-mismatch",
-        format!("`{operator}`: {name} must have {wanted} axes ({axes}), it has {rank}"),
+        format!("`{operator}`: {name} must have {wanted} axes ({letters}), it has {rank}"),
     )
-    .argument(0, format!("{rank} axes"))
+    .argument(0, axes(rank))
     .fail()
 }

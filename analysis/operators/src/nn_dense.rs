@@ -34,7 +34,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .cost(Cost::Macs(dense_macs))
         .doc(Doc {
             summary: "`nn.dense` with a weight whose rows are in blocks.",
-            args: &["`(N, input_dim)`", "`(units / n, input_dim, n)`, or with blocks of inputs too"],
+            args: &[
+                "`(N, input_dim)`",
+                "`(units / n, input_dim, n)`, or with blocks of inputs too",
+            ],
             shape: "`(N, units)`, from the first and third axis of `weight`",
             example: "nn.contrib_dense_pack(%x, %w, units=None, weight_layout=\"NC8n\", \
                       attrs_type_key=\"relay.attrs.DensePackAttrs\")",
@@ -91,7 +94,7 @@ fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Out
         let found = if rank == 0 { "is a scalar" } else { "has 1 axis" };
         return Reason::new(
             "rank-mismatch",
-            format!("`{operator}`: {name} must have {least} axes at least, it {found}"),
+            format!("`{operator}`: {name} must have {} at least, it {found}", axes(least)),
         )
         .argument(0, if rank == 0 { "a scalar" } else { "1 axis" })
         .fail();
@@ -105,7 +108,18 @@ fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Out
         AttrValue::None => {
             let b = b?;
             let [rows, columns] = &b.shape[..] else { return not_a_matrix(call, b.rank()) };
-            if transpose_b { rows.clone() } else { columns.clone() }
+            let (units, inner) = if transpose_b { (rows, columns) } else { (columns, rows) };
+            // One dynamic side takes the size of the other.
+            let (mut new_a, mut new_b) = (a.shape.clone(), b.shape.clone());
+            if new_a[reduce_axis].is_any() {
+                new_a[reduce_axis] = inner.clone();
+            }
+            if inner.is_any() {
+                new_b[usize::from(transpose_b)] = a.shape[reduce_axis].clone();
+            }
+            call.assign(0, TensorType::new(new_a, a.dtype))?;
+            call.assign(1, TensorType::new(new_b, b.dtype))?;
+            units.clone()
         }
         units => {
             let units = whole(call, "units", units)?;
@@ -166,9 +180,9 @@ fn not_a_matrix<T>(call: &Call<'_>, rank: usize) -> Result<T, Halt> {
     let (operator, name) = (call.operator(), call.name(1));
     Reason::new(
         "rank-mismatch",
-        format!("`{operator}`: {name} must be a matrix, it has {rank} axes"),
+        format!("`{operator}`: {name} must be a matrix, it has {}", axes(rank)),
     )
-    .argument(1, format!("{rank} axes"))
+    .argument(1, axes(rank))
     .fail()
 }
 
@@ -205,7 +219,7 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
                     call.name(position)
                 ),
             )
-            .argument(position, format!("{rank} axes"))
+            .argument(position, axes(rank))
             .fail();
         }
     }
@@ -236,13 +250,14 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
             return inner_mismatch(call, (0, x_inner, m), (1, y_inner, n));
         }
     }
-    let batch = if xb.is_any() || yb.is_any() {
-        Dim::Any
-    } else {
-        Dim::apply(types::Op::Max, xb, yb)
-    };
+    let batch = larger(xb, yb);
     let dtype = dtype_or(call, "out_dtype", x.dtype);
     call.output_tensor([batch, x.shape[x_row].clone(), y.shape[y_column].clone()], dtype)
+}
+
+/// The larger of two sizes.
+fn larger(a: &Dim, b: &Dim) -> Dim {
+    if a == b { a.clone() } else { Dim::apply(types::Op::Max, a, b) }
 }
 
 fn dense_pack(call: &mut Call<'_>) -> Outcome {
@@ -261,7 +276,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
             "rank-mismatch",
             format!("`{operator}`: {name} must have 2 axes (N, input_dim), it has {rank}"),
         )
-        .argument(0, format!("{rank} axes"))
+        .argument(0, axes(rank))
         .fail();
     }
     let blocks = match &weight.shape[..] {
@@ -273,7 +288,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
                 format!("`{operator}`: {name} must have 3 or 4 axes, it has {rank}"),
             )
             .rule("the rows of the weight are in blocks, and its columns may be")
-            .argument(1, format!("{rank} axes"))
+            .argument(1, axes(rank))
             .fail();
         }
     };

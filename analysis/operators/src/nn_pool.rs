@@ -94,18 +94,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .attrs(&GLOBAL_POOL2D)
         .rule("GlobalAvgPool2D", global_pool2d)
         .cost(Cost::Reduction)
-        .doc(global_2d(
-            "Averages each plane to one element.",
-            "nn.global_avg_pool2d(%x)",
-        )),
+        .doc(global_2d("Averages each plane to one element.", "nn.global_avg_pool2d(%x)")),
     op("nn.global_max_pool2d", &["data"])
         .attrs(&GLOBAL_POOL2D)
         .rule("GlobalMaxPool2D", global_pool2d)
         .cost(Cost::Reduction)
-        .doc(global_2d(
-            "Takes the largest element of each plane.",
-            "nn.global_max_pool2d(%x)",
-        )),
+        .doc(global_2d("Takes the largest element of each plane.", "nn.global_max_pool2d(%x)")),
     op("nn.max_pool1d", &["data"])
         .attrs(&MAX_POOL1D)
         .rule("MaxPool1D", pool1d)
@@ -305,10 +299,10 @@ fn output_size_length<T>(call: &Call<'_>, found: usize, letters: &str) -> Result
     };
     Reason::new(
         "attribute-length",
-        format!("`{}`: `output_size` has {found} values", call.operator()),
+        format!("`{}`: `output_size` has {}", call.operator(), counted(found, "value")),
     )
     .rule(format!("`output_size` takes 1 value{each}, or none to keep the size"))
-    .attribute("output_size", format!("{found} values"))
+    .attribute("output_size", counted(found, "value"))
     .fail()
 }
 
@@ -319,11 +313,7 @@ fn pool2d_grad(call: &mut Call<'_>) -> Outcome {
 }
 
 /// The positions of the axes that are pooled over, in the order of `letters`.
-fn pooled_axes(
-    call: &Call<'_>,
-    data: &TensorType,
-    letters: &str,
-) -> Result<Vec<usize>, Halt> {
+fn pooled_axes(call: &Call<'_>, data: &TensorType, letters: &str) -> Result<Vec<usize>, Halt> {
     let layout = layout_attr(call, "layout")?;
     let base = match letters {
         "W" => "NCW",
@@ -368,12 +358,13 @@ fn pooled_axis(
     Reason::new(
         "rank-mismatch",
         format!(
-            "`{operator}`: {name} has {rank} axes, but the layout \"{layout}\" has {}",
+            "`{operator}`: {name} has {}, but the layout \"{layout}\" has {}",
+            axes(rank),
             layout.rank()
         ),
     )
     .rule(format!("the layout \"{layout}\" puts {letter} on axis {at} of {name}"))
-    .argument(0, format!("{rank} axes"))
+    .argument(0, axes(rank))
     .attribute("layout", format!("\"{layout}\""))
     .fail()
 }

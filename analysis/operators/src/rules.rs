@@ -106,16 +106,19 @@ pub(crate) fn in_layout(
                 return Reason::new(
                     "rank-mismatch",
                     format!(
-                        "`{operator}`: {name} has {rank} axes, but the layout \"{from}\" has {wanted}"
+                        "`{operator}`: {name} has {}, but the layout \"{from}\" has {wanted}",
+                        axes(rank)
                     ),
                 )
-                .argument(position, format!("{rank} axes"))
+                .argument(position, axes(rank))
                 .fail();
             }
             Reason::new(
                 "shape-mismatch",
-                format!("`{operator}`: {name} of shape `{}` does not have the blocks of \"{from}\"",
-                    shape_text(&tensor.shape)),
+                format!(
+                    "`{operator}`: {name} of shape `{}` does not have the blocks of \"{from}\"",
+                    shape_text(&tensor.shape)
+                ),
             )
             .argument(position, format!("layout \"{from}\""))
             .fail()
@@ -141,15 +144,12 @@ pub(crate) fn dtype_mismatch<T>(
 ) -> Result<T, Halt> {
     let operator = call.operator();
     let (x, y) = (call.name(a.0), call.name(b.0));
-    Reason::new(
-        "dtype-mismatch",
-        format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1),
-    )
-    .rule(format!("{x} and {y} must have the same data type"))
-    .argument(b.0, b.1.to_string())
-    .argument(a.0, a.1.to_string())
-    .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
-    .fail()
+    Reason::new("dtype-mismatch", format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1))
+        .rule(format!("{x} and {y} must have the same data type"))
+        .argument(b.0, b.1.to_string())
+        .argument(a.0, a.1.to_string())
+        .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
+        .fail()
 }
 
 /// Spatial padding as a list of sums over both sides: one value for all axes, one for each, or one
@@ -170,7 +170,7 @@ pub(crate) fn padding_sums(
         n if n == axes => values.iter().map(|pad| pad * 2).collect(),
         n if n == 2 * axes => (0..axes).map(|i| &values[i] + &values[axes + i]).collect(),
         n => {
-            let count = if n == 1 { "1 value".to_owned() } else { format!("{n} values") };
+            let count = counted(n, "value");
             let each = match axes {
                 1 => String::new(),
                 _ => format!("{axes} for both sides of each axis, "),
@@ -204,13 +204,14 @@ pub(crate) fn wrong_length<T>(
     found: usize,
     wanted: usize,
 ) -> Result<T, Halt> {
-    let values = if found == 1 { "value" } else { "values" };
+    let needed = if wanted == 1 { "1 is".to_owned() } else { format!("{wanted} are") };
+    let (found, each) = (counted(found, "value"), axes(wanted));
     Reason::new(
         "attribute-length",
-        format!("`{}`: `{name}` has {found} {values}, {wanted} are needed", call.operator()),
+        format!("`{}`: `{name}` has {found}, {needed} needed", call.operator()),
     )
-    .rule(format!("`{name}` has one value for each of the {wanted} spatial axes"))
-    .attribute(name, format!("{found} {values}"))
+    .rule(format!("`{name}` has one value for each of {each}"))
+    .attribute(name, found)
     .fail()
 }
 
@@ -363,9 +364,9 @@ pub(crate) fn trunc_div(
 ) -> Result<Dim, Halt> {
     not_zero(call, name, b)?;
     Ok(match (a, b) {
-        (Dim::Known { size: x, wide: wx }, Dim::Known { size: y, wide: wy }) => x
-            .checked_div(*y)
-            .map_or(Dim::Any, |size| Dim::Known { size, wide: *wx || *wy }),
+        (Dim::Known { size: x, wide: wx }, Dim::Known { size: y, wide: wy }) => {
+            x.checked_div(*y).map_or(Dim::Any, |size| Dim::Known { size, wide: *wx || *wy })
+        }
         _ => a / b,
     })
 }
@@ -374,14 +375,34 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
     if !value.is(0) {
         return Ok(());
     }
-    let mut reason =
-        Reason::new("attribute-value", format!("`{}`: `{name}` holds a 0", call.operator()))
-            .rule(format!("sizes are divided by `{name}`, which must not be 0"))
-            .attribute(name, "0");
-    if let Some(values) = call.attrs().get(name).as_list() {
-        let or_one = |value: &AttrValue| value.as_int().filter(|&n| n != 0).unwrap_or(1).to_string();
-        let fixed: Vec<String> = values.iter().map(or_one).collect();
-        reason = reason.fix(name, format!("[{}]", fixed.join(", ")));
+    let values = call.attrs().get(name).as_list();
+    let is = if values.is_some() { "holds a 0" } else { "is 0" };
+    let reason = Reason::new("attribute-value", format!("`{}`: `{name}` {is}", call.operator()))
+        .rule(format!("sizes are divided by `{name}`, which must not be 0"))
+        .attribute(name, "0");
+    let fixed = match values {
+        Some(values) => {
+            let or_one = |value: &AttrValue| match value.as_int()? {
+                0 => Some("1".to_owned()),
+                number => Some(number.to_string()),
+            };
+            let fixed: Option<Vec<String>> = values.iter().map(or_one).collect();
+            fixed.map(|fixed| format!("[{}]", fixed.join(", ")))
+        }
+        None => Some("1".to_owned()),
+    };
+    match fixed {
+        Some(fixed) => reason.fix(name, fixed).fail(),
+        None => reason.fail(),
     }
-    reason.fail()
+}
+
+/// A number of axes in a sentence.
+pub(crate) fn axes(n: usize) -> String {
+    if n == 1 { "1 axis".to_owned() } else { format!("{n} axes") }
+}
+
+/// A number of things whose plural ends in "s" in a sentence.
+pub(crate) fn counted(n: usize, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }

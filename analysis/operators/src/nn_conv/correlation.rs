@@ -20,14 +20,11 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     let (stride1, stride2) = (number("stride1")?, number("stride2")?);
     for (name, stride) in [("stride1", stride1), ("stride2", stride2)] {
         if stride == 0 {
-            return Reason::new(
-                "attribute-value",
-                format!("`{}`: `{name}` is 0", call.operator()),
-            )
-            .rule("a stride is the distance from one place to the next, 1 at least")
-            .attribute(name, "0")
-            .fix(name, "1")
-            .fail();
+            return Reason::new("attribute-value", format!("`{}`: `{name}` is 0", call.operator()))
+                .rule("a stride is the distance from one place to the next, 1 at least")
+                .attribute(name, "0")
+                .fix(name, "1")
+                .fail();
         }
     }
     // The height is that of the first argument and the width that of the second; the two are not
@@ -51,12 +48,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
 }
 
 /// The size of an axis that the argument at `position` must have.
-fn size(
-    call: &Call<'_>,
-    tensor: &TensorType,
-    position: usize,
-    axis: usize,
-) -> Result<Dim, Halt> {
+fn size(call: &Call<'_>, tensor: &TensorType, position: usize, axis: usize) -> Result<Dim, Halt> {
     if let Some(size) = tensor.shape.get(axis) {
         return Ok(size.clone());
     }
@@ -65,6 +57,6 @@ fn size(
         "rank-mismatch",
         format!("`{}`: {name} must have 4 axes (N, C, H, W), it has {rank}", call.operator()),
     )
-    .argument(position, format!("{rank} axes"))
+    .argument(position, axes(rank))
     .fail()
 }

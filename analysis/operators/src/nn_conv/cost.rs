@@ -28,9 +28,10 @@ pub(super) fn gradient(call: &CostCall<'_>) -> Option<u64> {
 pub(crate) fn ready(call: &CostCall<'_>) -> Option<u64> {
     let (_, channels) = places(call.args.first()?, call.attrs.str("data_layout"))?;
     let groups = u64::try_from(call.attrs.int("groups")?).ok()?;
-    let window = call.attrs.dims("kernel_size")?.iter().try_fold(1u64, |window, size| {
-        window.checked_mul(u64::try_from(size.as_known()?).ok()?)
-    })?;
+    let window =
+        call.attrs.dims("kernel_size")?.iter().try_fold(1u64, |window, size| {
+            window.checked_mul(u64::try_from(size.as_known()?).ok()?)
+        })?;
     elements(call.result)?.checked_mul(window)?.checked_mul(channels.checked_div(groups)?)
 }
 

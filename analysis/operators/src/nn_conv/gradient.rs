@@ -16,7 +16,8 @@ pub(super) fn conv2d_backward_weight(call: &mut Call<'_>) -> Outcome {
     let weight_layout = layout(call, "out_layout", &oihw, "the weight")?;
     let dshape = in_layout(call, 1, &data, &data_layout, &nchw)?;
     let gshape = in_layout(call, 0, &grad, &grad_layout, &nchw)?;
-    let (in_channels, out_channels) = (known_channels(call, 1, &dshape)?, known_channels(call, 0, &gshape)?);
+    let (in_channels, out_channels) =
+        (known_channels(call, 1, &dshape)?, known_channels(call, 0, &gshape)?);
     let groups = call.attrs().int("groups").unwrap_or(1);
     // As many groups as channels: `channels` says how many results each channel gave.
     let inner = if in_channels == out_channels && in_channels == groups {
@@ -34,12 +35,7 @@ pub(super) fn conv2d_backward_weight(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, dtype)
 }
 
-fn layout(
-    call: &Call<'_>,
-    name: &'static str,
-    base: &Layout,
-    of: &str,
-) -> Result<Layout, Halt> {
+fn layout(call: &Call<'_>, name: &'static str, base: &Layout, of: &str) -> Result<Layout, Halt> {
     let layout = layout_attr(call, name)?;
     if layout.converts_to(base) {
         return Ok(layout);

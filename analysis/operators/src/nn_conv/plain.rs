@@ -276,6 +276,6 @@ fn check_offset(call: &Call<'_>, wanted: &Shape, dtype: DataType) -> Outcome {
     );
     match differs {
         Some(axis) => reason.axis(1, axis, format!("{}", found.shape[axis])).fail(),
-        None => reason.argument(1, format!("{} axes", found.rank())).fail(),
+        None => reason.argument(1, axes(found.rank())).fail(),
     }
 }

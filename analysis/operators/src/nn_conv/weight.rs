@@ -152,7 +152,11 @@ impl Weight<'_> {
             if one { String::new() } else { format!(" × {groups}") },
         ))
         .mark(self.here(), self.at('I'), format!("{weight} input channels"))
-        .mark(Place::Argument(0), self.layouts.data.index_of('C'), format!("{data} channels"));
+        .mark(
+            Place::Argument(0),
+            self.layouts.data.index_of('C'),
+            format!("{data} channels"),
+        );
         if let (Some(c), Some(i), false) = (data.as_known(), weight.as_known(), self.transposed) {
             if i > 0 && c % i == 0 && c / i > 1 && self.layouts.data_base.rank() > 3 {
                 reason = reason.help(format!("with `groups={}` these shapes fit", c / i));

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use types::{Op, Place};
+use types::Place;
 
+use super::larger;
 use crate::prelude::*;
 
 /// A label of an equation. The ellipsis stands for axes without name, and sorts first.
@@ -104,14 +105,14 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     };
     let (subscripts, count) = (equation.inputs.len(), operands.len());
     if subscripts != count {
-        let wants = if subscripts == 1 { "1 operand" } else { &format!("{subscripts} operands") };
+        let wants = counted(subscripts, "operand");
         return Reason::new(
             "attribute-mismatch",
             format!("`{}`: \"{text}\" is for {wants}, there are {count}", call.operator()),
         )
         .rule("the equation has one subscript for each operand, separated by commas")
         .attribute("equation", format!("for {wants}"))
-        .argument(0, format!("{count} operands"))
+        .argument(0, counted(count, "operand"))
         .fail();
     }
 
@@ -172,8 +173,10 @@ fn add_size(
             let letter = char::from(letter);
             return Reason::new(
                 "shape-mismatch",
-                format!("`{}`: {letter} is {a} in operand {k} and {b} in operand {operand}",
-                    call.operator()),
+                format!(
+                    "`{}`: {letter} is {a} in operand {k} and {b} in operand {operand}",
+                    call.operator()
+                ),
             )
             .rule(format!(
                 "axes of one label must be equal or 1: axis {at} of operand {k} is {a}, axis \
@@ -186,7 +189,7 @@ fn add_size(
         // What is known of the other one is not carried over.
         (Some(_), None) => size.clone(),
         (None, Some(_)) => return Ok(()),
-        (None, None) => Dim::apply(Op::Max, known, size),
+        (None, None) => larger(known, size),
     };
     Ok(())
 }
@@ -222,8 +225,7 @@ fn broadcast_unnamed(call: &Call<'_>, shapes: &[(usize, Vec<Dim>)]) -> Result<Ve
                 }
                 (Some(_), None) => known.clone(),
                 (None, Some(_)) => size.clone(),
-                (None, None) if known == size => known.clone(),
-                (None, None) => Dim::apply(Op::Max, known, size),
+                (None, None) => larger(known, size),
             };
         }
     }
@@ -241,12 +243,13 @@ fn wrong_rank<T>(
     Reason::new(
         "rank-mismatch",
         format!(
-            "`{}`: operand {operand} has {rank} axes, its subscript is for {wanted}",
-            call.operator()
+            "`{}`: operand {operand} has {}, its subscript is for {wanted}",
+            call.operator(),
+            axes(rank)
         ),
     )
     .rule("a subscript has one label for each axis of its operand; `...` stands for the others")
-    .mark(Place::Field(0, operand), None, format!("{rank} axes"))
+    .mark(Place::Field(0, operand), None, axes(rank))
     .attribute("equation", format!("{wanted} axes for operand {operand}"))
     .fail()
 }

@@ -28,10 +28,7 @@ pub(super) fn space_to_depth(call: &mut Call<'_>) -> Outcome {
 }
 
 /// A change of shape in NCHW, by a block size.
-fn sub_pixel(
-    call: &mut Call<'_>,
-    change: fn(&Call<'_>, &mut Shape, &Dim) -> Outcome,
-) -> Outcome {
+fn sub_pixel(call: &mut Call<'_>, change: fn(&Call<'_>, &mut Shape, &Dim) -> Outcome) -> Outcome {
     let data = call.tensor(0)?;
     let nchw = Layout::plain("NCHW");
     let layout = needs_axes(call, "layout", layout_attr(call, "layout")?, &nchw)?;
@@ -94,7 +91,7 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
             format!("`{operator}`: {name} must have 2 axes at least, it has {rank}"),
         )
         .rule("the first axis counts batches, and there are blocks of the axes behind it")
-        .argument(0, format!("{rank} axes"))
+        .argument(0, axes(rank))
         .undecided();
     }
     let blocks = list(call, "block_shape")?;
@@ -105,24 +102,27 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
         let sizes = blocks.len();
         return Reason::new(
             "attribute-length",
-            format!("`{operator}`: `{pairs}` has {count} entries, `block_shape` has {sizes}"),
+            format!(
+                "`{operator}`: `{pairs}` has {}, `block_shape` has {sizes}",
+                counted(count, "pair")
+            ),
         )
         .rule(format!("each axis in blocks has a size in `block_shape` and a pair in `{pairs}`"))
-        .attribute(pairs, format!("{count} entries"))
-        .attribute("block_shape", format!("{sizes} entries"))
+        .attribute(pairs, counted(count, "pair"))
+        .attribute("block_shape", counted(sizes, "value"))
         .fail();
     }
     if count >= rank {
         return Reason::new(
             "attribute-length",
             format!(
-                "`{operator}`: `block_shape` has {count} entries, but {name} has {} axes behind \
-                 the batch",
-                rank - 1
+                "`{operator}`: `block_shape` has {}, but {name} has {} behind the batch",
+                counted(count, "value"),
+                axes(rank - 1)
             ),
         )
-        .attribute("block_shape", format!("{count} entries"))
-        .argument(0, format!("{rank} axes"))
+        .attribute("block_shape", counted(count, "value"))
+        .argument(0, axes(rank))
         .fail();
     }
     Ok(blocks)

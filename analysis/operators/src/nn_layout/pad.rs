@@ -59,11 +59,16 @@ fn widths(call: &Call<'_>, data: &TensorType) -> Result<Vec<(i64, i64)>, Halt> {
         let count = pairs.len();
         let reason = Reason::new(
             "attribute-length",
-            format!("`{operator}`: `pad_width` has {count} pairs, {} has {rank} axes", call.name(0)),
+            format!(
+                "`{operator}`: `pad_width` has {}, {} has {}",
+                counted(count, "pair"),
+                call.name(0),
+                axes(rank)
+            ),
         )
         .rule("`pad_width` has one pair for each axis: before and after")
-        .attribute("pad_width", format!("{count} pairs"))
-        .argument(0, format!("{rank} axes"));
+        .attribute("pad_width", counted(count, "pair"))
+        .argument(0, axes(rank));
         // Padding is mostly written for the last axes.
         if pairs.len() < rank && count > 0 {
             return reason
@@ -85,10 +90,7 @@ fn width(call: &Call<'_>, axis: usize, pair: &AttrValue) -> Result<(i64, i64), H
         _ if values.iter().any(|value| matches!(value, AttrValue::Error)) => Err(Halt::Silent),
         _ => Reason::new(
             "attribute-value",
-            format!(
-                "`{}`: `pad_width` on axis {axis} must be two whole numbers",
-                call.operator()
-            ),
+            format!("`{}`: `pad_width` on axis {axis} must be two whole numbers", call.operator()),
         )
         .attribute("pad_width", format!("the pair of axis {axis}"))
         .fail(),
@@ -102,7 +104,7 @@ pub(super) fn not_a_pair<T>(
     axis: usize,
     found: usize,
 ) -> Result<T, Halt> {
-    let values = if found == 1 { "1 value" } else { &format!("{found} values") };
+    let values = counted(found, "value");
     Reason::new(
         "attribute-length",
         format!("`{}`: entry {axis} of `{name}` has {values}, 2 are needed", call.operator()),
@@ -126,18 +128,19 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     let strides = list(call, "strides")?;
     let (rank, count) = (x.rank(), strides.len());
     if rank != count {
-        let values = if count == 1 { "1 value" } else { &format!("{count} values") };
+        let values = counted(count, "value");
         return Reason::new(
             "attribute-length",
             format!(
-                "`{}`: `strides` has {values}, {} has {rank} axes",
+                "`{}`: `strides` has {values}, {} has {}",
                 call.operator(),
-                call.name(0)
+                call.name(0),
+                axes(rank)
             ),
         )
         .rule("`strides` has one value for each axis; 1 leaves it as it is")
         .attribute("strides", values)
-        .argument(0, format!("{rank} axes"))
+        .argument(0, axes(rank))
         .fail();
     }
     let dilated = x.shape.iter().zip(strides).map(|(size, stride)| (size - 1) * stride + 1);

@@ -18,9 +18,9 @@ fn upsample(call: &mut Call<'_>, base: &str, scales: &[&'static str]) -> Outcome
     for (size, scale) in shape[2..].iter_mut().zip(scales) {
         let Some(factor) = call.attrs().float(scale) else { return Err(Halt::Silent) };
         // A size that depends on the program's run has no arithmetic with fractions.
-        *size = size.as_known().map_or(Dim::Any, |size| {
-            Dim::known((size as f64 * factor).round_ties_even() as i64)
-        });
+        *size = size
+            .as_known()
+            .map_or(Dim::Any, |size| Dim::known((size as f64 * factor).round_ties_even() as i64));
     }
     let Some(shape) = base.convert(&shape, &layout) else { return Err(Halt::Silent) };
     call.output_tensor(shape, data.dtype)

@@ -29,9 +29,10 @@ pub(super) fn layout_transform(call: &mut Call<'_>) -> Outcome {
 
 fn not_convertible(call: &Call<'_>, src: &Layout, dst: &Layout) -> Outcome {
     let lacks = |a: &Layout, b: &Layout| {
-        b.axes().iter().map(|axis| axis.letter.to_ascii_uppercase() as char).find(|letter| {
-            a.index_of(*letter).is_none()
-        })
+        b.axes()
+            .iter()
+            .map(|axis| axis.letter.to_ascii_uppercase() as char)
+            .find(|letter| a.index_of(*letter).is_none())
     };
     let (name, message) = match (lacks(dst, src), lacks(src, dst)) {
         (Some(letter), _) => {
@@ -93,11 +94,11 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
         let (operator, name, other) = (call.operator(), call.name(0), call.name(1));
         return Reason::new(
             "rank-mismatch",
-            format!("`{operator}`: {name} has {x} axes, {other} has {b}"),
+            format!("`{operator}`: {name} has {}, {other} has {b}", axes(x)),
         )
         .rule("data and buffer have the same axes, and differ in size on `axis` alone")
-        .argument(0, format!("{x} axes"))
-        .argument(1, format!("{b} axes"))
+        .argument(0, axes(x))
+        .argument(1, axes(b))
         .fail();
     }
     axis_attr(call, "axis", 1, b)?;
