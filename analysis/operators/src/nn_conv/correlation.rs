@@ -38,11 +38,12 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
         )
         .attribute("max_displacement", format!("{reach}"))
     };
-    let displacements = (reach / stride2).checked_mul(2).and_then(|d| d.checked_add(1));
+    let displacements =
+        reach.checked_div(stride2).and_then(|d| d.checked_mul(2)).and_then(|d| d.checked_add(1));
     let border = reach.checked_add((kernel.saturating_sub(1)) / 2).and_then(|b| b.checked_mul(2));
     let channels = displacements.and_then(|d| d.checked_mul(d));
     let (Some(border), Some(channels)) = (border, channels) else { return out_of_range().fail() };
-    let places = |size: Dim, pad: &Dim| (size + pad.clone() - border + (stride1 - 1)) / stride1;
+    let places = |size: Dim, pad: &Dim| (size + pad.clone() - border + stride1 - 1) / stride1;
     let shape = [batch, Dim::known(channels), places(height, &pad[0]), places(width, &pad[1])];
     call.output_tensor(shape, data1.dtype)
 }
