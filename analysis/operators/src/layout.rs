@@ -45,7 +45,10 @@ impl Layout {
                 }
                 b'0'..=b'9' => factor = (factor * 10 + i64::from(letter - b'0')).min(1 << 31),
                 b'A'..=b'Z' => {
-                    return Err(format!("the number before `{}` belongs to no block", letter as char));
+                    return Err(format!(
+                        "the number before `{}` belongs to no block",
+                        letter as char
+                    ));
                 }
                 b'a'..=b'z' => {
                     return Err(format!("the block `{}` has no size before it", letter as char));
@@ -53,14 +56,20 @@ impl Layout {
                 _ => return Err(format!("`{}` names no axis", letter as char)),
             }
         }
-        let orphan = axes.iter().find(|axis| {
-            !axis.is_primal() && !axes.iter().any(|a| a.letter == axis.primal())
-        });
+        let orphan = axes
+            .iter()
+            .find(|axis| !axis.is_primal() && !axes.iter().any(|a| a.letter == axis.primal()));
         if let Some(axis) = orphan {
             let (block, primal) = (axis.letter as char, axis.primal() as char);
             return Err(format!("the block `{block}` has no axis `{primal}` to belong to"));
         }
         Ok(Layout { axes })
+    }
+
+    /// The layout of these upper case letters.
+    pub fn plain(letters: &str) -> Layout {
+        let primal = letters.bytes().filter(u8::is_ascii_uppercase);
+        Layout { axes: primal.map(|letter| Axis { letter, factor: 0 }).collect() }
     }
 
     /// How many axes a tensor of this layout has.
@@ -112,13 +121,16 @@ impl Layout {
             if !axis.is_primal() {
                 return Dim::known(axis.factor);
             }
-            // TVM computes shapes under a layout in 32 bits.
-            let at = self.axes.iter().position(|a| a.letter == axis.letter);
-            let own = at.map_or(Dim::Any, |at| shape[at].clone().with_width(false));
-            let whole = match self.factor_of(axis.letter) {
-                Some(factor) => own * factor,
-                None => own,
-            };
+            // TVM computes shapes under a layout in 32 bits. Axes of one letter are added up; it
+            // does not ask whether a letter stands twice.
+            let own = self.axes.iter().zip(shape).filter(|(a, _)| a.letter == axis.letter);
+            let own = own.map(|(_, dim)| dim.clone().with_width(false)).map(|dim| {
+                match self.factor_of(axis.letter) {
+                    Some(factor) => dim * factor,
+                    None => dim,
+                }
+            });
+            let whole = own.reduce(|a, b| a + b).unwrap_or(Dim::Any);
             match other.factor_of(axis.letter) {
                 Some(factor) => (whole + (factor - 1)) / factor,
                 None => whole,
@@ -157,11 +169,17 @@ mod tests {
         assert_eq!(convert("NCHW", &[1, 7, 8, 9], "NCHW4c"), Some(vec![1, 2, 8, 9, 4]));
         assert_eq!(convert("NCHW4c", &[1, 2, 8, 9, 5], "NCHW"), None);
         assert_eq!(convert("NCHW", &[1, 2], "NHWC"), None);
+        assert_eq!(convert("NCHW4c", &[1, 4, 8, 9, 4], "NCHW3c"), Some(vec![1, 6, 8, 9, 3]));
+        assert_eq!(convert("NCHW2c2c", &[1, 4, 8, 9, 2, 2], "NHWC"), Some(vec![1, 8, 9, 16]));
+        assert_eq!(convert("NCCW", &[1, 4, 5, 6], "NCW"), Some(vec![1, 9, 6]));
+        assert_eq!(convert("NCW", &[1, 4, 6], "NCCW"), Some(vec![1, 4, 4, 6]));
     }
 
     #[test]
     fn wrong_layouts() {
-        for (text, part) in [("NC4HW", "belongs to no block"), ("NCc", "no size"), ("N4x", "no axis")] {
+        for (text, part) in
+            [("NC4HW", "belongs to no block"), ("NCc", "no size"), ("N4x", "no axis")]
+        {
             let message = Layout::parse(text).err().unwrap_or_default();
             assert!(message.contains(part), "{text}: {message}");
         }

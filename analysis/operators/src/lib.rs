@@ -47,7 +47,7 @@ mod prelude {
         operator::{Cost, CostCall, Doc, Operator, op},
         rules::*,
     };
-    pub(crate) use types::{Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
+    pub(crate) use types::{AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
 }
 
 static FAMILIES: &[&[Operator]] = &[

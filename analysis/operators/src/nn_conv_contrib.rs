@@ -1,16 +1,297 @@
-//! 
+//! Convolutions and matrix products of one way to compute them: packed bits, products of matrices,
+//! Winograd's algorithm. Their weights are laid out by operators of their own.
 
-use crate::prelude::*;
+use crate::{
+    nn_conv::{
+        attribute_needed, channels, kernel_size, ready_conv2d, ready_conv2d_gemm, ready_conv3d,
+        ready_macs,
+    },
+    prelude::*,
+};
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("nn.bitpack", &["data"]).attrs(&BIT_PACK),
-    op("nn.bitserial_conv2d", &["data", "weight"]).attrs(&BINARY_CONV2D),
-    op("nn.bitserial_dense", &["data", "weight"]).attrs(&BINARY_DENSE),
-    op("nn.contrib_conv2d_gemm_weight_transform", &["weights"]).attrs(&CONV_GEMM_WEIGHT_TRANSFORM),
-    op("nn.contrib_conv2d_gemm_without_weight_transform", &["data", "weight"]).attrs(&CONV2D),
-    op("nn.contrib_conv2d_winograd_nnpack_weight_transform", &["weight"]).attrs(&CONV2D_WINOGRAD_NNPACK_WEIGHT_TRANSFORM),
-    op("nn.contrib_conv2d_winograd_weight_transform", &["weight"]).attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM),
-    op("nn.contrib_conv2d_winograd_without_weight_transform", &["data", "weight"]).attrs(&CONV2D_WINOGRAD),
-    op("nn.contrib_conv3d_winograd_weight_transform", &["weight"]).attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM),
-    op("nn.contrib_conv3d_winograd_without_weight_transform", &["data", "weight"]).attrs(&CONV3D_WINOGRAD),
+    op("nn.bitpack", &["data"])
+        .attrs(&BIT_PACK)
+        .rule("BitPack", bitpack)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Packs bits of small integers into words along `pack_axis`, one plane of \
+                      words for each of `bits`.",
+            args: &["any shape; the size of `pack_axis` a multiple of the bits of `pack_type`"],
+            shape: "the size of `pack_axis` divided by the bits of `pack_type`, and a new axis of \
+                    `bits` before `bit_axis`",
+            example: "nn.bitpack(%x, bits=2, pack_axis=1, bit_axis=4, pack_type=\"uint32\")",
+        }),
+    op("nn.bitserial_conv2d", &["data", "weight"])
+        .attrs(&BINARY_CONV2D)
+        .rule("BinaryConv2D", bitserial_conv2d)
+        .cost(Cost::Undefined("it counts bits of packed words, it does not multiply"))
+        .doc(Doc {
+            summary: "`nn.conv2d` on integers of few bits, computed on packed bits.",
+            args: &["`(N, C, H, W)`, or in the order of `data_layout`", "any shape: not checked"],
+            shape: "`(N, channels, OH, OW)` with `OH = (H + padding − kernel_size) / strides + 1`, \
+                    and `OW` likewise; `channels` and `out_dtype` must be written",
+            example: "nn.bitserial_conv2d(%x, %w, channels=32, kernel_size=[3, 3], \
+                      padding=[1, 1], out_dtype=\"int16\")",
+        }),
+    op("nn.bitserial_dense", &["data", "weight"])
+        .attrs(&BINARY_DENSE)
+        .rule("BinaryDense", bitserial_dense)
+        .cost(Cost::Undefined("it counts bits of packed words, it does not multiply"))
+        .doc(Doc {
+            summary: "`nn.dense` on integers of few bits, computed on packed bits.",
+            args: &["`(d1, …, dn, input_dim)`", "any shape: not checked"],
+            shape: "the shape of `data` with the last axis replaced by `units`",
+            example: "nn.bitserial_dense(%x, %w, units=32, out_dtype=\"int16\")",
+        }),
+    op("nn.contrib_conv2d_gemm_weight_transform", &["weights"])
+        .attrs(&CONV_GEMM_WEIGHT_TRANSFORM)
+        .rule("Conv2DGemmWeightTransform", gemm_weight)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Lays out a weight in tiles, for `nn.contrib_conv2d_gemm_without_weight_\
+                      transform`.",
+            args: &["`(KH, KW, I, O)`"],
+            shape: "`(O / tile_rows, K / tile_cols, tile_rows, tile_cols)` with `K = KH · KW · I`, \
+                    where `O` is rounded up to whole `tile_rows` and `K` to whole `4 · tile_cols`",
+            example: "nn.contrib_conv2d_gemm_weight_transform(%w, tile_rows=4, tile_cols=16)",
+        }),
+    op("nn.contrib_conv2d_gemm_without_weight_transform", &["data", "weight"])
+        .attrs(&CONV2D)
+        .rule("Conv2DGemm", ready_conv2d_gemm)
+        .cost(Cost::Macs(ready_macs))
+        .doc(Doc {
+            summary: "`nn.conv2d` as a product of matrices, with a weight in tiles.",
+            args: &[
+                "`(N, H, W, C)`, or in the order of `data_layout`",
+                "what `nn.contrib_conv2d_gemm_weight_transform` gives: not checked",
+            ],
+            shape: "as `nn.conv2d` has it; `channels` and `kernel_size` must be written",
+            example: "nn.contrib_conv2d_gemm_without_weight_transform(%x, %w, channels=32, \
+                      kernel_size=[3, 3], data_layout=\"NHWC\", kernel_layout=\"HWIO\")",
+        }),
+    op("nn.contrib_conv2d_winograd_nnpack_weight_transform", &["weight"])
+        .attrs(&CONV2D_WINOGRAD_NNPACK_WEIGHT_TRANSFORM)
+        .rule("Conv2DWinogradNNPACKWeightTransform", nnpack_weight)
+        .cost(Cost::Undefined("it depends on the transform that NNPACK chooses"))
+        .doc(Doc {
+            summary: "Transforms a weight for Winograd's algorithm as NNPACK computes it.",
+            args: &["`(O, I, KH, KW)`"],
+            shape: "`(O, I, 8, 8)`",
+            example: "nn.contrib_conv2d_winograd_nnpack_weight_transform(%w, \
+                      convolution_algorithm=3)",
+        }),
+    op("nn.contrib_conv2d_winograd_weight_transform", &["weight"])
+        .attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM)
+        .rule("Conv2DWinogradWeightTransform", winograd_weight2d)
+        .cost(Cost::Undefined("it is done once, ahead of the convolution"))
+        .doc(Doc {
+            summary: "Transforms a weight for Winograd's algorithm, for `nn.contrib_conv2d_\
+                      winograd_without_weight_transform`.",
+            args: &["`(O, I, KH, KW)`"],
+            shape: "`(tile_size + KH − 1, tile_size + KW − 1, O, I)`",
+            example: "nn.contrib_conv2d_winograd_weight_transform(%w, tile_size=4)",
+        }),
+    op("nn.contrib_conv2d_winograd_without_weight_transform", &["data", "weight"])
+        .attrs(&CONV2D_WINOGRAD)
+        .rule("Conv2DWinograd", ready_conv2d)
+        .cost(Cost::Macs(ready_macs))
+        .doc(Doc {
+            summary: "`nn.conv2d` by Winograd's algorithm, with a weight that is transformed \
+                      already.",
+            args: &[
+                "`(N, C, H, W)`, or in the order of `data_layout`",
+                "what `nn.contrib_conv2d_winograd_weight_transform` gives: not checked",
+            ],
+            shape: "as `nn.conv2d` has it; `channels` and `kernel_size` must be written",
+            example: "nn.contrib_conv2d_winograd_without_weight_transform(%x, %w, tile_size=4, \
+                      padding=[1, 1], channels=64, kernel_size=[3, 3])",
+        }),
+    op("nn.contrib_conv3d_winograd_weight_transform", &["weight"])
+        .attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM)
+        .rule("Conv3DWinogradWeightTransform", winograd_weight3d)
+        .cost(Cost::Undefined("it is done once, ahead of the convolution"))
+        .doc(Doc {
+            summary: "Transforms a weight for Winograd's algorithm, for `nn.contrib_conv3d_\
+                      winograd_without_weight_transform`.",
+            args: &["`(O, I, KD, KH, KW)`"],
+            shape: "`(t + KD − 1, t + KH − 1, t + KW − 1, O, I)` with `t = tile_size`; where `KD` \
+                    is not 3 to 7, the depth stays: `(t + KH − 1, t + KW − 1, KD, O, I)`",
+            example: "nn.contrib_conv3d_winograd_weight_transform(%w, tile_size=2)",
+        }),
+    op("nn.contrib_conv3d_winograd_without_weight_transform", &["data", "weight"])
+        .attrs(&CONV3D_WINOGRAD)
+        .rule("Conv3DWinograd", ready_conv3d)
+        .cost(Cost::Macs(ready_macs))
+        .doc(Doc {
+            summary: "`nn.conv3d` by Winograd's algorithm, with a weight that is transformed \
+                      already.",
+            args: &[
+                "`(N, C, D, H, W)`, or in the order of `data_layout`",
+                "what `nn.contrib_conv3d_winograd_weight_transform` gives: not checked",
+            ],
+            shape: "as `nn.conv3d` has it; `channels` and `kernel_size` must be written",
+            example: "nn.contrib_conv3d_winograd_without_weight_transform(%x, %w, tile_size=2, \
+                      padding=[1, 1, 1], channels=8, kernel_size=[3, 3, 3])",
+        }),
 ];
+
+fn bitpack(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let number = |name| call.attrs().int(name).ok_or(Halt::Silent);
+    let (bits, pack_axis) = (number("bits")?, number("pack_axis")?);
+    let bit_axis = number("bit_axis")?;
+    let pack_type = call.attrs().dtype("pack_type");
+    let rank = data.rank() as i64;
+    let mut shape = Shape::new();
+    for (axis, size) in (0..).zip(&data.shape) {
+        if axis == bit_axis {
+            shape.push(Dim::known(bits));
+        }
+        shape.push(if axis == pack_axis {
+            if pack_type.bits == 0 {
+                return no_pack_type(call);
+            }
+            size / i64::from(pack_type.bits)
+        } else {
+            size.clone()
+        });
+    }
+    if bit_axis == rank {
+        shape.push(Dim::known(bits));
+    }
+    call.output_tensor(shape, pack_type)
+}
+
+fn no_pack_type<T>(call: &Call<'_>) -> Result<T, Halt> {
+    let operator = call.operator();
+    Reason::new("attribute-value", format!("`{operator}` needs `pack_type`, the type of a word"))
+        .rule("the size of `pack_axis` is divided by the bits of `pack_type`")
+        .attribute("pack_type", "no type")
+        .fix("pack_type", "\"uint32\"")
+        .fail()
+}
+
+fn bitserial_conv2d(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let nchw = Layout::plain("NCHW");
+    let layout = needs_axes(call, "data_layout", layout_attr(call, "data_layout")?, &nchw)?;
+    let dshape = in_layout(call, 0, &data, &layout, &nchw)?;
+    let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
+    let Some(kernel) = kernel_size(call)? else { return attribute_needed(call, "kernel_size") };
+    let pad = padding(call, "padding", 2)?;
+    let strides = list(call, "strides")?;
+    let mut shape: Shape = [dshape[0].clone(), channels].into_iter().collect();
+    for i in 0..2 {
+        let kernel = element(call, "kernel_size", &kernel, i, 2)?;
+        let stride = element(call, "strides", &strides, i, 2)?;
+        let room = &dshape[2 + i] + &pad[i] - kernel;
+        shape.push(trunc_div(call, "strides", &room, &stride)? + 1);
+    }
+    let Some(shape) = nchw.convert(&shape, &layout) else { return Err(Halt::Silent) };
+    let dtype = call.attrs().dtype("out_dtype");
+    call.output_tensor(shape, dtype)
+}
+
+fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let units = match call.attrs().get("units") {
+        AttrValue::None => return attribute_needed(call, "units"),
+        value => whole(call, "units", value)?,
+    };
+    let mut shape = data.shape.clone();
+    let Some(last) = shape.last_mut() else {
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{}`: {} is a scalar, it has no features", call.operator(), call.name(0)),
+        )
+        .argument(0, "a scalar")
+        .fail();
+    };
+    *last = units;
+    let dtype = dtype_or(call, "out_dtype", data.dtype);
+    call.output_tensor(shape, dtype)
+}
+
+fn gemm_weight(call: &mut Call<'_>) -> Outcome {
+    let weight = call.tensor(0)?;
+    let [height, width, inputs, outputs] = &weight.shape[..] else {
+        return wrong_rank(call, weight.rank(), "KH, KW, I, O");
+    };
+    let number = |name| call.attrs().int(name).map(Dim::known).ok_or(Halt::Silent);
+    let (rows, columns) = (number("tile_rows")?, number("tile_cols")?);
+    let reduced = height * width * inputs.clone();
+    let reduced = round_up(call, "tile_cols", &reduced, &(&columns * 4))?;
+    let outputs = round_up(call, "tile_rows", outputs, &rows)?;
+    call.output_tensor(
+        [outputs / rows.clone(), reduced / columns.clone(), rows, columns],
+        weight.dtype,
+    )
+}
+
+/// `size` rounded up to a multiple of `unit`, which comes from the attribute `name`.
+fn round_up(call: &Call<'_>, name: &'static str, size: &Dim, unit: &Dim) -> Result<Dim, Halt> {
+    if unit.is(0) {
+        return Reason::new("attribute-value", format!("`{}`: `{name}` is 0", call.operator()))
+            .rule("a tile has at least one row and one column")
+            .attribute(name, "0")
+            .fail();
+    }
+    let rest = size % unit;
+    if rest.is(0) {
+        return Ok(size.clone());
+    }
+    Ok(size + &(unit - &rest))
+}
+
+fn nnpack_weight(call: &mut Call<'_>) -> Outcome {
+    let weight = call.tensor(0)?;
+    let [outputs, inputs, _, _] = &weight.shape[..] else {
+        return wrong_rank(call, weight.rank(), "O, I, KH, KW");
+    };
+    let dtype = dtype_or(call, "out_dtype", weight.dtype);
+    call.output_tensor([outputs.clone(), inputs.clone(), Dim::known(8), Dim::known(8)], dtype)
+}
+
+fn winograd_weight2d(call: &mut Call<'_>) -> Outcome {
+    let weight = call.tensor(0)?;
+    let [outputs, inputs, height, width] = &weight.shape[..] else {
+        return wrong_rank(call, weight.rank(), "O, I, KH, KW");
+    };
+    let tile = |size: &Dim| tile_and(call, size);
+    let shape = [tile(height)?, tile(width)?, outputs.clone(), inputs.clone()];
+    call.output_tensor(shape, weight.dtype)
+}
+
+fn winograd_weight3d(call: &mut Call<'_>) -> Outcome {
+    let weight = call.tensor(0)?;
+    let [outputs, inputs, depth, height, width] = &weight.shape[..] else {
+        return wrong_rank(call, weight.rank(), "O, I, KD, KH, KW");
+    };
+    let (outputs, inputs) = (outputs.clone(), inputs.clone());
+    let tile = |size: &Dim| tile_and(call, size);
+    let shape = match depth.as_known() {
+        Some(3..8) => [tile(depth)?, tile(height)?, tile(width)?, outputs, inputs],
+        Some(_) => [tile(height)?, tile(width)?, depth.clone(), outputs, inputs],
+        // Which axes there are is seen when the program runs.
+        None => [Dim::Any, Dim::Any, Dim::Any, outputs, inputs],
+    };
+    call.output_tensor(shape, weight.dtype)
+}
+
+/// `tile_size + size - 1`
+fn tile_and(call: &Call<'_>, size: &Dim) -> Result<Dim, Halt> {
+    let tile = call.attrs().int("tile_size").ok_or(Halt::Silent)?;
+    Ok(Dim::known(tile) + size.clone() - 1)
+}
+
+fn wrong_rank<T>(call: &Call<'_>, rank: usize, letters: &str) -> Result<T, Halt> {
+    let (operator, name) = (call.operator(), call.name(0));
+    let wanted = letters.split(", ").count();
+    Reason::new(
+        "rank-mismatch",
+        format!("`{operator}`: {name} must have {wanted} axes ({letters}), it has {rank}"),
+    )
+    .argument(0, axes(rank))
+    .fail()
+}

@@ -1,20 +1,70 @@
 //! Matrix products: `nn.dense`, `nn.matmul`, `nn.batch_matmul`, `einsum`.
 
+mod einsum;
+
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("einsum", &["data"]).attrs(&EINSUM),
+    op("einsum", &["data"])
+        .attrs(&EINSUM)
+        .rule("Einsum", einsum::einsum)
+        .cost(Cost::Macs(einsum::macs))
+        .doc(Doc {
+            summary: "Sums products over named axes, as Einstein's convention writes them.",
+            args: &["a tuple of tensors, one for each subscript before the arrow"],
+            shape: "the axes named behind the arrow; axes that are not named there are summed over",
+            example: "einsum((%a, %b), equation=\"ij,jk->ik\")",
+        }),
     op("nn.batch_matmul", &["tensor_a", "tensor_b"])
         .attrs(&BATCH_MATMUL)
-        .rule("BatchMatmul", batch_matmul),
-    op("nn.contrib_dense_pack", &["data", "weight"]).attrs(&DENSE),
-    op("nn.dense", &["data", "weight"]).attrs(&DENSE).rule("Dense", dense).doc(Doc {
-        summary: "Multiplies by the transpose of a matrix: `data · weightᵀ`.",
-        args: &["`(d1, …, dn, input_dim)`", "`(units, input_dim)`"],
-        shape: "the shape of `data` with the last axis replaced by `units`",
-        example: "nn.dense(%x, %w, units=128)",
-    }),
-    op("nn.matmul", &["tensor_a", "tensor_b"]).attrs(&MATMUL).rule("Matmul", matmul),
+        .rule("BatchMatmul", batch_matmul)
+        .cost(Cost::Macs(matmul_macs))
+        .doc(Doc {
+            summary: "Multiplies matrix by matrix, for each batch.",
+            args: &[
+                "`(B, M, K)`, or `(B, K, M)` with `transpose_a`",
+                "`(B, K, N)`, or `(B, N, K)` with `transpose_b`; either may have one batch for all",
+            ],
+            shape: "`(B, M, N)`",
+            example: "nn.batch_matmul(%a, %b, transpose_b=True)",
+        }),
+    op("nn.contrib_dense_pack", &["data", "weight"])
+        .detached_attrs(&DENSE_PACK)
+        .rule("DensePack", dense_pack)
+        .cost(Cost::Macs(dense_macs))
+        .doc(Doc {
+            summary: "`nn.dense` with a weight whose rows are in blocks.",
+            args: &[
+                "`(N, input_dim)`",
+                "`(units / n, input_dim, n)`, or with blocks of inputs too",
+            ],
+            shape: "`(N, units)`, from the first and third axis of `weight`",
+            example: "nn.contrib_dense_pack(%x, %w, units=None, weight_layout=\"NC8n\", \
+                      attrs_type_key=\"relay.attrs.DensePackAttrs\")",
+        }),
+    op("nn.dense", &["data", "weight"])
+        .attrs(&DENSE)
+        .rule("Dense", dense)
+        .cost(Cost::Macs(dense_macs))
+        .doc(Doc {
+            summary: "Multiplies by the transpose of a matrix: `data · weightᵀ`.",
+            args: &["`(d1, …, dn, input_dim)`", "`(units, input_dim)`"],
+            shape: "the shape of `data` with the last axis replaced by `units`",
+            example: "nn.dense(%x, %w, units=128)",
+        }),
+    op("nn.matmul", &["tensor_a", "tensor_b"])
+        .attrs(&MATMUL)
+        .rule("Matmul", matmul)
+        .cost(Cost::Macs(matmul_macs))
+        .doc(Doc {
+            summary: "Multiplies by a matrix: `tensor_a · tensor_b`, either transposed on demand.",
+            args: &[
+                "`(d1, …, M, K)`, or `(d1, …, K, M)` with `transpose_a`",
+                "`(K, units)`, or `(units, K)` with `transpose_b`",
+            ],
+            shape: "`(d1, …, M, units)`",
+            example: "nn.matmul(%a, %b, units=64, transpose_b=True)",
+        }),
 ];
 
 fn dense(call: &mut Call<'_>) -> Outcome {
@@ -28,81 +78,63 @@ fn matmul(call: &mut Call<'_>) -> Outcome {
 
 /// The last axis of the first argument (or the one before, if it is transposed) is summed over
 /// against a matrix.
+///
+/// Where `units` is `None`, TVM takes the columns from the matrix and holds nothing against it:
+/// the axes summed over may differ.
 fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Outcome {
     let a = call.tensor(0)?;
     let b = match call.tensor(1) {
-        Ok(b) => Some(b),
-        Err(Halt::NotYet | Halt::Undecided(_)) => None,
-        Err(other) => return Err(other),
+        Err(Halt::Silent) => return Err(Halt::Silent),
+        b => b,
     };
     let rank = a.rank();
     let least = if transpose_a { 2 } else { 1 };
     if rank < least {
+        let (operator, name) = (call.operator(), call.name(0));
+        let found = if rank == 0 { "is a scalar" } else { "has 1 axis" };
         return Reason::new(
             "rank-mismatch",
-            format!("`{}` wants {} with at least {least} axes, it has {rank}", call.operator(),
-                call.name(0)),
+            format!("`{operator}`: {name} must have {} at least, it {found}", axes(least)),
         )
-        .argument(0, format!("{rank} axes"))
+        .argument(0, if rank == 0 { "a scalar" } else { "1 axis" })
         .fail();
     }
-    let reduce_axis = if transpose_a { rank - 2 } else { rank - 1 };
-    let reduce = a.shape[reduce_axis].clone();
+    let reduce_axis = rank - least;
     let mut shape = a.shape.clone();
     if transpose_a {
         shape[rank - 2] = a.shape[rank - 1].clone();
     }
-    let dtype_b = b.as_ref().map_or(a.dtype, |b| b.dtype);
-    let rewritten = !call.attrs().str("auto_scheduler_rewritten_layout").is_empty();
-    let original = call.attrs().dims("meta_schedule_original_shape").filter(|s| !s.is_empty());
-    let b_shape = original.clone().or_else(|| b.as_ref().map(|b| b.shape.clone()));
-    if let Some(units) = call.attrs().dim("units") {
-        let wanted: Shape = if transpose_b {
-            [units.clone(), reduce.clone()].into_iter().collect()
-        } else {
-            [reduce.clone(), units.clone()].into_iter().collect()
-        };
-        if !rewritten && original.is_none() {
-            if let Some(b) = &b {
+    shape[rank - 1] = match call.attrs().get("units") {
+        AttrValue::None => {
+            let b = b?;
+            let [rows, columns] = &b.shape[..] else { return not_a_matrix(call, b.rank()) };
+            let (units, inner) = if transpose_b { (rows, columns) } else { (columns, rows) };
+            // One dynamic side takes the size of the other.
+            let (mut new_a, mut new_b) = (a.shape.clone(), b.shape.clone());
+            if new_a[reduce_axis].is_any() {
+                new_a[reduce_axis] = inner.clone();
+            }
+            if inner.is_any() {
+                new_b[usize::from(transpose_b)] = a.shape[reduce_axis].clone();
+            }
+            call.assign(0, TensorType::new(new_a, a.dtype))?;
+            call.assign(1, TensorType::new(new_b, b.dtype))?;
+            units.clone()
+        }
+        units => {
+            let units = whole(call, "units", units)?;
+            if let Ok(b) = &b {
                 check_weight(call, &a, reduce_axis, b, &units, transpose_b)?;
             }
-            call.assign(1, TensorType::new(wanted, dtype_b))?;
-        }
-        shape[rank - 1] = units;
-    } else {
-        let Some(b_shape) = b_shape else { return Err(Halt::NotYet) };
-        if rewritten {
-            shape[rank - 1] = product(&b_shape) / a.shape[rank - 1].clone();
-        } else {
-            if b_shape.len() != 2 {
-                let (operator, name, found) = (call.operator(), call.name(1), b_shape.len());
-                return Reason::new(
-                    "rank-mismatch",
-                    format!("`{operator}`: {name} must be a matrix, it has {found} axes"),
-                )
-                .argument(1, format!("{found} axes"))
-                .fail();
+            let mut wanted = [units.clone(), a.shape[reduce_axis].clone()];
+            if !transpose_b {
+                wanted.reverse();
             }
-            if original.is_none() {
-                let b_axis = usize::from(transpose_b);
-                let inner = &b_shape[b_axis];
-                if !may_equal(&reduce, inner) {
-                    return inner_mismatch(call, (0, reduce_axis, &reduce), (1, b_axis, inner));
-                }
-                // One dynamic side takes the size of the other.
-                let (mut new_a, mut new_b) = (a.shape.clone(), b_shape.clone());
-                if reduce.is_any() {
-                    new_a[reduce_axis] = inner.clone();
-                }
-                if inner.is_any() {
-                    new_b[b_axis] = reduce.clone();
-                }
-                call.assign(0, TensorType::new(new_a, a.dtype))?;
-                call.assign(1, TensorType::new(new_b, dtype_b))?;
-            }
-            shape[rank - 1] = b_shape[usize::from(!transpose_b)].clone();
+            let dtype = b.map_or(a.dtype, |b| b.dtype);
+            call.assign(1, TensorType::new(wanted, dtype))?;
+            units
         }
-    }
+    };
     let dtype = dtype_or(call, "out_dtype", a.dtype);
     call.output_tensor(shape, dtype)
 }
@@ -118,17 +150,7 @@ fn check_weight(
 ) -> Outcome {
     let (units_axis, inner_axis) = if transpose_b { (0, 1) } else { (1, 0) };
     if b.rank() != 2 {
-        return Reason::new(
-            "rank-mismatch",
-            format!(
-                "`{}`: {} must be a matrix, it has {} axes",
-                call.operator(),
-                call.name(1),
-                b.rank()
-            ),
-        )
-        .argument(1, format!("{} axes", b.rank()))
-        .fail();
+        return not_a_matrix(call, b.rank());
     }
     let (found, inner) = (&b.shape[units_axis], &b.shape[inner_axis]);
     let reduce = &a.shape[reduce_axis];
@@ -139,18 +161,29 @@ fn check_weight(
         return Reason::new(
             "attribute-mismatch",
             format!(
-                "`{}`: `units` is {units}, but {} has {found} rows on axis {units_axis}",
+                "`{}`: `units` is {units}, but {} has {found} {} (axis {units_axis})",
                 call.operator(),
-                call.name(1)
+                call.name(1),
+                if transpose_b { "rows" } else { "columns" }
             ),
         )
-        .rule(format!("`units` is axis {units_axis} of {}", call.name(1)))
+        .rule(format!("`units` is the size of axis {units_axis} of {}", call.name(1)))
         .attribute("units", format!("{units}"))
         .axis(1, units_axis, format!("{found}"))
         .fix("units", format!("{found}"))
         .fail();
     }
     Ok(())
+}
+
+fn not_a_matrix<T>(call: &Call<'_>, rank: usize) -> Result<T, Halt> {
+    let (operator, name) = (call.operator(), call.name(1));
+    Reason::new(
+        "rank-mismatch",
+        format!("`{operator}`: {name} must be a matrix, it has {}", axes(rank)),
+    )
+    .argument(1, axes(rank))
+    .fail()
 }
 
 /// The failure that the axes summed over differ in size.
@@ -176,27 +209,28 @@ fn inner_mismatch<T>(
 
 fn batch_matmul(call: &mut Call<'_>) -> Outcome {
     let (x, y) = (call.tensor(0)?, call.tensor(1)?);
-    let dtype = dtype_or(call, "out_dtype", x.dtype);
-    let original = call.attrs().dims("meta_schedule_original_shape").filter(|s| !s.is_empty());
-    let y_shape = original.unwrap_or_else(|| y.shape.clone());
-    for (position, rank) in [(0, x.rank()), (1, y_shape.len())] {
+    for (position, rank) in [(0, x.rank()), (1, y.rank())] {
         if rank != 3 {
             return Reason::new(
                 "rank-mismatch",
-                format!("`{}`: {} must have 3 axes (batch, rows, columns), it has {rank}",
-                    call.operator(), call.name(position)),
+                format!(
+                    "`{}`: {} must have 3 axes (batch, rows, columns), it has {rank}",
+                    call.operator(),
+                    call.name(position)
+                ),
             )
-            .argument(position, format!("{rank} axes"))
+            .argument(position, axes(rank))
             .fail();
         }
     }
     let (a, b) = (call.attrs().bool("transpose_a"), call.attrs().bool("transpose_b"));
     let (x_row, x_inner) = if a { (2, 1) } else { (1, 2) };
     let (y_column, y_inner) = if b { (1, 2) } else { (2, 1) };
-    let dynamic = x.shape.iter().chain(&y_shape).any(Dim::is_any);
-    let (xb, yb) = (&x.shape[0], &y_shape[0]);
-    if !dynamic {
-        if !may_equal(xb, yb) && !may_equal(xb, &Dim::known(1)) && !may_equal(yb, &Dim::known(1)) {
+    let (xb, yb) = (&x.shape[0], &y.shape[0]);
+    // One size that is not known, anywhere, and TVM checks none.
+    if !x.shape.iter().chain(&y.shape).any(Dim::is_any) {
+        let one = Dim::known(1);
+        if !may_equal(xb, yb) && !may_equal(xb, &one) && !may_equal(yb, &one) {
             return Reason::new(
                 "shape-mismatch",
                 format!(
@@ -206,20 +240,74 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
                     call.name(1)
                 ),
             )
-            .rule("the batch sizes (axis 0) must be equal, or one of them 1".to_owned())
+            .rule("the batch sizes (axis 0) must be equal, or one of them 1")
             .axis(1, 0, format!("{yb}"))
             .axis(0, 0, format!("{xb}"))
             .fail();
         }
-        if !may_equal(&x.shape[x_inner], &y_shape[y_inner]) {
-            let (m, n) = (&x.shape[x_inner], &y_shape[y_inner]);
+        let (m, n) = (&x.shape[x_inner], &y.shape[y_inner]);
+        if !may_equal(m, n) {
             return inner_mismatch(call, (0, x_inner, m), (1, y_inner, n));
         }
     }
-    let batch = if xb.is_any() || yb.is_any() {
-        Dim::Any
-    } else {
-        Dim::apply(types::Op::Max, xb, yb)
+    let batch = larger(xb, yb);
+    let dtype = dtype_or(call, "out_dtype", x.dtype);
+    call.output_tensor([batch, x.shape[x_row].clone(), y.shape[y_column].clone()], dtype)
+}
+
+/// The larger of two sizes.
+fn larger(a: &Dim, b: &Dim) -> Dim {
+    if a == b { a.clone() } else { Dim::apply(types::Op::Max, a, b) }
+}
+
+fn dense_pack(call: &mut Call<'_>) -> Outcome {
+    let (data, weight) = (call.tensor(0)?, call.tensor(1)?);
+    let (operator, rank) = (call.operator(), data.rank());
+    if call.attrs().schema().is_none() {
+        return Reason::new(
+            "attribute-value",
+            format!("`{operator}` needs its attributes, none are written"),
+        )
+        .fail();
+    }
+    if rank != 2 {
+        let name = call.name(0);
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{operator}`: {name} must have 2 axes (N, input_dim), it has {rank}"),
+        )
+        .argument(0, axes(rank))
+        .fail();
+    }
+    let blocks = match &weight.shape[..] {
+        [blocks, _, block] | [blocks, _, block, _] => blocks * block,
+        _ => {
+            let (name, rank) = (call.name(1), weight.rank());
+            return Reason::new(
+                "rank-mismatch",
+                format!("`{operator}`: {name} must have 3 or 4 axes, it has {rank}"),
+            )
+            .rule("the rows of the weight are in blocks, and its columns may be")
+            .argument(1, axes(rank))
+            .fail();
+        }
     };
-    call.output_tensor([batch, x.shape[x_row].clone(), y_shape[y_column].clone()], dtype)
+    let dtype = dtype_or(call, "out_dtype", data.dtype);
+    call.output_tensor([data.shape[0].clone(), blocks], dtype)
+}
+
+/// The size of an axis, counted from the last.
+fn from_last(ty: &Type, axis: usize) -> Option<u64> {
+    let shape = &ty.as_tensor()?.shape;
+    let at = shape.len().checked_sub(axis + 1)?;
+    u64::try_from(shape[at].as_known()?).ok()
+}
+
+fn dense_macs(call: &CostCall<'_>) -> Option<u64> {
+    elements(call.result)?.checked_mul(from_last(call.args.first()?, 0)?)
+}
+
+fn matmul_macs(call: &CostCall<'_>) -> Option<u64> {
+    let inner = from_last(call.args.first()?, usize::from(call.attrs.bool("transpose_a")))?;
+    elements(call.result)?.checked_mul(inner)
 }

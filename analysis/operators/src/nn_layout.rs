@@ -1,20 +1,163 @@
-//! 
+//! Operators that move data: layouts, padding, blocks to channels or batches, upsampling.
+
+mod blocks;
+mod pad;
+mod resize;
+mod transform;
 
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("auto_scheduler_layout_transform", &["data"]).attrs(&AUTO_SCHEDULER_LAYOUT_TRANSFORM),
-    op("layout_transform", &["data"]).attrs(&LAYOUT_TRANSFORM),
-    op("meta_schedule_layout_transform", &["data"]).attrs(&META_SCHEDULE_LAYOUT_TRANSFORM),
-    op("nn.batch_flatten", &["data"]),
-    op("nn.batch_to_space_nd", &["data"]).attrs(&BATCH_TO_SPACE_ND),
-    op("nn.depth_to_space", &["data"]).attrs(&SUB_PIXEL),
-    op("nn.dilate", &["x"]),
-    op("nn.fifo_buffer", &["data", "buffer"]).attrs(&FIFO_BUFFER),
-    op("nn.mirror_pad", &["data"]).attrs(&MIRROR_PAD),
-    op("nn.pad", &["data", "pad_val"]).attrs(&PAD),
-    op("nn.space_to_batch_nd", &["data"]).attrs(&SPACE_TO_BATCH_ND),
-    op("nn.space_to_depth", &["data"]).attrs(&SUB_PIXEL),
-    op("nn.upsampling", &["data"]).attrs(&UP_SAMPLING),
-    op("nn.upsampling3d", &["data"]).attrs(&UP_SAMPLING3D),
+    op("auto_scheduler_layout_transform", &["data"])
+        .attrs(&AUTO_SCHEDULER_LAYOUT_TRANSFORM)
+        .rule("auto_scheduler_layout_transform", transform::auto_scheduler)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Rearranges a weight into the layout that the auto-scheduler has chosen.",
+            args: &["as `src_layout` says, such as `\"1N32C112H112W\"`"],
+            shape: "the numbers of `dst_layout`, each written before its axis",
+            example: "auto_scheduler_layout_transform(%w, src_layout=\"64O64I\", \
+                      dst_layout=\"8O64I8o\")",
+        }),
+    op("layout_transform", &["data"])
+        .attrs(&LAYOUT_TRANSFORM)
+        .rule("layout_transform", transform::layout_transform)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Rearranges a tensor from one layout to another, filling up blocks with zeros.",
+            args: &["in the layout `src_layout`"],
+            shape: "the same axes in the layout `dst_layout`; an axis with blocks becomes the \
+                    number of blocks, rounded up",
+            example: "layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW8c\")",
+        }),
+    op("meta_schedule_layout_transform", &["data"])
+        .attrs(&META_SCHEDULE_LAYOUT_TRANSFORM)
+        .rule("meta_schedule_layout_transform", transform::meta_schedule)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Rearranges a weight by the index map that the meta-schedule has chosen.",
+            args: &["one axis for each index that the map takes"],
+            shape: "one axis for each index that the map gives, as large as that index can become",
+            example: "meta_schedule_layout_transform(%w, index_map=meta[tir.IndexMap][0])",
+        }),
+    op("nn.batch_flatten", &["data"])
+        .rule("BatchFlatten", transform::batch_flatten)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Makes one axis of all axes but the first.",
+            args: &["`(N, d1, …, dn)`"],
+            shape: "`(N, d1 · … · dn)`",
+            example: "nn.batch_flatten(%x)",
+        }),
+    op("nn.batch_to_space_nd", &["data"])
+        .attrs(&BATCH_TO_SPACE_ND)
+        .rule("BatchToSpaceND", blocks::batch_to_space_nd)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Lays out groups of batches as blocks of the spatial axes, then crops those.",
+            args: &["`(N, s1, …, sm, rest…)`, with one of `block_shape` for each `s`"],
+            shape: "`(N / (b1 · … · bm), s1 · b1 − crops, …, rest…)`",
+            example: "nn.batch_to_space_nd(%x, block_shape=[2, 2], crops=[[0, 0], [0, 0]])",
+        }),
+    op("nn.depth_to_space", &["data"])
+        .attrs(&SUB_PIXEL)
+        .rule("DepthToSpace", blocks::depth_to_space)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Lays out groups of channels as square blocks of the plane (pixel shuffle).",
+            args: &["`(N, C, H, W)`, or in the order of `layout`"],
+            shape: "`(N, C / b², H · b, W · b)` with `b = block_size`",
+            example: "nn.depth_to_space(%x, block_size=2)",
+        }),
+    op("nn.dilate", &["x"])
+        .detached_attrs(&DILATE)
+        .rule("Dilate", pad::dilate)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Puts `strides − 1` elements of `dilation_value` between neighbours.",
+            args: &["any shape, with one of `strides` for each axis"],
+            shape: "each size becomes `(size − 1) · strides + 1`",
+            example: "nn.dilate(%x, strides=[1, 1, 2, 2], dilation_value=0f, \
+                      attrs_type_key=\"relay.attrs.DilateAttrs\")",
+        }),
+    op("nn.fifo_buffer", &["data", "buffer"])
+        .attrs(&FIFO_BUFFER)
+        .rule("FIFOBuffer", transform::fifo_buffer)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Appends data to a buffer of fixed size along an axis, dropping what is \
+                      oldest.",
+            args: &[
+                "the shape of `buffer`, with a smaller size on `axis`",
+                "any shape: what was kept so far",
+            ],
+            shape: "the shape of `buffer`",
+            example: "nn.fifo_buffer(%x, %buffer, axis=1)",
+        }),
+    op("nn.mirror_pad", &["data"])
+        .attrs(&MIRROR_PAD)
+        .rule("MirrorPad", pad::mirror_pad)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Pads with the tensor's own elements, mirrored at each border.",
+            args: &["any shape, with one pair of `pad_width` for each axis"],
+            shape: "each size grows by both widths of its pair",
+            example: "nn.mirror_pad(%x, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]], \
+                      mode=\"REFLECT\")",
+        }),
+    op("nn.pad", &["data", "pad_val"])
+        .attrs(&PAD)
+        .rule("Pad", pad::pad)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Adds elements at both ends of each axis, or takes some away where a width is \
+                      negative.",
+            args: &[
+                "any shape, with one pair of `pad_width` for each axis",
+                "a scalar: the value of the added elements",
+            ],
+            shape: "each size grows by both widths of its pair",
+            example: "nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]])",
+        }),
+    op("nn.space_to_batch_nd", &["data"])
+        .attrs(&SPACE_TO_BATCH_ND)
+        .rule("SpaceToBatchND", blocks::space_to_batch_nd)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Pads the spatial axes, then makes batches of the places inside each block.",
+            args: &["`(N, s1, …, sm, rest…)`, with one of `block_shape` for each `s`"],
+            shape: "`(N · b1 · … · bm, (s1 + paddings) / b1, …, rest…)`",
+            example: "nn.space_to_batch_nd(%x, block_shape=[2, 2], paddings=[[0, 0], [0, 0]])",
+        }),
+    op("nn.space_to_depth", &["data"])
+        .attrs(&SUB_PIXEL)
+        .rule("SpaceToDepth", blocks::space_to_depth)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Makes channels of the places inside each square block of the plane.",
+            args: &["`(N, C, H, W)`, or in the order of `layout`"],
+            shape: "`(N, C · b², H / b, W / b)` with `b = block_size`",
+            example: "nn.space_to_depth(%x, block_size=2)",
+        }),
+    op("nn.upsampling", &["data"])
+        .attrs(&UP_SAMPLING)
+        .rule("UpSampling", resize::upsampling)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Enlarges planes by a factor for each axis, repeating or interpolating.",
+            args: &["`(N, C, H, W)`, or in the order of `layout`"],
+            shape: "`(N, C, H · scale_h, W · scale_w)`, rounded to the nearest (halves to even)",
+            example: "nn.upsampling(%x, scale_h=2f, scale_w=2f)",
+        }),
+    op("nn.upsampling3d", &["data"])
+        .attrs(&UP_SAMPLING3D)
+        .rule("UpSampling3D", resize::upsampling3d)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Enlarges volumes by a factor for each axis, repeating or interpolating.",
+            args: &["`(N, C, D, H, W)`, or in the order of `layout`"],
+            shape: "`(N, C, D · scale_d, H · scale_h, W · scale_w)`, rounded to the nearest (halves \
+                    to even)",
+            example: "nn.upsampling3d(%x, scale_d=2f, scale_h=2f, scale_w=2f)",
+        }),
 ];

@@ -1,22 +1,370 @@
-//! 
+//! Pooling: windows that slide, windows that adapt to a wanted size, and whole planes.
+//!
+//! These rules look at the axes that the layout names H, W (and D), and leave every other axis of
+//! the argument as it is.
 
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("nn.adaptive_avg_pool1d", &["data"]).attrs(&ADAPTIVE_POOL1D),
-    op("nn.adaptive_avg_pool2d", &["data"]).attrs(&ADAPTIVE_POOL2D),
-    op("nn.adaptive_avg_pool3d", &["data"]).attrs(&ADAPTIVE_POOL3D),
-    op("nn.adaptive_max_pool1d", &["data"]).attrs(&ADAPTIVE_POOL1D),
-    op("nn.adaptive_max_pool2d", &["data"]).attrs(&ADAPTIVE_POOL2D),
-    op("nn.adaptive_max_pool3d", &["data"]).attrs(&ADAPTIVE_POOL3D),
-    op("nn.avg_pool1d", &["data"]).attrs(&AVG_POOL1D),
-    op("nn.avg_pool2d", &["data"]).attrs(&AVG_POOL2D),
-    op("nn.avg_pool2d_grad", &["data", "grad"]).attrs(&MAX_POOL2D),
-    op("nn.avg_pool3d", &["data"]).attrs(&AVG_POOL3D),
-    op("nn.global_avg_pool2d", &["data"]).attrs(&GLOBAL_POOL2D),
-    op("nn.global_max_pool2d", &["data"]).attrs(&GLOBAL_POOL2D),
-    op("nn.max_pool1d", &["data"]).attrs(&MAX_POOL1D),
-    op("nn.max_pool2d", &["data"]).attrs(&MAX_POOL2D),
-    op("nn.max_pool2d_grad", &["data", "grad"]).attrs(&MAX_POOL2D),
-    op("nn.max_pool3d", &["data"]).attrs(&MAX_POOL3D),
+    op("nn.adaptive_avg_pool1d", &["data"])
+        .attrs(&ADAPTIVE_POOL1D)
+        .rule("AdaptiveAvgPool1D", adaptive_pool1d)
+        .cost(Cost::Reduction)
+        .doc(adaptive_1d(
+            "Averages windows that are sized so that `output_size` of them cover the axis.",
+            "nn.adaptive_avg_pool1d(%x, output_size=[4])",
+        )),
+    op("nn.adaptive_avg_pool2d", &["data"])
+        .attrs(&ADAPTIVE_POOL2D)
+        .rule("AdaptiveAvgPool2D", adaptive_pool2d)
+        .cost(Cost::Reduction)
+        .doc(adaptive_2d(
+            "Averages windows that are sized so that `output_size` of them cover each plane.",
+            "nn.adaptive_avg_pool2d(%x, output_size=[7, 7])",
+        )),
+    op("nn.adaptive_avg_pool3d", &["data"])
+        .attrs(&ADAPTIVE_POOL3D)
+        .rule("AdaptiveAvgPool3D", adaptive_pool3d)
+        .cost(Cost::Reduction)
+        .doc(adaptive_3d(
+            "Averages windows that are sized so that `output_size` of them cover each volume.",
+            "nn.adaptive_avg_pool3d(%x, output_size=[1, 1, 1])",
+        )),
+    op("nn.adaptive_max_pool1d", &["data"])
+        .attrs(&ADAPTIVE_POOL1D)
+        .rule("AdaptiveMaxPool1D", adaptive_pool1d)
+        .cost(Cost::Reduction)
+        .doc(adaptive_1d(
+            "Takes the largest element of windows of which `output_size` cover the axis.",
+            "nn.adaptive_max_pool1d(%x, output_size=[4])",
+        )),
+    op("nn.adaptive_max_pool2d", &["data"])
+        .attrs(&ADAPTIVE_POOL2D)
+        .rule("AdaptiveMaxPool2D", adaptive_pool2d)
+        .cost(Cost::Reduction)
+        .doc(adaptive_2d(
+            "Takes the largest element of windows of which `output_size` cover each plane.",
+            "nn.adaptive_max_pool2d(%x, output_size=[7, 7])",
+        )),
+    op("nn.adaptive_max_pool3d", &["data"])
+        .attrs(&ADAPTIVE_POOL3D)
+        .rule("AdaptiveMaxPool3D", adaptive_pool3d)
+        .cost(Cost::Reduction)
+        .doc(adaptive_3d(
+            "Takes the largest element of windows of which `output_size` cover each volume.",
+            "nn.adaptive_max_pool3d(%x, output_size=[1, 1, 1])",
+        )),
+    op("nn.avg_pool1d", &["data"])
+        .attrs(&AVG_POOL1D)
+        .rule("AvgPool1D", pool1d)
+        .cost(Cost::Reduction)
+        .doc(pool_1d(
+            "Averages each window of `pool_size` elements along one axis.",
+            "nn.avg_pool1d(%x, pool_size=[2], strides=[2])",
+        )),
+    op("nn.avg_pool2d", &["data"])
+        .attrs(&AVG_POOL2D)
+        .rule("AvgPool2D", pool2d)
+        .cost(Cost::Reduction)
+        .doc(pool_2d(
+            "Averages each window of `pool_size` elements of a plane; padding counts as elements \
+             only with `count_include_pad`.",
+            "nn.avg_pool2d(%x, pool_size=[2, 2], strides=[2, 2])",
+        )),
+    op("nn.avg_pool2d_grad", &["data", "grad"])
+        .attrs(&MAX_POOL2D)
+        .rule("MaxPool2DGrad", pool2d_grad)
+        .cost(Cost::Reduction)
+        .doc(Doc {
+            summary: "The gradient of `nn.avg_pool2d`: spreads each incoming gradient evenly over \
+                      its window.",
+            args: GRAD_ARGS,
+            shape: "the type of `grad`, the second argument",
+            example: "nn.avg_pool2d_grad(%dy, %x, pool_size=[2, 2], strides=[2, 2])",
+        }),
+    op("nn.avg_pool3d", &["data"])
+        .attrs(&AVG_POOL3D)
+        .rule("AvgPool3D", pool3d)
+        .cost(Cost::Reduction)
+        .doc(pool_3d(
+            "Averages each window of `pool_size` elements of a volume.",
+            "nn.avg_pool3d(%x, pool_size=[2, 2, 2], strides=[2, 2, 2])",
+        )),
+    op("nn.global_avg_pool2d", &["data"])
+        .attrs(&GLOBAL_POOL2D)
+        .rule("GlobalAvgPool2D", global_pool2d)
+        .cost(Cost::Reduction)
+        .doc(global_2d("Averages each plane to one element.", "nn.global_avg_pool2d(%x)")),
+    op("nn.global_max_pool2d", &["data"])
+        .attrs(&GLOBAL_POOL2D)
+        .rule("GlobalMaxPool2D", global_pool2d)
+        .cost(Cost::Reduction)
+        .doc(global_2d("Takes the largest element of each plane.", "nn.global_max_pool2d(%x)")),
+    op("nn.max_pool1d", &["data"])
+        .attrs(&MAX_POOL1D)
+        .rule("MaxPool1D", pool1d)
+        .cost(Cost::Reduction)
+        .doc(pool_1d(
+            "Takes the largest element of each window of `pool_size` elements along one axis.",
+            "nn.max_pool1d(%x, pool_size=[2], strides=[2])",
+        )),
+    op("nn.max_pool2d", &["data"])
+        .attrs(&MAX_POOL2D)
+        .rule("MaxPool2D", pool2d)
+        .cost(Cost::Reduction)
+        .doc(pool_2d(
+            "Takes the largest element of each window of `pool_size` elements of a plane.",
+            "nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1])",
+        )),
+    op("nn.max_pool2d_grad", &["data", "grad"])
+        .attrs(&MAX_POOL2D)
+        .rule("MaxPool2DGrad", pool2d_grad)
+        .cost(Cost::Reduction)
+        .doc(Doc {
+            summary: "The gradient of `nn.max_pool2d`: each incoming gradient goes to the largest \
+                      element of its window.",
+            args: GRAD_ARGS,
+            shape: "the type of `grad`, the second argument",
+            example: "nn.max_pool2d_grad(%dy, %x, pool_size=[2, 2], strides=[2, 2])",
+        }),
+    op("nn.max_pool3d", &["data"])
+        .attrs(&MAX_POOL3D)
+        .rule("MaxPool3D", pool3d)
+        .cost(Cost::Reduction)
+        .doc(pool_3d(
+            "Takes the largest element of each window of `pool_size` elements of a volume.",
+            "nn.max_pool3d(%x, pool_size=[3, 3, 3], strides=[2, 2, 2], padding=[1, 1, 1])",
+        )),
 ];
+
+const DATA_1D: &[&str] = &["`(N, C, W)`, or in the order of `layout`"];
+const DATA_2D: &[&str] = &["`(N, C, H, W)`, or in the order of `layout`"];
+const DATA_3D: &[&str] = &["`(N, C, D, H, W)`, or in the order of `layout`"];
+// TVM's names for the two do not say what they hold.
+const GRAD_ARGS: &[&str] = &[
+    "the gradient of the pooling's result",
+    "what was pooled, `(N, C, H, W)` or in the order of `layout`",
+];
+
+const fn pool_1d(summary: &'static str, example: &'static str) -> Doc {
+    Doc {
+        summary,
+        args: DATA_1D,
+        shape: "`W` becomes `(W + padding − (pool_size − 1) · dilation − 1) / strides + 1`, \
+                rounded down, or up with `ceil_mode`; other axes stay",
+        example,
+    }
+}
+
+const fn pool_2d(summary: &'static str, example: &'static str) -> Doc {
+    Doc {
+        summary,
+        args: DATA_2D,
+        shape: "`H` and `W` become `(size + padding − (pool_size − 1) · dilation − 1) / strides + \
+                1`, rounded down, or up with `ceil_mode`; other axes stay",
+        example,
+    }
+}
+
+const fn pool_3d(summary: &'static str, example: &'static str) -> Doc {
+    Doc {
+        summary,
+        args: DATA_3D,
+        shape: "`D`, `H` and `W` become `(size + padding − (pool_size − 1) · dilation − 1) / \
+                strides + 1`, rounded down, or up with `ceil_mode`; other axes stay",
+        example,
+    }
+}
+
+const fn adaptive_1d(summary: &'static str, example: &'static str) -> Doc {
+    Doc {
+        summary,
+        args: DATA_1D,
+        shape: "`W` becomes `output_size`, or stays where none is given",
+        example,
+    }
+}
+
+const fn adaptive_2d(summary: &'static str, example: &'static str) -> Doc {
+    Doc {
+        summary,
+        args: DATA_2D,
+        shape: "`H` and `W` become `output_size`: two values, one for both, or none to keep them",
+        example,
+    }
+}
+
+const fn adaptive_3d(summary: &'static str, example: &'static str) -> Doc {
+    Doc {
+        summary,
+        args: DATA_3D,
+        shape: "`D`, `H` and `W` become `output_size`: three values, one for all, or none to keep \
+                them",
+        example,
+    }
+}
+
+const fn global_2d(summary: &'static str, example: &'static str) -> Doc {
+    Doc { summary, args: DATA_2D, shape: "`H` and `W` become 1; other axes stay", example }
+}
+
+fn pool1d(call: &mut Call<'_>) -> Outcome {
+    pool(call, "W")
+}
+
+fn pool2d(call: &mut Call<'_>) -> Outcome {
+    pool(call, "HW")
+}
+
+fn pool3d(call: &mut Call<'_>) -> Outcome {
+    pool(call, "DHW")
+}
+
+/// A window that slides over the axes of `letters`.
+fn pool(call: &mut Call<'_>, letters: &str) -> Outcome {
+    let data = call.tensor(0)?;
+    let positions = pooled_axes(call, &data, letters)?;
+    // The result keeps the layout of the argument. TVM reads what is written here all the same,
+    // except over planes.
+    if letters != "HW" && !call.attrs().str("out_layout").is_empty() {
+        layout_attr(call, "out_layout")?;
+    }
+    let axes = positions.len();
+    let pad = padding_sums(call, "padding", axes)?.or_else(Reason::undecided)?;
+    let (window, dilation) = (list(call, "pool_size")?, list(call, "dilation")?);
+    let strides = list(call, "strides")?;
+    let mut shape = data.shape.clone();
+    for (i, &at) in positions.iter().enumerate() {
+        if data.shape[at].is_any() {
+            continue;
+        }
+        let window = element(call, "pool_size", &window, i, axes)?;
+        let dilation = element(call, "dilation", &dilation, i, axes)?;
+        let stride = element(call, "strides", &strides, i, axes)?;
+        let reach = (window - 1) * dilation + 1;
+        let mut room = &data.shape[at] + &pad[i] - reach;
+        if call.attrs().bool("ceil_mode") {
+            room = room + stride.clone() - 1;
+        }
+        shape[at] = trunc_div(call, "strides", &room, &stride)? + 1;
+    }
+    call.output_tensor(shape, data.dtype)
+}
+
+fn global_pool2d(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let mut shape = data.shape.clone();
+    for at in pooled_axes(call, &data, "HW")? {
+        shape[at] = Dim::known(1);
+    }
+    call.output_tensor(shape, data.dtype)
+}
+
+fn adaptive_pool1d(call: &mut Call<'_>) -> Outcome {
+    adaptive_pool(call, "W")
+}
+
+fn adaptive_pool2d(call: &mut Call<'_>) -> Outcome {
+    adaptive_pool(call, "HW")
+}
+
+fn adaptive_pool3d(call: &mut Call<'_>) -> Outcome {
+    adaptive_pool(call, "DHW")
+}
+
+/// As many windows as `output_size` says over the axes of `letters`.
+fn adaptive_pool(call: &mut Call<'_>, letters: &str) -> Outcome {
+    let data = call.tensor(0)?;
+    let positions = pooled_axes(call, &data, letters)?;
+    let axes = positions.len();
+    let wanted = list(call, "output_size")?;
+    let mut shape = data.shape.clone();
+    match wanted.len() {
+        0 => {}
+        1 => positions.iter().for_each(|&at| shape[at] = wanted[0].clone()),
+        n if n == axes => {
+            positions.iter().zip(wanted).for_each(|(&at, size)| shape[at] = size);
+        }
+        n => return output_size_length(call, n, letters),
+    }
+    call.output_tensor(shape, data.dtype)
+}
+
+fn output_size_length<T>(call: &Call<'_>, found: usize, letters: &str) -> Result<T, Halt> {
+    let axes = letters.len();
+    let each = match axes {
+        1 => "",
+        2 => ", or 2 (H and W)",
+        _ => ", or 3 (D, H and W)",
+    };
+    Reason::new(
+        "attribute-length",
+        format!("`{}`: `output_size` has {}", call.operator(), counted(found, "value")),
+    )
+    .rule(format!("`output_size` takes 1 value{each}, or none to keep the size"))
+    .attribute("output_size", counted(found, "value"))
+    .fail()
+}
+
+/// The gradient has the type of what was pooled, which is the second argument.
+fn pool2d_grad(call: &mut Call<'_>) -> Outcome {
+    call.tensor(1)?;
+    call.output_same(1)
+}
+
+/// The positions of the axes that are pooled over, in the order of `letters`.
+fn pooled_axes(call: &Call<'_>, data: &TensorType, letters: &str) -> Result<Vec<usize>, Halt> {
+    let layout = layout_attr(call, "layout")?;
+    let base = match letters {
+        "W" => "NCW",
+        "HW" => "NCHW",
+        _ => "NCDHW",
+    };
+    letters.chars().map(|letter| pooled_axis(call, data, &layout, base, letter)).collect()
+}
+
+fn pooled_axis(
+    call: &Call<'_>,
+    data: &TensorType,
+    layout: &Layout,
+    base: &'static str,
+    letter: char,
+) -> Result<usize, Halt> {
+    let operator = call.operator();
+    let wrong = |message: String| {
+        Reason::new("invalid-layout", message)
+            .rule("`layout` must hold the axes that are pooled over, none of them split")
+            .attribute("layout", format!("\"{layout}\""))
+            .help(format!("write `layout=\"{base}\"`, or the order that the axes stand in"))
+    };
+    let Some(at) = layout.index_of(letter) else {
+        return wrong(format!(
+            "`{operator}` pools over the axis {letter}, which the layout \"{layout}\" does not have"
+        ))
+        .fail();
+    };
+    if layout.index_of(letter.to_ascii_lowercase()).is_some() {
+        return wrong(format!(
+            "`{operator}` pools over the axis {letter}, which the layout \"{layout}\" splits into \
+             blocks"
+        ))
+        .fail();
+    }
+    let rank = data.rank();
+    if at < rank {
+        return Ok(at);
+    }
+    let name = call.name(0);
+    Reason::new(
+        "rank-mismatch",
+        format!(
+            "`{operator}`: {name} has {}, but the layout \"{layout}\" has {}",
+            axes(rank),
+            layout.rank()
+        ),
+    )
+    .rule(format!("the layout \"{layout}\" puts {letter} on axis {at} of {name}"))
+    .argument(0, axes(rank))
+    .attribute("layout", format!("\"{layout}\""))
+    .fail()
+}

@@ -106,16 +106,19 @@ pub(crate) fn in_layout(
                 return Reason::new(
                     "rank-mismatch",
                     format!(
-                        "`{operator}`: {name} has {rank} axes, but the layout \"{from}\" has {wanted}"
+                        "`{operator}`: {name} has {}, but the layout \"{from}\" has {wanted}",
+                        axes(rank)
                     ),
                 )
-                .argument(position, format!("{rank} axes"))
+                .argument(position, axes(rank))
                 .fail();
             }
             Reason::new(
                 "shape-mismatch",
-                format!("`{operator}`: {name} of shape `{}` does not have the blocks of \"{from}\"",
-                    shape_text(&tensor.shape)),
+                format!(
+                    "`{operator}`: {name} of shape `{}` does not have the blocks of \"{from}\"",
+                    shape_text(&tensor.shape)
+                ),
             )
             .argument(position, format!("layout \"{from}\""))
             .fail()
@@ -141,37 +144,48 @@ pub(crate) fn dtype_mismatch<T>(
 ) -> Result<T, Halt> {
     let operator = call.operator();
     let (x, y) = (call.name(a.0), call.name(b.0));
-    Reason::new(
-        "dtype-mismatch",
-        format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1),
-    )
-    .rule(format!("{x} and {y} must have the same data type"))
-    .argument(b.0, b.1.to_string())
-    .argument(a.0, a.1.to_string())
-    .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
-    .fail()
+    Reason::new("dtype-mismatch", format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1))
+        .rule(format!("{x} and {y} must have the same data type"))
+        .argument(b.0, b.1.to_string())
+        .argument(a.0, a.1.to_string())
+        .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
+        .fail()
 }
 
 /// Spatial padding as a list of sums over both sides: one value for all axes, one for each, or one
 /// for each side.
 pub(crate) fn padding(call: &Call<'_>, name: &'static str, axes: usize) -> Result<Shape, Halt> {
-    let Some(values) = call.attrs().dims(name) else { return Err(Halt::Silent) };
-    match values.len() {
-        1 => Ok((0..axes).map(|_| &values[0] * 2).collect()),
-        n if n == axes => Ok(values.iter().map(|pad| pad * 2).collect()),
-        n if n == 2 * axes => Ok((0..axes).map(|i| &values[i] + &values[axes + i]).collect()),
-        n => Reason::new(
-            "attribute-length",
-            format!("`{}`: `{name}` has {n} values", call.operator()),
-        )
-        .rule(format!(
-            "`{name}` takes 1 value for all sides, {axes} for both sides of each axis, or {} for \
-             each side",
-            2 * axes
-        ))
-        .attribute(name, format!("{n} values"))
-        .fail(),
-    }
+    padding_sums(call, name, axes)?.or_else(Reason::fail)
+}
+
+/// As [`padding`], for callers to decide what a list of another length means.
+pub(crate) fn padding_sums(
+    call: &Call<'_>,
+    name: &'static str,
+    axes: usize,
+) -> Result<Result<Shape, Reason>, Halt> {
+    let values = list(call, name)?;
+    Ok(Ok(match values.len() {
+        1 => (0..axes).map(|_| &values[0] * 2).collect(),
+        n if n == axes => values.iter().map(|pad| pad * 2).collect(),
+        n if n == 2 * axes => (0..axes).map(|i| &values[i] + &values[axes + i]).collect(),
+        n => {
+            let count = counted(n, "value");
+            let each = match axes {
+                1 => String::new(),
+                _ => format!("{axes} for both sides of each axis, "),
+            };
+            return Ok(Err(Reason::new(
+                "attribute-length",
+                format!("`{}`: `{name}` has {count}", call.operator()),
+            )
+            .rule(format!(
+                "`{name}` takes 1 value for all sides, {each}or {} for each side",
+                2 * axes
+            ))
+            .attribute(name, count)));
+        }
+    }))
 }
 
 /// A list attribute with one value for each of `axes` spatial axes.
@@ -190,13 +204,14 @@ pub(crate) fn wrong_length<T>(
     found: usize,
     wanted: usize,
 ) -> Result<T, Halt> {
-    let values = if found == 1 { "value" } else { "values" };
+    let needed = if wanted == 1 { "1 is".to_owned() } else { format!("{wanted} are") };
+    let (found, each) = (counted(found, "value"), axes(wanted));
     Reason::new(
         "attribute-length",
-        format!("`{}`: `{name}` has {found} {values}, {wanted} are needed", call.operator()),
+        format!("`{}`: `{name}` has {found}, {needed} needed", call.operator()),
     )
-    .rule(format!("`{name}` has one value for each of the {wanted} spatial axes"))
-    .attribute(name, format!("{found} {values}"))
+    .rule(format!("`{name}` has one value for each of {each}"))
+    .attribute(name, found)
     .fail()
 }
 
@@ -351,4 +366,107 @@ pub(crate) fn list_attr(call: &Call<'_>, name: &'static str) -> Result<Shape, Ha
         }
         _ => Err(Halt::Silent),
     }
+}
+
+/// The values of the list attribute `name`. A list that is `None` reads as empty, as it does in
+/// TVM, and truth values as 0 and 1.
+pub(crate) fn list(call: &Call<'_>, name: &'static str) -> Result<Shape, Halt> {
+    match call.attrs().get(name) {
+        AttrValue::None => Ok(Shape::new()),
+        AttrValue::List(values) => values.iter().map(|value| whole(call, name, value)).collect(),
+        value => Ok(Shape::from_iter([whole(call, name, value)?])),
+    }
+}
+
+/// A value of the attribute `name` that must be a whole number.
+pub(crate) fn whole(call: &Call<'_>, name: &'static str, value: &AttrValue) -> Result<Dim, Halt> {
+    let number = match value {
+        AttrValue::Float(number) => number.0,
+        AttrValue::Bool(truth) => return Ok(Dim::known(i64::from(*truth))),
+        other => return other.as_dim().ok_or(Halt::Silent),
+    };
+    Reason::new(
+        "attribute-value",
+        format!("`{}`: `{name}` counts elements, {number} is no whole number", call.operator()),
+    )
+    .attribute(name, format!("{number}"))
+    .fail()
+}
+
+/// The value at `index` of the list attribute `name`, which has one for each of `wanted` axes.
+/// Values behind those are not read, as they are not in TVM.
+pub(crate) fn element(
+    call: &Call<'_>,
+    name: &'static str,
+    values: &[Dim],
+    index: usize,
+    wanted: usize,
+) -> Result<Dim, Halt> {
+    match values.get(index) {
+        Some(value) => Ok(value.clone()),
+        None => wrong_length(call, name, values.len(), wanted),
+    }
+}
+
+/// `a / b` rounded toward negative infinity, where `b` comes from the attribute `name`.
+pub(crate) fn floor_div(
+    call: &Call<'_>,
+    name: &'static str,
+    a: &Dim,
+    b: &Dim,
+) -> Result<Dim, Halt> {
+    not_zero(call, name, b)?;
+    Ok(a / b)
+}
+
+/// `a / b` rounded toward zero, where `b` comes from the attribute `name`.
+pub(crate) fn trunc_div(
+    call: &Call<'_>,
+    name: &'static str,
+    a: &Dim,
+    b: &Dim,
+) -> Result<Dim, Halt> {
+    not_zero(call, name, b)?;
+    Ok(match (a, b) {
+        (Dim::Known { size: x, wide: wx }, Dim::Known { size: y, wide: wy }) => {
+            x.checked_div(*y).map_or(Dim::Any, |size| Dim::Known { size, wide: *wx || *wy })
+        }
+        _ => a / b,
+    })
+}
+
+fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
+    if !value.is(0) {
+        return Ok(());
+    }
+    let values = call.attrs().get(name).as_list();
+    let is = if values.is_some() { "holds a 0" } else { "is 0" };
+    let reason = Reason::new("attribute-value", format!("`{}`: `{name}` {is}", call.operator()))
+        .rule(format!("sizes are divided by `{name}`, which must not be 0"))
+        .attribute(name, "0");
+    let fixed = match values {
+        Some(values) => {
+            let or_one = |value: &AttrValue| match value.as_int()? {
+                0 => Some("1".to_owned()),
+                number => Some(number.to_string()),
+            };
+            let fixed: Option<Vec<String>> = values.iter().map(or_one).collect();
+            fixed.map(|fixed| format!("[{}]", fixed.join(", ")))
+        }
+        None => Some("1".to_owned()),
+    };
+    match fixed {
+        Some(fixed) => reason.fix(name, fixed).fail(),
+        None => reason.fail(),
+    }
+}
+
+/// A number of axes in a sentence.
+pub(crate) fn axes(n: usize) -> String {
+    if n == 1 { "1 axis".to_owned() } else { format!("{n} axes") }
+}
+
+/// A number of things whose plural ends in "s" in a sentence.
+pub(crate) fn counted(n: usize, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }

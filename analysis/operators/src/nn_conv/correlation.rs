@@ -1,0 +1,63 @@
+//! `nn.correlation`.
+
+use crate::prelude::*;
+
+pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
+    let (data1, data2) = (call.tensor(0)?, call.tensor(1)?);
+    let layout = call.attrs().str("layout");
+    if layout != "NCHW" {
+        return Reason::new(
+            "invalid-layout",
+            format!("`{}` works in the layout \"NCHW\" alone, not \"{layout}\"", call.operator()),
+        )
+        .attribute("layout", format!("\"{layout}\""))
+        .fix("layout", "\"NCHW\"")
+        .fail();
+    }
+    let pad = padding(call, "padding", 2)?;
+    let number = |name| call.attrs().int(name).ok_or(Halt::Silent);
+    let (kernel, reach) = (number("kernel_size")?, number("max_displacement")?);
+    let (stride1, stride2) = (number("stride1")?, number("stride2")?);
+    for (name, stride) in [("stride1", stride1), ("stride2", stride2)] {
+        if stride == 0 {
+            return Reason::new("attribute-value", format!("`{}`: `{name}` is 0", call.operator()))
+                .rule("a stride is the distance from one place to the next, 1 at least")
+                .attribute(name, "0")
+                .fix(name, "1")
+                .fail();
+        }
+    }
+    // The height is that of the first argument and the width that of the second; the two are not
+    // held against each other.
+    let (height, width) = (size(call, &data1, 0, 2)?, size(call, &data2, 1, 3)?);
+    let batch = size(call, &data1, 0, 0)?;
+    let out_of_range = || {
+        Reason::new(
+            "attribute-value",
+            format!("`{}`: the displacements are too many to count", call.operator()),
+        )
+        .attribute("max_displacement", format!("{reach}"))
+    };
+    let displacements =
+        reach.checked_div(stride2).and_then(|d| d.checked_mul(2)).and_then(|d| d.checked_add(1));
+    let border = reach.checked_add((kernel.saturating_sub(1)) / 2).and_then(|b| b.checked_mul(2));
+    let channels = displacements.and_then(|d| d.checked_mul(d));
+    let (Some(border), Some(channels)) = (border, channels) else { return out_of_range().fail() };
+    let places = |size: Dim, pad: &Dim| (size + pad.clone() - border + stride1 - 1) / stride1;
+    let shape = [batch, Dim::known(channels), places(height, &pad[0]), places(width, &pad[1])];
+    call.output_tensor(shape, data1.dtype)
+}
+
+/// The size of an axis that the argument at `position` must have.
+fn size(call: &Call<'_>, tensor: &TensorType, position: usize, axis: usize) -> Result<Dim, Halt> {
+    if let Some(size) = tensor.shape.get(axis) {
+        return Ok(size.clone());
+    }
+    let (name, rank) = (call.name(position), tensor.rank());
+    Reason::new(
+        "rank-mismatch",
+        format!("`{}`: {name} must have 4 axes (N, C, H, W), it has {rank}", call.operator()),
+    )
+    .argument(position, axes(rank))
+    .fail()
+}

@@ -1,0 +1,75 @@
+//! `nn.conv2d_backward_weight`.
+
+use super::{attribute_needed, channels, kernel_size};
+use crate::prelude::*;
+
+/// The attributes are those of a convolution, with layouts that mean something else:
+/// `data_layout` is that of the gradient, `kernel_layout` that of the data, and `out_layout` that
+/// of the weight.
+pub(super) fn conv2d_backward_weight(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(1)?;
+    let grad = call.need_tensor(0)?;
+    let (nchw, oihw) = (Layout::plain("NCHW"), Layout::plain("OIHW"));
+    let Some(size) = kernel_size(call)? else { return attribute_needed(call, "kernel_size") };
+    let grad_layout = layout(call, "data_layout", &nchw, "the gradient")?;
+    let data_layout = layout(call, "kernel_layout", &nchw, "the data")?;
+    let weight_layout = layout(call, "out_layout", &oihw, "the weight")?;
+    let dshape = in_layout(call, 1, &data, &data_layout, &nchw)?;
+    let gshape = in_layout(call, 0, &grad, &grad_layout, &nchw)?;
+    let (in_channels, out_channels) =
+        (known_channels(call, 1, &dshape)?, known_channels(call, 0, &gshape)?);
+    let groups = call.attrs().int("groups").unwrap_or(1);
+    // As many groups as channels: `channels` says how many results each channel gave.
+    let inner = if in_channels == out_channels && in_channels == groups {
+        let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
+        channels
+    } else {
+        dshape[1].clone()
+    };
+    let inner = floor_div(call, "groups", &inner, &Dim::known(groups))?;
+    let height = element(call, "kernel_size", &size, 0, 2)?;
+    let width = element(call, "kernel_size", &size, 1, 2)?;
+    let shape = [gshape[1].clone(), inner, height, width];
+    let Some(shape) = oihw.convert(&shape, &weight_layout) else { return Err(Halt::Silent) };
+    let dtype = dtype_or(call, "out_dtype", grad.dtype);
+    call.output_tensor(shape, dtype)
+}
+
+fn layout(call: &Call<'_>, name: &'static str, base: &Layout, of: &str) -> Result<Layout, Halt> {
+    let layout = layout_attr(call, name)?;
+    if layout.converts_to(base) {
+        return Ok(layout);
+    }
+    Reason::new(
+        "invalid-layout",
+        format!(
+            "`{}`: `{name}` is the layout of {of} here, and \"{layout}\" does not have the axes of \
+             \"{base}\"",
+            call.operator()
+        ),
+    )
+    .rule(
+        "`data_layout` is the layout of the gradient, `kernel_layout` that of the data and \
+         `out_layout` that of the weight",
+    )
+    .attribute(name, format!("\"{layout}\""))
+    .fix(name, format!("\"{base}\""))
+    .fail()
+}
+
+fn known_channels(call: &Call<'_>, position: usize, shape: &Shape) -> Result<i64, Halt> {
+    if let Some(channels) = shape[1].as_known() {
+        return Ok(channels);
+    }
+    Reason::new(
+        "type-needed",
+        format!(
+            "`{}`: the channels of {} must be known, they are `{}`",
+            call.operator(),
+            call.name(position),
+            shape[1]
+        ),
+    )
+    .argument(position, format!("{} channels", shape[1]))
+    .fail()
+}

@@ -1,0 +1,74 @@
+//! Convolutions whose weight is laid out for one way to compute them: only the attributes and the
+//! data decide the type of the result, and the weight may have any.
+
+use super::{Layouts, channels, exact, kernel_size, reach};
+use crate::prelude::*;
+
+/// `nn.contrib_conv2d_NCHWc` and Winograd's algorithm on planes.
+pub(crate) fn ready_conv2d(call: &mut Call<'_>) -> Outcome {
+    ready_conv(call, "NCHW", "OIHW", |size, _| size)
+}
+
+/// Winograd's algorithm on volumes.
+pub(crate) fn ready_conv3d(call: &mut Call<'_>) -> Outcome {
+    // Whether the height is known, TVM asks of the depth.
+    ready_conv(call, "NCDHW", "OIDHW", |size, axis| match axis {
+        1 => size - 1,
+        _ => size,
+    })
+}
+
+/// As a product of matrices.
+pub(crate) fn ready_conv2d_gemm(call: &mut Call<'_>) -> Outcome {
+    // The rule is that for NCHW with the numbers of NHWC in part: whether an axis is known, TVM
+    // asks of the axis behind it.
+    ready_conv(call, "NHWC", "HWIO", |size, _| size + 1)
+}
+
+/// The rule for the layout `data_base`; `asked` is the position of the size that decides whether
+/// that at the given position is computed or kept, for the given spatial axis.
+fn ready_conv(
+    call: &mut Call<'_>,
+    data_base: &str,
+    weight_base: &str,
+    asked: fn(usize, usize) -> usize,
+) -> Outcome {
+    let axes = data_base.len() - 2;
+    let data = call.tensor(0)?;
+    let layouts = Layouts::read(call, data_base, weight_base)?;
+    let dshape = layouts.data_shape(call, &data)?;
+    let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
+    if kernel_size(call)?.is_none() {
+        return attribute_needed(call, "kernel_size");
+    }
+    let kernel = exact(call, "kernel_size", axes)?;
+    let dilation = exact(call, "dilation", axes)?;
+    let pad = padding(call, "padding", axes)?;
+    let strides = list(call, "strides")?;
+    let first = layouts.data_base.rank() - axes - usize::from(data_base.ends_with('C'));
+    let mut shape = dshape.clone();
+    if let Some(at) = layouts.data_base.index_of('C') {
+        shape[at] = channels;
+    }
+    for i in 0..axes {
+        let at = first + i;
+        if dshape[asked(at, i)].is_any() {
+            continue;
+        }
+        let stride = element(call, "strides", &strides, i, axes)?;
+        let room = &dshape[at] + &pad[i] - reach(&kernel[i], dilation[i].clone());
+        shape[at] = trunc_div(call, "strides", &room, &stride)? + 1;
+    }
+    let dtype = dtype_or(call, "out_dtype", data.dtype);
+    layouts.output(call, &shape, dtype)
+}
+
+/// The failure that an attribute, which the weight could stand in for elsewhere, is not written.
+pub(crate) fn attribute_needed<T>(call: &Call<'_>, name: &'static str) -> Result<T, Halt> {
+    let operator = call.operator();
+    Reason::new("attribute-value", format!("`{operator}` needs `{name}`, which is not written"))
+        .rule(format!("the shape of the weight does not say `{name}` here"))
+        .attribute(name, "not written")
+        .help(format!("write `{name}=`"))
+        .fail()
+}

@@ -1,0 +1,101 @@
+//! Transposed convolutions.
+
+use super::{Layouts, channels, exact, kernel_size, reach, weight::Weight};
+use crate::prelude::*;
+
+pub(super) fn conv1d_transpose(call: &mut Call<'_>) -> Outcome {
+    conv_transpose(call, "NCW", "IOW")
+}
+
+pub(super) fn conv2d_transpose(call: &mut Call<'_>) -> Outcome {
+    conv_transpose(call, "NCHW", "IOHW")
+}
+
+pub(super) fn conv3d_transpose(call: &mut Call<'_>) -> Outcome {
+    conv_transpose(call, "NCDHW", "IODHW")
+}
+
+/// A transposed convolution over as many axes as `data_base` has behind `NC`.
+fn conv_transpose(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
+    let axes = data_base.len() - 2;
+    let data = call.tensor(0)?;
+    let weight = match call.tensor(1) {
+        Err(Halt::Silent) => return Err(Halt::Silent),
+        weight => weight,
+    };
+    let groups = call.attrs().int("groups").unwrap_or(1);
+    let grouped = axes == 2 && groups > 1 && call.attrs().str("kernel_layout").contains('G');
+    let layouts = Layouts::read(call, data_base, if grouped { "GIOHW" } else { weight_base })?;
+    let dshape = layouts.data_shape(call, &data)?;
+    let reasons =
+        Weight { position: 1, layouts: &layouts, groups, transposed: true, depthwise: false };
+
+    let in_channels = &dshape[1];
+    let by_groups = |size: &Dim| floor_div(call, "groups", size, &Dim::known(groups));
+    let dilation = list(call, "dilation")?;
+    let (out_channels, mut reaches): (Dim, Shape);
+    if let (Some(size), Some(channels)) = (kernel_size(call)?, channels(call)?) {
+        exact(call, "kernel_size", axes)?;
+        exact(call, "dilation", axes)?;
+        let per_group = by_groups(&channels)?;
+        let mut wanted: Shape = if grouped {
+            [Dim::known(groups), by_groups(in_channels)?, per_group].into_iter().collect()
+        } else {
+            [in_channels.clone(), per_group].into_iter().collect()
+        };
+        wanted.extend(size.iter().cloned());
+        if let Ok(weight) = &weight {
+            reasons.check(call, weight, &wanted, &dshape)?;
+        }
+        let dtype = weight.map_or(data.dtype, |weight| weight.dtype);
+        let Some(shape) = layouts.weight_base.convert(&wanted, &layouts.weight) else {
+            return Err(Halt::Silent);
+        };
+        call.assign(1, TensorType::new(shape, dtype))?;
+        reaches = size.iter().zip(dilation).map(|(k, by)| reach(k, by)).collect();
+        out_channels = channels;
+    } else {
+        let weight = weight?;
+        let wshape = layouts.weight_shape(call, 1, &weight)?;
+        if let Some(size) = kernel_size(call)? {
+            exact(call, "kernel_size", axes)?;
+            let weight: Shape = wshape[..2 + axes].iter().cloned().collect();
+            reasons.check_kernel(call, &size, &weight)?;
+        }
+        if let Some(channels) = channels(call)?
+            && !may_equal(&by_groups(&channels)?, &wshape[1])
+        {
+            return reasons.output_mismatch(call, &channels, &wshape[1]);
+        }
+        if !in_channels.is_any() && !wshape[0].is_any() && !may_equal(in_channels, &wshape[0]) {
+            return reasons.input_mismatch(call, in_channels, &wshape[0]);
+        }
+        reaches = Shape::new();
+        for i in 0..axes {
+            reaches.push(reach(&wshape[2 + i], element(call, "dilation", &dilation, i, axes)?));
+        }
+        if axes == 3 {
+            // TVM gives the kernel's height to the width and the other way round, where it takes
+            // them from the weight.
+            reaches.swap(1, 2);
+        }
+        // The output channels of one group, not of all: so TVM says, too.
+        out_channels = wshape[1].clone();
+    }
+
+    let pad = padding(call, "padding", axes)?;
+    let (strides, extra) = (list(call, "strides")?, list(call, "output_padding")?);
+    let mut shape: Shape = [dshape[0].clone(), out_channels].into_iter().collect();
+    for i in 0..axes {
+        let size = &dshape[2 + i];
+        shape.push(if size.is_any() {
+            Dim::Any
+        } else {
+            let stride = element(call, "strides", &strides, i, axes)?;
+            let extra = element(call, "output_padding", &extra, i, axes)?;
+            stride * (size - 1) + reaches[i].clone() - pad[i].clone() + extra
+        });
+    }
+    let dtype = dtype_or(call, "out_dtype", data.dtype);
+    layouts.output(call, &shape, dtype)
+}

@@ -1,0 +1,138 @@
+//! Blocks of the spatial axes as channels or as batches.
+
+use super::pad::not_a_pair;
+use crate::prelude::*;
+
+pub(super) fn depth_to_space(call: &mut Call<'_>) -> Outcome {
+    sub_pixel(call, |call, shape, block| {
+        let in_block = block * block;
+        if !shape[1].is_any() {
+            shape[1] = floor_div(call, "block_size", &shape[1], &in_block)?;
+        }
+        shape[2] = &shape[2] * block;
+        shape[3] = &shape[3] * block;
+        Ok(())
+    })
+}
+
+pub(super) fn space_to_depth(call: &mut Call<'_>) -> Outcome {
+    sub_pixel(call, |call, shape, block| {
+        shape[1] = &shape[1] * &(block * block);
+        for at in [2, 3] {
+            if !shape[at].is_any() {
+                shape[at] = floor_div(call, "block_size", &shape[at], block)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A change of shape in NCHW, by a block size.
+fn sub_pixel(call: &mut Call<'_>, change: fn(&Call<'_>, &mut Shape, &Dim) -> Outcome) -> Outcome {
+    let data = call.tensor(0)?;
+    let nchw = Layout::plain("NCHW");
+    let layout = needs_axes(call, "layout", layout_attr(call, "layout")?, &nchw)?;
+    let mut shape = in_layout(call, 0, &data, &layout, &nchw)?;
+    let Some(block) = call.attrs().int("block_size") else { return Err(Halt::Silent) };
+    change(call, &mut shape, &Dim::known(block))?;
+    let Some(shape) = nchw.convert(&shape, &layout) else { return Err(Halt::Silent) };
+    call.output_tensor(shape, data.dtype)
+}
+
+pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let blocks = blocks(call, &data, "paddings")?;
+    let mut shape = data.shape.clone();
+    for (axis, pair) in pairs(call, "paddings")?.into_iter().enumerate() {
+        let [before, after] = pair.as_slice() else {
+            return not_a_pair(call, "paddings", axis, pair.len());
+        };
+        let (Some(before), Some(after)) = (before.as_known(), after.as_known()) else {
+            return Reason::new(
+                "attribute-value",
+                format!("`{}`: `paddings` must be known numbers", call.operator()),
+            )
+            .attribute("paddings", format!("not known in entry {axis}"))
+            .fail();
+        };
+        // TVM holds the padding of an axis in as many bits as the axis before.
+        let wide = matches!(data.shape[axis], Dim::Known { wide: true, .. });
+        let padding = before.checked_add(after).map(|sum| Dim::known(sum).with_width(wide));
+        shape[axis + 1] = &shape[axis + 1] + &padding.unwrap_or(Dim::Any);
+    }
+    shape[0] = &shape[0] * &product(&blocks);
+    for (size, block) in shape[1..].iter_mut().zip(&blocks) {
+        *size = trunc_div(call, "block_shape", size, block)?;
+    }
+    call.output_tensor(shape, data.dtype)
+}
+
+pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let blocks = blocks(call, &data, "crops")?;
+    let crops = pairs(call, "crops")?;
+    let mut shape = data.shape.clone();
+    shape[0] = trunc_div(call, "block_shape", &shape[0], &product(&blocks))?;
+    for (axis, (block, pair)) in blocks.iter().zip(&crops).enumerate() {
+        let [before, after, ..] = pair.as_slice() else {
+            return not_a_pair(call, "crops", axis, pair.len());
+        };
+        shape[axis + 1] = &(&(&shape[axis + 1] * block) - before) - after;
+    }
+    call.output_tensor(shape, data.dtype)
+}
+
+/// The block sizes, one for each pair of `pairs` and fewer than there are axes.
+fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Shape, Halt> {
+    let (operator, name, rank) = (call.operator(), call.name(0), data.rank());
+    if rank < 2 {
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{operator}`: {name} must have 2 axes at least, it has {rank}"),
+        )
+        .rule("the first axis counts batches, and there are blocks of the axes behind it")
+        .argument(0, axes(rank))
+        .undecided();
+    }
+    let blocks = list(call, "block_shape")?;
+    let Some(count) = call.attrs().get(pairs).as_list().map(<[AttrValue]>::len) else {
+        return Err(Halt::Silent);
+    };
+    if count != blocks.len() {
+        let sizes = blocks.len();
+        return Reason::new(
+            "attribute-length",
+            format!(
+                "`{operator}`: `{pairs}` has {}, `block_shape` has {sizes}",
+                counted(count, "pair")
+            ),
+        )
+        .rule(format!("each axis in blocks has a size in `block_shape` and a pair in `{pairs}`"))
+        .attribute(pairs, counted(count, "pair"))
+        .attribute("block_shape", counted(sizes, "value"))
+        .fail();
+    }
+    if count >= rank {
+        return Reason::new(
+            "attribute-length",
+            format!(
+                "`{operator}`: `block_shape` has {}, but {name} has {} behind the batch",
+                counted(count, "value"),
+                axes(rank - 1)
+            ),
+        )
+        .attribute("block_shape", counted(count, "value"))
+        .argument(0, axes(rank))
+        .fail();
+    }
+    Ok(blocks)
+}
+
+fn pairs(call: &Call<'_>, name: &'static str) -> Result<Vec<Shape>, Halt> {
+    let Some(pairs) = call.attrs().get(name).as_list() else { return Err(Halt::Silent) };
+    let read = |pair: &AttrValue| match pair.as_list() {
+        Some(values) => values.iter().map(|value| whole(call, name, value)).collect(),
+        None => Err(Halt::Silent),
+    };
+    pairs.iter().map(read).collect()
+}

@@ -1,0 +1,149 @@
+//! Padding and dilation.
+
+use crate::prelude::*;
+
+pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let mut shape = Shape::new();
+    for (axis, (before, after)) in widths(call, &data)?.into_iter().enumerate() {
+        let size = &data.shape[axis];
+        let padded = match before.checked_add(after) {
+            Some(width) => size + width,
+            None => Dim::Any,
+        };
+        if padded.as_known().is_some_and(|size| size < 0) {
+            return Reason::new(
+                "attribute-value",
+                format!(
+                    "`{}`: axis {axis} has {size} elements, `pad_width` takes {} away",
+                    call.operator(),
+                    before.saturating_add(after).saturating_neg()
+                ),
+            )
+            .rule(format!("no size may become negative: {size} + {before} + {after} = {padded}"))
+            .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
+            .axis(0, axis, format!("{size}"))
+            .fail();
+        }
+        shape.push(padded);
+    }
+    call.output_tensor(shape, data.dtype)
+}
+
+pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let mut shape = Shape::new();
+    for (axis, (before, after)) in widths(call, &data)?.into_iter().enumerate() {
+        if before < 0 || after < 0 {
+            return Reason::new(
+                "attribute-value",
+                format!(
+                    "`{}`: `pad_width` is [{before}, {after}] on axis {axis}, which is negative",
+                    call.operator()
+                ),
+            )
+            .rule("there is nothing to mirror in a negative width")
+            .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
+            .fail();
+        }
+        shape.push(&data.shape[axis] + before.saturating_add(after));
+    }
+    call.output_tensor(shape, data.dtype)
+}
+
+/// The pairs of `pad_width`, one for each axis.
+fn widths(call: &Call<'_>, data: &TensorType) -> Result<Vec<(i64, i64)>, Halt> {
+    let Some(pairs) = call.attrs().get("pad_width").as_list() else { return Err(Halt::Silent) };
+    let (operator, rank) = (call.operator(), data.rank());
+    if pairs.len() != rank {
+        let count = pairs.len();
+        let reason = Reason::new(
+            "attribute-length",
+            format!(
+                "`{operator}`: `pad_width` has {}, {} has {}",
+                counted(count, "pair"),
+                call.name(0),
+                axes(rank)
+            ),
+        )
+        .rule("`pad_width` has one pair for each axis: before and after")
+        .attribute("pad_width", counted(count, "pair"))
+        .argument(0, axes(rank));
+        // Padding is mostly written for the last axes.
+        if pairs.len() < rank && count > 0 {
+            return reason
+                .help("write `[0, 0]` for each axis that is not padded, the first ones too")
+                .fail();
+        }
+        return reason.fail();
+    }
+    pairs.iter().enumerate().map(|(axis, pair)| width(call, axis, pair)).collect()
+}
+
+fn width(call: &Call<'_>, axis: usize, pair: &AttrValue) -> Result<(i64, i64), Halt> {
+    let Some(values) = pair.as_list() else { return Err(Halt::Silent) };
+    let [before, after] = values else {
+        return not_a_pair(call, "pad_width", axis, values.len());
+    };
+    match (before.as_int(), after.as_int()) {
+        (Some(before), Some(after)) => Ok((before, after)),
+        _ if values.iter().any(|value| matches!(value, AttrValue::Error)) => Err(Halt::Silent),
+        _ => Reason::new(
+            "attribute-value",
+            format!("`{}`: `pad_width` on axis {axis} must be two whole numbers", call.operator()),
+        )
+        .attribute("pad_width", format!("the pair of axis {axis}"))
+        .fail(),
+    }
+}
+
+/// The failure that entry `axis` of a list of pairs has another length.
+pub(super) fn not_a_pair<T>(
+    call: &Call<'_>,
+    name: &'static str,
+    axis: usize,
+    found: usize,
+) -> Result<T, Halt> {
+    let values = counted(found, "value");
+    Reason::new(
+        "attribute-length",
+        format!("`{}`: entry {axis} of `{name}` has {values}, 2 are needed", call.operator()),
+    )
+    .rule(format!("each entry of `{name}` is a pair: before and after"))
+    .attribute(name, format!("{values} in entry {axis}"))
+    .fail()
+}
+
+pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
+    let x = call.tensor(0)?;
+    if call.attrs().schema().is_none() {
+        return Reason::new(
+            "attribute-value",
+            format!("`{}` needs `strides`, which is not written", call.operator()),
+        )
+        .rule("`strides` has one value for each axis")
+        .attribute("strides", "not written")
+        .fail();
+    }
+    let strides = list(call, "strides")?;
+    let (rank, count) = (x.rank(), strides.len());
+    if rank != count {
+        let values = counted(count, "value");
+        return Reason::new(
+            "attribute-length",
+            format!(
+                "`{}`: `strides` has {values}, {} has {}",
+                call.operator(),
+                call.name(0),
+                axes(rank)
+            ),
+        )
+        .rule("`strides` has one value for each axis; 1 leaves it as it is")
+        .attribute("strides", values)
+        .argument(0, axes(rank))
+        .fail();
+    }
+    let dilated = x.shape.iter().zip(strides).map(|(size, stride)| (size - 1) * stride + 1);
+    let shape: Shape = dilated.collect();
+    call.output_tensor(shape, x.dtype)
+}

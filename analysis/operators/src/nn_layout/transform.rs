@@ -1,0 +1,106 @@
+//! Layouts, flattening and buffers.
+
+use crate::prelude::*;
+
+pub(super) fn batch_flatten(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let Some((batch, rest)) = data.shape.split_first() else {
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{}`: {} is a scalar, it has no batch axis", call.operator(), call.name(0)),
+        )
+        .rule("the first axis stays, the others become one")
+        .argument(0, "a scalar")
+        .undecided();
+    };
+    call.output_tensor([batch.clone(), product(rest)], data.dtype)
+}
+
+pub(super) fn layout_transform(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let src = layout_attr(call, "src_layout")?;
+    let dst = layout_attr(call, "dst_layout")?;
+    if !src.converts_to(&dst) {
+        return not_convertible(call, &src, &dst);
+    }
+    let shape = in_layout(call, 0, &data, &src, &dst)?;
+    call.output_tensor(shape, data.dtype)
+}
+
+fn not_convertible(call: &Call<'_>, src: &Layout, dst: &Layout) -> Outcome {
+    let lacks = |a: &Layout, b: &Layout| {
+        b.axes()
+            .iter()
+            .map(|axis| axis.letter.to_ascii_uppercase() as char)
+            .find(|letter| a.index_of(*letter).is_none())
+    };
+    let (name, message) = match (lacks(dst, src), lacks(src, dst)) {
+        (Some(letter), _) => {
+            ("dst_layout", format!("the axis {letter} of \"{src}\" is not in \"{dst}\""))
+        }
+        (None, Some(letter)) => {
+            ("src_layout", format!("the axis {letter} of \"{dst}\" is not in \"{src}\""))
+        }
+        (None, None) => ("src_layout", "a layout has one axis at least".to_owned()),
+    };
+    Reason::new("invalid-layout", format!("`{}`: {message}", call.operator()))
+        .rule("both layouts must have the same axes; the order and the blocks may differ")
+        .attribute(name, message)
+        .fail()
+}
+
+/// The layout of the result has its sizes in it: `"8O64I8o"`.
+pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let layout = call.attrs().str("dst_layout");
+    let mut shape = Shape::new();
+    let mut size = 0i64;
+    for letter in layout.bytes() {
+        match letter {
+            // Punctuation that stands between the letters counts as one, in TVM.
+            b'A'..=b'z' => {
+                if size != 0 {
+                    shape.push(Dim::known(size));
+                    size = 0;
+                }
+            }
+            b'0'..=b'9' => size = (size * 10 + i64::from(letter - b'0')).min(1 << 31),
+            _ => {
+                let why = format!("`{}` is neither a size nor an axis", letter as char);
+                return Reason::new(
+                    "invalid-layout",
+                    format!("`{}`: \"{layout}\" is no layout: {why}", call.operator()),
+                )
+                .rule("`dst_layout` has a size before each axis, as in \"8O64I8o\"")
+                .attribute("dst_layout", why)
+                .fail();
+            }
+        }
+    }
+    call.output_tensor(shape, data.dtype)
+}
+
+/// The map stands in the metadata section, as a program that is not read here: the type of the
+/// result is left open, and nothing is said of it.
+pub(super) fn meta_schedule(call: &mut Call<'_>) -> Outcome {
+    call.need_tensor(0)?;
+    Err(Halt::Silent)
+}
+
+pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
+    let (data, buffer) = (call.tensor(0)?, call.tensor(1)?);
+    let (x, b) = (data.rank(), buffer.rank());
+    if x != b {
+        let (operator, name, other) = (call.operator(), call.name(0), call.name(1));
+        return Reason::new(
+            "rank-mismatch",
+            format!("`{operator}`: {name} has {}, {other} has {b}", axes(x)),
+        )
+        .rule("data and buffer have the same axes, and differ in size on `axis` alone")
+        .argument(0, axes(x))
+        .argument(1, axes(b))
+        .fail();
+    }
+    axis_attr(call, "axis", 1, b)?;
+    call.output_tensor(buffer.shape.clone(), buffer.dtype)
+}
