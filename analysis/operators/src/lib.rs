@@ -47,6 +47,7 @@ mod prelude {
         operator::{Cost, CostCall, Doc, Operator, op},
         rules::*,
     };
+    pub(crate) use smallvec::SmallVec;
     pub(crate) use types::{Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
 }
 
@@ -57,7 +58,10 @@ static FAMILIES: &[&[Operator]] = &[
     elementwise::OPERATORS,
     ethosu::OPERATORS,
     image::OPERATORS,
-    index::OPERATORS,
+    index::gather::OPERATORS,
+    index::scatter::OPERATORS,
+    index::sequence::OPERATORS,
+    index::slice::OPERATORS,
     nn_conv::OPERATORS,
     nn_conv_contrib::OPERATORS,
     nn_dense::OPERATORS,
@@ -67,7 +71,10 @@ static FAMILIES: &[&[Operator]] = &[
     qnn::OPERATORS,
     random::OPERATORS,
     reduce::OPERATORS,
-    shape::OPERATORS,
+    shape::axes::OPERATORS,
+    shape::broadcast::OPERATORS,
+    shape::join::OPERATORS,
+    shape::reshape::OPERATORS,
     sort::OPERATORS,
     sparse::OPERATORS,
     vision::OPERATORS,

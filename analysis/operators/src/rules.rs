@@ -1,5 +1,6 @@
 //! What the relations of several families share.
 
+use smallvec::SmallVec;
 use types::{Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
 
 use crate::layout::Layout;
@@ -47,11 +48,11 @@ pub(crate) fn axis_out_of_range<T>(
     };
     Reason::new(
         "axis-out-of-range",
-        format!("`{operator}`: {argument} has no axis {axis}: it has {rank} axes"),
+        format!("`{operator}`: {argument} has no axis {axis}: it has {}", axes(rank)),
     )
     .rule(format!("`{name}` must be an axis of {argument}; {range}"))
     .attribute(name, format!("axis {axis}"))
-    .argument(position, format!("{rank} axes"))
+    .argument(position, axes(rank))
     .fail()
 }
 
@@ -141,15 +142,12 @@ pub(crate) fn dtype_mismatch<T>(
 ) -> Result<T, Halt> {
     let operator = call.operator();
     let (x, y) = (call.name(a.0), call.name(b.0));
-    Reason::new(
-        "dtype-mismatch",
-        format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1),
-    )
-    .rule(format!("{x} and {y} must have the same data type"))
-    .argument(b.0, b.1.to_string())
-    .argument(a.0, a.1.to_string())
-    .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
-    .fail()
+    Reason::new("dtype-mismatch", format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1))
+        .rule(format!("{x} and {y} must have the same data type"))
+        .argument(b.0, b.1.to_string())
+        .argument(a.0, a.1.to_string())
+        .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
+        .fail()
 }
 
 /// Spatial padding as a list of sums over both sides: one value for all axes, one for each, or one
@@ -287,4 +285,116 @@ pub(crate) fn dtype_or(call: &Call<'_>, name: &str, default: DataType) -> DataTy
 /// The elements of a type, if it is a tensor of known sizes.
 pub(crate) fn elements(ty: &Type) -> Option<u64> {
     ty.as_tensor()?.elements()
+}
+
+/// A reason whose first sentence names the operator.
+pub(crate) fn fault(
+    call: &Call<'_>,
+    code: &'static str,
+    message: impl std::fmt::Display,
+) -> Reason {
+    Reason::new(code, format!("`{}`: {message}", call.operator()))
+}
+
+/// `1 value`, `3 values`: a number with its noun, of which the plural is given.
+pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+}
+
+/// `1 axis`, `3 axes`.
+pub(crate) fn axes(n: usize) -> String {
+    count(n, "axis", "axes")
+}
+
+/// A list of integers as it is written: `[0, 1]`.
+pub(crate) fn list_text(values: &[i64]) -> String {
+    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+    format!("[{}]", values.join(", "))
+}
+
+/// The integer attribute `name`.
+pub(crate) fn int_attr(call: &Call<'_>, name: &'static str) -> Result<i64, Halt> {
+    call.attrs().int(name).ok_or(Halt::Silent)
+}
+
+/// The integer attribute `name`, if it has a value.
+pub(crate) fn optional_int(call: &Call<'_>, name: &'static str) -> Result<Option<i64>, Halt> {
+    if call.attrs().has(name) { int_attr(call, name).map(Some) } else { Ok(None) }
+}
+
+/// The list of integers `name`, if it has a value.
+pub(crate) fn optional_ints(
+    call: &Call<'_>,
+    name: &'static str,
+) -> Result<Option<SmallVec<[i64; 6]>>, Halt> {
+    if !call.attrs().has(name) {
+        return Ok(None);
+    }
+    call.attrs().ints(name).map(Some).ok_or(Halt::Silent)
+}
+
+/// The list of sizes `name`, if it has a value.
+pub(crate) fn optional_dims(call: &Call<'_>, name: &'static str) -> Result<Option<Shape>, Halt> {
+    if !call.attrs().has(name) {
+        return Ok(None);
+    }
+    call.attrs().dims(name).map(Some).ok_or(Halt::Silent)
+}
+
+/// The failure that the attribute `name` has no value where one is needed, such as `example`.
+pub(crate) fn attribute_missing<T>(
+    call: &Call<'_>,
+    name: &'static str,
+    example: &str,
+) -> Result<T, Halt> {
+    fault(call, "attribute-missing", format!("`{name}` is needed, and it is not given"))
+        .attribute(name, "no value")
+        .help(format!("write `{name}={example}`"))
+        .fail()
+}
+
+/// The failure that an operator whose attributes TVM holds apart from it has none at all.
+pub(crate) fn needs_attrs(call: &Call<'_>, key: &str) -> Outcome {
+    if call.attrs().schema().is_some() {
+        return Ok(());
+    }
+    fault(call, "attribute-missing", "the call has no attributes, and the type rule needs them")
+        .mark(types::Place::Operator, None, "no attributes")
+        .help(format!(
+            "write them with `attrs_type_key=\"{key}\"`, or as `meta[{key}][0]` of the metadata \
+             section"
+        ))
+        .fail()
+}
+
+/// The number of elements of a shape, if every size is known.
+pub(crate) fn element_count(shape: &[Dim]) -> Option<i128> {
+    shape.iter().try_fold(1i128, |n, dim| n.checked_mul(dim.as_known()?.into()))
+}
+
+/// The failure that an argument is not of an integer data type.
+pub(crate) fn not_integers<T>(
+    call: &Call<'_>,
+    position: usize,
+    found: DataType,
+) -> Result<T, Halt> {
+    let name = call.name(position);
+    fault(call, "dtype-mismatch", format!("{name} is {found}, not of an integer type"))
+        .rule(format!("{name} holds positions, so its data type must be an integer type"))
+        .argument(position, found.to_string())
+        .help("cast it: `cast(…, dtype=\"int32\")`".to_owned())
+        .fail()
+}
+
+/// The failure that an argument has the wrong number of axes; `wanted` says which is right.
+pub(crate) fn wrong_rank<T>(
+    call: &Call<'_>,
+    position: usize,
+    found: usize,
+    wanted: &str,
+) -> Result<T, Halt> {
+    let name = call.name(position);
+    fault(call, "rank-mismatch", format!("{name} must be {wanted}, it has {}", axes(found)))
+        .argument(position, axes(found))
+        .fail()
 }
