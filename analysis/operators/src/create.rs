@@ -124,7 +124,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
         _ => None,
     };
     // Whether a value that is not at hand is a constant is not known either.
-    let lost = |name: &str| matches!(attrs.get(name), AttrValue::Opaque | AttrValue::Error);
+    let lost = |name: &str| matches!(attrs.get(name), AttrValue::Meta { .. } | AttrValue::Error);
     if ["start", "stop", "step"].into_iter().any(lost) {
         return Err(Halt::Silent);
     }

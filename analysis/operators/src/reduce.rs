@@ -97,38 +97,47 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
 ];
 
-/// Which axes of a tensor of `rank` are folded.
-fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[bool; 8]>, Halt> {
-    let axes = optional_ints(call, "axis")?.unwrap_or_default();
-    let mut folded: SmallVec<[bool; 8]> = SmallVec::from_elem(axes.is_empty(), rank);
-    for &written in &axes {
-        let Some(axis) = normal_axis(written, rank) else {
-            return axis_out_of_range(call, "axis", written, 0, rank);
-        };
-        if std::mem::replace(&mut folded[axis], true) {
-            return fault(call, "attribute-value", format!("`axis` names axis {axis} twice"))
-                .rule("each axis can be folded once")
-                .attribute("axis", format!("axis {axis} twice"))
-                .fail();
+/// Which axes of a tensor of `rank` are folded, in ascending order. An axis that is named twice is
+/// there twice.
+fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
+    let written = optional_ints(call, "axis")?.unwrap_or_default();
+    let mut named: SmallVec<[usize; 8]> = SmallVec::new();
+    for &axis in &written {
+        match normal_axis(axis, rank) {
+            Some(axis) => named.push(axis),
+            None => return axis_out_of_range(call, "axis", axis, 0, rank),
         }
     }
-    if !axes.is_empty() && call.attrs().bool("exclude") {
-        folded.iter_mut().for_each(|fold| *fold = !*fold);
+    if named.is_empty() {
+        return Ok((0..rank).collect());
     }
-    Ok(folded)
+    if named.len() > rank {
+        return fault(
+            call,
+            "attribute-length",
+            format!("`axis` names {}, {} has {rank}", axes(named.len()), call.name(0)),
+        )
+        .rule("each axis can be folded once")
+        .attribute("axis", axes(named.len()))
+        .argument(0, axes(rank))
+        .fail();
+    }
+    named.sort_unstable();
+    if !call.attrs().bool("exclude") {
+        return Ok(named);
+    }
+    let others = (0..rank).filter(|axis| !named.contains(axis));
+    Ok(others.take(rank - named.len()).collect())
 }
 
 /// The shape that is left of a tensor.
 fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
     let folded = folded(call, data.rank())?;
-    let keep = call.attrs().bool("keepdims");
-    let left = |(dim, &fold): (&Dim, &bool)| match (fold, keep) {
-        (false, _) => Some(dim.clone()),
-        (true, true) => Some(Dim::known(1)),
-        (true, false) => None,
-    };
+    if folded.is_empty() {
+        return Ok(data.shape.clone());
+    }
     // Where one of the sizes folded is dynamic, TVM wants those before it to count in 32 bits.
-    let mut sizes = data.shape.iter().zip(&folded).filter(|(_, fold)| **fold).map(|(dim, _)| dim);
+    let mut sizes = folded.iter().map(|&axis| &data.shape[axis]);
     let mut counted = 1i128;
     let dynamic = sizes.any(|dim| match dim.as_known() {
         Some(size) => {
@@ -143,7 +152,22 @@ fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
             .argument(0, shape_text(&data.shape))
             .fail();
     }
-    Ok(data.shape.iter().zip(&folded).filter_map(left).collect())
+    // TVM walks both lists side by side, so that an axis named twice hides those behind it: they
+    // stay with `keepdims`, and without it the result has as many axes as are not named.
+    let keep = call.attrs().bool("keepdims");
+    let mut next = folded.iter().peekable();
+    let mut left = Shape::new();
+    for (axis, dim) in data.shape.iter().enumerate() {
+        if next.next_if(|&&folded| folded == axis).is_none() {
+            left.push(dim.clone());
+        } else if keep {
+            left.push(Dim::known(1));
+        }
+    }
+    if !keep {
+        left.truncate(data.rank() - folded.len());
+    }
+    Ok(left)
 }
 
 fn reduce(call: &mut Call<'_>) -> Outcome {
