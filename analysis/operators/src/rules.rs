@@ -1,7 +1,7 @@
 //! What the relations of several families share.
 
 use smallvec::SmallVec;
-use types::{Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
+use types::{AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
 
 use crate::layout::Layout;
 
@@ -333,12 +333,18 @@ pub(crate) fn optional_ints(
     call.attrs().ints(name).map(Some).ok_or(Halt::Silent)
 }
 
-/// The list of sizes `name`, if it has a value.
+/// The list of sizes `name`, if it has a value. Truth values count as 0 and 1, as they do in TVM.
 pub(crate) fn optional_dims(call: &Call<'_>, name: &'static str) -> Result<Option<Shape>, Halt> {
-    if !call.attrs().has(name) {
-        return Ok(None);
-    }
-    call.attrs().dims(name).map(Some).ok_or(Halt::Silent)
+    let value = match call.attrs().get(name) {
+        AttrValue::None => return Ok(None),
+        value => value,
+    };
+    let size = |value: &AttrValue| value.as_dim().or_else(|| value.as_int().map(Dim::known));
+    let sizes = match value {
+        AttrValue::List(values) => values.iter().map(size).collect(),
+        value => size(value).map(|size| Shape::from_iter([size])),
+    };
+    sizes.map(Some).ok_or(Halt::Silent)
 }
 
 /// The failure that the attribute `name` has no value where one is needed, such as `example`.

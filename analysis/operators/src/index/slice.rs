@@ -266,7 +266,7 @@ fn cuts(
         let stride = if stepped { strides[i] } else { 1 };
         let end = match end[i] {
             size if by_size && size < 0 => i64::MAX,
-            size if by_size => begin[i].saturating_add(size),
+            size if by_size => begin[i].wrapping_add(size),
             position => position,
         };
         cuts.push(Cut { axis, begin: begin[i], end, stride });

@@ -49,6 +49,9 @@ fn reshape_with(call: &mut Call<'_>, reverse: bool) -> Outcome {
     let data = call.need_tensor(0)?;
     let mut entries = optional_dims(call, "newshape")?.unwrap_or_default();
     let mut source = data.shape.clone();
+    if reverse && !call.attrs().has("newshape") {
+        return attribute_missing(call, "newshape", "[-1]");
+    }
     if reverse {
         entries.reverse();
         source.reverse();
