@@ -1,15 +1,300 @@
-//! 
+//! Operators that make tensors.
+
+use types::AttrValue;
 
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("arange", &["start", "end", "step"]).attrs(&ARANGE),
-    op("full", &["fill_value"]).attrs(&INIT_OP),
-    op("full_like", &["data", "fill_value"]),
-    op("matrix_set_diag", &["input", "diagonal"]).attrs(&MATRIX_SET_DIAG),
-    op("meshgrid", &["data"]).attrs(&MESHGRID),
-    op("one_hot", &["indices", "on_value", "off_value"]).attrs(&ONE_HOT),
-    op("ones", &[]).attrs(&INIT_OP),
-    op("trilu", &["data", "k"]),
-    op("zeros", &[]).attrs(&INIT_OP),
+    op("arange", &["start", "end", "step"])
+        .attrs(&ARANGE)
+        .rule("Arange", arange)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Makes a vector of evenly spaced values.",
+            args: &[
+                "a scalar: the first value",
+                "a scalar: where the values stop, not included",
+                "a scalar: the distance between two values",
+            ],
+            shape: "`(n,)`, with n = (stop - start) / step, rounded up, where the attributes of \
+                    these names hold constants; `(?,)` otherwise",
+            example: "arange(%start, %stop, %step, start=meta[relay.Constant][0], \
+                      stop=meta[relay.Constant][1], step=meta[relay.Constant][2], dtype=\"int32\")",
+        }),
+    op("full", &["fill_value"]).attrs(&INIT_OP).rule("Full", full).cost(Cost::Free).doc(Doc {
+        summary: "Makes a tensor of a given shape, all of whose elements are one value.",
+        args: &["a scalar"],
+        shape: "`shape`, with the data type `dtype`, or that of `fill_value` where it is not given",
+        example: "full(1f, shape=[2, 3], dtype=\"float32\")",
+    }),
+    op("full_like", &["data", "fill_value"]).rule("FullLike", full_like).cost(Cost::Free).doc(
+        Doc {
+            summary: "Makes a tensor of the type of another, all of whose elements are one value.",
+            args: &["a tensor of the wanted type, whose elements are not used", "a scalar"],
+            shape: "the shape and data type of `data`",
+            example: "full_like(%x, 1f)",
+        },
+    ),
+    op("matrix_set_diag", &["input", "diagonal"])
+        .attrs(&MATRIX_SET_DIAG)
+        .rule("MatrixSetDiag", matrix_set_diag)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Replaces diagonals of matrices.",
+            args: &[
+                "`(…, rows, columns)`",
+                "`(…, length)` for one diagonal, `(…, k2 - k1 + 1, length)` for several",
+            ],
+            shape: "the shape of `input`",
+            example: "matrix_set_diag(%x, %diagonal, k1=0, k2=0)",
+        }),
+    op("meshgrid", &["data"]).attrs(&MESHGRID).rule("Meshgrid", meshgrid).cost(Cost::Free).doc(
+        Doc {
+            summary: "Spreads vectors of coordinates over the grid that they span.",
+            args: &["a tuple of vectors or scalars of one data type"],
+            shape: "a tuple of as many tensors as there are vectors, each with one axis for each \
+                    vector; the first two axes are swapped where `indexing` is \"xy\"",
+            example: "meshgrid((%x, %y), indexing=\"ij\")",
+        },
+    ),
+    op("one_hot", &["indices", "on_value", "off_value"])
+        .attrs(&ONE_HOT)
+        .rule("OneHot", one_hot)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Makes a vector for each index that holds `on_value` at this index and \
+                      `off_value` elsewhere.",
+            args: &["integers of any shape", "a scalar", "a scalar"],
+            shape: "the shape of `indices` with a new axis of size `depth` before `axis`, or \
+                    behind the last where it is -1",
+            example: "one_hot(%i, 1f, 0f, depth=10, axis=-1, dtype=\"float32\")",
+        }),
+    op("ones", &[]).attrs(&INIT_OP).rule("InitOp", init).cost(Cost::Free).doc(Doc {
+        summary: "Makes a tensor of ones.",
+        args: &[],
+        shape: "`shape`, with the data type `dtype`",
+        example: "ones(shape=[2, 3], dtype=\"float32\")",
+    }),
+    op("trilu", &["data", "k"])
+        .detached_attrs(&TRILU)
+        .rule("trilu", trilu)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Keeps the upper or the lower triangle of matrices, and puts 0 elsewhere.",
+            args: &["`(…, rows, columns)`", "a scalar: the diagonal at which the triangle begins"],
+            shape: "the shape of `data`",
+            example: "trilu(%x, %k)",
+        }),
+    op("zeros", &[]).attrs(&INIT_OP).rule("InitOp", init).cost(Cost::Free).doc(Doc {
+        summary: "Makes a tensor of zeros.",
+        args: &[],
+        shape: "`shape`, with the data type `dtype`",
+        example: "zeros(shape=[2, 3], dtype=\"float32\")",
+    }),
 ];
+
+fn arange(call: &mut Call<'_>) -> Outcome {
+    let dtype = call.attrs().dtype("dtype");
+    for position in 0..3 {
+        if let Type::Tensor(value) = call.ty(position) {
+            if value.rank() != 0 {
+                return wrong_rank(call, position, value.rank(), "a scalar");
+            }
+            if value.dtype != dtype {
+                let (name, found) = (call.name(position), value.dtype);
+                return fault(
+                    call,
+                    "dtype-mismatch",
+                    format!("{name} is {found}, but `dtype` is {dtype}"),
+                )
+                .rule("the values have the data type of the result")
+                .argument(position, found.to_string())
+                .attribute("dtype", dtype.to_string())
+                .fix("dtype", format!("\"{found}\""))
+                .fail();
+            }
+        }
+    }
+    call.assign_same(0, 1)?;
+    call.assign_same(1, 2)?;
+    call.assign(2, Type::scalar(dtype))?;
+    let attrs = call.attrs();
+    let value = |name: &str| match attrs.get(name) {
+        AttrValue::Constant(constant) => constant.as_number(),
+        _ => None,
+    };
+    // Whether a value that is not at hand is a constant is not known either.
+    let lost = |name: &str| matches!(attrs.get(name), AttrValue::Meta { .. } | AttrValue::Error);
+    if ["start", "stop", "step"].into_iter().any(lost) {
+        return Err(Halt::Silent);
+    }
+    let (Some(start), Some(stop), Some(step)) = (value("start"), value("stop"), value("step"))
+    else {
+        return call.output_tensor([Dim::Any], dtype);
+    };
+    let n = ((stop - start) / step).ceil();
+    // Also false for what is not a number.
+    if !(n >= 1.0 && n <= f64::from(i32::MAX)) {
+        let reason = fault(
+            call,
+            "attribute-value",
+            format!("there is no value from {start} to {stop} in steps of {step}"),
+        )
+        .attribute("stop", stop.to_string())
+        .attribute("start", start.to_string())
+        .attribute("step", step.to_string());
+        return match step {
+            0.0 => reason.rule("`step` must not be 0"),
+            _ => reason.rule(
+                "`stop` must lie behind `start`, in the direction of `step`: a vector without \
+                 elements is not made",
+            ),
+        }
+        .fail();
+    }
+    call.output_tensor([Dim::known(n as i64)], dtype)
+}
+
+/// The attribute `shape`, which has no default.
+fn init_shape(call: &Call<'_>) -> Result<Shape, Halt> {
+    match optional_dims(call, "shape")? {
+        Some(shape) => Ok(shape),
+        None => attribute_missing(call, "shape", "[2, 3]"),
+    }
+}
+
+/// The failure that the value to fill with is no scalar.
+fn fill_rank(call: &Call<'_>, position: usize, value: &TensorType) -> Outcome {
+    if value.rank() == 0 { Ok(()) } else { wrong_rank(call, position, value.rank(), "a scalar") }
+}
+
+fn full(call: &mut Call<'_>) -> Outcome {
+    let value = call.tensor(0)?;
+    fill_rank(call, 0, &value)?;
+    let shape = init_shape(call)?;
+    let dtype = dtype_or(call, "dtype", value.dtype);
+    call.output_tensor(shape, dtype)
+}
+
+fn full_like(call: &mut Call<'_>) -> Outcome {
+    let (data, value) = (call.tensor(0)?, call.tensor(1)?);
+    fill_rank(call, 1, &value)?;
+    call.output_tensor(data.shape.clone(), data.dtype)
+}
+
+fn init(call: &mut Call<'_>) -> Outcome {
+    let shape = init_shape(call)?;
+    let dtype = call.attrs().dtype("dtype");
+    call.output_tensor(shape, dtype)
+}
+
+fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
+    let (input, diagonal) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (k1, k2) = (int_attr(call, "k1")?, int_attr(call, "k2")?);
+    if k2 < k1 {
+        return fault(call, "attribute-value", format!("there is no diagonal from {k1} to {k2}"))
+            .rule("`k1` is the lowest diagonal to be replaced and `k2` the highest")
+            .attribute("k2", k2.to_string())
+            .attribute("k1", k1.to_string())
+            .fix("k2", k1.to_string())
+            .fail();
+    }
+    // Sizes are not compared, as in TVM; that there are enough axes is what the rule needs.
+    if input.rank() < 2 {
+        return wrong_rank(call, 0, input.rank(), "a matrix or a batch of matrices");
+    }
+    let (least, most) = if k1 == k2 { (1, input.rank() + 1) } else { (2, input.rank() + 2) };
+    let rank = diagonal.rank();
+    if rank < least || rank > most {
+        let wanted = match k1 == k2 {
+            true => format!("one axis shorter than {}, for one diagonal", call.name(0)),
+            false => format!("as long as {}, for several diagonals", call.name(0)),
+        };
+        return wrong_rank(call, 1, rank, &wanted);
+    }
+    call.output_tensor(input.shape.clone(), input.dtype)
+}
+
+fn meshgrid(call: &mut Call<'_>) -> Outcome {
+    let fields = call.tensors(0)?;
+    let Some(first) = fields.first() else {
+        return fault(call, "argument-type", "the tuple is empty: there is no grid")
+            .argument(0, "no fields")
+            .fail();
+    };
+    let mut grid = Shape::new();
+    for (k, field) in fields.iter().enumerate() {
+        let place = types::Place::Field(0, k);
+        if field.dtype != first.dtype {
+            return fault(
+                call,
+                "dtype-mismatch",
+                format!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
+            )
+            .rule("all vectors must have the same data type")
+            .mark(place, None, field.dtype.to_string())
+            .mark(types::Place::Field(0, 0), None, first.dtype.to_string())
+            .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
+            .fail();
+        }
+        match &field.shape[..] {
+            [] => grid.push(Dim::known(1)),
+            [size] => grid.push(size.clone()),
+            _ => {
+                let rank = axes(field.rank());
+                return fault(call, "rank-mismatch", format!("field {k} has {rank}"))
+                    .rule("every field must be a vector or a scalar")
+                    .mark(place, None, rank)
+                    .fail();
+            }
+        }
+    }
+    if call.attrs().str("indexing") == "xy" && grid.len() >= 2 {
+        grid.swap(0, 1);
+    }
+    let field = Type::tensor(grid, first.dtype);
+    call.output(Type::tuple(fields.iter().map(|_| field.clone())))
+}
+
+fn one_hot(call: &mut Call<'_>) -> Outcome {
+    let indices = call.need_tensor(0)?;
+    let (depth, axis) = (int_attr(call, "depth")?, int_attr(call, "axis")?);
+    if depth <= 0 {
+        return fault(call, "attribute-value", format!("vectors cannot have {depth} elements"))
+            .rule("`depth` is the number of different indices, at least 1")
+            .attribute("depth", depth.to_string())
+            .fix("depth", "1")
+            .fail();
+    }
+    let rank = indices.rank();
+    // -1 alone counts from the end.
+    let at = if axis == -1 { Some(rank) } else { usize::try_from(axis).ok() };
+    let Some(at) = at.filter(|&at| at <= rank) else {
+        return fault(
+            call,
+            "axis-out-of-range",
+            format!(
+                "there is no place {axis} for the new axis: {} has {}",
+                call.name(0),
+                axes(rank)
+            ),
+        )
+        .rule(format!("`axis` must be a place from 0 to {rank}, or -1 for the last"))
+        .attribute("axis", format!("axis {axis}"))
+        .argument(0, axes(rank))
+        .fix("axis", "-1")
+        .fail();
+    };
+    let mut shape = indices.shape.clone();
+    shape.insert(at, Dim::known(depth));
+    let dtype = call.attrs().dtype("dtype");
+    call.output_tensor(shape, dtype)
+}
+
+fn trilu(call: &mut Call<'_>) -> Outcome {
+    let (data, k) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    if k.rank() != 0 {
+        return wrong_rank(call, 1, k.rank(), "a scalar");
+    }
+    call.output_tensor(data.shape.clone(), data.dtype)
+}

@@ -47,7 +47,10 @@ mod prelude {
         operator::{Cost, CostCall, Doc, Operator, op},
         rules::*,
     };
-    pub(crate) use types::{AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
+    pub(crate) use smallvec::SmallVec;
+    pub(crate) use types::{
+        AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type,
+    };
 }
 
 static FAMILIES: &[&[Operator]] = &[
@@ -57,7 +60,10 @@ static FAMILIES: &[&[Operator]] = &[
     elementwise::OPERATORS,
     ethosu::OPERATORS,
     image::OPERATORS,
-    index::OPERATORS,
+    index::gather::OPERATORS,
+    index::scatter::OPERATORS,
+    index::sequence::OPERATORS,
+    index::slice::OPERATORS,
     nn_conv::OPERATORS,
     nn_conv_contrib::OPERATORS,
     nn_dense::OPERATORS,
@@ -67,7 +73,10 @@ static FAMILIES: &[&[Operator]] = &[
     qnn::OPERATORS,
     random::OPERATORS,
     reduce::OPERATORS,
-    shape::OPERATORS,
+    shape::axes::OPERATORS,
+    shape::broadcast::OPERATORS,
+    shape::join::OPERATORS,
+    shape::reshape::OPERATORS,
     sort::OPERATORS,
     sparse::OPERATORS,
     vision::OPERATORS,

@@ -299,10 +299,10 @@ fn output_size_length<T>(call: &Call<'_>, found: usize, letters: &str) -> Result
     };
     Reason::new(
         "attribute-length",
-        format!("`{}`: `output_size` has {}", call.operator(), counted(found, "value")),
+        format!("`{}`: `output_size` has {}", call.operator(), count(found, "value", "values")),
     )
     .rule(format!("`output_size` takes 1 value{each}, or none to keep the size"))
-    .attribute("output_size", counted(found, "value"))
+    .attribute("output_size", count(found, "value", "values"))
     .fail()
 }
 

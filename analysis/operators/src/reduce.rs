@@ -1,20 +1,257 @@
-//! 
+//! Operators that fold axes: sums, extremes, scans; and questions about a shape.
 
 use crate::prelude::*;
 
+/// A reduction over the axes in `axis`, whose result has the data type of the argument.
+const fn reduction(name: &'static str, summary: &'static str, example: &'static str) -> Operator {
+    op(name, &["data"]).attrs(&REDUCE).rule("Reduce", reduce).cost(Cost::Reduction).doc(Doc {
+        summary,
+        args: &["any tensor"],
+        shape: REDUCED,
+        example,
+    })
+}
+
+/// The shape rule of every reduction.
+const REDUCED: &str = "the shape of `data` without the axes in `axis` (all where it is not given, \
+                       all others where `exclude` is set); with `keepdims` they stay, with size 1";
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("all", &["data"]).attrs(&REDUCE),
-    op("any", &["data"]).attrs(&REDUCE),
-    op("argmax", &["data"]).attrs(&ARG_REDUCE),
-    op("argmin", &["data"]).attrs(&ARG_REDUCE),
-    op("cumprod", &["data"]),
-    op("cumsum", &["data"]),
-    op("max", &["data"]).attrs(&REDUCE),
-    op("mean", &["data"]).attrs(&REDUCE),
-    op("min", &["data"]).attrs(&REDUCE),
-    op("ndarray_size", &["data"]).attrs(&NDARRAY_SIZE),
-    op("prod", &["data"]).attrs(&REDUCE),
-    op("shape_of", &["data"]).attrs(&SHAPE_OF),
-    op("sum", &["data"]).attrs(&REDUCE),
-    op("variance", &["data", "mean"]).attrs(&VARIANCE),
+    reduction("all", "Whether all elements are true.", "all(%x, axis=[1])"),
+    reduction("any", "Whether any element is true.", "any(%x, axis=[1])"),
+    op("argmax", &["data"])
+        .attrs(&ARG_REDUCE)
+        .rule("ArgReduce", arg_reduce)
+        .cost(Cost::Reduction)
+        .doc(Doc {
+            summary: "Finds the index of the largest element along some axes.",
+            args: &["a tensor of at least one axis"],
+            shape: REDUCED,
+            example: "argmax(%x, axis=[1])",
+        }),
+    op("argmin", &["data"])
+        .attrs(&ARG_REDUCE)
+        .rule("ArgReduce", arg_reduce)
+        .cost(Cost::Reduction)
+        .doc(Doc {
+            summary: "Finds the index of the smallest element along some axes.",
+            args: &["a tensor of at least one axis"],
+            shape: REDUCED,
+            example: "argmin(%x, axis=[1])",
+        }),
+    op("cumprod", &["data"])
+        .detached_attrs(&SCANOP)
+        .rule("Cumprod", scan)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Multiplies, for each element, all elements up to it along one axis.",
+            args: &["any tensor"],
+            shape: "the shape of `data`, or a vector of all elements where `axis` is not given",
+            example: "cumprod(%x, axis=1, attrs_type_key=\"relay.attrs.ScanopAttrs\")",
+        }),
+    op("cumsum", &["data"])
+        .detached_attrs(&SCANOP)
+        .rule("Cumsum", scan)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Adds up, for each element, all elements up to it along one axis.",
+            args: &["any tensor"],
+            shape: "the shape of `data`, or a vector of all elements where `axis` is not given",
+            example: "cumsum(%x, axis=1, attrs_type_key=\"relay.attrs.ScanopAttrs\")",
+        }),
+    reduction("max", "Finds the largest element along some axes.", "max(%x, axis=[1])"),
+    reduction("mean", "Computes the arithmetic mean along some axes.", "mean(%x, axis=[2, 3])"),
+    reduction("min", "Finds the smallest element along some axes.", "min(%x, axis=[1])"),
+    op("ndarray_size", &["data"])
+        .attrs(&NDARRAY_SIZE)
+        .rule("NdarraySize", ndarray_size)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Counts the elements of a tensor.",
+            args: &["any tensor"],
+            shape: "a scalar of data type `dtype`",
+            example: "ndarray_size(%x, dtype=\"int32\")",
+        }),
+    reduction("prod", "Multiplies the elements along some axes.", "prod(%x, axis=[1])"),
+    op("shape_of", &["data"]).attrs(&SHAPE_OF).rule("ShapeOf", shape_of).cost(Cost::Free).doc(
+        Doc {
+            summary: "Gives the shape of a tensor as a tensor.",
+            args: &["any tensor"],
+            shape: "`(rank,)` of data type `dtype`; a scalar where `data` is one",
+            example: "shape_of(%x, dtype=\"int64\")",
+        },
+    ),
+    reduction("sum", "Adds up the elements along some axes.", "sum(%x, axis=[1], keepdims=True)"),
+    op("variance", &["data", "mean"])
+        .attrs(&VARIANCE)
+        .rule("Variance", variance)
+        .cost(Cost::Reduction)
+        .doc(Doc {
+            summary: "Computes the mean of the squared distances from `mean` along some axes.",
+            args: &[
+                "a tensor of at least one axis",
+                "the mean of `data`, with as many axes: with `keepdims=True`",
+            ],
+            shape: REDUCED,
+            example: "variance(%x, %mean, axis=[1], keepdims=True)",
+        }),
 ];
+
+/// The axes that a walk along an ascending list does not meet. An axis that is listed twice stops
+/// the list, so that those behind it are not met either: this is how TVM walks.
+fn not_met(listed: &[usize], rank: usize) -> SmallVec<[usize; 8]> {
+    let mut next = listed.iter().peekable();
+    (0..rank).filter(|axis| next.next_if(|&listed| listed == axis).is_none()).collect()
+}
+
+/// The failure that an axis is named twice, of which TVM makes no sense.
+fn named_twice<T>(call: &Call<'_>, named: &[usize], rank: usize) -> Result<T, Halt> {
+    let twice = named.windows(2).find(|pair| pair[0] == pair[1]).map_or(0, |pair| pair[0]);
+    let mut once: Vec<i64> = named.iter().map(|&axis| axis as i64).collect();
+    once.dedup();
+    fault(call, "attribute-value", format!("`axis` names axis {twice} twice"))
+        .rule(format!("`axis` names axes of {}, which has {}, once each", call.name(0), axes(rank)))
+        .attribute("axis", format!("axis {twice} twice"))
+        .fix("axis", list_text(&once))
+        .fail()
+}
+
+/// Which axes of a tensor of `rank` are folded, in ascending order. An axis that is named twice is
+/// there twice.
+fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
+    let mut named: SmallVec<[usize; 8]> = SmallVec::new();
+    for axis in optional_ints(call, "axis")?.unwrap_or_default() {
+        match normal_axis(axis, rank) {
+            Some(axis) => named.push(axis),
+            None => return axis_out_of_range(call, "axis", axis, 0, rank),
+        }
+    }
+    if named.is_empty() {
+        return Ok((0..rank).collect());
+    }
+    named.sort_unstable();
+    if !call.attrs().bool("exclude") {
+        return Ok(named);
+    }
+    let mut others = not_met(&named, rank);
+    // Where an axis is named twice, TVM makes its list too short by one and writes past the end,
+    // which it survives as far as memory comes in larger pieces.
+    match rank.checked_sub(named.len()) {
+        Some(room) if others.len() == room || (room > 0 && others.len() <= (room | 1).max(3)) => {
+            others.truncate(room);
+            Ok(others)
+        }
+        _ => named_twice(call, &named, rank),
+    }
+}
+
+/// The shape that is left of a tensor.
+fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
+    let rank = data.rank();
+    let folded = folded(call, rank)?;
+    if folded.is_empty() {
+        return Ok(data.shape.clone());
+    }
+    // Where one of the sizes folded is dynamic, TVM wants those before it to count in 32 bits.
+    let mut sizes = folded.iter().map(|&axis| &data.shape[axis]);
+    let mut counted = 1i128;
+    let dynamic = sizes.any(|dim| match dim.as_known() {
+        Some(size) => {
+            counted = counted.saturating_mul(size.into());
+            false
+        }
+        None => true,
+    });
+    if dynamic && counted >= i32::MAX.into() {
+        return fault(call, "shape-mismatch", format!("more than {counted} elements are folded"))
+            .rule("where a size is dynamic, the others may make 2147483646 elements at most")
+            .argument(0, shape_text(&data.shape))
+            .fail();
+    }
+    let mut left = not_met(&folded, rank);
+    if call.attrs().bool("keepdims") {
+        let one = Dim::known(1);
+        let size = |axis: usize| if left.contains(&axis) { &data.shape[axis] } else { &one };
+        return Ok((0..rank).map(|axis| size(axis).clone()).collect());
+    }
+    // As above: a result of one axis can hold one too many, which is lost then.
+    match rank.checked_sub(folded.len()) {
+        Some(room) if left.len() == room || (room, left.len()) == (1, 2) => left.truncate(room),
+        _ => return named_twice(call, &folded, rank),
+    }
+    Ok(left.iter().map(|&axis| data.shape[axis].clone()).collect())
+}
+
+fn reduce(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let shape = reduced(call, &data)?;
+    call.output_tensor(shape, data.dtype)
+}
+
+/// The failure that a scalar has no axis to be folded.
+fn has_axes(call: &Call<'_>, data: &TensorType) -> Outcome {
+    if data.rank() > 0 {
+        return Ok(());
+    }
+    fault(call, "rank-mismatch", format!("{} is a scalar: it has no axis", call.name(0)))
+        .argument(0, "a scalar")
+        .fail()
+}
+
+fn arg_reduce(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    has_axes(call, &data)?;
+    let shape = reduced(call, &data)?;
+    // Indices are as wide as the size of the first axis is.
+    let wide = matches!(data.shape.first(), Some(Dim::Known { wide: true, .. }));
+    call.output_tensor(shape, if wide { DataType::INT64 } else { DataType::INT32 })
+}
+
+fn variance(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    has_axes(call, &data)?;
+    let mean = call.tensor(1)?;
+    let (m, n) = (data.rank(), mean.rank());
+    if m != n {
+        let (x, y) = (call.name(0), call.name(1));
+        return fault(call, "rank-mismatch", format!("{y} has {}, {x} has {m}", axes(n)))
+            .rule(format!("{y} must have as many axes as {x}"))
+            .argument(1, axes(n))
+            .argument(0, axes(m))
+            .help("compute it with `keepdims=True`")
+            .fail();
+    }
+    let shape = reduced(call, &data)?;
+    call.output_tensor(shape, data.dtype)
+}
+
+fn scan(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    needs_attrs(call, "relay.attrs.ScanopAttrs")?;
+    let dtype = dtype_or(call, "dtype", data.dtype);
+    if optional_int(call, "axis")?.is_some() {
+        return call.output_tensor(data.shape.clone(), dtype);
+    }
+    has_axes(call, &data)?;
+    // A dynamic size times 0 is 0.
+    let length = if data.shape.iter().any(|dim| dim.is(0)) {
+        let wide = data.shape.iter().any(|dim| matches!(dim, Dim::Known { wide: true, .. }));
+        Dim::known(0).with_width(wide)
+    } else {
+        product(&data.shape)
+    };
+    call.output_tensor([length], dtype)
+}
+
+fn ndarray_size(call: &mut Call<'_>) -> Outcome {
+    call.tensor(0)?;
+    let dtype = call.attrs().dtype("dtype");
+    call.output(Type::scalar(dtype))
+}
+
+fn shape_of(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let dtype = call.attrs().dtype("dtype");
+    let rank = (data.rank() > 0).then_some(Dim::known(data.rank() as i64));
+    call.output_tensor(rank, dtype)
+}

@@ -1,5 +1,6 @@
 //! What the relations of several families share.
 
+use smallvec::SmallVec;
 use types::{AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
 
 use crate::layout::Layout;
@@ -47,11 +48,11 @@ pub(crate) fn axis_out_of_range<T>(
     };
     Reason::new(
         "axis-out-of-range",
-        format!("`{operator}`: {argument} has no axis {axis}: it has {rank} axes"),
+        format!("`{operator}`: {argument} has no axis {axis}: it has {}", axes(rank)),
     )
     .rule(format!("`{name}` must be an axis of {argument}; {range}"))
     .attribute(name, format!("axis {axis}"))
-    .argument(position, format!("{rank} axes"))
+    .argument(position, axes(rank))
     .fail()
 }
 
@@ -170,7 +171,7 @@ pub(crate) fn padding_sums(
         n if n == axes => values.iter().map(|pad| pad * 2).collect(),
         n if n == 2 * axes => (0..axes).map(|i| &values[i] + &values[axes + i]).collect(),
         n => {
-            let count = counted(n, "value");
+            let count = count(n, "value", "values");
             let each = match axes {
                 1 => String::new(),
                 _ => format!("{axes} for both sides of each axis, "),
@@ -205,7 +206,7 @@ pub(crate) fn wrong_length<T>(
     wanted: usize,
 ) -> Result<T, Halt> {
     let needed = if wanted == 1 { "1 is".to_owned() } else { format!("{wanted} are") };
-    let (found, each) = (counted(found, "value"), axes(wanted));
+    let (found, each) = (count(found, "value", "values"), axes(wanted));
     Reason::new(
         "attribute-length",
         format!("`{}`: `{name}` has {found}, {needed} needed", call.operator()),
@@ -332,25 +333,6 @@ pub(crate) fn needs_rank(
         .fail()
 }
 
-/// A number with its noun: `1 axis`, `3 axes`.
-pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// Attributes that are declared but that TVM's text does not write in a call: without a reference
-/// into the metadata section the call has none.
-pub(crate) fn needs_attrs(call: &Call<'_>, key: &'static str) -> Outcome {
-    if call.attrs().schema().is_some() {
-        return Ok(());
-    }
-    let operator = call.operator();
-    Reason::new("missing-attribute", format!("`{operator}` is called without its attributes"))
-        .rule(format!("the type of the result depends on attributes of `{operator}`"))
-        .mark(types::Place::Operator, None, "no attributes")
-        .help(format!("name their set in the call, as in `attrs_type_key=\"{key}\"`"))
-        .fail()
-}
-
 /// The list attribute `name`, empty where it is `None`. A size that is written as a floating point
 /// number is cut to an integer, as TVM does when it computes shapes.
 pub(crate) fn list_attr(call: &Call<'_>, name: &'static str) -> Result<Shape, Halt> {
@@ -461,12 +443,111 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
     }
 }
 
-/// A number of axes in a sentence.
-pub(crate) fn axes(n: usize) -> String {
-    if n == 1 { "1 axis".to_owned() } else { format!("{n} axes") }
+/// `1 value`, `3 values`: a number with its noun, of which the plural is given.
+pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
 }
 
-/// A number of things whose plural ends in "s" in a sentence.
-pub(crate) fn counted(n: usize, thing: &str) -> String {
-    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+/// `1 axis`, `3 axes`.
+pub(crate) fn axes(n: usize) -> String {
+    count(n, "axis", "axes")
+}
+
+/// A list of integers as it is written: `[0, 1]`.
+pub(crate) fn list_text(values: &[i64]) -> String {
+    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+    format!("[{}]", values.join(", "))
+}
+
+/// The integer attribute `name`.
+pub(crate) fn int_attr(call: &Call<'_>, name: &'static str) -> Result<i64, Halt> {
+    call.attrs().int(name).ok_or(Halt::Silent)
+}
+
+/// The integer attribute `name`, if it has a value.
+pub(crate) fn optional_int(call: &Call<'_>, name: &'static str) -> Result<Option<i64>, Halt> {
+    if call.attrs().has(name) { int_attr(call, name).map(Some) } else { Ok(None) }
+}
+
+/// The list of integers `name`, if it has a value.
+pub(crate) fn optional_ints(
+    call: &Call<'_>,
+    name: &'static str,
+) -> Result<Option<SmallVec<[i64; 6]>>, Halt> {
+    if !call.attrs().has(name) {
+        return Ok(None);
+    }
+    call.attrs().ints(name).map(Some).ok_or(Halt::Silent)
+}
+
+/// The list of sizes `name`, if it has a value. Truth values count as 0 and 1, as they do in TVM.
+pub(crate) fn optional_dims(call: &Call<'_>, name: &'static str) -> Result<Option<Shape>, Halt> {
+    let value = match call.attrs().get(name) {
+        AttrValue::None => return Ok(None),
+        value => value,
+    };
+    let size = |value: &AttrValue| value.as_dim().or_else(|| value.as_int().map(Dim::known));
+    let sizes = match value {
+        AttrValue::List(values) => values.iter().map(size).collect(),
+        value => size(value).map(|size| Shape::from_iter([size])),
+    };
+    sizes.map(Some).ok_or(Halt::Silent)
+}
+
+/// The failure that the attribute `name` has no value where one is needed, such as `example`.
+pub(crate) fn attribute_missing<T>(
+    call: &Call<'_>,
+    name: &'static str,
+    example: &str,
+) -> Result<T, Halt> {
+    fault(call, "missing-attribute", format!("`{name}` is needed, and it is not given"))
+        .attribute(name, "no value")
+        .help(format!("write `{name}={example}`"))
+        .fail()
+}
+
+/// The failure that an operator whose attributes TVM holds apart from it has none at all.
+pub(crate) fn needs_attrs(call: &Call<'_>, key: &str) -> Outcome {
+    if call.attrs().schema().is_some() {
+        return Ok(());
+    }
+    fault(call, "missing-attribute", "the call has no attributes, and the type rule needs them")
+        .mark(types::Place::Operator, None, "no attributes")
+        .help(format!(
+            "write them with `attrs_type_key=\"{key}\"`, or as `meta[{key}][0]` of the metadata \
+             section"
+        ))
+        .fail()
+}
+
+/// The number of elements of a shape, if every size is known.
+pub(crate) fn element_count(shape: &[Dim]) -> Option<i128> {
+    shape.iter().try_fold(1i128, |n, dim| n.checked_mul(dim.as_known()?.into()))
+}
+
+/// The failure that an argument is not of an integer data type.
+pub(crate) fn not_integers<T>(
+    call: &Call<'_>,
+    position: usize,
+    found: DataType,
+) -> Result<T, Halt> {
+    let name = call.name(position);
+    fault(call, "dtype-mismatch", format!("{name} is {found}, not of an integer type"))
+        .rule(format!("{name} holds positions, so its data type must be an integer type"))
+        .argument(position, found.to_string())
+        .help("cast it: `cast(…, dtype=\"int32\")`".to_owned())
+        .fail()
+}
+
+/// The failure that an argument has the wrong number of axes; `wanted` says which is right.
+pub(crate) fn wrong_rank<T>(
+    call: &Call<'_>,
+    position: usize,
+    found: usize,
+    wanted: &str,
+) -> Result<T, Halt> {
+    let name = call.name(position);
+    fault(call, "rank-mismatch", format!("{name} must be {wanted}, it has {}", axes(found)))
+        .argument(position, axes(found))
+        .fail()
 }

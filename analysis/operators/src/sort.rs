@@ -1,12 +1,150 @@
-//! 
+//! Operators that sort and search.
 
 use crate::prelude::*;
 
+const COMPARISONS: Cost = Cost::Undefined("the number of comparisons depends on the algorithm");
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("argsort", &["data"]).attrs(&ARGSORT),
-    op("argwhere", &["condition"]),
-    op("searchsorted", &["sorted_sequence", "values"]).attrs(&SEARCH_SORTED),
-    op("sort", &["data"]).attrs(&ARGSORT),
-    op("topk", &["data"]).attrs(&TOPK),
-    op("unique", &["data"]),
+    op("argsort", &["data"]).attrs(&ARGSORT).rule("Argsort", argsort).cost(COMPARISONS).doc(Doc {
+        summary: "Finds the order of indices in which the elements along one axis are sorted.",
+        args: &["any tensor"],
+        shape: "the shape of `data`, with the data type `dtype`",
+        example: "argsort(%x, axis=-1, is_ascend=True, dtype=\"int32\")",
+    }),
+    op("argwhere", &["condition"]).rule("ArgWhere", argwhere).cost(Cost::Reduction).doc(Doc {
+        summary: "Finds the indices of all elements that are not 0.",
+        args: &["any tensor"],
+        shape: "`(?, rank)`: one row for each element found, of data type int32",
+        example: "argwhere(%mask)",
+    }),
+    op("searchsorted", &["sorted_sequence", "values"])
+        .attrs(&SEARCH_SORTED)
+        .rule("SearchSorted", search_sorted)
+        .cost(COMPARISONS)
+        .doc(Doc {
+            summary: "Finds the indices at which values would have to be inserted to keep a \
+                      sequence sorted.",
+            args: &[
+                "`(n,)`, or `(…, n)` with one sequence for each row of `values`: ascending values",
+                "`(…, m)`: what to search for",
+            ],
+            shape: "the shape of `values`, with the data type `dtype`",
+            example: "searchsorted(%sorted, %values, right=False, dtype=\"int32\")",
+        }),
+    op("sort", &["data"]).attrs(&ARGSORT).rule("Sort", sort).cost(COMPARISONS).doc(Doc {
+        summary: "Sorts the elements along one axis.",
+        args: &["any tensor"],
+        shape: "the shape of `data`",
+        example: "sort(%x, axis=-1, is_ascend=True)",
+    }),
+    op("topk", &["data"]).attrs(&TOPK).rule("TopK", topk).cost(COMPARISONS).doc(Doc {
+        summary: "Finds the k largest elements along one axis, or the smallest, and their indices.",
+        args: &["any tensor that has the axis `axis`"],
+        shape: "the shape of `data` with `k` elements on axis `axis` (all where `k` is below 1): a \
+                tuple of values and indices, or the one that `ret_type` names",
+        example: "topk(%x, k=5, axis=-1, ret_type=\"both\", dtype=\"int32\")",
+    }),
+    op("unique", &["data"]).detached_attrs(&UNIQUE).rule("unique", unique).cost(COMPARISONS).doc(
+        Doc {
+            summary: "Finds the different elements of a vector.",
+            args: &["`(n,)`"],
+            shape: "a tuple: the elements, the indices of their first occurrences, the index of \
+                    each old element among the new ones (all `(n,)`, filled up behind the number \
+                    of elements found), that number `(1,)`, and the counts `(n,)` where \
+                    `return_counts` is set",
+            example: "unique(%x, sorted=True, attrs_type_key=\"relay.attrs.UniqueAttrs\")",
+        },
+    ),
 ];
+
+fn argsort(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let dtype = call.attrs().dtype("dtype");
+    call.output_tensor(data.shape.clone(), dtype)
+}
+
+fn argwhere(call: &mut Call<'_>) -> Outcome {
+    let condition = call.tensor(0)?;
+    let rank = Dim::known(condition.rank() as i64);
+    call.output_tensor([Dim::Any, rank], DataType::INT32)
+}
+
+fn search_sorted(call: &mut Call<'_>) -> Outcome {
+    let (sorted, values) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (m, n) = (sorted.rank(), values.rank());
+    if n == 0 {
+        return wrong_rank(call, 1, 0, "a vector or a tensor of more axes");
+    }
+    if m > 1 {
+        let (x, y) = (call.name(0), call.name(1));
+        if m != n {
+            return fault(call, "rank-mismatch", format!("{x} has {}, {y} has {n}", axes(m)))
+                .rule(format!("{x} is a vector, or has one sequence for each row of {y}"))
+                .argument(0, axes(m))
+                .argument(1, axes(n))
+                .fail();
+        }
+        for i in 0..n - 1 {
+            let (a, b) = (&sorted.shape[i], &values.shape[i]);
+            if !may_equal(a, b) {
+                return fault(
+                    call,
+                    "shape-mismatch",
+                    format!("{y} has size {b} on axis {i}, {x} has {a}"),
+                )
+                .rule("the shapes must agree on every axis but the last")
+                .axis(1, i, b.to_string())
+                .axis(0, i, a.to_string())
+                .fail();
+            }
+        }
+    }
+    let dtype = call.attrs().dtype("dtype");
+    call.output_tensor(values.shape.clone(), dtype)
+}
+
+fn sort(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    call.output_tensor(data.shape.clone(), data.dtype)
+}
+
+fn topk(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let axis = axis_attr(call, "axis", 0, data.rank())?;
+    let mut shape = data.shape.clone();
+    if !call.attrs().has("k") {
+        return attribute_missing(call, "k", "1");
+    }
+    let k = call.attrs().dim("k").ok_or(Halt::Silent)?;
+    if k.as_known().is_none_or(|k| k >= 1) {
+        shape[axis] = k;
+    }
+    let indices = Type::tensor(shape.clone(), call.attrs().dtype("dtype"));
+    let values = Type::tensor(shape, data.dtype);
+    match call.attrs().str("ret_type") {
+        "both" => call.output(Type::tuple([values, indices])),
+        "values" => call.output(values),
+        "indices" => call.output(indices),
+        other => fault(call, "attribute-value", format!("`ret_type` cannot be \"{other}\""))
+            .rule("`ret_type` is \"both\", \"values\" or \"indices\"")
+            .attribute("ret_type", format!("\"{other}\""))
+            .fix("ret_type", "\"both\"")
+            .fail(),
+    }
+}
+
+fn unique(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    if data.rank() != 1 {
+        return wrong_rank(call, 0, data.rank(), "a vector");
+    }
+    needs_attrs(call, "relay.attrs.UniqueAttrs")?;
+    let indices = Type::tensor(data.shape.clone(), DataType::INT32);
+    let number = Type::tensor([Dim::known(1)], DataType::INT32);
+    let values = Type::tensor(data.shape.clone(), data.dtype);
+    let mut fields = vec![values, indices.clone(), indices.clone(), number];
+    if call.attrs().bool("return_counts") {
+        fields.push(indices);
+    }
+    call.output(Type::tuple(fields))
+}

@@ -99,6 +99,7 @@ fn convert(ty: AttrType, value: &AttrValue) -> Option<AttrValue> {
         (AttrType::Str | AttrType::Choice(_) | AttrType::Layout, Str(_)) => Some(value.clone()),
         (AttrType::DType, Str(text)) => DataType::parse(text).map(DType),
         (AttrType::DType, DType(_)) => Some(value.clone()),
+        (AttrType::DType, AttrValue::None) => Some(DType(DataType::VOID)),
         (AttrType::Dim, AttrValue::None) => Some(AttrValue::None),
         (AttrType::Dim, value) if is_dim(value) => Some(value.clone()),
         (AttrType::Dims, AttrValue::None) => Some(AttrValue::None),

@@ -105,14 +105,14 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     };
     let (subscripts, count) = (equation.inputs.len(), operands.len());
     if subscripts != count {
-        let wants = counted(subscripts, "operand");
+        let wants = count(subscripts, "operand", "operands");
         return Reason::new(
             "attribute-mismatch",
             format!("`{}`: \"{text}\" is for {wants}, there are {count}", call.operator()),
         )
         .rule("the equation has one subscript for each operand, separated by commas")
         .attribute("equation", format!("for {wants}"))
-        .argument(0, counted(count, "operand"))
+        .argument(0, count(count, "operand", "operands"))
         .fail();
     }
 

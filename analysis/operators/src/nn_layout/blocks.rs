@@ -104,12 +104,12 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
             "attribute-length",
             format!(
                 "`{operator}`: `{pairs}` has {}, `block_shape` has {sizes}",
-                counted(count, "pair")
+                count(count, "pair", "pairs")
             ),
         )
         .rule(format!("each axis in blocks has a size in `block_shape` and a pair in `{pairs}`"))
-        .attribute(pairs, counted(count, "pair"))
-        .attribute("block_shape", counted(sizes, "value"))
+        .attribute(pairs, count(count, "pair", "pairs"))
+        .attribute("block_shape", count(sizes, "value", "values"))
         .fail();
     }
     if count >= rank {
@@ -117,11 +117,11 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
             "attribute-length",
             format!(
                 "`{operator}`: `block_shape` has {}, but {name} has {} behind the batch",
-                counted(count, "value"),
+                count(count, "value", "values"),
                 axes(rank - 1)
             ),
         )
-        .attribute("block_shape", counted(count, "value"))
+        .attribute("block_shape", count(count, "value", "values"))
         .argument(0, axes(rank))
         .fail();
     }

@@ -61,13 +61,13 @@ fn widths(call: &Call<'_>, data: &TensorType) -> Result<Vec<(i64, i64)>, Halt> {
             "attribute-length",
             format!(
                 "`{operator}`: `pad_width` has {}, {} has {}",
-                counted(count, "pair"),
+                count(count, "pair", "pairs"),
                 call.name(0),
                 axes(rank)
             ),
         )
         .rule("`pad_width` has one pair for each axis: before and after")
-        .attribute("pad_width", counted(count, "pair"))
+        .attribute("pad_width", count(count, "pair", "pairs"))
         .argument(0, axes(rank));
         // Padding is mostly written for the last axes.
         if pairs.len() < rank && count > 0 {
@@ -104,7 +104,7 @@ pub(super) fn not_a_pair<T>(
     axis: usize,
     found: usize,
 ) -> Result<T, Halt> {
-    let values = counted(found, "value");
+    let values = count(found, "value", "values");
     Reason::new(
         "attribute-length",
         format!("`{}`: entry {axis} of `{name}` has {values}, 2 are needed", call.operator()),
@@ -128,7 +128,7 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     let strides = list(call, "strides")?;
     let (rank, count) = (x.rank(), strides.len());
     if rank != count {
-        let values = counted(count, "value");
+        let values = count(count, "value", "values");
         return Reason::new(
             "attribute-length",
             format!(

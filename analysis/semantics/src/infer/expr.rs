@@ -142,6 +142,7 @@ impl Infer<'_> {
             }
             Expr::Global(name) => self.global(id, name),
             Expr::Name(name) => self.name(id, name),
+            Expr::Meta(meta) if meta.key.starts_with("relay.attrs.") => self.error_node(),
             Expr::Meta(meta) => self.constant(id, meta),
             Expr::Tuple(fields) => {
                 let fields: SmallVec<[NodeId; 4]> = fields.iter().map(|&f| self.node(f)).collect();

@@ -1,0 +1,374 @@
+//! Operators that pick elements by indices or by a condition.
+
+use crate::prelude::*;
+
+pub(crate) static OPERATORS: &[Operator] = &[
+    op("adv_index", &["inputs"]).rule("AdvIndex", adv_index).cost(Cost::Free).doc(Doc {
+        summary: "Picks the elements whose positions on the first axes are given by one tensor of \
+                  indices for each axis, as indexing with arrays does in NumPy.",
+        args: &["a tuple: the data, then one tensor of indices for each of its first axes; the \
+                 tensors of indices broadcast together"],
+        shape: "what the indices broadcast to, followed by the axes of the data that have no \
+                indices",
+        example: "adv_index((%x, %rows, %columns))",
+    }),
+    op("gather", &["data", "indices"]).attrs(&GATHER).rule("Gather", gather).cost(Cost::Free).doc(
+        Doc {
+            summary: "Picks, for each element of `indices`, the element of `data` that stands at \
+                      this index on axis `axis` and at the same place on the others.",
+            args: &["any tensor", "integers, of the sizes of `data` on every axis but `axis`"],
+            shape: "the shape of `indices`",
+            example: "gather(%x, %i, axis=1)",
+        },
+    ),
+    op("gather_nd", &["data", "indices"])
+        .attrs(&GATHER_ND)
+        .rule("GatherND", gather_nd)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Picks elements or slices of `data` by tuples of indices, which stand on the \
+                      first axis of `indices`.",
+            args: &["`(x0, …, xN)`", "`(m, y0, …, yK)`: m indices for each place of the result"],
+            shape: "`(y0, …, yK)`, followed by the axes of `data` behind the `batch_dims + m` \
+                    first ones",
+            example: "gather_nd(%x, %i)",
+        }),
+    op("take", &["data", "indices"]).attrs(&TAKE).rule("Take", take).cost(Cost::Free).doc(Doc {
+        summary: "Picks slices along one axis by their indices, or elements of the flattened data \
+                  where `axis` is not given.",
+        args: &["any tensor", "integers of any shape"],
+        shape: "the shape of `data` with axis `axis` replaced by the axes of `indices` (without \
+                its first `batch_dims`, which are those of `data`)",
+        example: "take(%table, %ids, axis=0)",
+    }),
+    op("unravel_index", &["data", "shape"])
+        .rule("UnRavelIndexRel", unravel_index)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Turns positions in a flattened tensor into one index for each axis.",
+            args: &["`(n,)` integers, or one: positions", "`(rank,)` integers: a shape"],
+            shape: "`(rank, n)`, or `(rank,)` for one position",
+            example: "unravel_index(%positions, %shape)",
+        }),
+    op("where", &["condition", "x", "y"]).rule("Where", select).cost(Cost::Elementwise).doc(Doc {
+        summary: "Takes each element from `x` where the condition holds, and from `y` elsewhere.",
+        args: &[
+            "truth values, or numbers of which 0 is false",
+            "any tensor",
+            "a tensor of the data type of `x`",
+        ],
+        shape: "what the three broadcast to",
+        example: "where(%mask, %x, 0f)",
+    }),
+];
+
+fn adv_index(call: &mut Call<'_>) -> Outcome {
+    let fields = call.tensors(0)?;
+    let Some((data, indices)) = fields.split_first() else {
+        return fault(call, "argument-type", "the tuple is empty: there is nothing to index")
+            .argument(0, "no fields")
+            .fail();
+    };
+    let Some((first, rest)) = indices.split_first() else {
+        return fault(call, "argument-type", "the tuple holds data and no indices")
+            .argument(0, "1 field")
+            .help("write one tensor of indices for each of the first axes: `(%x, %i)`")
+            .fail();
+    };
+    if indices.len() > data.rank() {
+        return fault(
+            call,
+            "rank-mismatch",
+            format!(
+                "there are indices for {}, but the data has {}",
+                axes(indices.len()),
+                axes(data.rank())
+            ),
+        )
+        .rule("the tuple holds the data and at most one tensor of indices for each of its axes")
+        .mark(types::Place::Field(0, 0), None, axes(data.rank()))
+        .mark(types::Place::Field(0, data.rank() + 1), None, "one too many")
+        .fail();
+    }
+    let mut shape = first.shape.clone();
+    for (k, index) in rest.iter().enumerate() {
+        shape = broadcast_shapes(&shape, &index.shape).or_else(|from_back| {
+            fault(
+                call,
+                "broadcast-mismatch",
+                format!(
+                    "indices of shape `{}` do not broadcast with the ones before them, of shape \
+                     `{}`",
+                    shape_text(&index.shape),
+                    shape_text(&shape)
+                ),
+            )
+            .rule("counted from the last axis, sizes must be equal or one of them 1")
+            .mark(
+                types::Place::Field(0, k + 2),
+                index.rank().checked_sub(from_back),
+                shape_text(&index.shape),
+            )
+            .fail()
+        })?;
+    }
+    shape.extend(data.shape.iter().skip(indices.len()).cloned());
+    call.output_tensor(shape, data.dtype)
+}
+
+fn gather(call: &mut Call<'_>) -> Outcome {
+    let (data, indices) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    if !indices.dtype.is_int() {
+        return not_integers(call, 1, indices.dtype);
+    }
+    let Some(written) = optional_int(call, "axis")? else {
+        return attribute_missing(call, "axis", "0");
+    };
+    let (rank, found) = (data.rank(), indices.rank());
+    if rank != found {
+        let (x, i) = (call.name(0), call.name(1));
+        return fault(call, "rank-mismatch", format!("{i} has {}, {x} has {rank}", axes(found)))
+            .rule(format!("{i} and {x} must have the same number of axes"))
+            .argument(1, axes(found))
+            .argument(0, axes(rank))
+            .help("`take` picks slices by indices of any shape")
+            .fail();
+    }
+    let Some(axis) = normal_axis(written, rank) else {
+        return axis_out_of_range(call, "axis", written, 0, rank);
+    };
+    for i in 0..rank {
+        let (size, wanted) = (&indices.shape[i], &data.shape[i]);
+        if i == axis {
+            if size.as_known().is_some_and(|size| size < 1) {
+                return fault(
+                    call,
+                    "shape-mismatch",
+                    format!("{} has no elements: axis {i} has size {size}", call.name(1)),
+                )
+                .rule("at least one element must be picked")
+                .axis(1, i, size.to_string())
+                .fail();
+            }
+        } else if !may_equal(size, wanted) {
+            return fault(
+                call,
+                "shape-mismatch",
+                format!(
+                    "{} has size {size} on axis {i}, {} has {wanted}",
+                    call.name(1),
+                    call.name(0)
+                ),
+            )
+            .rule(format!("the shapes must agree on every axis but axis {axis}, that of `axis`"))
+            .axis(1, i, size.to_string())
+            .axis(0, i, wanted.to_string())
+            .fail();
+        }
+    }
+    call.output_tensor(indices.shape.clone(), data.dtype)
+}
+
+/// The size of the first axis of an argument: how many indices make one tuple of indices.
+pub(super) fn tuple_length(
+    call: &Call<'_>,
+    position: usize,
+    indices: &TensorType,
+    rank: usize,
+) -> Result<usize, Halt> {
+    let (name, data) = (call.name(position), call.name(0));
+    let Some(first) = indices.shape.first() else {
+        return fault(call, "rank-mismatch", format!("{name} is a scalar, it must have an axis"))
+            .rule(format!("the first axis of {name} holds one index for each axis of {data}"))
+            .argument(position, "a scalar")
+            .fail();
+    };
+    let Some(length) = first.as_known() else {
+        return fault(
+            call,
+            "shape-mismatch",
+            format!("the size of axis 0 of {name} must be known, it is {first}"),
+        )
+        .rule(format!(
+            "the first axis of {name} holds one index for each axis of {data}, so its size decides \
+             the rank of the result"
+        ))
+        .axis(position, 0, first.to_string())
+        .fail();
+    };
+    match usize::try_from(length) {
+        Ok(length) if length <= rank => Ok(length),
+        _ => fault(
+            call,
+            "shape-mismatch",
+            format!(
+                "{name} holds {length} indices for each element, but {data} has {}",
+                axes(rank)
+            ),
+        )
+        .rule(format!("the first axis of {name} holds at most one index for each axis of {data}"))
+        .axis(position, 0, length.to_string())
+        .argument(0, axes(rank))
+        .fail(),
+    }
+}
+
+fn gather_nd(call: &mut Call<'_>) -> Outcome {
+    let (data, indices) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let length = tuple_length(call, 1, &indices, data.rank())?;
+    let batch = int_attr(call, "batch_dims")?;
+    for i in 0..usize::try_from(batch).unwrap_or(0) {
+        let (Some(size), Some(wanted)) = (indices.shape.get(i + 1), data.shape.get(i)) else {
+            return fault(
+                call,
+                "attribute-value",
+                format!("`batch_dims` is {batch}, more axes than the arguments share"),
+            )
+            .rule(format!(
+                "the first `batch_dims` axes of {} are axes 1 to `batch_dims` of {}",
+                call.name(0),
+                call.name(1)
+            ))
+            .attribute("batch_dims", batch.to_string())
+            .argument(0, axes(data.rank()))
+            .argument(1, axes(indices.rank()))
+            .fail();
+        };
+        if !may_equal(size, wanted) {
+            return fault(
+                call,
+                "shape-mismatch",
+                format!(
+                    "{} has size {size} on axis {}, {} has {wanted} on axis {i}",
+                    call.name(1),
+                    i + 1,
+                    call.name(0)
+                ),
+            )
+            .rule(format!("with `batch_dims={batch}` these are the same axis"))
+            .axis(1, i + 1, size.to_string())
+            .axis(0, i, wanted.to_string())
+            .fail();
+        }
+    }
+    let mut shape: Shape = indices.shape.iter().skip(1).cloned().collect();
+    // A negative number of batch axes gives axes back, as in TVM.
+    let from = batch.saturating_add(length as i64);
+    let from = usize::try_from(from).unwrap_or(data.rank());
+    shape.extend(data.shape.iter().skip(from).cloned());
+    call.output_tensor(shape, data.dtype)
+}
+
+fn take(call: &mut Call<'_>) -> Outcome {
+    let (data, indices) = (call.tensor(0)?, call.tensor(1)?);
+    if !indices.dtype.is_int() && !indices.dtype.is_uint() {
+        return not_integers(call, 1, indices.dtype);
+    }
+    let Some(written) = optional_int(call, "axis")? else {
+        return call.output_tensor(indices.shape.clone(), data.dtype);
+    };
+    let (rank, places) = (data.rank(), indices.rank());
+    let batch = int_attr(call, "batch_dims")?;
+    // One axis behind the last is accepted: nothing is replaced then.
+    let axis = if written < 0 { written.saturating_add(rank as i64) } else { written };
+    let Some(axis) = usize::try_from(axis).ok().filter(|&axis| axis <= rank) else {
+        return axis_out_of_range(call, "axis", written, 0, rank);
+    };
+    let Some(batch) = usize::try_from(batch).ok().filter(|&n| n <= places && n <= axis) else {
+        return fault(
+            call,
+            "attribute-value",
+            format!("`batch_dims` is {batch}, which does not fit `axis={written}`"),
+        )
+        .rule(format!(
+            "the first `batch_dims` axes are those of {} and of {}: there are at most {}",
+            call.name(0),
+            call.name(1),
+            places.min(axis)
+        ))
+        .attribute("batch_dims", batch.to_string())
+        .attribute("axis", axis.to_string())
+        .argument(1, axes(places))
+        .fix("batch_dims", batch.clamp(0, places.min(axis) as i64).to_string())
+        .fail();
+    };
+    if rank == 0 && places == batch {
+        return fault(
+            call,
+            "rank-mismatch",
+            format!("{} is a scalar: it has no slices", call.name(0)),
+        )
+        .argument(0, "a scalar")
+        .help("without `axis`, elements of the flattened data are picked")
+        .fail();
+    }
+    let mut shape: Shape = data.shape[..axis].iter().cloned().collect();
+    shape.extend(indices.shape.iter().skip(batch).cloned());
+    shape.extend(data.shape.iter().skip(axis + 1).cloned());
+    call.output_tensor(shape, data.dtype)
+}
+
+fn unravel_index(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    if !data.dtype.is_int() && !data.dtype.is_uint() {
+        return not_integers(call, 0, data.dtype);
+    }
+    let target = call.need_tensor(1)?;
+    if !target.dtype.is_int() && !target.dtype.is_uint() {
+        return not_integers(call, 1, target.dtype);
+    }
+    let Some(rank) = target.shape.first() else {
+        return wrong_rank(call, 1, 0, "a vector");
+    };
+    let shape = [rank].into_iter().chain(data.shape.first()).cloned();
+    call.output_tensor(shape, data.dtype)
+}
+
+fn select(call: &mut Call<'_>) -> Outcome {
+    call.literals_like(1, 2);
+    let (condition, x, y) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    if x.dtype != y.dtype {
+        return dtype_mismatch(call, (1, x.dtype), (2, y.dtype));
+    }
+    let values = broadcast_shapes(&x.shape, &y.shape)
+        .or_else(|from_back| no_broadcast(call, (1, &x.shape), (2, &y.shape), from_back))?;
+    let shape = broadcast_shapes(&condition.shape, &values).or_else(|from_back| {
+        // Blame the value whose size it is.
+        let at = |shape: &Shape| shape.len().checked_sub(from_back).map(|at| shape[at].clone());
+        let wanted = values.len().checked_sub(from_back).map(|at| values[at].clone());
+        let (position, shape) = if at(&x.shape) == wanted { (1, &x.shape) } else { (2, &y.shape) };
+        no_broadcast(call, (0, &condition.shape), (position, shape), from_back)
+    })?;
+    call.output_tensor(shape, x.dtype)
+}
+
+/// The failure that two of several arguments do not broadcast together.
+fn no_broadcast<T>(
+    call: &Call<'_>,
+    (a, left): (usize, &Shape),
+    (b, right): (usize, &Shape),
+    from_back: usize,
+) -> Result<T, Halt> {
+    let (x, y) = (call.name(a), call.name(b));
+    let mut reason = fault(
+        call,
+        "broadcast-mismatch",
+        format!(
+            "{x} of shape `{}` and {y} of shape `{}` do not broadcast",
+            shape_text(left),
+            shape_text(right)
+        ),
+    );
+    let (i, j) = (left.len().checked_sub(from_back), right.len().checked_sub(from_back));
+    if let (Some(i), Some(j)) = (i, j) {
+        let (m, n) = (&left[i], &right[j]);
+        reason = reason
+            .rule(format!(
+                "counted from the last axis, sizes must be equal or one of them 1; axis {i} of {x} \
+                 is {m}, axis {j} of {y} is {n}"
+            ))
+            .axis(a, i, m.to_string())
+            .axis(b, j, n.to_string());
+    }
+    reason.fail()
+}

@@ -1,0 +1,152 @@
+//! Operators on sequences: reversing, masking, Fourier transforms.
+
+use crate::prelude::*;
+
+const TRANSFORM: Cost = Cost::Undefined("it depends on the algorithm of the Fourier transform");
+
+pub(crate) static OPERATORS: &[Operator] = &[
+    op("dft", &["re_data", "im_data"]).detached_attrs(&DFT).rule("DFT", dft).cost(TRANSFORM).doc(
+        Doc {
+            summary: "Computes the discrete Fourier transform along the last axis, or its inverse.",
+            args: &["the real part: any tensor", "the imaginary part: a tensor of the same shape"],
+            shape: "a tuple of the types of the two arguments",
+            example: "dft(%re, %im)",
+        },
+    ),
+    op("reverse_sequence", &["data", "seq_lengths"])
+        .attrs(&REVERSE_SEQUENCE)
+        .rule("ReverseSequence", reverse_sequence)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Reverses the beginning of each sequence of a batch, as many elements as its \
+                      length says.",
+            args: &[
+                "a tensor with an axis of sequences and an axis of the elements of a sequence",
+                "`(batch,)` signed integers: the length of each sequence",
+            ],
+            shape: "the shape of `data`",
+            example: "reverse_sequence(%x, %lengths, seq_axis=1, batch_axis=0)",
+        }),
+    op("sequence_mask", &["data", "valid_length"])
+        .attrs(&SEQUENCE_MASK)
+        .rule("SequenceMask", sequence_mask)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Replaces what stands behind the end of each sequence of a batch by \
+                      `mask_value`.",
+            args: &[
+                "`(length, batch, …)` where `axis` is 0, `(batch, length, …)` where it is 1",
+                "`(batch,)`: the length of each sequence",
+            ],
+            shape: "the shape of `data`",
+            example: "sequence_mask(%x, %lengths, mask_value=0f, axis=1)",
+        }),
+    op("stft", &["data", "window"]).detached_attrs(&STFT).rule("stft", stft).cost(TRANSFORM).doc(
+        Doc {
+            summary: "Computes the Fourier transform of short windows that overlap.",
+            args: &["`(length,)` or `(batch, length)`", "`(win_length,)`: the window function"],
+            shape: "`(batch, n_fft / 2 + 1, (length - n_fft) / hop_length + 1, 2)`, without \
+                    `batch` for one signal, and with `n_fft` frequencies unless `onesided`",
+            example: "stft(%x, %window, n_fft=400, hop_length=160, win_length=400, \
+                      attrs_type_key=\"relay.attrs.StftAttrs\")",
+        },
+    ),
+];
+
+fn dft(call: &mut Call<'_>) -> Outcome {
+    let (re, im) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    call.output(Type::tuple([Type::Tensor(re), Type::Tensor(im)]))
+}
+
+fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
+    let (data, lengths) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    if lengths.rank() != 1 {
+        return wrong_rank(call, 1, lengths.rank(), "a vector");
+    }
+    if !lengths.dtype.is_int() {
+        return not_integers(call, 1, lengths.dtype);
+    }
+    let batch = axis_attr(call, "batch_axis", 0, data.rank())?;
+    axis_attr(call, "seq_axis", 0, data.rank())?;
+    let (found, wanted) = (&lengths.shape[0], &data.shape[batch]);
+    if !may_equal(found, wanted) {
+        return fault(
+            call,
+            "shape-mismatch",
+            format!(
+                "{} has {found} values, but axis {batch} of {} has size {wanted}",
+                call.name(1),
+                call.name(0)
+            ),
+        )
+        .rule("there is one length for each sequence, and `batch_axis` counts the sequences")
+        .axis(1, 0, found.to_string())
+        .axis(0, batch, wanted.to_string())
+        .fail();
+    }
+    call.output_same(0)
+}
+
+fn sequence_mask(call: &mut Call<'_>) -> Outcome {
+    let (data, lengths) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let axis = int_attr(call, "axis")?;
+    let Some(batch) = (0..2).contains(&axis).then_some(1 - axis as usize) else {
+        return fault(call, "attribute-value", format!("sequences cannot lie along axis {axis}"))
+            .rule("`axis` is 0 for `(length, batch, …)` and 1 for `(batch, length, …)`")
+            .attribute("axis", axis.to_string())
+            .fix("axis", "0")
+            .fail();
+    };
+    let name = call.name(0);
+    let Some(size) = data.shape.get(batch) else {
+        return fault(call, "rank-mismatch", format!("{name} has {}", axes(data.rank())))
+            .rule(format!("with `axis={axis}` the sequences are counted by axis {batch}"))
+            .argument(0, axes(data.rank()))
+            .fail();
+    };
+    if lengths.rank() != 1 {
+        return wrong_rank(call, 1, lengths.rank(), "a vector");
+    }
+    let found = &lengths.shape[0];
+    if !may_equal(found, size) {
+        return fault(
+            call,
+            "shape-mismatch",
+            format!(
+                "{} has {found} values, but axis {batch} of {name} has size {size}",
+                call.name(1)
+            ),
+        )
+        .rule(format!(
+            "there is one length for each sequence, and with `axis={axis}` axis {batch} counts \
+             them"
+        ))
+        .axis(1, 0, found.to_string())
+        .axis(0, batch, size.to_string())
+        .fail();
+    }
+    call.assign(1, TensorType::new([size.clone()], lengths.dtype))?;
+    call.output_same(0)
+}
+
+fn stft(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    needs_attrs(call, "relay.attrs.StftAttrs")?;
+    let (points, hop) = (int_attr(call, "n_fft")?, int_attr(call, "hop_length")?);
+    let time = usize::from(data.rank() == 2);
+    let Some(length) = data.shape.get(time) else {
+        return wrong_rank(call, 0, data.rank(), "a signal `(length,)` or `(batch, length)`");
+    };
+    if hop == 0 && !length.is_any() {
+        return fault(call, "attribute-value", "windows cannot be moved in steps of 0")
+            .rule("`hop_length` is the distance between two windows")
+            .attribute("hop_length", "0")
+            .fail();
+    }
+    let frequencies = if call.attrs().bool("onesided") { points / 2 + 1 } else { points };
+    let mut shape: Shape = data.shape[..time].iter().cloned().collect();
+    shape.push(Dim::known(frequencies));
+    shape.push((length - points) / hop + 1);
+    shape.push(Dim::known(2));
+    call.output_tensor(shape, data.dtype)
+}

@@ -1,0 +1,248 @@
+//! Operators that repeat elements to fill a larger shape, and their inverses.
+
+use crate::prelude::*;
+
+pub(crate) static OPERATORS: &[Operator] = &[
+    op("broadcast_to", &["data"])
+        .attrs(&INIT_OP)
+        .rule("BroadCastTo", broadcast_to)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Repeats the elements along axes of size 1 to fill a given shape.",
+            args: &["a tensor whose sizes, from the last axis on, are those of `shape` or 1"],
+            shape: "`shape`, with the data type of `data`",
+            example: "broadcast_to(%x, shape=[4, 3])",
+        }),
+    op("broadcast_to_like", &["data", "broadcast_type"])
+        .rule("BroadCastToLike", broadcast_to_like)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Repeats the elements along axes of size 1 to fill the shape of another tensor.",
+            args: &[
+                "a tensor whose sizes, from the last axis on, are those of `broadcast_type` or 1",
+                "a tensor of the wanted type, whose elements are not used",
+            ],
+            shape: "the type of `broadcast_type`",
+            example: "broadcast_to_like(%x, %y)",
+        }),
+    op("collapse_sum_like", &["data", "collapse_type"])
+        .rule("CollapseSumLike", collapse_sum_like)
+        .cost(Cost::Reduction)
+        .doc(Doc {
+            summary: "Sums up what a broadcast has repeated, down to the shape of another tensor.",
+            args: &[
+                "a tensor that `collapse_type` broadcasts to",
+                "a tensor of the wanted type, whose elements are not used",
+            ],
+            shape: "the type of `collapse_type`",
+            example: "collapse_sum_like(%grad, %x)",
+        }),
+    op("collapse_sum_to", &["data", "shape"])
+        .detached_attrs(&INIT_OP)
+        .rule("CollapseSumTo", collapse_sum_to)
+        .cost(Cost::Reduction)
+        .doc(Doc {
+            summary: "Sums up what a broadcast has repeated, down to a given shape.",
+            args: &["any tensor", "the wanted shape: `(rank,)` integers"],
+            shape: "the attribute `shape`, or as many dynamic sizes as the argument `shape` has \
+                    elements, with the data type of `data`",
+            example: "collapse_sum_to(%grad, %shape, shape=[3], \
+                      attrs_type_key=\"relay.attrs.InitOpAttrs\")",
+        }),
+    op("repeat", &["data"]).attrs(&REPEAT).rule("Repeat", repeat).cost(Cost::Free).doc(Doc {
+        summary: "Repeats each element a number of times along one axis.",
+        args: &["any tensor that has the axis `axis`"],
+        shape: "the shape of `data`, with the size of axis `axis` multiplied by `repeats`",
+        example: "repeat(%x, repeats=2, axis=0)",
+    }),
+    op("tile", &["data"]).attrs(&TILE).rule("Tile", tile).cost(Cost::Free).doc(Doc {
+        summary: "Repeats the whole tensor a number of times along each axis.",
+        args: &["any tensor"],
+        shape: "the sizes of `data` times those of `reps`, aligned at the last axis; where one is \
+                shorter, it is filled up with 1 in front",
+        example: "tile(%x, reps=[2, 1])",
+    }),
+];
+
+/// The failure that an argument does not broadcast to a shape, if it does not.
+fn broadcasts_to(
+    call: &Call<'_>,
+    (position, from): (usize, &TensorType),
+    (target, to): (&str, &TensorType),
+) -> Outcome {
+    let name = call.name(position);
+    if from.dtype != to.dtype {
+        return fault(
+            call,
+            "dtype-mismatch",
+            format!("{name} is {}, but {target} is {}", from.dtype, to.dtype),
+        )
+        .rule("broadcasting does not change the data type")
+        .argument(position, from.dtype.to_string())
+        .fail();
+    }
+    let (m, n) = (from.rank(), to.rank());
+    let skew = (1..=m.min(n)).find(|i| {
+        let size = &from.shape[m - i];
+        !size.is(1) && !may_equal(size, &to.shape[n - i])
+    });
+    if m > n || skew.is_some() {
+        let mut reason = fault(
+            call,
+            "broadcast-mismatch",
+            format!(
+                "{name} of shape `{}` does not broadcast to {target} of shape `{}`",
+                shape_text(&from.shape),
+                shape_text(&to.shape)
+            ),
+        );
+        if m > n {
+            reason = reason
+                .rule(format!("broadcasting adds axes and drops none: {m} axes do not become {n}"))
+                .argument(position, axes(m));
+        } else if let Some(i) = skew {
+            let (size, wanted) = (&from.shape[m - i], &to.shape[n - i]);
+            reason = reason
+                .rule(format!(
+                    "counted from the last axis, each size of {name} must be 1 or the wanted one; \
+                     axis {} is {size}, {wanted} is wanted",
+                    m - i
+                ))
+                .axis(position, m - i, size.to_string());
+        }
+        return reason.fail();
+    }
+    Ok(())
+}
+
+/// What two shapes broadcast to that are known to fit.
+fn broadcast_of(a: &TensorType, b: &TensorType) -> Result<TensorType, Halt> {
+    let shape = broadcast_shapes(&a.shape, &b.shape).or(Err(Halt::Silent))?;
+    Ok(TensorType { shape, dtype: a.dtype })
+}
+
+fn broadcast_to(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let Some(shape) = optional_dims(call, "shape")? else {
+        return attribute_missing(call, "shape", "[4, 3]");
+    };
+    // TVM compares the shapes only where the type of the result is known beforehand.
+    let expected = call.ty(call.arity());
+    call.output_tensor(shape, data.dtype)?;
+    let Type::Tensor(expected) = expected else { return Ok(()) };
+    broadcasts_to(call, (0, &data), ("the result", &expected))?;
+    call.output(broadcast_of(&data, &expected)?)
+}
+
+fn broadcast_to_like(call: &mut Call<'_>) -> Outcome {
+    call.output_same(1)?;
+    let (data, like) = (call.tensor(0)?, call.tensor(1)?);
+    let target = call.name(1);
+    broadcasts_to(call, (0, &data), (&target, &like))?;
+    call.assign(1, broadcast_of(&data, &like)?)
+}
+
+fn collapse_sum_like(call: &mut Call<'_>) -> Outcome {
+    call.output_same(1)?;
+    let (data, like) = (call.tensor(0)?, call.tensor(1)?);
+    let target = call.name(0);
+    broadcasts_to(call, (1, &like), (&target, &data))?;
+    call.assign(0, broadcast_of(&data, &like)?)
+}
+
+fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
+    needs_attrs(call, "relay.attrs.InitOpAttrs")?;
+    let (data, target) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let Some(length) = target.shape.first() else {
+        return wrong_rank(call, 1, 0, "a vector");
+    };
+    // More axes than any tensor has are not worth a shape.
+    let Some(rank) = length.as_known().and_then(|n| usize::try_from(n.clamp(0, 4096)).ok()) else {
+        return fault(
+            call,
+            "shape-mismatch",
+            format!("the length of {} is {length}, so that the rank is not known", call.name(1)),
+        )
+        .rule("the length of the wanted shape is the rank of the result, and must be known")
+        .axis(1, 0, length.to_string())
+        .fail();
+    };
+    let shape =
+        optional_dims(call, "shape")?.unwrap_or_else(|| (0..rank).map(|_| Dim::Any).collect());
+    let expected = call.ty(call.arity());
+    call.output_tensor(shape, data.dtype)?;
+    let Type::Tensor(expected) = expected else { return Ok(()) };
+    // As for `broadcast_to`: only a result that is known beforehand is compared.
+    let whole = broadcast_shapes(&data.shape, &expected.shape);
+    let fits = whole.is_ok_and(|shape| {
+        shape.len() == data.rank() && shape.iter().zip(&data.shape).all(|(a, b)| may_equal(a, b))
+    });
+    if !fits || expected.dtype != data.dtype {
+        return fault(
+            call,
+            "broadcast-mismatch",
+            format!(
+                "{} of type `{}` does not collapse to `{}`",
+                call.name(0),
+                Type::Tensor(data),
+                Type::Tensor(expected)
+            ),
+        )
+        .rule("the result must broadcast to the argument")
+        .argument(0, "does not collapse")
+        .fail();
+    }
+    Ok(())
+}
+
+fn repeat(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let repeats = int_attr(call, "repeats")?;
+    let Some(axis) = optional_int(call, "axis")? else {
+        return attribute_missing(call, "axis", "0");
+    };
+    if repeats < 1 {
+        return fault(
+            call,
+            "attribute-value",
+            format!("elements cannot be repeated {repeats} times"),
+        )
+        .rule("`repeats` must be at least 1")
+        .attribute("repeats", repeats.to_string())
+        .fix("repeats", "1")
+        .fail();
+    }
+    let Some(axis) = normal_axis(axis, data.rank()) else {
+        return axis_out_of_range(call, "axis", axis, 0, data.rank());
+    };
+    let mut shape = data.shape.clone();
+    shape[axis] = &shape[axis] * repeats;
+    call.output_tensor(shape, data.dtype)
+}
+
+fn tile(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let Some(mut reps) = optional_dims(call, "reps")? else {
+        return attribute_missing(call, "reps", "[2, 1]");
+    };
+    if let Some(rep) = reps.iter().find(|rep| rep.as_known().is_some_and(|n| n < 1)) {
+        return fault(call, "attribute-value", format!("a tensor cannot be repeated {rep} times"))
+            .rule("each value of `reps` must be at least 1")
+            .attribute("reps", rep.to_string())
+            .fail();
+    }
+    let mut shape = data.shape.clone();
+    while reps.len() < shape.len() {
+        reps.insert(0, Dim::known(1));
+    }
+    while shape.len() < reps.len() {
+        shape.insert(0, Dim::known(1));
+    }
+    // A size that is not a number becomes dynamic.
+    let times = |(size, rep): (&Dim, &Dim)| match size {
+        Dim::Known { .. } => size * rep,
+        _ => Dim::Any,
+    };
+    let shape: Shape = shape.iter().zip(&reps).map(times).collect();
+    call.output_tensor(shape, data.dtype)
+}

@@ -1,0 +1,283 @@
+//! Operators that join tensors and take them apart: `concatenate`, `stack`, `split`.
+
+use std::sync::Arc;
+
+use types::{AttrValue, Place};
+
+use crate::prelude::*;
+
+pub(crate) static OPERATORS: &[Operator] = &[
+    op("concatenate", &["data"])
+        .attrs(&CONCATENATE)
+        .rule("Concatenate", concatenate)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Joins tensors along an axis that they have.",
+            args: &["a tuple of tensors that differ in the size of axis `axis` at most"],
+            shape: "the shape of a field, with the sizes of axis `axis` added up",
+            example: "concatenate((%a, %b), axis=1)",
+        }),
+    op("split", &["data"]).attrs(&SPLIT).rule("Split", split).cost(Cost::Free).doc(Doc {
+        summary: "Cuts a tensor into pieces along one axis.",
+        args: &["any tensor that has the axis `axis`"],
+        shape: "a tuple: `indices_or_sections` pieces of equal size, or one piece more than the \
+                list has positions to cut at",
+        example: "split(%x, indices_or_sections=[2, 5], axis=1)",
+    }),
+    op("stack", &["data"]).attrs(&STACK).rule("Stack", stack).cost(Cost::Free).doc(Doc {
+        summary: "Joins tensors of one shape along a new axis.",
+        args: &["a tuple of tensors of one shape"],
+        shape: "the shape of a field with a new axis before `axis`, as long as the tuple",
+        example: "stack((%a, %b), axis=0)",
+    }),
+];
+
+/// The fields of the tuple to be joined: at least one, all of the rank and data type of the first.
+fn joined(call: &Call<'_>) -> Result<Vec<Arc<TensorType>>, Halt> {
+    let fields = call.tensors(0)?;
+    let Some(first) = fields.first() else {
+        return fault(call, "argument-type", "the tuple is empty: there is nothing to join")
+            .argument(0, "no fields")
+            .fail();
+    };
+    for (k, field) in fields.iter().enumerate().skip(1) {
+        let (rank, wanted) = (field.rank(), first.rank());
+        if rank != wanted {
+            return fault(
+                call,
+                "rank-mismatch",
+                format!("field {k} has {}, field 0 has {wanted}", axes(rank)),
+            )
+            .rule("all tensors must have the same number of axes")
+            .mark(Place::Field(0, k), None, axes(rank))
+            .mark(Place::Field(0, 0), None, axes(wanted))
+            .fail();
+        }
+        if field.dtype != first.dtype {
+            return fault(
+                call,
+                "dtype-mismatch",
+                format!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
+            )
+            .rule("all tensors must have the same data type")
+            .mark(Place::Field(0, k), None, field.dtype.to_string())
+            .mark(Place::Field(0, 0), None, first.dtype.to_string())
+            .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
+            .fail();
+        }
+    }
+    Ok(fields)
+}
+
+/// The failure that two fields differ on an axis where they must not.
+fn differ<T>(
+    call: &Call<'_>,
+    fields: &[Arc<TensorType>],
+    (a, b): (usize, usize),
+    axis: usize,
+    rule: String,
+) -> Result<T, Halt> {
+    let (m, n) = (&fields[a].shape[axis], &fields[b].shape[axis]);
+    fault(
+        call,
+        "shape-mismatch",
+        format!("field {b} has size {n} on axis {axis}, field {a} has {m}"),
+    )
+    .rule(rule)
+    .mark(Place::Field(0, b), Some(axis), n.to_string())
+    .mark(Place::Field(0, a), Some(axis), m.to_string())
+    .fail()
+}
+
+fn concatenate(call: &mut Call<'_>) -> Outcome {
+    let fields = joined(call)?;
+    let rank = fields[0].rank();
+    let written = int_attr(call, "axis")?;
+    let Some(axis) = normal_axis(written, rank) else {
+        let reason = fault(
+            call,
+            "axis-out-of-range",
+            format!("the tensors have no axis {written}: they have {}", axes(rank)),
+        )
+        .attribute("axis", format!("axis {written}"))
+        .mark(Place::Field(0, 0), None, axes(rank));
+        return match rank {
+            0 => {
+                reason.rule("scalars have no axis to be joined along").help("`stack` joins scalars")
+            }
+            _ => reason.rule(format!("`axis` must be from 0 to {} (or -{rank} to -1)", rank - 1)),
+        }
+        .fail();
+    };
+    // One dynamic size along the axis makes the sum dynamic.
+    let dynamic = fields.iter().any(|field| field.shape[axis].is_any());
+    let sum = fields[1..]
+        .iter()
+        .fold(fields[0].shape[axis].clone(), |sum, field| &sum + &field.shape[axis]);
+    let mut shape = Shape::new();
+    for i in 0..rank {
+        if i == axis {
+            shape.push(if dynamic { Dim::Any } else { sum.clone() });
+            continue;
+        }
+        let known: SmallVec<[usize; 8]> =
+            (0..fields.len()).filter(|&k| !fields[k].shape[i].is_any()).collect();
+        let Some(&first) = known.first() else {
+            shape.push(Dim::Any);
+            continue;
+        };
+        let size = &fields[first].shape[i];
+        if let Some(&other) = known.iter().find(|&&k| !may_equal(size, &fields[k].shape[i])) {
+            let rule = format!(
+                "the tensors are joined along axis {axis}; on every other axis their sizes must \
+                 be equal"
+            );
+            return differ(call, &fields, (first, other), i, rule);
+        }
+        // A size that only some of the tensors have is taken over where the program checks sizes
+        // anyway, because the joined axis is dynamic: `(?, 3)` and `(?, ?)` give `(?, 3)`, but
+        // `(1, 3)` and `(1, ?)` give `(2, ?)`.
+        let taken = known.len() == fields.len() || dynamic;
+        shape.push(if taken { size.clone() } else { Dim::Any });
+    }
+    call.output_tensor(shape, fields[0].dtype)
+}
+
+fn stack(call: &mut Call<'_>) -> Outcome {
+    let fields = joined(call)?;
+    let first = &fields[0];
+    let rank = first.rank();
+    let axis = int_attr(call, "axis")?;
+    // One place more than there are axes: behind the last one.
+    let Some(at) = normal_axis(axis, rank + 1) else {
+        return fault(
+            call,
+            "axis-out-of-range",
+            format!("there is no place {axis} for the new axis: the tensors have {}", axes(rank)),
+        )
+        .rule(format!("`axis` must be a place from 0 to {rank} (or -{} to -1)", rank + 1))
+        .attribute("axis", format!("axis {axis}"))
+        .mark(Place::Field(0, 0), None, axes(rank))
+        .fail();
+    };
+    for (k, field) in fields.iter().enumerate() {
+        for i in 0..rank {
+            // TVM counts the new axis among those of the fields here, and does not compare the
+            // sizes on it.
+            if i != at && !may_equal(&first.shape[i], &field.shape[i]) {
+                let rule = "all tensors must have the same shape".to_owned();
+                return differ(call, &fields, (0, k), i, rule);
+            }
+        }
+    }
+    let mut shape = first.shape.clone();
+    shape.insert(at, Dim::known(fields.len() as i64));
+    call.output_tensor(shape, first.dtype)
+}
+
+/// More pieces than anyone cuts a tensor into; TVM knows no limit, and would run out of memory.
+const MOST_SECTIONS: i64 = 1 << 16;
+
+fn split(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let axis = axis_attr(call, "axis", 0, data.rank())?;
+    let name = "indices_or_sections";
+    let value = call.attrs().get(name).clone();
+    match &value {
+        AttrValue::Error | AttrValue::Opaque | AttrValue::Meta { .. } => Err(Halt::Silent),
+        AttrValue::List(_) => {
+            let Some(cuts) = call.attrs().ints(name) else { return Err(Halt::Silent) };
+            split_at(call, &data, axis, &cuts)
+        }
+        _ => match value.as_int() {
+            Some(sections) => split_evenly(call, &data, axis, sections),
+            None => fault(call, "attribute-value", "`indices_or_sections` says not where to cut")
+                .rule("it is a number of equal pieces, or a list of positions to cut at")
+                .attribute(name, "neither a number nor a list")
+                .help("write `indices_or_sections=2`, or `indices_or_sections=[3]`")
+                .fail(),
+        },
+    }
+}
+
+/// Pieces of equal size.
+fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i64) -> Outcome {
+    let name = "indices_or_sections";
+    let size = &data.shape[axis];
+    let divides = |n: i64| (size % n).as_known().is_none_or(|rest| rest == 0);
+    // Neither TVM nor arithmetic has anything against pieces whose number is negative: none are
+    // made.
+    if (sections == 0 && !size.is_any()) || !divides(sections) || sections > MOST_SECTIONS {
+        let pieces = if sections == 0 { "no pieces".into() } else { count_of(sections) };
+        let mut reason = fault(
+            call,
+            "shape-mismatch",
+            format!("axis {axis} of {}, of size {size}, cannot be cut into {pieces}", call.name(0)),
+        )
+        .rule(format!("all pieces must have the same size: {sections} must divide {size}"))
+        .axis(0, axis, size.to_string())
+        .attribute(name, pieces);
+        if let Some(n) = size.as_known().filter(|&n| n > 0 && sections > 0) {
+            let divisor = (1..=n.min(sections)).rev().find(|d| n % d == 0).unwrap_or(1);
+            reason = reason
+                .help("a list cuts into pieces of different size, at the positions in it")
+                .fix(name, divisor.to_string());
+        }
+        return reason.fail();
+    }
+    let piece = if sections == 0 { Dim::Any } else { size / sections };
+    let mut shape = data.shape.clone();
+    shape[axis] = piece;
+    let field = Type::tensor(shape, data.dtype);
+    call.output(Type::tuple((0..sections).map(|_| field.clone())))
+}
+
+fn count_of(sections: i64) -> String {
+    match sections {
+        1 => "1 equal piece".into(),
+        n => format!("{n} equal pieces"),
+    }
+}
+
+/// Pieces between the positions of a list.
+fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -> Outcome {
+    let name = "indices_or_sections";
+    let size = &data.shape[axis];
+    let mut start = 0;
+    let mut fields = Vec::new();
+    let mut add = |piece: Dim| {
+        let mut shape = data.shape.clone();
+        shape[axis] = piece;
+        fields.push(Type::tensor(shape, data.dtype));
+    };
+    for &cut in cuts {
+        if cut <= start {
+            return fault(
+                call,
+                "attribute-value",
+                format!("position {cut} does not come after {start}"),
+            )
+            .rule("the positions to cut at must ascend, and start above 0")
+            .attribute(name, format!("{cut} after {start}"))
+            .fail();
+        }
+        add(Dim::known(cut - start));
+        start = cut;
+    }
+    if size.as_known().is_some_and(|size| start >= size) {
+        return fault(
+            call,
+            "attribute-value",
+            format!(
+                "position {start} is not inside axis {axis} of {}, of size {size}",
+                call.name(0)
+            ),
+        )
+        .rule(format!("the last position must leave a piece: it must be below {size}"))
+        .attribute(name, format!("position {start}"))
+        .axis(0, axis, size.to_string())
+        .fail();
+    }
+    add(size - start);
+    call.output(Type::tuple(fields))
+}

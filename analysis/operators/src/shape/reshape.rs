@@ -1,0 +1,327 @@
+//! Operators that arrange the elements in another shape.
+
+use crate::prelude::*;
+
+pub(crate) static OPERATORS: &[Operator] = &[
+    op("contrib_reverse_reshape", &["data"])
+        .attrs(&RESHAPE)
+        .rule("ReverseReshape", reverse_reshape)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Arranges the elements in another shape, whose special entries are read from \
+                      the last axis to the first.",
+            args: &["any tensor"],
+            shape: "as `reshape`, with the sizes of `data` and the entries of `newshape` taken \
+                    from right to left",
+            example: "contrib_reverse_reshape(%x, newshape=[-1, 0])",
+        }),
+    op("reshape", &["data"]).attrs(&RESHAPE).rule("Reshape", reshape).cost(Cost::Free).doc(Doc {
+        summary: "Arranges the elements in another shape, in row-major order.",
+        args: &["any tensor"],
+        shape: "`newshape`, where 0 copies the size of `data` on that axis (unless `allowzero`), \
+                -1 is what the other sizes leave, -2 copies all remaining axes, -3 merges two \
+                axes, and -4 splits one into the two sizes that follow",
+        example: "reshape(%x, newshape=[0, -1])",
+    }),
+    op("reshape_like", &["data", "shape_like"])
+        .attrs(&RESHAPE_LIKE)
+        .rule("ReshapeLike", reshape_like)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Arranges the elements in the shape of another tensor, or in part of it.",
+            args: &["any tensor", "a tensor of the wanted shape, whose elements are not used"],
+            shape: "the shape of `data` with the axes from `lhs_begin` to `lhs_end` replaced by \
+                    those of `shape_like` from `rhs_begin` to `rhs_end`",
+            example: "reshape_like(%x, %y)",
+        }),
+];
+
+fn reshape(call: &mut Call<'_>) -> Outcome {
+    reshape_with(call, false)
+}
+
+fn reverse_reshape(call: &mut Call<'_>) -> Outcome {
+    reshape_with(call, true)
+}
+
+/// A new shape by the entries of `newshape`, from the first axis or from the last.
+fn reshape_with(call: &mut Call<'_>, reverse: bool) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let mut entries = optional_dims(call, "newshape")?.unwrap_or_default();
+    let mut source = data.shape.clone();
+    if reverse && !call.attrs().has("newshape") {
+        return attribute_missing(call, "newshape", "[-1]");
+    }
+    if reverse {
+        entries.reverse();
+        source.reverse();
+    }
+    let mut shape = new_shape(call, &source, &entries)?;
+    if reverse {
+        shape.reverse();
+    }
+    if let (Some(new), Some(old)) = (element_count(&shape), element_count(&data.shape))
+        && new != old
+    {
+        return wrong_count(call, &data, &shape, &entries, (old, new));
+    }
+    call.output_tensor(shape, data.dtype)
+}
+
+/// A special entry of `newshape` that does not apply.
+fn bad_entry<T>(call: &Call<'_>, what: String, rule: &str) -> Result<T, Halt> {
+    fault(call, "attribute-value", what).rule(rule).attribute("newshape", "cannot be read").fail()
+}
+
+/// The shape that `entries` make of `source`.
+fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, Halt> {
+    let keep_zero = call.attrs().bool("allowzero");
+    let name = call.name(0);
+    let rank = axes(source.len());
+    let mut shape = Shape::new();
+    // Which sizes are accounted for already, on either side, and do not enter what -1 stands for.
+    let mut used: SmallVec<[bool; 8]> = SmallVec::from_elem(false, source.len());
+    let mut settled: SmallVec<[bool; 8]> = SmallVec::new();
+    let mut open = None;
+    let mut at = 0;
+    let mut i = 0;
+    let entry = |i: usize| entries.get(i).and_then(Dim::as_known);
+    while i < entries.len() {
+        let Some(value) = entry(i) else { return Err(Halt::Silent) };
+        let mut push = |dim: Dim, done: bool| {
+            shape.push(dim);
+            settled.push(done);
+        };
+        match value {
+            1.. => {
+                push(entries[i].clone(), false);
+                at += 1;
+            }
+            0 if keep_zero => {
+                push(entries[i].clone(), false);
+                at += 1;
+            }
+            0 => {
+                let Some(size) = source.get(at) else {
+                    return bad_entry(
+                        call,
+                        format!(
+                            "entry {i} of `newshape` copies axis {at} of {name}, which has {rank}"
+                        ),
+                        "0 copies the size that stands at the same place in the old shape",
+                    );
+                };
+                used[at] = true;
+                push(size.clone(), true);
+                at += 1;
+            }
+            -1 => {
+                if open.replace(i).is_some() {
+                    return bad_entry(
+                        call,
+                        "`newshape` leaves two sizes open".into(),
+                        "-1 is what the other sizes leave, so it can stand once",
+                    );
+                }
+                push(Dim::known(1), false);
+                at += 1;
+            }
+            -2 => {
+                while let Some(size) = source.get(at) {
+                    used[at] = true;
+                    push(size.clone(), true);
+                    at += 1;
+                }
+            }
+            -3 => {
+                let (Some(a), Some(b)) = (source.get(at), source.get(at + 1)) else {
+                    return bad_entry(
+                        call,
+                        format!(
+                            "entry {i} of `newshape` merges axes {at} and {} of {name}, which has \
+                             {rank}",
+                            at + 1
+                        ),
+                        "-3 merges the next two axes of the old shape",
+                    );
+                };
+                (used[at], used[at + 1]) = (true, true);
+                push(a * b, true);
+                at += 2;
+            }
+            -4 => {
+                let (Some(a), Some(b)) = (entry(i + 1), entry(i + 2)) else {
+                    return bad_entry(
+                        call,
+                        format!(
+                            "entry {i} of `newshape` splits an axis, and two sizes must follow"
+                        ),
+                        "-4 splits the next axis of the old shape into the two sizes that follow",
+                    );
+                };
+                let Some(whole) = source.get(at) else {
+                    return bad_entry(
+                        call,
+                        format!(
+                            "entry {i} of `newshape` splits axis {at} of {name}, which has {rank}"
+                        ),
+                        "-4 splits the next axis of the old shape into the two sizes that follow",
+                    );
+                };
+                let (left, right) = (&entries[i + 1], &entries[i + 2]);
+                if (a, b) == (-1, -1) || (a == -1 && b == 0) || (a == 0 && b == -1) {
+                    return bad_entry(
+                        call,
+                        format!("entry {i} of `newshape` splits an axis into {a} and {b}"),
+                        "at most one of the two sizes can be -1, and the other must not be 0",
+                    );
+                }
+                push(if a == -1 { whole / right } else { left.clone() }, true);
+                push(if b == -1 { whole / left } else { right.clone() }, true);
+                used[at] = true;
+                at += 1;
+                i += 2;
+            }
+            other => {
+                return bad_entry(
+                    call,
+                    format!("{other} has no meaning in `newshape`"),
+                    "sizes are positive; 0, -1, -2, -3 and -4 have meanings of their own",
+                );
+            }
+        }
+        i += 1;
+    }
+    let Some(place) = open else { return Ok(shape) };
+    let rest = source.iter().zip(&used).filter(|(_, used)| !**used).map(|(dim, _)| dim);
+    let mut size = product(rest);
+    for (dim, _) in shape.iter().zip(&settled).filter(|(_, done)| !**done) {
+        if dim.is(0) && !size.is_any() {
+            return bad_entry(
+                call,
+                "what -1 stands for is not determined, because another size is 0".into(),
+                "-1 is what the other sizes leave",
+            );
+        }
+        size = size / dim.clone();
+    }
+    // TVM counts entries here and not axes, so that -1 behind -2 or -4 fills the wrong axis.
+    match shape.get_mut(place) {
+        Some(dim) => *dim = size,
+        None => {
+            return fault(
+                call,
+                "attribute-value",
+                format!(
+                    "-1, entry {place} of `newshape`, stands for an axis that TVM does not find"
+                ),
+            )
+            .rule(
+                "TVM fills the axis whose number is that of the entry, and -2 or -4 before it make \
+                 the two differ",
+            )
+            .attribute("newshape", "-1 behind -2 or -4")
+            .help("write the size in place of -1")
+            .fail();
+        }
+    }
+    Ok(shape)
+}
+
+/// The failure that the new shape holds another number of elements.
+fn wrong_count<T>(
+    call: &Call<'_>,
+    data: &TensorType,
+    shape: &[Dim],
+    entries: &[Dim],
+    (old, new): (i128, i128),
+) -> Result<T, Halt> {
+    let name = call.name(0);
+    let open = entries.iter().position(|dim| dim.is(-1));
+    let mut reason = fault(
+        call,
+        "shape-mismatch",
+        format!(
+            "{name} of shape `{}` has {old} elements, the new shape `{}` has {new}",
+            shape_text(&data.shape),
+            shape_text(shape)
+        ),
+    )
+    .rule(match open {
+        Some(_) => "the other sizes must divide the number of elements".to_owned(),
+        None => "the number of elements must stay the same".to_owned(),
+    })
+    .attribute("newshape", format!("{new} elements"))
+    .argument(0, format!("{old} elements"));
+    // The sizes that -1 could take the place of.
+    let plain = entries.len() == shape.len() && entries.iter().all(|e| e.as_known() > Some(0));
+    if plain && old > 0 {
+        let fits = |i: &usize| {
+            let others: Vec<Dim> =
+                (0..shape.len()).filter(|k| k != i).map(|k| shape[k].clone()).collect();
+            element_count(&others).is_some_and(|n| n > 0 && old % n == 0)
+        };
+        let places: Vec<usize> = (0..shape.len()).filter(fits).collect();
+        if let [place] = places[..] {
+            let mut fixed: Vec<String> = entries.iter().map(Dim::to_string).collect();
+            fixed[place] = "-1".into();
+            reason = reason.fix("newshape", format!("[{}]", fixed.join(", ")));
+        } else if !places.is_empty() {
+            reason = reason.help("write -1 for one of the sizes, and it follows from the others");
+        }
+    }
+    reason.fail()
+}
+
+fn reshape_like(call: &mut Call<'_>) -> Outcome {
+    let (data, like) = (call.tensor(0)?, call.tensor(1)?);
+    let (left_rank, right_rank) = (data.rank() as i64, like.rank() as i64);
+    let bound = |name, rank: i64, default: i64| -> Result<i64, Halt> {
+        let at = optional_int(call, name)?.unwrap_or(default);
+        Ok(if at < 0 { at.saturating_add(rank) } else { at })
+    };
+    let left = (bound("lhs_begin", left_rank, 0)?, bound("lhs_end", left_rank, left_rank)?);
+    let right = (bound("rhs_begin", right_rank, 0)?, bound("rhs_end", right_rank, right_rank)?);
+    let mut shape = Shape::new();
+    let parts = [
+        (0, left.0, 0, &data.shape, "lhs_begin"),
+        (right.0, right.1, 1, &like.shape, if right.0 < 0 { "rhs_begin" } else { "rhs_end" }),
+        (left.1, left_rank, 0, &data.shape, "lhs_end"),
+    ];
+    for (from, to, position, source, name) in parts {
+        // An empty range is fine wherever it lies.
+        if from >= to {
+            continue;
+        }
+        let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
+        let Some(part) = range.and_then(|(from, to)| source.get(from..to)) else {
+            return axis_out_of_range(
+                call,
+                name,
+                optional_int(call, name)?.unwrap_or(0),
+                position,
+                source.len(),
+            );
+        };
+        shape.extend(part.iter().cloned());
+    }
+    if let (Some(old), Some(new)) = (element_count(&data.shape), element_count(&shape))
+        && old != new
+    {
+        return fault(
+            call,
+            "shape-mismatch",
+            format!(
+                "{} of shape `{}` has {old} elements, the new shape `{}` has {new}",
+                call.name(0),
+                shape_text(&data.shape),
+                shape_text(&shape)
+            ),
+        )
+        .rule("the number of elements must stay the same")
+        .argument(1, shape_text(&like.shape))
+        .argument(0, format!("{old} elements"))
+        .fail();
+    }
+    call.output_tensor(shape, data.dtype)
+}
