@@ -61,7 +61,7 @@ fn main() {
                 for (i, _) in u.frees.iter().enumerate() { if sc.is_unknown(u, n, FreeId(i as u32)) {
                     diags.push(serde_json::json!({"severity":"error","message":format!("unknown {:?}", u.frees[i]),"start":u32::from(base),"end":u32::from(base)}));
                 } }
-                for p in &u.problems {
+                for p in u.problems.iter().filter(|p| p.kind.is_error()) {
                     diags.push(serde_json::json!({"severity":"error","message":format!("{:?}", p.kind),"start":u32::from(base),"end":u32::from(base)}));
                 }
             }

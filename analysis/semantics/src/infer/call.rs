@@ -60,6 +60,9 @@ impl Infer<'_> {
             self.find(Finding::NoRule { expr: id, operator });
             return self.error_node();
         };
+        if !data.trusted {
+            return self.error_node();
+        }
         let Some(attrs) = self.attrs(id, data, operator) else { return self.error_node() };
         let result = self.solver.table.fresh();
         args.push(result);
