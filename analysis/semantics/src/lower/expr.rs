@@ -388,7 +388,10 @@ impl UnitLowering<'_> {
             return None;
         }
         args.pop();
-        Some((meta.key.clone(), meta.index))
+        let entry = (meta.key.clone(), meta.index);
+        // It stands for no value.
+        self.unit.exprs[last.index()] = Expr::Missing;
+        Some(entry)
     }
 
     fn type_args(&mut self, list: ast::TypeArgList<'_>) -> Vec<TypeArg> {
