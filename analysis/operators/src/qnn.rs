@@ -95,15 +95,6 @@ fn out_dtype(call: &Call<'_>, dtypes: &[DataType]) -> Result<DataType, Halt> {
     reason.attribute("out_dtype", found.to_string()).fail()
 }
 
-/// `int8, uint8 or int16`
-fn alternatives(dtypes: &[DataType]) -> String {
-    let names: Vec<String> = dtypes.iter().map(DataType::to_string).collect();
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
-}
-
 /// A scale or zero point for the whole tensor: a scalar.
 fn scalar(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
     let found = parameter(call, position, dtype)?;

@@ -288,3 +288,12 @@ pub(crate) fn dtype_or(call: &Call<'_>, name: &str, default: DataType) -> DataTy
 pub(crate) fn elements(ty: &Type) -> Option<u64> {
     ty.as_tensor()?.elements()
 }
+
+/// `int8, uint8 or int16`
+pub(crate) fn alternatives(dtypes: &[DataType]) -> String {
+    let names: Vec<String> = dtypes.iter().map(DataType::to_string).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}

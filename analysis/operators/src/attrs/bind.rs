@@ -240,14 +240,16 @@ fn takes_none(field: &AttrField) -> bool {
         | AttrType::Object
         | AttrType::Constant => true,
         AttrType::Bool | AttrType::Float => field.boxed,
-        // A list that is there when nothing is written is there always: TVM reads it unseen.
+        // A list that has items when nothing is written has them always: TVM reads them unseen.
         AttrType::Dims
         | AttrType::Ints
         | AttrType::Floats
         | AttrType::IntLists
-        | AttrType::DimLists => {
-            matches!(field.default, AttrDefault::None | AttrDefault::Required)
-        }
+        | AttrType::DimLists => match field.default {
+            AttrDefault::Ints(items) => items.is_empty(),
+            AttrDefault::Floats(items) => items.is_empty(),
+            _ => true,
+        },
         AttrType::Int
         | AttrType::Str
         | AttrType::Choice(_)

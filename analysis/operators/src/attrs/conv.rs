@@ -302,7 +302,7 @@ pub static ETHOSU_DEPTHWISE_CONV2D: AttrSchema = schema(
         field("clip_min", AttrType::Int, AttrDefault::Int(0)),
         field("clip_max", AttrType::Int, AttrDefault::Int(0)),
         boxed("rounding_mode", AttrType::Str, AttrDefault::Str("TFL")),
-        boxed("upscale", AttrType::Choice(ETHOSU_UPSCALE), AttrDefault::Str("NONE")),
+        boxed("upscale", AttrType::Str, AttrDefault::Str("NONE")),
         boxed("ifm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
         boxed("ofm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
         boxed("ofm_dtype", AttrType::Str, AttrDefault::Str("int8")),
