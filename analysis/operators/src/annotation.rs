@@ -1,24 +1,478 @@
-//! 
+//! Marks that passes leave in a program, and what the virtual machine's memory and calls are made
+//! of. None of them computes anything.
+
+use types::{Place, describe};
 
 use crate::prelude::*;
 
+const MARK: &[&str] = &["anything"];
+
+/// A mark on a value, which it leaves as it is.
+macro_rules! mark {
+    ($name:literal, $summary:literal) => {
+        op($name, &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+            summary: $summary,
+            args: MARK,
+            shape: "the type of `data`",
+            example: concat!($name, "(%x)"),
+        })
+    };
+}
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("annotation.bitpack_end", &["data"]),
-    op("annotation.bitpack_start", &["data"]),
-    op("annotation.cast_hint", &["data"]),
-    op("annotation.checkpoint", &["data"]),
-    op("annotation.compiler_begin", &["data"]),
-    op("annotation.compiler_end", &["data"]),
-    op("annotation.stop_fusion", &["data"]),
-    op("annotation.with_funcid", &["func"]),
-    op("call_lowered", &["func", "call_args"]).attrs(&CALL_LOWERED),
-    op("debug", &["program"]).attrs(&DEBUG),
-    op("memory.alloc_storage", &["size", "shape", "alignment"]).attrs(&ALLOC_STORAGE),
-    op("memory.alloc_tensor", &["storage", "offset", "shape"]).attrs(&ALLOC_TENSOR),
-    op("memory.kill", &["to_free"]),
-    op("parser.MetaRef", &[]).attrs(&META_REF),
-    op("relay.op.annotation.simulated_quantize", &["data", "dom_scale", "clip_min", "clip_max"]).attrs(&SIMULATED_QUANTIZE),
-    op("vm.invoke_tvm_op", &["op", "ins", "outs"])/*?DictAttrs*/,
-    op("vm.reshape_tensor", &["data", "shape"]).attrs(&RESHAPE_TENSOR),
-    op("vm.shape_of", &["tensor"]).attrs(&SHAPE_OF),
+    mark!("annotation.bitpack_end", "Marks where a region of bit-packed values ends."),
+    mark!("annotation.bitpack_start", "Marks where a region of bit-packed values begins."),
+    op("annotation.cast_hint", &["data"])
+        .detached_attrs(&CAST_HINT)
+        .rule("Identity", identity)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Marks a value that quantization keeps in the data type `dtype`.",
+            args: MARK,
+            shape: "the type of `data`",
+            example: "annotation.cast_hint(%x, dtype=\"int8\", \
+                      attrs_type_key=\"relay.attrs.CastHintAttrs\")",
+        }),
+    mark!(
+        "annotation.checkpoint",
+        "Marks a value that the backward pass keeps instead of computing it again."
+    ),
+    op("annotation.compiler_begin", &["data"])
+        .detached_attrs(&COMPILER)
+        .rule("Identity", identity)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Marks a value that enters a region for the external code generator \
+                      `compiler`.",
+            args: MARK,
+            shape: "the type of `data`",
+            example: "annotation.compiler_begin(%x, compiler=\"dnnl\", \
+                      attrs_type_key=\"relay.attrs.CompilerAttrs\")",
+        }),
+    op("annotation.compiler_end", &["data"])
+        .detached_attrs(&COMPILER)
+        .rule("Identity", identity)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Marks a value that leaves a region for the external code generator \
+                      `compiler`.",
+            args: MARK,
+            shape: "the type of `data`",
+            example: "annotation.compiler_end(%x, compiler=\"dnnl\", \
+                      attrs_type_key=\"relay.attrs.CompilerAttrs\")",
+        }),
+    mark!(
+        "annotation.stop_fusion",
+        "Marks a value that is not fused with the operators that use it."
+    ),
+    op("annotation.with_funcid", &["func"])
+        .detached_attrs(&WITH_FUNC_ID)
+        .rule("", internal)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Numbers a function while partial evaluation runs.",
+            args: &["a function"],
+            shape: "none: it stands in no program that is typed",
+            example: "annotation.with_funcid(%f, fid=1, \
+                      attrs_type_key=\"relay.attrs.WithFuncIdAttrs\")",
+        }),
+    op("call_lowered", &["func", "call_args"])
+        .attrs(&CALL_LOWERED)
+        .rule("CallLoweredRel", call_lowered)
+        .cost(Cost::Undefined("it costs what the function called costs"))
+        .doc(Doc {
+            summary: "Calls a function that has been lowered to TIR.",
+            args: &["a function", "its arguments, as a tuple"],
+            shape: "the result of `func`",
+            example: "call_lowered(@f, (%x,))",
+        }),
+    op("debug", &["program"]).attrs(&DEBUG).rule("Debug", identity).cost(Cost::Free).doc(Doc {
+        summary: "Stops in the debugger before the value is used.",
+        args: MARK,
+        shape: "the type of `program`",
+        example: "debug(%x, debug_func=None)",
+    }),
+    op("device_copy", &["data"])
+        .attrs(&DEVICE_COPY)
+        .rule("Identity", identity)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Copies a value from the device `src_virtual_device` to \
+                      `dst_virtual_device`.",
+            args: MARK,
+            shape: "the type of `data`",
+            example: "device_copy(%x, src_virtual_device=meta[VirtualDevice][0], \
+                      dst_virtual_device=meta[VirtualDevice][1])",
+        }),
+    op("memory.alloc_storage", &["size", "shape", "alignment"])
+        .attrs(&ALLOC_STORAGE)
+        .rule("AllocStorage", alloc_storage)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Takes a stretch of memory for tensors to live in.",
+            args: &[
+                "int64 scalar: how many bytes",
+                "the shape of the tensor it is meant for",
+                "int64 scalar: a number of bytes that the address is a multiple of",
+            ],
+            shape: "`Storage`",
+            example: "memory.alloc_storage(4096i64, %s, 64i64, dtype=\"float32\", \
+                      virtual_device=meta[VirtualDevice][0])",
+        }),
+    op("memory.alloc_tensor", &["storage", "offset", "shape"])
+        .attrs(&ALLOC_TENSOR)
+        .rule("AllocTensor", alloc_tensor)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Makes a tensor in a stretch of memory.",
+            args: &[
+                "a `Storage`",
+                "where the tensor begins in it",
+                "`(rank,)`: the shape of the tensor",
+            ],
+            shape: "`const_shape`, with the data type `dtype`",
+            example: "memory.alloc_tensor(%storage, 0i64, %s, const_shape=meta[relay.Constant][0], \
+                      assert_shape=None)",
+        }),
+    op("memory.kill", &["to_free"]).rule("Kill", kill).cost(Cost::Free).doc(Doc {
+        summary: "Gives a value back to the allocator.",
+        args: MARK,
+        shape: "`()`",
+        example: "memory.kill(%x)",
+    }),
+    op("on_device", &["body"]).attrs(&ON_DEVICE).rule("Identity", identity).cost(Cost::Free).doc(
+        Doc {
+            summary: "Says on which device an expression is computed (`constrain_body`) and its \
+                      value lives (`constrain_result`).",
+            args: MARK,
+            shape: "the type of `body`",
+            example: "on_device(%x, virtual_device=meta[VirtualDevice][0], constrain_result=True)",
+        },
+    ),
+    op("parser.MetaRef", &[]).attrs(&META_REF).rule("MetaRef", internal).cost(Cost::Free).doc(
+        Doc {
+            summary: "Stands for an entry of the metadata section while a text is being read.",
+            args: &[],
+            shape: "none: the entry stands in its place before types are found",
+            example: "meta[relay.Constant][0]",
+        },
+    ),
+    op("relay.op.annotation.simulated_quantize", &["data", "dom_scale", "clip_min", "clip_max"])
+        .attrs(&SIMULATED_QUANTIZE)
+        .rule("SimulatedQuantize", simulated_quantize)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Rounds reals to what a quantization would keep of them: \
+                      `clip(round(data / dom_scale), clip_min, clip_max) · dom_scale`.",
+            args: &[
+                "any shape but a scalar",
+                "float32 scalar: the distance of two neighbours",
+                "float32 scalar: the least integer",
+                "float32 scalar: the greatest integer",
+            ],
+            shape: "the type of `data`",
+            example: "relay.op.annotation.simulated_quantize(%x, 0.1f, -127f, 127f)",
+        }),
+    op("vm.invoke_tvm_op", &["op", "ins", "outs"])
+        .attrs(&DICT)
+        .rule("InvokeTVMOp", invoke)
+        .cost(Cost::Undefined("it costs what the function called costs"))
+        .doc(Doc {
+            summary: "Calls a function that has been compiled, with tensors to write the result \
+                      to.",
+            args: &[
+                "a function whose result is a tensor or a tuple",
+                "its arguments, as a tuple",
+                "the tensors to write to, as a tuple",
+            ],
+            shape: "`()`",
+            example: "vm.invoke_tvm_op(%f, (%x,), (%out,))",
+        }),
+    op("vm.reshape_tensor", &["data", "shape"])
+        .attrs(&RESHAPE_TENSOR)
+        .rule("ReshapeTensor", reshape_tensor)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "Views a tensor in another shape, without a look at the number of elements.",
+            args: &["any shape", "`(rank,)`: the new shape"],
+            shape: "`newshape`, with the data type of `data`",
+            example: "vm.reshape_tensor(%x, %s, newshape=[2, 3])",
+        }),
+    op("vm.shape_of", &["tensor"])
+        .attrs(&SHAPE_OF)
+        .rule("ShapeOf", shape_of)
+        .cost(Cost::Free)
+        .doc(Doc {
+            summary: "The shape of a tensor, as a tensor.",
+            args: &["any shape"],
+            shape: "`(rank,)`, with the data type `dtype`; a scalar for a scalar",
+            example: "vm.shape_of(%x, dtype=\"int64\")",
+        }),
 ];
+
+/// TVM has the operator for its own use between passes and gives it no type.
+fn internal(call: &mut Call<'_>) -> Outcome {
+    Reason::new(
+        "operator-undefined",
+        format!("`{}` has no type: TVM uses it inside one pass only", call.operator()),
+    )
+    .mark(Place::Operator, None, "of no type")
+    .fail()
+}
+
+fn call_lowered(call: &mut Call<'_>) -> Outcome {
+    let (params, ret) = match call.ty(0) {
+        Type::Func(func) if func.type_params.is_empty() => (func.params.clone(), func.ret.clone()),
+        Type::Var(_) | Type::Param(_) => return Err(Halt::NotYet),
+        Type::Error => return Err(Halt::Silent),
+        other => return wrong_argument(call, 0, "a function", &other),
+    };
+    arguments(call, 1, &params)?;
+    call.output(ret)
+}
+
+fn invoke(call: &mut Call<'_>) -> Outcome {
+    let (params, ret) = match call.ty(0) {
+        Type::Func(func) => (func.params.clone(), func.ret.clone()),
+        Type::Var(_) | Type::Param(_) => return Err(Halt::NotYet),
+        Type::Error => return Err(Halt::Silent),
+        other => return wrong_argument(call, 0, "a function", &other),
+    };
+    let results = match &ret {
+        Type::Tensor(_) => vec![ret.clone()],
+        Type::Tuple(fields) => fields.to_vec(),
+        Type::Var(_) | Type::OpenTensor(_) | Type::Param(_) => return Err(Halt::NotYet),
+        Type::Error => return Err(Halt::Silent),
+        other => {
+            let operator = call.operator();
+            return Reason::new(
+                "argument-type",
+                format!("`{operator}`: the result of `op` is {}", describe(other)),
+            )
+            .rule("the function must give a tensor or a tuple, to be written to `outs`")
+            .argument(0, describe(&call.ty(0)))
+            .fail();
+        }
+    };
+    arguments(call, 1, &params)?;
+    arguments(call, 2, &results)?;
+    call.output(Type::unit())
+}
+
+/// The argument at `position` is a tuple of the types `wanted`.
+fn arguments(call: &mut Call<'_>, position: usize, wanted: &[Type]) -> Outcome {
+    let found = call.tuple(position)?;
+    if found.len() != wanted.len() {
+        let (operator, name) = (call.operator(), call.name(position));
+        let (m, n) = (wanted.len(), found.len());
+        return Reason::new(
+            "argument-type",
+            format!("`{operator}`: {name} has {n} fields, {m} are needed"),
+        )
+        .rule(format!("{name} has one field for each value that {} takes or gives", call.name(0)))
+        .argument(position, format!("{n} fields"))
+        .argument(0, format!("{m} values"))
+        .fail();
+    }
+    call.assign(position, Type::tuple(wanted.to_vec()))
+}
+
+fn wrong_argument<T>(
+    call: &Call<'_>,
+    position: usize,
+    wanted: &str,
+    found: &Type,
+) -> Result<T, Halt> {
+    let (operator, name) = (call.operator(), call.name(position));
+    Reason::new(
+        "argument-type",
+        format!("`{operator}` wants {wanted} as {name}, not {}", describe(found)),
+    )
+    .argument(position, describe(found))
+    .fail()
+}
+
+/// What memory is taken from; the prelude declares it.
+fn storage() -> Type {
+    Type::adt("Storage", [])
+}
+
+fn alloc_storage(call: &mut Call<'_>) -> Outcome {
+    for position in [0, 2] {
+        let found = scalar_or_literal(call, position)?;
+        if let Some(found) = found
+            && *found != TensorType::new([], DataType::INT64)
+        {
+            let (operator, name) = (call.operator(), call.name(position));
+            return Reason::new(
+                if found.rank() > 0 { "rank-mismatch" } else { "dtype-mismatch" },
+                format!("`{operator}`: {name} must be an int64 scalar, it is `{found}`"),
+            )
+            .argument(position, found.to_string())
+            .help("write a number of 64 bits: `64i64`")
+            .fail();
+        }
+    }
+    call.need_tensor(1)?;
+    call.output(storage())
+}
+
+/// A tensor, or nothing for a number without suffix, which becomes a 64-bit integer.
+fn scalar_or_literal(
+    call: &mut Call<'_>,
+    position: usize,
+) -> Result<Option<std::sync::Arc<TensorType>>, Halt> {
+    if let Type::OpenTensor(_) = call.ty(position) {
+        call.assign(position, Type::scalar(DataType::INT64))?;
+        return Ok(None);
+    }
+    call.need_tensor(position).map(Some)
+}
+
+fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
+    match call.ty(0) {
+        Type::Var(_) | Type::Param(_) => {}
+        found if found == storage() => {}
+        Type::Error => return Err(Halt::Silent),
+        other => return wrong_argument(call, 0, "a `Storage`", &other),
+    }
+    call.assign(0, storage())?;
+    if !matches!(call.ty(1), Type::OpenTensor(_)) {
+        call.need_tensor(1)?;
+    }
+    let shape = call.need_tensor(2)?;
+    let rank = match shape.shape.first() {
+        None => 0,
+        Some(size) => match size.as_known() {
+            Some(rank) => rank,
+            None => {
+                return Reason::new(
+                    "type-needed",
+                    format!("`{}`: the size of `shape` must be known", call.operator()),
+                )
+                .axis(2, 0, size.to_string())
+                .fail();
+            }
+        },
+    };
+    let dtype = call.attrs().dtype("dtype");
+    let sizes = match call.attrs().get("const_shape") {
+        types::AttrValue::Constant(constant) => match constant_shape(constant) {
+            Some(sizes) => sizes,
+            None => {
+                return Reason::new(
+                    "attribute-value",
+                    format!(
+                        "`{}`: `const_shape` is `{}`, no list of sizes",
+                        call.operator(),
+                        constant.ty
+                    ),
+                )
+                .rule("`const_shape` is a vector of int32 or int64")
+                .attribute("const_shape", constant.ty.to_string())
+                .fail();
+            }
+        },
+        types::AttrValue::None if call.attrs().dims("assert_shape").is_some() => {
+            return Reason::new(
+                "type-needed",
+                format!("`{}` gives no type without `const_shape`", call.operator()),
+            )
+            .rule("`assert_shape` is checked when the program runs")
+            .attribute("const_shape", "no shape")
+            .undecided();
+        }
+        types::AttrValue::None => {
+            return Reason::new(
+                "attribute-value",
+                format!("`{}` needs `const_shape` or `assert_shape`", call.operator()),
+            )
+            .attribute("const_shape", "no shape")
+            .fail();
+        }
+        _ => return Err(Halt::Silent),
+    };
+    if sizes.len() as i64 != rank {
+        return Reason::new(
+            "attribute-mismatch",
+            format!(
+                "`{}`: `const_shape` has {} sizes, but `shape` has {rank}",
+                call.operator(),
+                sizes.len()
+            ),
+        )
+        .rule("`const_shape` is the value of `shape`")
+        .attribute("const_shape", format!("{} sizes", sizes.len()))
+        .axis(2, 0, format!("{rank} sizes"))
+        .fail();
+    }
+    call.output_tensor(sizes, dtype)
+}
+
+/// A vector of integers as a shape.
+fn constant_shape(constant: &types::Constant) -> Option<Shape> {
+    if constant.ty.rank() != 1 {
+        return None;
+    }
+    let size = |value: Option<i64>| value.map(Dim::known);
+    match constant.ty.dtype {
+        DataType::INT32 => constant
+            .data
+            .chunks_exact(4)
+            .map(|bytes| size(bytes.try_into().ok().map(i32::from_le_bytes).map(i64::from)))
+            .collect(),
+        DataType::INT64 => constant
+            .data
+            .chunks_exact(8)
+            .map(|bytes| size(bytes.try_into().ok().map(i64::from_le_bytes)))
+            .collect(),
+        _ => None,
+    }
+}
+
+fn kill(call: &mut Call<'_>) -> Outcome {
+    call.output(Type::unit())
+}
+
+fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    if data.rank() == 0 {
+        let (operator, name) = (call.operator(), call.name(0));
+        return Reason::new("rank-mismatch", format!("`{operator}`: {name} must not be a scalar"))
+            .rule(format!("{name} has at least one axis"))
+            .argument(0, "a scalar")
+            .fail();
+    }
+    for position in 1..4 {
+        let scalar = TensorType::new([], DataType::FLOAT32);
+        if let Type::Tensor(found) = call.ty(position)
+            && *found != scalar
+        {
+            let (operator, name) = (call.operator(), call.name(position));
+            return Reason::new(
+                if found.rank() > 0 { "rank-mismatch" } else { "dtype-mismatch" },
+                format!("`{operator}`: {name} must be a float32 scalar, it is `{found}`"),
+            )
+            .argument(position, found.to_string())
+            .fail();
+        }
+        call.assign(position, scalar)?;
+    }
+    call.output_same(0)
+}
+
+fn reshape_tensor(call: &mut Call<'_>) -> Outcome {
+    let data = call.need_tensor(0)?;
+    let shape = if call.attrs().has("newshape") {
+        call.attrs().dims("newshape").ok_or(Halt::Silent)?
+    } else {
+        Shape::new()
+    };
+    call.output_tensor(shape, data.dtype)
+}
+
+fn shape_of(call: &mut Call<'_>) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let rank = (tensor.rank() > 0).then(|| Dim::known(tensor.rank() as i64));
+    call.output_tensor(rank, call.attrs().dtype("dtype"))
+}

@@ -12,7 +12,7 @@ pub mod transform;
 mod bind;
 
 pub(crate) use bind::nearest;
-pub use bind::{AttrProblem, Written, bind};
+pub use bind::{AttrProblem, Bound, Written, accepts, bind};
 use types::{AttrDefault, AttrField, AttrSchema, AttrType, DataType};
 
 const fn schema(key: &'static str, fields: &'static [AttrField]) -> AttrSchema {
@@ -20,12 +20,17 @@ const fn schema(key: &'static str, fields: &'static [AttrField]) -> AttrSchema {
 }
 
 const fn field(name: &'static str, ty: AttrType, default: AttrDefault) -> AttrField {
-    AttrField { name, ty, default, boxed: false }
+    AttrField { name, ty, default, boxed: false, least: None }
 }
 
 /// A field that TVM's metadata section holds by reference.
 const fn boxed(name: &'static str, ty: AttrType, default: AttrDefault) -> AttrField {
-    AttrField { name, ty, default, boxed: true }
+    AttrField { name, ty, default, boxed: true, least: None }
+}
+
+/// A number that is at least `least`.
+const fn at_least(least: i64, field: AttrField) -> AttrField {
+    AttrField { least: Some(least), ..field }
 }
 
 /// Every attribute set.

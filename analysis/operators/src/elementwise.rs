@@ -1,82 +1,220 @@
 //! Operators that work element by element: arithmetic, comparisons, functions, casts.
 
+use types::Place;
+
 use crate::prelude::*;
 
+/// A function of each element.
+macro_rules! unary {
+    ($name:literal, $summary:literal) => {
+        op($name, &["data"]).rule("Identity", identity).cost(Cost::Elementwise).doc(Doc {
+            summary: $summary,
+            args: &["any shape"],
+            shape: "the type of `data`",
+            example: concat!($name, "(%x)"),
+        })
+    };
+}
+
+/// A question about each element.
+macro_rules! predicate {
+    ($name:literal, $summary:literal) => {
+        op($name, &["data"]).rule("IdentityCompRel", predicate).cost(Cost::Elementwise).doc(Doc {
+            summary: $summary,
+            args: &["any shape"],
+            shape: "the shape of `data`, as truth values",
+            example: concat!($name, "(%x)"),
+        })
+    };
+}
+
+/// A function of two elements, under broadcasting.
+macro_rules! binary {
+    ($name:literal, $summary:literal) => {
+        op($name, PAIR).rule("Broadcast", broadcast).cost(Cost::Elementwise).doc(Doc {
+            summary: $summary,
+            args: PAIR_SHAPES,
+            shape: "`lhs` and `rhs` broadcast together; the data type stays",
+            example: concat!($name, "(%x, %y)"),
+        })
+    };
+}
+
+/// A comparison of two elements, under broadcasting.
+macro_rules! compare {
+    ($name:literal, $summary:literal) => {
+        op($name, PAIR).rule("BroadcastComp", broadcast_compare).cost(Cost::Elementwise).doc(Doc {
+            summary: $summary,
+            args: PAIR_SHAPES,
+            shape: "`lhs` and `rhs` broadcast together, as truth values",
+            example: concat!($name, "(%x, %y)"),
+        })
+    };
+}
+
+const PAIR: &[&str] = &["lhs", "rhs"];
+const PAIR_SHAPES: &[&str] = &[
+    "any shape",
+    "any shape that broadcasts with `lhs`: counted from the last axis, sizes are equal or one of \
+     them is 1; of the same data type",
+];
+
 pub(crate) static OPERATORS: &[Operator] = &[
-    op("abs", &["data"]).rule("Identity", identity),
-    op("acos", &["data"]).rule("Identity", identity),
-    op("acosh", &["data"]).rule("Identity", identity),
-    op("add", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("asin", &["data"]).rule("Identity", identity),
-    op("asinh", &["data"]).rule("Identity", identity),
-    op("atan", &["data"]).rule("Identity", identity),
-    op("atanh", &["data"]).rule("Identity", identity),
-    op("bitwise_and", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("bitwise_not", &["data"]).rule("Identity", identity),
-    op("bitwise_or", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("bitwise_xor", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("cast", &["data"]).attrs(&CAST).rule("Cast", cast),
-    op("cast_like", &["data", "dtype_like"]).rule("CastLike", cast_like),
-    op("ceil", &["data"]).rule("Identity", identity),
-    op("clip", &["data"]).attrs(&CLIP).rule("Identity", identity),
-    op("copy", &["data"]).rule("Identity", identity),
-    op("cos", &["data"]).rule("Identity", identity),
-    op("cosh", &["data"]).rule("Identity", identity),
-    op("device_copy", &["data"]).attrs(&DEVICE_COPY).rule("Identity", identity),
-    op("divide", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("equal", &["lhs", "rhs"]).rule("BroadcastComp", broadcast_compare),
-    op("erf", &["data"]).rule("Identity", identity),
-    op("exp", &["data"]).rule("Identity", identity),
-    op("fast_erf", &["data"]).rule("Identity", identity),
-    op("fast_exp", &["data"]).rule("Identity", identity),
-    op("fast_tanh", &["data"]).rule("Identity", identity),
-    op("fixed_point_multiply", &["data"]).attrs(&FIXED_POINT_MULTIPLY).rule("Identity", identity),
-    op("fixed_point_multiply_per_axis", &["data", "fp_multiplier", "left_shift", "right_shift"]).attrs(&FIXED_POINT_MULTIPLY_PER_AXIS),
-    op("floor", &["data"]).rule("Identity", identity),
-    op("floor_divide", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("floor_mod", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("greater", &["lhs", "rhs"]).rule("BroadcastComp", broadcast_compare),
-    op("greater_equal", &["lhs", "rhs"]).rule("BroadcastComp", broadcast_compare),
-    op("hardswish", &[]).variadic(),
-    op("invert_permutation", &["data"]).rule("Identity", identity),
-    op("isfinite", &["data"]).rule("IdentityCompRel", predicate),
-    op("isinf", &["data"]).rule("IdentityCompRel", predicate),
-    op("isnan", &["data"]).rule("IdentityCompRel", predicate),
-    op("left_shift", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("less", &["lhs", "rhs"]).rule("BroadcastComp", broadcast_compare),
-    op("less_equal", &["lhs", "rhs"]).rule("BroadcastComp", broadcast_compare),
-    op("log", &["data"]).rule("Identity", identity),
-    op("log10", &["data"]).rule("Identity", identity),
-    op("log2", &["data"]).rule("Identity", identity),
-    op("logical_and", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("logical_not", &["data"]).rule("Identity", identity),
-    op("logical_or", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("logical_xor", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("maximum", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("minimum", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("mod", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("multiply", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("negative", &["data"]).rule("Identity", identity),
-    op("not_equal", &["lhs", "rhs"]).rule("BroadcastComp", broadcast_compare),
-    op("on_device", &["body"]).attrs(&ON_DEVICE).rule("Identity", identity),
-    op("ones_like", &["data"]).rule("Identity", identity),
-    op("power", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("reinterpret", &["data"]).attrs(&CAST),
-    op("right_shift", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("round", &["data"]).rule("Identity", identity),
-    op("rsqrt", &["data"]).rule("Identity", identity),
-    op("sigmoid", &["data"]).rule("Identity", identity),
-    op("sign", &["data"]).rule("Identity", identity),
-    op("sin", &["data"]).rule("Identity", identity),
-    op("sinh", &["data"]).rule("Identity", identity),
-    op("sqrt", &["data"]).rule("Identity", identity),
-    op("subtract", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("tan", &["data"]).rule("Identity", identity),
-    op("tanh", &["data"]).rule("Identity", identity),
-    op("trunc", &["data"]).rule("Identity", identity),
-    op("trunc_divide", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("trunc_mod", &["lhs", "rhs"]).rule("Broadcast", broadcast),
-    op("zeros_like", &["data"]).rule("Identity", identity),
+    unary!("abs", "The absolute value of each element."),
+    unary!("acos", "The inverse cosine of each element."),
+    unary!("acosh", "The inverse hyperbolic cosine of each element."),
+    binary!("add", "The sum, element by element: `lhs + rhs`."),
+    unary!("asin", "The inverse sine of each element."),
+    unary!("asinh", "The inverse hyperbolic sine of each element."),
+    unary!("atan", "The inverse tangent of each element."),
+    unary!("atanh", "The inverse hyperbolic tangent of each element."),
+    binary!("bitwise_and", "The bits that are set in both integers."),
+    unary!("bitwise_not", "The bits of each integer, inverted."),
+    binary!("bitwise_or", "The bits that are set in one of two integers or in both."),
+    binary!("bitwise_xor", "The bits that are set in exactly one of two integers."),
+    op("cast", &["data"]).attrs(&CAST).rule("Cast", cast).cost(Cost::Elementwise).doc(Doc {
+        summary: "Converts each element to another data type.",
+        args: &["any shape"],
+        shape: "the shape of `data`, with the data type `dtype`",
+        example: "cast(%x, dtype=\"float16\")",
+    }),
+    op("cast_like", &["data", "dtype_like"])
+        .rule("CastLike", cast_like)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Converts each element to the data type of another tensor.",
+            args: &["any shape", "a tensor of which only the data type counts"],
+            shape: "the shape of `data`, with the data type of `dtype_like`",
+            example: "cast_like(%x, %y)",
+        }),
+    unary!("ceil", "Each element rounded up to an integer."),
+    op("clip", &["data"]).attrs(&CLIP).rule("Identity", identity).cost(Cost::Elementwise).doc(
+        Doc {
+            summary: "Each element, moved into the range from `a_min` to `a_max`.",
+            args: &["any shape"],
+            shape: "the type of `data`",
+            example: "clip(%x, a_min=0f, a_max=6f)",
+        },
+    ),
+    op("copy", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+        summary: "A copy of the tensor.",
+        args: &["any shape"],
+        shape: "the type of `data`",
+        example: "copy(%x)",
+    }),
+    unary!("cos", "The cosine of each element."),
+    unary!("cosh", "The hyperbolic cosine of each element."),
+    binary!("divide", "The quotient, element by element: `lhs / rhs`."),
+    compare!("equal", "Whether two elements are equal."),
+    unary!("erf", "The error function of each element."),
+    unary!("exp", "The exponential of each element, `e^x`."),
+    unary!("fast_erf", "The error function of each element, approximated by a quotient of polynomials."),
+    unary!("fast_exp", "The exponential of each element, approximated by a polynomial."),
+    unary!("fast_tanh", "The hyperbolic tangent of each element, approximated by a quotient of polynomials."),
+    op("fixed_point_multiply", &["data"])
+        .attrs(&FIXED_POINT_MULTIPLY)
+        .rule("Identity", identity)
+        .cost(Cost::Elementwise)
+        .doc(Doc {
+            summary: "Multiplies integers by a real in fixed point: \
+                      `round(x · multiplier · 2^(shift − 31))`.",
+            args: &["any shape; integers"],
+            shape: "the type of `data`",
+            example: "fixed_point_multiply(%x, multiplier=1395864371, shift=1)",
+        }),
+    op(
+        "fixed_point_multiply_per_axis",
+        &["data", "fp_multiplier", "left_shift", "right_shift"],
+    )
+    .attrs(&FIXED_POINT_MULTIPLY_PER_AXIS)
+    .rule("FixedPointMultiplyPerAxis", multiply_per_axis)
+    .cost(Cost::Elementwise)
+    .doc(Doc {
+        summary: "Multiplies integers by reals in fixed point, one real for each index of some \
+                  axes.",
+        args: &[
+            "any shape; integers",
+            "one multiplier for each index of `axes`; int32",
+            "one shift to the left for each, taken if `is_lshift_required`; int32",
+            "one shift to the right for each, taken if `is_rshift_required`; int32",
+        ],
+        shape: "the type of `data`",
+        example: "fixed_point_multiply_per_axis(%x, %m, %l, %r, is_lshift_required=True, axes=[1])",
+    }),
+    unary!("floor", "Each element rounded down to an integer."),
+    binary!("floor_divide", "The quotient rounded down, element by element."),
+    binary!("floor_mod", "What the quotient rounded down leaves, with the sign of `rhs`."),
+    compare!("greater", "Whether the element of `lhs` is greater than that of `rhs`."),
+    compare!("greater_equal", "Whether the element of `lhs` is greater than that of `rhs` or equal."),
+    op("hardswish", &[])
+        .variadic()
+        .rule("", undefined)
+        .cost(Cost::Undefined("the operator is declared by name alone"))
+        .doc(Doc {
+            summary: "`x · min(max(x + 3, 0), 6) / 6`: a name that TVM knows, and no operator \
+                      behind it.",
+            args: &[],
+            shape: "none: every call is refused",
+            example: "multiply(%x, divide(clip(add(%x, 3f), a_min=0f, a_max=6f), 6f))",
+        }),
+    op("invert_permutation", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+        summary: "The permutation that undoes a permutation: `result[data[i]] = i`.",
+        args: &["`(n,)`, the numbers 0 to n − 1 in some order; an integer type"],
+        shape: "the type of `data`",
+        example: "invert_permutation(%p)",
+    }),
+    predicate!("isfinite", "Whether each element is finite: no infinity and a number."),
+    predicate!("isinf", "Whether each element is infinite."),
+    predicate!("isnan", "Whether each element is not a number."),
+    binary!("left_shift", "The bits of `lhs` moved up by `rhs` places."),
+    compare!("less", "Whether the element of `lhs` is less than that of `rhs`."),
+    compare!("less_equal", "Whether the element of `lhs` is less than that of `rhs` or equal."),
+    unary!("log", "The natural logarithm of each element."),
+    unary!("log10", "The logarithm of each element to the base 10."),
+    unary!("log2", "The logarithm of each element to the base 2."),
+    binary!("logical_and", "Whether both truth values hold."),
+    unary!("logical_not", "Whether the truth value does not hold."),
+    binary!("logical_or", "Whether one of two truth values holds, or both."),
+    binary!("logical_xor", "Whether exactly one of two truth values holds."),
+    binary!("maximum", "The greater of two elements."),
+    binary!("minimum", "The lesser of two elements."),
+    binary!("mod", "What the quotient rounded toward zero leaves, with the sign of `lhs`."),
+    binary!("multiply", "The product, element by element: `lhs · rhs`."),
+    unary!("negative", "Each element with the other sign."),
+    compare!("not_equal", "Whether two elements differ."),
+    op("ones_like", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+        summary: "Ones, as many as `data` has elements.",
+        args: &["a tensor of which only the type counts"],
+        shape: "the type of `data`",
+        example: "ones_like(%x)",
+    }),
+    binary!("power", "`lhs` to the power of `rhs`, element by element."),
+    op("reinterpret", &["data"]).attrs(&CAST).rule("Reinterpret", cast).cost(Cost::Free).doc(Doc {
+        summary: "Takes the bits of each element for those of another data type of the same width.",
+        args: &["any shape"],
+        shape: "the shape of `data`, with the data type `dtype`",
+        example: "reinterpret(%x, dtype=\"int32\")",
+    }),
+    binary!("right_shift", "The bits of `lhs` moved down by `rhs` places."),
+    unary!("round", "Each element rounded to the nearest integer, halves away from zero."),
+    unary!("rsqrt", "One over the square root of each element."),
+    unary!("sigmoid", "`1 / (1 + e^-x)` of each element."),
+    unary!("sign", "The sign of each element: -1, 0 or 1."),
+    unary!("sin", "The sine of each element."),
+    unary!("sinh", "The hyperbolic sine of each element."),
+    unary!("sqrt", "The square root of each element."),
+    binary!("subtract", "The difference, element by element: `lhs − rhs`."),
+    unary!("tan", "The tangent of each element."),
+    unary!("tanh", "The hyperbolic tangent of each element."),
+    unary!("trunc", "Each element rounded toward zero to an integer."),
+    binary!("trunc_divide", "The quotient rounded toward zero, element by element."),
+    binary!("trunc_mod", "What the quotient rounded toward zero leaves, with the sign of `lhs`."),
+    op("zeros_like", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
+        summary: "Zeros, as many as `data` has elements.",
+        args: &["a tensor of which only the type counts"],
+        shape: "the type of `data`",
+        example: "zeros_like(%x)",
+    }),
 ];
 
 /// A truth value for each element.
@@ -87,13 +225,35 @@ fn predicate(call: &mut Call<'_>) -> Outcome {
 
 /// The shape of the argument, with the data type of the attribute.
 fn cast(call: &mut Call<'_>) -> Outcome {
-    let data = call.tensor(0)?;
+    let data = call.need_tensor(0)?;
     let dtype = call.attrs().dtype("dtype");
     call.output_tensor(data.shape.clone(), dtype)
 }
 
 /// The shape of the first argument, with the data type of the second.
 fn cast_like(call: &mut Call<'_>) -> Outcome {
-    let (data, like) = (call.tensor(0)?, call.tensor(1)?);
+    let (data, like) = (call.need_tensor(0)?, call.need_tensor(1)?);
     call.output_tensor(data.shape.clone(), like.dtype)
+}
+
+/// The type of the first argument; the others are tensors of any type.
+fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
+    for position in 0..4 {
+        if !matches!(call.ty(position), Type::OpenTensor(_)) {
+            call.need_tensor(position)?;
+        }
+    }
+    call.output_same(0)
+}
+
+/// TVM attaches properties to the name and declares no operator.
+fn undefined(call: &mut Call<'_>) -> Outcome {
+    Reason::new(
+        "operator-undefined",
+        format!("`{}` is a name without an operator: it takes no arguments and has no type",
+            call.operator()),
+    )
+    .mark(Place::Operator, None, "not defined")
+    .help("write `multiply(x, divide(clip(add(x, 3f), a_min=0f, a_max=6f), 6f))`")
+    .fail()
 }

@@ -1,32 +1,248 @@
-//! 
+//! Quantized operators: integers that stand for reals by a scale and a zero point,
+//! `real = scale · (quantized − zero_point)`.
+//!
+//! Most of them are an operator on reals under a check of their scales and zero points, and take
+//! its rule for the shape.
+
+pub(crate) mod convert;
+pub(crate) mod elementwise;
+pub(crate) mod linear;
+pub(crate) mod tensors;
+
+use types::Place;
 
 use crate::prelude::*;
 
-pub(crate) static OPERATORS: &[Operator] = &[
-    op("qnn.abs", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]),
-    op("qnn.add", &["lhs", "rhs", "lhs_scale", "lhs_zero_point", "rhs_scale", "rhs_zero_point", "output_scale", "output_zero_point", "lhs_axis", "rhs_axis"]).attrs(&BROADCAST),
-    op("qnn.avg_pool2d", &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"]).attrs(&AVG_POOL2D),
-    op("qnn.batch_matmul", &["x", "y", "x_scale", "x_zero_point", "y_scale", "y_zero_point"]).attrs(&BATCH_MATMUL),
-    op("qnn.concatenate", &["data", "input_scales", "input_zero_points", "output_scale", "output_zero_point"]).attrs(&CONCATENATE),
-    op("qnn.contrib_dense_pack", &["data", "weight", "input_scale", "input_zero_point", "weight_scale", "weight_zero_point"]).attrs(&DENSE_PACK),
-    op("qnn.conv2d", &["data", "weight", "input_scale", "input_zero_point", "weight_scale", "weight_zero_point"]).attrs(&CONV2D),
-    op("qnn.conv2d_transpose", &["data", "weight", "input_scale", "input_zero_point", "weight_scale", "weight_zero_point"]).attrs(&CONV2D_TRANSPOSE),
-    op("qnn.dense", &["data", "weight", "input_scale", "input_zero_point", "weight_scale", "weight_zero_point"]).attrs(&DENSE),
-    op("qnn.dequantize", &["data", "input_scale", "input_zero_point"]).attrs(&DEQUANTIZE),
-    op("qnn.erf", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]),
-    op("qnn.exp", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]),
-    op("qnn.hardswish", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]),
-    op("qnn.leaky_relu", &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"]).attrs(&LEAKY_RELU),
-    op("qnn.log", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]),
-    op("qnn.mul", &["lhs", "rhs", "lhs_scale", "lhs_zero_point", "rhs_scale", "rhs_zero_point", "output_scale", "output_zero_point", "lhs_axis", "rhs_axis"]).attrs(&BROADCAST),
-    op("qnn.quantize", &["data", "output_scale", "output_zero_point"]).attrs(&QUANTIZE),
-    op("qnn.requantize", &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"]).attrs(&REQUANTIZE),
-    op("qnn.rsqrt", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]),
-    op("qnn.sigmoid", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]),
-    op("qnn.simulated_dequantize", &["data", "in_dtype", "input_scale", "input_zero_point"]).attrs(&DEQUANTIZE),
-    op("qnn.simulated_quantize", &["data", "out_dtype", "output_scale", "output_zero_point"]).attrs(&SIMULATED_QUANTIZE),
-    op("qnn.softmax", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]).attrs(&SOFTMAX),
-    op("qnn.sqrt", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]),
-    op("qnn.subtract", &["lhs", "rhs", "lhs_scale", "lhs_zero_point", "rhs_scale", "rhs_zero_point", "output_scale", "output_zero_point", "lhs_axis", "rhs_axis"]).attrs(&BROADCAST),
-    op("qnn.tanh", &["data", "scale", "zero_point", "output_scale", "output_zero_point"]),
-];
+/// What `quantize` and its kin call quantized: integers of up to 32 bits.
+const QUANTIZED: &[DataType] =
+    &[DataType::INT8, DataType::UINT8, DataType::INT16, DataType::UINT16, DataType::INT32];
+
+/// Bytes.
+const BYTES: &[DataType] = &[DataType::INT8, DataType::UINT8];
+
+/// The rule of the operator on reals that this one takes its shape from.
+fn as_in(call: &mut Call<'_>, operator: &str) -> Outcome {
+    match crate::find(operator).and_then(|operator| operator.rule) {
+        Some((_, solve)) => solve(call),
+        None => Err(Halt::Silent),
+    }
+}
+
+/// As many multiply-accumulates as the operator on reals has.
+fn cost_as_in(call: &CostCall<'_>, operator: &str) -> Option<u64> {
+    match crate::find(operator)?.cost {
+        Cost::Macs(count) => count(call),
+        _ => None,
+    }
+}
+
+/// Waits until something is known of the arguments in `positions`, whatever they are.
+fn known(call: &Call<'_>, positions: std::ops::Range<usize>) -> Outcome {
+    for position in positions {
+        match call.ty(position) {
+            Type::Var(_) => return Err(Halt::NotYet),
+            Type::Error => return Err(Halt::Silent),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// An argument of one of the data types that the operator works on.
+fn data_of(call: &Call<'_>, position: usize, dtypes: &[DataType]) -> Outcome {
+    let found = call.tensor(position)?.dtype;
+    if dtypes.contains(&found) {
+        return Ok(());
+    }
+    let (operator, name) = (call.operator(), call.name(position));
+    let wanted = alternatives(dtypes);
+    let reason = Reason::new(
+        "dtype-mismatch",
+        format!("`{operator}` does not take {found} as {name}"),
+    )
+    .rule(format!("{name} must be {wanted}"))
+    .argument(position, found.to_string());
+    let quantizes = dtypes.iter().all(|dtype| !dtype.is_float());
+    if quantizes && found.is_float() {
+        reason.help("make integers of it first: `qnn.quantize(…)`").fail()
+    } else if !quantizes && !found.is_float() {
+        reason.help("make reals of it first: `qnn.dequantize(…)` or `cast(…)`").fail()
+    } else {
+        reason.fail()
+    }
+}
+
+/// The attribute `out_dtype`, which is one of `dtypes`.
+fn out_dtype(call: &Call<'_>, dtypes: &[DataType]) -> Result<DataType, Halt> {
+    let found = call.attrs().dtype("out_dtype");
+    if dtypes.contains(&found) {
+        return Ok(found);
+    }
+    let operator = call.operator();
+    let wanted = alternatives(dtypes);
+    let first = dtypes.first().map_or(String::new(), |dtype| format!("\"{dtype}\""));
+    let message = if found.is_void() {
+        format!("`{operator}` needs `out_dtype`: {wanted}")
+    } else {
+        format!("`{operator}` does not give {found}")
+    };
+    let reason = Reason::new("attribute-value", message)
+        .rule(format!("`out_dtype` must be {wanted}"))
+        .help(format!("write `out_dtype={first}`, say"));
+    if found.is_void() {
+        return reason.mark(Place::Operator, None, "no `out_dtype`").fail();
+    }
+    reason.attribute("out_dtype", found.to_string()).fail()
+}
+
+/// A scale or zero point for the whole tensor: a scalar.
+fn scalar(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
+    let found = parameter(call, position, dtype)?;
+    if found.rank() == 0 {
+        return Ok(());
+    }
+    let (operator, name) = (call.operator(), call.name(position));
+    Reason::new(
+        "rank-mismatch",
+        format!(
+            "`{operator}`: {name} must be a scalar, it has the shape `{}`",
+            shape_text(&found.shape)
+        ),
+    )
+    .rule(format!("one {name} holds for the whole tensor: a scalar of type {dtype}"))
+    .argument(position, format!("shape {}", shape_text(&found.shape)))
+    .fail()
+}
+
+/// The pairs of scale and zero point from `position` on, all of them scalars.
+fn scalar_pairs(call: &mut Call<'_>, position: usize, pairs: usize) -> Outcome {
+    for pair in 0..pairs {
+        scalar(call, position + 2 * pair, DataType::FLOAT32)?;
+        scalar(call, position + 2 * pair + 1, DataType::INT32)?;
+    }
+    Ok(())
+}
+
+/// A scale or zero point, of its data type.
+fn parameter(
+    call: &mut Call<'_>,
+    position: usize,
+    dtype: DataType,
+) -> Result<std::sync::Arc<TensorType>, Halt> {
+    if let Type::OpenTensor(_) = call.ty(position) {
+        // A number without suffix is what it is needed for.
+        call.assign(position, Type::scalar(dtype))?;
+    }
+    let found = call.need_tensor(position)?;
+    if found.dtype == dtype {
+        return Ok(found);
+    }
+    let (operator, name, was) = (call.operator(), call.name(position), found.dtype);
+    let kind = if dtype.is_float() { "scales" } else { "zero points" };
+    Reason::new("dtype-mismatch", format!("`{operator}`: {name} is {was}, it must be {dtype}"))
+        .rule(format!("{kind} are {dtype}"))
+        .argument(position, was.to_string())
+        .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
+        .fail()
+}
+
+/// What a scale or zero point may have one value each for.
+struct Channels {
+    /// How many there are.
+    count: Dim,
+    /// Which axis of which argument they are, if they are one.
+    axis: Option<(usize, usize)>,
+    /// The attribute that says so, if there is one.
+    attr: Option<&'static str>,
+}
+
+impl Channels {
+    /// The axis of the argument at `position` that the attribute `attr` names. A scalar has one
+    /// channel.
+    fn of_axis(
+        call: &Call<'_>,
+        attr: &'static str,
+        position: usize,
+    ) -> Result<Channels, Halt> {
+        let tensor = call.tensor(position)?;
+        let Some(axis) = call.attrs().int(attr) else { return Err(Halt::Silent) };
+        let rank = tensor.rank();
+        if rank == 0 {
+            if axis > 0 {
+                return axis_out_of_range(call, attr, axis, position, rank);
+            }
+            return Ok(Channels { count: Dim::known(1), axis: None, attr: Some(attr) });
+        }
+        match normal_axis(axis, rank) {
+            Some(axis) => {
+                let count = tensor.shape[axis].clone();
+                Ok(Channels { count, axis: Some((position, axis)), attr: Some(attr) })
+            }
+            None => axis_out_of_range(call, attr, axis, position, rank),
+        }
+    }
+
+    /// The argument at `position` is a scalar, or has one value for each channel.
+    fn parameter(&self, call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
+        let found = parameter(call, position, dtype)?;
+        if found.rank() == 0 {
+            return Ok(());
+        }
+        let count = &self.count;
+        let (operator, name) = (call.operator(), call.name(position));
+        let source = match self.axis {
+            Some((of, axis)) => format!("axis {axis} of {} has {count}", call.name(of)),
+            None => match self.attr {
+                Some(attr) => format!("`{attr}` says {count}"),
+                None => format!("there are {count} channels"),
+            },
+        };
+        let rule = format!("{name} is a scalar, or has one value for each channel: {source}");
+        if found.rank() != 1 {
+            return Reason::new(
+                "rank-mismatch",
+                format!(
+                    "`{operator}`: {name} of shape `{}` is neither a scalar nor one value for \
+                     each channel",
+                    shape_text(&found.shape)
+                ),
+            )
+            .rule(rule)
+            .argument(position, format!("{} axes", found.rank()))
+            .fail();
+        }
+        let values = &found.shape[0];
+        if may_equal(values, count) {
+            return call.assign(position, TensorType::new([count.clone()], dtype));
+        }
+        let mut reason = Reason::new(
+            "shape-mismatch",
+            format!(
+                "`{operator}`: {name} has {} for {}",
+                counted(values, "value"),
+                counted(count, "channel")
+            ),
+        )
+        .rule(rule)
+        .axis(position, 0, counted(values, "value"));
+        if let Some((of, axis)) = self.axis {
+            reason = reason.axis(of, axis, counted(count, "channel"));
+            if let (Some(attr), Type::Tensor(tensor)) = (self.attr, call.ty(of)) {
+                let fitting = tensor.shape.iter().position(|size| values.equals(size) == Some(true));
+                if let Some(fitting) = fitting {
+                    reason = reason
+                        .help(format!("axis {fitting} of {} has {values}", call.name(of)))
+                        .fix(attr, fitting.to_string());
+                }
+            }
+        } else if let Some(attr) = self.attr {
+            reason = reason.attribute(attr, format!("{count}"));
+        }
+        reason.fail()
+    }
+}
+
+/// `1 value`, `3 values`
+fn counted(count: &Dim, what: &str) -> String {
+    if count.is(1) { format!("1 {what}") } else { format!("{count} {what}s") }
+}

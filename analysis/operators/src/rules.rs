@@ -551,3 +551,12 @@ pub(crate) fn wrong_rank<T>(
         .argument(position, axes(found))
         .fail()
 }
+
+/// `int8, uint8 or int16`
+pub(crate) fn alternatives(dtypes: &[DataType]) -> String {
+    let names: Vec<String> = dtypes.iter().map(DataType::to_string).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}

@@ -353,6 +353,9 @@ pub struct CallData {
     pub args: SmallVec<[ExprId; 4]>,
     /// The attributes, by the operator's declaration.
     pub attrs: Attrs,
+    /// Whether the attributes are what was meant; where they are not, that is said, and the call
+    /// has no type.
+    pub trusted: bool,
     /// The attributes as written.
     pub written: Vec<WrittenAttr>,
     /// `meta[relay.attrs.X][0]` in the place of attributes.
@@ -525,6 +528,16 @@ pub enum ProblemKind {
     ParamWithArgs(TypeParam),
     /// An attribute before an argument.
     ArgAfterAttr,
+}
+
+impl ProblemKind {
+    /// Whether TVM refuses the text for it.
+    pub fn is_error(&self) -> bool {
+        match self {
+            ProblemKind::Attr { problem, .. } => problem.is_error(),
+            _ => true,
+        }
+    }
 }
 
 impl Unit {

@@ -37,8 +37,11 @@ pub struct AttrField {
     /// What holds where nothing is written.
     pub default: AttrDefault,
     /// TVM's metadata section holds the value as an entry of its own. Lists, dimensions and
-    /// optional values always are; plain numbers and strings are as the field says.
+    /// optional values always are; plain numbers and strings are as the field says. A boxed number
+    /// is taken as it is written: where `1` does for a plain `1f`, it does not for a boxed one.
     pub boxed: bool,
+    /// The least number that may be written.
+    pub least: Option<i64>,
 }
 
 /// What may be written for an attribute.
@@ -78,6 +81,8 @@ pub enum AttrType {
     Constant,
     /// A device on which a value lives.
     VirtualDevice,
+    /// Something of TVM's own that only the metadata section can give, or `None`.
+    Object,
     /// Anything.
     Any,
 }

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// How the Ethos-U takes an input twice as high and wide.
+pub(super) const ETHOSU_UPSCALE: &[&str] = &["NONE", "ZEROS", "NEAREST"];
+
 /// `relay.attrs.BinaryConv2DAttrs`
 pub static BINARY_CONV2D: AttrSchema = schema(
     "relay.attrs.BinaryConv2DAttrs",
@@ -275,7 +278,7 @@ pub static ETHOSU_CONV2D: AttrSchema = schema(
         field("clip_min", AttrType::Int, AttrDefault::Int(0)),
         field("clip_max", AttrType::Int, AttrDefault::Int(0)),
         boxed("rounding_mode", AttrType::Str, AttrDefault::Str("TFL")),
-        boxed("upscale", AttrType::Str, AttrDefault::Str("NONE")),
+        boxed("upscale", AttrType::Choice(ETHOSU_UPSCALE), AttrDefault::Str("NONE")),
         boxed("ifm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
         boxed("ofm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
     ],

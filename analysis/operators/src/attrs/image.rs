@@ -110,7 +110,7 @@ pub static ROI_ALIGN: AttrSchema = schema(
         field("pooled_size", AttrType::Dims, AttrDefault::Required),
         field("spatial_scale", AttrType::Float, AttrDefault::Required),
         field("sample_ratio", AttrType::Int, AttrDefault::Int(-1)),
-        field("layout", AttrType::Layout, AttrDefault::Str("NCHW")),
+        field("layout", AttrType::Choice(&["NCHW", "NHWC"]), AttrDefault::Str("NCHW")),
         field("mode", AttrType::Str, AttrDefault::Str("avg")),
     ],
 );
@@ -132,7 +132,7 @@ pub static RESIZE1D: AttrSchema = schema(
     "relay.attrs.Resize1DAttrs",
     &[
         field("size", AttrType::Dims, AttrDefault::None),
-        field("roi", AttrType::Floats, AttrDefault::None),
+        boxed("roi", AttrType::Floats, AttrDefault::None),
         field("layout", AttrType::Layout, AttrDefault::Str("NCW")),
         field("method", AttrType::Str, AttrDefault::Str("linear")),
         field("coordinate_transformation_mode", AttrType::Str, AttrDefault::Str("half_pixel")),
@@ -149,7 +149,7 @@ pub static RESIZE2D: AttrSchema = schema(
     "relay.attrs.Resize2DAttrs",
     &[
         field("size", AttrType::Dims, AttrDefault::None),
-        field("roi", AttrType::Floats, AttrDefault::None),
+        boxed("roi", AttrType::Floats, AttrDefault::None),
         field("layout", AttrType::Layout, AttrDefault::Str("NCHW")),
         field("method", AttrType::Str, AttrDefault::Str("linear")),
         field("coordinate_transformation_mode", AttrType::Str, AttrDefault::Str("half_pixel")),
@@ -166,7 +166,7 @@ pub static RESIZE3D: AttrSchema = schema(
     "relay.attrs.Resize3DAttrs",
     &[
         field("size", AttrType::Dims, AttrDefault::None),
-        field("roi", AttrType::Floats, AttrDefault::None),
+        boxed("roi", AttrType::Floats, AttrDefault::None),
         field("layout", AttrType::Layout, AttrDefault::Str("NCDHW")),
         field("method", AttrType::Str, AttrDefault::Str("linear")),
         field("coordinate_transformation_mode", AttrType::Str, AttrDefault::Str("half_pixel")),

@@ -1,6 +1,6 @@
 //! Attributes that operators declare: neural network layers.
 
-use super::*;
+use super::{conv::ETHOSU_UPSCALE, *};
 
 /// `relay.attrs.AdaptivePool1DAttrs`
 pub static ADAPTIVE_POOL1D: AttrSchema = schema(
@@ -155,7 +155,7 @@ pub static DROPOUT: AttrSchema = schema(
 pub static ETHOSU_POOLING: AttrSchema = schema(
     "relay.attrs.EthosuPoolingAttrs",
     &[
-        boxed("pooling_type", AttrType::Str, AttrDefault::Required),
+        boxed("pooling_type", AttrType::Choice(&["AVG", "MAX", "SUM"]), AttrDefault::Required),
         field("ifm_scale", AttrType::Float, AttrDefault::Required),
         field("ifm_zero_point", AttrType::Int, AttrDefault::Required),
         field("ofm_scale", AttrType::Float, AttrDefault::Required),
@@ -169,7 +169,7 @@ pub static ETHOSU_POOLING: AttrSchema = schema(
         field("clip_min", AttrType::Int, AttrDefault::Int(0)),
         field("clip_max", AttrType::Int, AttrDefault::Int(0)),
         boxed("rounding_mode", AttrType::Str, AttrDefault::Str("TFL")),
-        boxed("upscale", AttrType::Str, AttrDefault::Str("NONE")),
+        boxed("upscale", AttrType::Choice(ETHOSU_UPSCALE), AttrDefault::Str("NONE")),
         boxed("ifm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
         boxed("ofm_layout", AttrType::Layout, AttrDefault::Str("NHWC")),
     ],
@@ -251,7 +251,7 @@ pub static LAYER_NORM: AttrSchema = schema(
 pub static LEAKY_RELU: AttrSchema = schema(
     "relay.attrs.LeakyReluAttrs",
     &[
-        field("alpha", AttrType::Float, AttrDefault::Float(0.25)),
+        at_least(0, field("alpha", AttrType::Float, AttrDefault::Float(0.25))),
     ],
 );
 
@@ -358,7 +358,7 @@ pub static ROI_POOL: AttrSchema = schema(
     &[
         field("pooled_size", AttrType::Dims, AttrDefault::Required),
         field("spatial_scale", AttrType::Float, AttrDefault::Required),
-        field("layout", AttrType::Layout, AttrDefault::Str("NCHW")),
+        field("layout", AttrType::Choice(&["NCHW", "NHWC"]), AttrDefault::Str("NCHW")),
     ],
 );
 

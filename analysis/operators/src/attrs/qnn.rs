@@ -40,13 +40,12 @@ pub static REQUANTIZE: AttrSchema = schema(
     ],
 );
 
-/// `relay.attrs.SimulatedQuantizeAttrs`
+/// `relay.attrs.SimulatedQuantizeAttrs`: one name for two sets in TVM, of which this one, the
+/// one of `qnn.simulated_quantize`, is what the text format knows.
 pub static SIMULATED_QUANTIZE: AttrSchema = schema(
     "relay.attrs.SimulatedQuantizeAttrs",
     &[
-        field("kind", AttrType::Int, AttrDefault::Required),
-        field("sign", AttrType::Bool, AttrDefault::Bool(true)),
-        field("rounding", AttrType::Str, AttrDefault::Str("round")),
+        field("axis", AttrType::Int, AttrDefault::Int(-1)),
     ],
 );
 

@@ -25,7 +25,7 @@ pub static ALLOC_TENSOR: AttrSchema = schema(
 pub static CALL_LOWERED: AttrSchema = schema(
     "relay.attrs.CallLoweredAttrs",
     &[
-        field("metadata", AttrType::Any, AttrDefault::None),
+        field("metadata", AttrType::Object, AttrDefault::None),
     ],
 );
 
@@ -49,9 +49,12 @@ pub static COMPILER: AttrSchema = schema(
 pub static DEBUG: AttrSchema = schema(
     "relay.attrs.DebugAttrs",
     &[
-        field("debug_func", AttrType::Any, AttrDefault::Required),
+        field("debug_func", AttrType::Object, AttrDefault::Required),
     ],
 );
+
+/// `DictAttrs`: names of any kind, of which no type depends.
+pub static DICT: AttrSchema = schema("DictAttrs", &[]);
 
 /// `relay.attrs.DeviceCopyAttrs`
 pub static DEVICE_COPY: AttrSchema = schema(
@@ -66,7 +69,11 @@ pub static DEVICE_COPY: AttrSchema = schema(
 pub static ETHOSU_BINARY_ELEMENTWISE: AttrSchema = schema(
     "relay.attrs.EthosuBinaryElementwiseAttrs",
     &[
-        boxed("operator_type", AttrType::Str, AttrDefault::Required),
+        boxed(
+            "operator_type",
+            AttrType::Choice(&["ADD", "SUB", "MUL", "MIN", "MAX", "SHR", "SHL"]),
+            AttrDefault::Required,
+        ),
         field("ifm_scale", AttrType::Float, AttrDefault::Required),
         field("ifm_zero_point", AttrType::Int, AttrDefault::Required),
         field("ifm2_scale", AttrType::Float, AttrDefault::Required),
@@ -107,7 +114,7 @@ pub static ETHOSU_IDENTITY: AttrSchema = schema(
 pub static ETHOSU_UNARY_ELEMENTWISE: AttrSchema = schema(
     "relay.attrs.EthosuUnaryElementwiseAttrs",
     &[
-        boxed("operator_type", AttrType::Str, AttrDefault::Required),
+        boxed("operator_type", AttrType::Choice(&["ABS", "CLZ"]), AttrDefault::Required),
         field("ifm_scale", AttrType::Float, AttrDefault::Required),
         field("ifm_zero_point", AttrType::Int, AttrDefault::Required),
         field("ofm_scale", AttrType::Float, AttrDefault::Required),
@@ -189,6 +196,7 @@ pub(super) static ALL: &[&AttrSchema] = &[
     &COMPILER,
     &DEBUG,
     &DEVICE_COPY,
+    &DICT,
     &ETHOSU_BINARY_ELEMENTWISE,
     &ETHOSU_IDENTITY,
     &ETHOSU_UNARY_ELEMENTWISE,

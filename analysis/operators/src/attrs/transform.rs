@@ -80,7 +80,7 @@ pub static DFT: AttrSchema = schema(
 pub static DYN_EXPAND_DIMS: AttrSchema = schema(
     "relay.attrs.DynExpandDimsAttrs",
     &[
-        field("num_newaxis", AttrType::Int, AttrDefault::Int(1)),
+        at_least(0, field("num_newaxis", AttrType::Int, AttrDefault::Int(1))),
     ],
 );
 
@@ -97,7 +97,7 @@ pub static EXPAND_DIMS: AttrSchema = schema(
     "relay.attrs.ExpandDimsAttrs",
     &[
         field("axis", AttrType::Int, AttrDefault::Required),
-        field("num_newaxis", AttrType::Int, AttrDefault::Int(1)),
+        at_least(0, field("num_newaxis", AttrType::Int, AttrDefault::Int(1))),
     ],
 );
 
@@ -178,7 +178,7 @@ pub static MESHGRID: AttrSchema = schema(
 pub static META_SCHEDULE_LAYOUT_TRANSFORM: AttrSchema = schema(
     "relay.attrs.MetaScheduleLayoutTransformAttrs",
     &[
-        field("index_map", AttrType::Any, AttrDefault::Required),
+        field("index_map", AttrType::Object, AttrDefault::Required),
     ],
 );
 
@@ -408,7 +408,11 @@ pub static TOPK: AttrSchema = schema(
     &[
         field("k", AttrType::OptionalInt, AttrDefault::Required),
         field("axis", AttrType::Int, AttrDefault::Int(-1)),
-        field("ret_type", AttrType::Str, AttrDefault::Str("both")),
+        field(
+            "ret_type",
+            AttrType::Choice(&["both", "values", "indices"]),
+            AttrDefault::Str("both"),
+        ),
         field("is_ascend", AttrType::Bool, AttrDefault::Bool(false)),
         field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
     ],

@@ -1,6 +1,6 @@
 //! Calls.
 
-use operators::Operator;
+use operators::{Operator, attrs::accepts};
 use smallvec::SmallVec;
 use types::{Assign, AttrValue, Attrs, NodeId, Relation, Type};
 
@@ -60,6 +60,9 @@ impl Infer<'_> {
             self.find(Finding::NoRule { expr: id, operator });
             return self.error_node();
         };
+        if !data.trusted {
+            return self.error_node();
+        }
         let Some(attrs) = self.attrs(id, data, operator) else { return self.error_node() };
         let result = self.solver.table.fresh();
         args.push(result);
@@ -71,11 +74,14 @@ impl Infer<'_> {
     /// The attributes of a call, with what stands in the metadata section looked up.
     fn attrs(&mut self, id: ExprId, data: &CallData, operator: &Operator) -> Option<Attrs> {
         if let Some((key, index)) = &data.meta_attrs {
+            let Some(schema) = operator.schema else { return Some(Attrs::none()) };
             return match self.env.attrs(key, *index) {
-                MetaEntry::Found(attrs) => Some(attrs),
+                MetaEntry::Found(attrs) if attrs.schema().is_some_and(|s| s.key == schema.key) => {
+                    Some(attrs)
+                }
                 // Printed without metadata: nothing is known of the attributes.
                 MetaEntry::NoSection => None,
-                MetaEntry::Missing | MetaEntry::Wrong => {
+                MetaEntry::Missing | MetaEntry::Wrong | MetaEntry::Found(_) => {
                     let (key, index) = (key.clone(), *index);
                     self.find(Finding::Metadata { expr: id, key, index, section: true });
                     None
@@ -91,6 +97,13 @@ impl Infer<'_> {
             let schema = attrs.schema()?;
             let values: Vec<AttrValue> =
                 attrs.values().iter().map(|value| look_up(env, value)).collect();
+            let misfit = schema.fields.iter().zip(attrs.values()).zip(&values);
+            let misfit = misfit.filter(|((field, _), value)| !accepts(field, value));
+            if let Some(((_, AttrValue::Meta { key, index }), _)) = misfit.into_iter().next() {
+                let (key, index) = (key.clone(), *index);
+                self.find(Finding::Metadata { expr: id, key, index, section: true });
+                return None;
+            }
             return Some(Attrs::new(schema, values));
         }
         Some(attrs.clone())

@@ -505,6 +505,7 @@ static PROJECTION: AttrSchema = AttrSchema {
         ty: AttrType::Int,
         default: AttrDefault::Required,
         boxed: false,
+        least: None,
     }],
 };
 

@@ -2,13 +2,13 @@
 
 use operators::{
     Operator,
-    attrs::{AttrProblem, Written, bind},
+    attrs::{AttrProblem, Written, bind, by_key},
 };
 use syntax::{
     Node, SyntaxKind, TextRange,
     ast::{self, AstNode},
 };
-use types::{AttrValue, Attrs, Number};
+use types::{AttrSchema, AttrValue, Attrs, Number};
 
 use super::{UnitLowering, ty::meta_parts};
 use crate::body::{Literal, ProblemKind, WrittenAttr};
@@ -30,7 +30,14 @@ impl UnitLowering<'_> {
         match value {
             ast::AttrValue::Literal(literal) => self.attr_literal(literal.node()),
             ast::AttrValue::AttrList(list) => {
-                AttrValue::List(list.values().map(|v| self.attr_value(Some(v.node()))).collect())
+                let parens = list.node().token(SyntaxKind::L_PAREN).is_some();
+                let mut values = list.values().map(|v| self.attr_value(Some(v.node())));
+                match (parens, list.values().count()) {
+                    (false, _) => AttrValue::List(values.collect()),
+                    (true, 1) => values.next().unwrap_or(AttrValue::Error),
+                    // A tuple is no list.
+                    (true, _) => AttrValue::Opaque,
+                }
             }
             ast::AttrValue::MetaExpr(meta) => {
                 let parts = meta.text().and_then(|token| meta_parts(token.text()));
@@ -38,7 +45,8 @@ impl UnitLowering<'_> {
             }
             ast::AttrValue::NameRef(name) => match &*name.text() {
                 "None" | "nullptr" => AttrValue::None,
-                _ => AttrValue::Error,
+                // An operator or constructor; `dtype=float32` without quotes looks like one.
+                _ => AttrValue::Opaque,
             },
             _ => AttrValue::Opaque,
         }
@@ -61,50 +69,89 @@ impl UnitLowering<'_> {
         }
     }
 
-    /// The attributes of a call of `operator`, by its declaration.
+    /// The attributes of a call of `operator`, by its declaration, and whether they are what was
+    /// meant.
     pub(super) fn bind_attrs(
         &mut self,
         operator: &'static Operator,
         written: &[WrittenAttr],
         from_metadata: bool,
         callee: TextRange,
-    ) -> Attrs {
-        let type_key = |attr: &&WrittenAttr| attr.name == "attrs_type_key";
-        let keyed = written.iter().find(type_key);
-        let Some(schema) = operator.schema else {
-            if let Some(first) = written.iter().find(|attr| !type_key(attr)) {
-                let range = first.name_range + self.origin;
-                let callee = operator.name.into();
-                self.problem(range, ProblemKind::AttrsNotTaken { callee });
-            }
-            return Attrs::none();
-        };
-        if operator.detached && keyed.is_none() && !from_metadata && !written.is_empty() {
-            let range = written[0].name_range + self.origin;
-            self.problem(range, ProblemKind::DetachedAttrs(operator));
+    ) -> (Attrs, bool) {
+        if from_metadata && written.is_empty() {
+            return (Attrs::none(), true);
         }
-        let plain: Vec<&WrittenAttr> = written.iter().filter(|attr| !type_key(attr)).collect();
+        let declared = operator.schema.filter(|_| !operator.detached);
+        let key = written.iter().find(|attr| attr.name == TYPE_KEY && declared.is_none());
+        let schema = match (declared, key) {
+            (Some(schema), _) => schema,
+            (None, Some(key)) => match self.keyed(operator, key) {
+                Ok(Some(schema)) => schema,
+                Ok(None) => return (Attrs::none(), true),
+                Err(()) => return (Attrs::none(), false),
+            },
+            (None, None) => match (operator.schema, written.first()) {
+                // Without attributes the operator has none at all, not even defaults, as in TVM.
+                (_, None) => return (Attrs::none(), true),
+                (Some(schema), Some(first)) => {
+                    let range = first.name_range + self.origin;
+                    self.problem(range, ProblemKind::DetachedAttrs(operator));
+                    schema
+                }
+                (None, Some(first)) => {
+                    let range = first.name_range + self.origin;
+                    let callee = operator.name.into();
+                    self.problem(range, ProblemKind::AttrsNotTaken { callee });
+                    return (Attrs::none(), true);
+                }
+            },
+        };
+        let plain: Vec<&WrittenAttr> =
+            written.iter().filter(|attr| key.is_none() || attr.name != TYPE_KEY).collect();
         let values: Vec<Written<'_>> = plain
             .iter()
             .map(|attr| Written { name: &attr.name, value: attr.value.clone() })
             .collect();
-        let (attrs, problems) = bind(schema, &values);
-        for problem in problems {
-            if from_metadata && matches!(problem, AttrProblem::Missing { .. }) {
-                continue;
-            }
-            // A detached operator without attributes has none at all, as in TVM.
-            let (name, range) = match &problem {
-                AttrProblem::Missing { name } => ((*name).into(), callee),
-                AttrProblem::Unknown { written, .. } | AttrProblem::Twice { written } => {
-                    (plain[*written].name.clone(), plain[*written].name_range + self.origin)
+        let bound = bind(schema, &values);
+        for problem in bound.problems {
+            let (name, range) = match (&problem, problem.written().and_then(|at| plain.get(at))) {
+                (AttrProblem::Missing { name }, _) => ((*name).into(), callee),
+                (_, Some(attr)) if problem.is_about_name() => {
+                    (attr.name.clone(), attr.name_range + self.origin)
                 }
-                AttrProblem::Type { written, .. } => {
-                    (plain[*written].name.clone(), plain[*written].value_range + self.origin)
-                }
+                (_, Some(attr)) => (attr.name.clone(), attr.value_range + self.origin),
+                (_, None) => continue,
             };
             self.problem(range, ProblemKind::Attr { operator, name, problem });
         }
-        attrs
+        // An operator that declares no attributes reads none.
+        (if operator.schema.is_some() { bound.attrs } else { Attrs::none() }, bound.trusted)
+    }
+
+    /// The attribute set that `attrs_type_key` names; nothing, where it is left empty.
+    fn keyed(
+        &mut self,
+        operator: &'static Operator,
+        key: &WrittenAttr,
+    ) -> Result<Option<&'static AttrSchema>, ()> {
+        let text = key.value.as_str();
+        if text == Some("") {
+            return Ok(None);
+        }
+        let schema = text.and_then(by_key);
+        match (schema, operator.schema) {
+            (Some(found), None) => Ok(Some(found)),
+            (Some(found), Some(wanted)) if found.key == wanted.key => Ok(Some(found)),
+            (_, wanted) => {
+                let problem = AttrProblem::TypeKey { wanted: wanted.map(|schema| schema.key) };
+                let range = key.value_range + self.origin;
+                let name = key.name.clone();
+                self.problem(range, ProblemKind::Attr { operator, name, problem });
+                Err(())
+            }
+        }
     }
 }
+
+/// What names the set of the attributes beside it, where the operator does not.
+const TYPE_KEY: &str = "attrs_type_key";

@@ -302,6 +302,7 @@ impl UnitLowering<'_> {
             callee_range: self.place(sign.range()),
             args: SmallVec::from_slice(&[left, right]),
             attrs: Attrs::none(),
+            trusted: true,
             written: Vec::new(),
             meta_attrs: None,
             type_args: Vec::new(),
@@ -344,17 +345,18 @@ impl UnitLowering<'_> {
             None => (SmallVec::new(), Vec::new()),
         };
         let meta_attrs = self.take_meta_attrs(&mut args);
-        let attrs = match &callee {
+        let (attrs, trusted) = match &callee {
             Callee::Operator(operator) => {
                 self.bind_attrs(operator, &written, meta_attrs.is_some(), callee_range)
             }
-            Callee::Name(_) | Callee::Expr(_) => Attrs::none(),
+            Callee::Name(_) | Callee::Expr(_) => (Attrs::none(), true),
         };
         let call = CallData {
             callee,
             callee_range: self.place(callee_range),
             args,
             attrs,
+            trusted,
             written,
             meta_attrs,
             type_args,
@@ -387,7 +389,10 @@ impl UnitLowering<'_> {
             return None;
         }
         args.pop();
-        Some((meta.key.clone(), meta.index))
+        let entry = (meta.key.clone(), meta.index);
+        // It stands for no value.
+        self.unit.exprs[last.index()] = Expr::Missing;
+        Some(entry)
     }
 
     fn type_args(&mut self, list: ast::TypeArgList<'_>) -> Vec<TypeArg> {

@@ -1,0 +1,189 @@
+//! Functions and arithmetic on quantized integers.
+
+use super::*;
+
+const ONE: &[&str] = &["data", "scale", "zero_point", "output_scale", "output_zero_point"];
+const TWO: &[&str] = &[
+    "lhs",
+    "rhs",
+    "lhs_scale",
+    "lhs_zero_point",
+    "rhs_scale",
+    "rhs_zero_point",
+    "output_scale",
+    "output_zero_point",
+];
+
+/// The documentation of a function, of which only the function differs.
+const fn function(summary: &'static str, example: &'static str) -> Doc {
+    Doc {
+        summary,
+        args: &[
+            "any shape; int8 or uint8",
+            "float32 scalar: the scale of `data`",
+            "int32 scalar: the zero point of `data`",
+            "float32 scalar: the scale of the result",
+            "int32 scalar: the zero point of the result",
+        ],
+        shape: "the type of `data`",
+        example,
+    }
+}
+
+const fn arithmetic(summary: &'static str, example: &'static str) -> Doc {
+    Doc {
+        summary,
+        args: &[
+            "any shape",
+            "any shape that broadcasts with `lhs`, of the same data type",
+            "float32: a scalar, or one scale for each index of `lhs_axis`",
+            "int32: a scalar, or one zero point for each index of `lhs_axis`",
+            "float32: a scalar, or one scale for each index of `rhs_axis`",
+            "int32: a scalar, or one zero point for each index of `rhs_axis`",
+            "float32 scalar: the scale of the result",
+            "int32 scalar: the zero point of the result",
+        ],
+        shape: "`lhs` and `rhs` broadcast together; the data type stays",
+        example,
+    }
+}
+
+const fn unary(name: &'static str, relation: &'static str, doc: Doc) -> Operator {
+    op(name, ONE).rule(relation, byte_function).cost(Cost::Elementwise).doc(doc)
+}
+
+const fn binary(name: &'static str, doc: Doc) -> Operator {
+    op(name, TWO)
+        .attrs(&BROADCAST)
+        .rule("QnnBroadcast", broadcast_scaled)
+        .cost(Cost::Elementwise)
+        .doc(doc)
+}
+
+pub(crate) static OPERATORS: &[Operator] = &[
+    unary(
+        "qnn.abs",
+        "abs",
+        function("The absolute value.", "qnn.abs(%x, 0.1f, 0, 0.1f, 0)"),
+    ),
+    binary(
+        "qnn.add",
+        arithmetic(
+            "Adds what two quantized tensors stand for, and quantizes the sum.",
+            "qnn.add(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
+        ),
+    ),
+    unary(
+        "qnn.erf",
+        "erf",
+        function("The error function.", "qnn.erf(%x, 0.1f, 0, 0.01f, 0)"),
+    ),
+    unary("qnn.exp", "exp", function("The exponential, `e^x`.", "qnn.exp(%x, 0.1f, 0, 0.5f, 0)")),
+    unary(
+        "qnn.hardswish",
+        "hardswish",
+        function("`x · min(max(x + 3, 0), 6) / 6`.", "qnn.hardswish(%x, 0.1f, 0, 0.1f, 0)"),
+    ),
+    op("qnn.leaky_relu", &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"])
+        .attrs(&LEAKY_RELU)
+        .rule("QLeakyRelu", byte_function)
+        .cost(Cost::Elementwise)
+        .doc(function(
+            "`x` where it is positive, `alpha · x` where it is not.",
+            "qnn.leaky_relu(%x, 0.1f, 0, 0.1f, 0, alpha=0.3f)",
+        )),
+    unary(
+        "qnn.log",
+        "log",
+        function("The natural logarithm.", "qnn.log(%x, 0.1f, -128, 0.05f, 0)"),
+    ),
+    binary(
+        "qnn.mul",
+        arithmetic(
+            "Multiplies what two quantized tensors stand for, and quantizes the product.",
+            "qnn.mul(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
+        ),
+    ),
+    unary(
+        "qnn.rsqrt",
+        "rsqrt",
+        function("One over the square root.", "qnn.rsqrt(%x, 0.1f, -128, 0.05f, 0)"),
+    ),
+    unary(
+        "qnn.sigmoid",
+        "sigmoid",
+        function("`1 / (1 + e^-x)`.", "qnn.sigmoid(%x, 0.1f, 0, 0.00390625f, -128)"),
+    ),
+    op("qnn.softmax", ONE).attrs(&SOFTMAX).rule("QSoftmax", softmax).cost(Cost::Elementwise).doc(
+        Doc {
+            summary: "The exponentials along `axis`, divided by their sum.",
+            args: &[
+                "any shape; int8",
+                "float32 scalar: the scale of `data`",
+                "int32 scalar: the zero point of `data`",
+                "float32 scalar: the scale of the result",
+                "int32 scalar: the zero point of the result",
+            ],
+            shape: "the type of `data`",
+            example: "qnn.softmax(%x, 0.1f, 0, 0.00390625f, -128, axis=1)",
+        },
+    ),
+    unary(
+        "qnn.sqrt",
+        "sqrt",
+        function("The square root.", "qnn.sqrt(%x, 0.1f, -128, 0.05f, 0)"),
+    ),
+    binary(
+        "qnn.subtract",
+        arithmetic(
+            "Subtracts what two quantized tensors stand for, and quantizes the difference.",
+            "qnn.subtract(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
+        ),
+    ),
+    unary(
+        "qnn.tanh",
+        "tanh",
+        function("The hyperbolic tangent.", "qnn.tanh(%x, 0.1f, 0, 0.0078125f, 0)"),
+    ),
+];
+
+/// A function of each byte.
+fn byte_function(call: &mut Call<'_>) -> Outcome {
+    function_of(call, BYTES)
+}
+
+fn softmax(call: &mut Call<'_>) -> Outcome {
+    function_of(call, &[DataType::INT8])
+}
+
+fn function_of(call: &mut Call<'_>, dtypes: &[DataType]) -> Outcome {
+    data_of(call, 0, dtypes)?;
+    known(call, 1..5)?;
+    scalar_pairs(call, 1, 2)?;
+    call.output_same(0)
+}
+
+fn broadcast_scaled(call: &mut Call<'_>) -> Outcome {
+    known(call, 0..8)?;
+    call.tensor(0)?;
+    call.tensor(1)?;
+    for (position, attr, parameters) in [(0, "lhs_axis", 2), (1, "rhs_axis", 4)] {
+        let channels = side(call, attr, position)?;
+        channels.parameter(call, parameters, DataType::FLOAT32)?;
+        channels.parameter(call, parameters + 1, DataType::INT32)?;
+    }
+    scalar_pairs(call, 6, 1)?;
+    broadcast(call)
+}
+
+/// The channels of one side. A vector or scalar is all channels, whatever the attribute says.
+fn side(call: &Call<'_>, attr: &'static str, position: usize) -> Result<Channels, Halt> {
+    let tensor = call.tensor(position)?;
+    match (tensor.rank(), tensor.shape.first()) {
+        (1, Some(size)) => {
+            Ok(Channels { count: size.clone(), axis: Some((position, 0)), attr: None })
+        }
+        (0, _) => Ok(Channels { count: Dim::known(1), axis: None, attr: None }),
+        _ => Channels::of_axis(call, attr, position),
+    }
+}
