@@ -443,6 +443,15 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
     }
 }
 
+/// A reason whose first sentence names the operator.
+pub(crate) fn fault(
+    call: &Call<'_>,
+    code: &'static str,
+    message: impl std::fmt::Display,
+) -> Reason {
+    Reason::new(code, format!("`{}`: {message}", call.operator()))
+}
+
 /// `1 value`, `3 values`: a number with its noun, of which the plural is given.
 pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }

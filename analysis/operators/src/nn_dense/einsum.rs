@@ -56,8 +56,8 @@ impl Equation {
         for label in inputs.iter().flatten() {
             *counts.entry(*label).or_insert(0) += 1;
         }
-        let once = |(label, count): (Label, usize)| {
-            (label == Label::Ellipsis || count == 1).then_some(label)
+        let once = |(label, number): (Label, usize)| {
+            (label == Label::Ellipsis || number == 1).then_some(label)
         };
         let output = counts.into_iter().filter_map(once).collect();
         Ok(Equation { inputs, output })
@@ -103,16 +103,16 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
             .fail();
         }
     };
-    let (subscripts, count) = (equation.inputs.len(), operands.len());
-    if subscripts != count {
+    let (subscripts, number) = (equation.inputs.len(), operands.len());
+    if subscripts != number {
         let wants = count(subscripts, "operand", "operands");
         return Reason::new(
             "attribute-mismatch",
-            format!("`{}`: \"{text}\" is for {wants}, there are {count}", call.operator()),
+            format!("`{}`: \"{text}\" is for {wants}, there are {number}", call.operator()),
         )
         .rule("the equation has one subscript for each operand, separated by commas")
         .attribute("equation", format!("for {wants}"))
-        .argument(0, count(count, "operand", "operands"))
+        .argument(0, count(number, "operand", "operands"))
         .fail();
     }
 

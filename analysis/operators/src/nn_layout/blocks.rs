@@ -95,33 +95,33 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
         .undecided();
     }
     let blocks = list(call, "block_shape")?;
-    let Some(count) = call.attrs().get(pairs).as_list().map(<[AttrValue]>::len) else {
+    let Some(number) = call.attrs().get(pairs).as_list().map(<[AttrValue]>::len) else {
         return Err(Halt::Silent);
     };
-    if count != blocks.len() {
+    if number != blocks.len() {
         let sizes = blocks.len();
         return Reason::new(
             "attribute-length",
             format!(
                 "`{operator}`: `{pairs}` has {}, `block_shape` has {sizes}",
-                count(count, "pair", "pairs")
+                count(number, "pair", "pairs")
             ),
         )
         .rule(format!("each axis in blocks has a size in `block_shape` and a pair in `{pairs}`"))
-        .attribute(pairs, count(count, "pair", "pairs"))
+        .attribute(pairs, count(number, "pair", "pairs"))
         .attribute("block_shape", count(sizes, "value", "values"))
         .fail();
     }
-    if count >= rank {
+    if number >= rank {
         return Reason::new(
             "attribute-length",
             format!(
                 "`{operator}`: `block_shape` has {}, but {name} has {} behind the batch",
-                count(count, "value", "values"),
+                count(number, "value", "values"),
                 axes(rank - 1)
             ),
         )
-        .attribute("block_shape", count(count, "value", "values"))
+        .attribute("block_shape", count(number, "value", "values"))
         .argument(0, axes(rank))
         .fail();
     }

@@ -56,21 +56,21 @@ fn widths(call: &Call<'_>, data: &TensorType) -> Result<Vec<(i64, i64)>, Halt> {
     let Some(pairs) = call.attrs().get("pad_width").as_list() else { return Err(Halt::Silent) };
     let (operator, rank) = (call.operator(), data.rank());
     if pairs.len() != rank {
-        let count = pairs.len();
+        let number = pairs.len();
         let reason = Reason::new(
             "attribute-length",
             format!(
                 "`{operator}`: `pad_width` has {}, {} has {}",
-                count(count, "pair", "pairs"),
+                count(number, "pair", "pairs"),
                 call.name(0),
                 axes(rank)
             ),
         )
         .rule("`pad_width` has one pair for each axis: before and after")
-        .attribute("pad_width", count(count, "pair", "pairs"))
+        .attribute("pad_width", count(number, "pair", "pairs"))
         .argument(0, axes(rank));
         // Padding is mostly written for the last axes.
-        if pairs.len() < rank && count > 0 {
+        if pairs.len() < rank && number > 0 {
             return reason
                 .help("write `[0, 0]` for each axis that is not padded, the first ones too")
                 .fail();
@@ -126,9 +126,9 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
         .fail();
     }
     let strides = list(call, "strides")?;
-    let (rank, count) = (x.rank(), strides.len());
-    if rank != count {
-        let values = count(count, "value", "values");
+    let (rank, number) = (x.rank(), strides.len());
+    if rank != number {
+        let values = count(number, "value", "values");
         return Reason::new(
             "attribute-length",
             format!(
