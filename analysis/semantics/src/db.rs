@@ -11,6 +11,7 @@ use crate::{
     infer::Inference,
     item::DefKind,
     lower::Previous,
+    prelude,
 };
 
 /// A file, parsed.
@@ -18,12 +19,31 @@ use crate::{
 /// The text is not here: it is in the tree, and an edit makes the next tree from the last.
 #[salsa::input(debug)]
 pub struct SourceFile {
-    /// The tree and what was wrong with the text.
-    #[returns(clone)]
-    pub parse: Arc<Parse>,
+    /// Where the tree comes from.
+    #[returns(ref)]
+    source: Source,
     /// The file is the prelude.
     #[returns(copy)]
     pub is_prelude: bool,
+}
+
+/// Where the tree of a file comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// It is there.
+    Parsed(Arc<Parse>),
+    /// The prelude's file of this number, read when it is asked for.
+    Prelude(usize),
+}
+
+impl SourceFile {
+    /// The tree and what was wrong with the text.
+    pub fn parse(self, db: &dyn salsa::Database) -> Arc<Parse> {
+        match self.source(db) {
+            Source::Parsed(parse) => parse.clone(),
+            Source::Prelude(number) => prelude::file(*number).parse.clone(),
+        }
+    }
 }
 
 /// What the user chose.
@@ -32,9 +52,9 @@ pub struct Settings {
     /// Whether texts are read exactly as TVM reads them.
     #[returns(copy)]
     pub strict: bool,
-    /// The prelude, if modules see it.
-    #[returns(copy)]
-    pub prelude: Option<SourceFile>,
+    /// The files of the prelude, if modules see it; [`crate::prelude`] says what is where.
+    #[returns(ref)]
+    pub(crate) prelude_files: Vec<SourceFile>,
 }
 
 /// What queries need of a database.
@@ -77,23 +97,25 @@ impl Database {
 
     /// A database that tells `log` which queries run.
     pub fn with_log(log: Option<Box<dyn Fn(salsa::Event) + Send + Sync>>) -> Database {
-        let mut db = Database { cache: Cache::default(), storage: salsa::Storage::new(log) };
-        let parse = Arc::new(syntax::parse(crate::prelude::TEXT));
-        let prelude = SourceFile::builder(parse, true).durability(Durability::HIGH).new(&db);
-        Settings::new(&db, false, Some(prelude));
-        let _ = &mut db;
+        let db = Database { cache: Cache::default(), storage: salsa::Storage::new(log) };
+        let prelude = (0..prelude::COUNT).map(|number| {
+            let source = Source::Prelude(number);
+            SourceFile::builder(source, true).durability(Durability::HIGH).new(&db)
+        });
+        let prelude = prelude.collect();
+        Settings::new(&db, false, prelude);
         db
     }
 
     /// A new file.
     pub fn add_file(&self, text: &str, limits: ParseLimits) -> SourceFile {
-        SourceFile::new(self, Arc::new(syntax::parse_with(text, limits)), false)
+        SourceFile::new(self, Source::Parsed(Arc::new(syntax::parse_with(text, limits))), false)
     }
 
     /// Gives a file its next tree; equal trees change nothing.
     pub fn set_parse(&mut self, file: SourceFile, parse: Arc<Parse>) {
         if !Arc::ptr_eq(&file.parse(self), &parse) {
-            file.set_parse(self).to(parse);
+            file.set_source(self).to(Source::Parsed(parse));
         }
     }
 

@@ -39,30 +39,29 @@ pub fn type_def<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<TypeDef>> {
     TypeDef::of(def.node(db)).map(Arc::new)
 }
 
-/// The only module of the prelude.
+/// The prelude but for its tensor arrays.
 pub fn prelude(db: &dyn Db) -> Option<Module<'_>> {
-    let file = Settings::get(db).prelude(db)?;
-    module(db, file, 0)
+    module(db, *Settings::get(db).prelude_files(db).first()?, 0)
 }
 
-fn own_prelude<'db>(db: &'db dyn Db, file: SourceFile) -> Option<Module<'db>> {
-    if file.is_prelude(db) { None } else { prelude(db) }
+/// The part of the prelude behind a module that would define `name`.
+fn prelude_behind<'db>(db: &'db dyn Db, file: SourceFile, name: &str) -> Option<Module<'db>> {
+    let files = Settings::get(db).prelude_files(db);
+    let behind = *files.get(crate::prelude::file_of(name))?;
+    (behind != file).then(|| module(db, behind, 0)).flatten()
 }
 
 /// The data types that a module sees: its own, then the prelude's.
 #[salsa::tracked(returns(clone))]
 pub fn module_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Arc<ModuleTypes> {
-    let mut types = ModuleTypes::default();
+    let files = Settings::get(db).prelude_files(db);
+    let mut types = ModuleTypes::over_prelude(files.first().is_some_and(|f| *f != module.file(db)));
+    let from_prelude = module.file(db).is_prelude(db);
     for &def in module.items(db) {
         if def.kind(db) == DefKind::Type
             && let Some(def) = type_def(db, def)
         {
-            types.add(def.adt.clone());
-        }
-    }
-    if let Some(prelude) = own_prelude(db, module.file(db)) {
-        for adt in module_types(db, prelude).adts() {
-            types.add(crate::module::Adt { from_prelude: true, ..adt.clone() });
+            types.add(crate::module::Adt { from_prelude, ..def.adt.clone() });
         }
     }
     Arc::new(types)
@@ -91,8 +90,26 @@ pub fn global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<(
     if let Some(def) = own_global(db, module, name) {
         return Some((def, false));
     }
-    let prelude = own_prelude(db, module.file(db))?;
-    own_global(db, prelude, name).map(|def| (def, true))
+    let found = own_global(db, prelude_behind(db, module.file(db), name)?, name)?;
+    // `@map` of the prelude is about its `List`, and not about another one of the module.
+    let fits = signature(db, found).is_none_or(|ty| module_types(db, module).stands_for_prelude(&ty));
+    fits.then_some((found, true))
+}
+
+/// The definition of the data type that `name` means in a module, and whether it is the prelude's.
+pub fn data_type<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    name: &str,
+) -> Option<(Def<'db>, bool)> {
+    let own = |module: Module<'db>| {
+        let mut items = module.items(db).iter().copied();
+        items.find(|def| def.kind(db) == DefKind::Type && def.name(db) == name)
+    };
+    if let Some(def) = own(module) {
+        return Some((def, module.file(db).is_prelude(db)));
+    }
+    own(prelude_behind(db, module.file(db), name)?).map(|def| (def, true))
 }
 
 /// The metadata section of a module.

@@ -4,7 +4,7 @@ use syntax::TextRange;
 
 use crate::{
     body::*,
-    db::{Db, Settings},
+    db::Db,
     diagnostic::Diagnostic,
     item::{DefKind, Module},
     queries,
@@ -64,7 +64,7 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 /// Names that only the prelude defines.
 fn from_prelude(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let db = view.db;
-    if view.def.file(db).is_prelude(db) || Settings::get(db).prelude(db).is_none() {
+    if view.def.file(db).is_prelude(db) {
         return;
     }
     let mut named: Vec<Name> = Vec::new();
