@@ -221,19 +221,35 @@ fn unknown_to_tvm(
 
 /// `let %a = %a + 1;`: TVM takes the inner `%a` for the new one.
 fn self_reference(view: &View<'_>, number: usize, unit: &Unit, found: &mut Vec<Diagnostic>) {
-    if unit.kind != UnitKind::Let {
-        return;
+    let name_of = |expr: &Expr| match expr {
+        Expr::Bound(binder) => Some((&unit.binder(*binder).name, unit.binder(*binder).range)),
+        Expr::Free(free) => Some((&unit.frees[free.index()].name, TextRange::default())),
+        _ => None,
+    };
+    for expr in &unit.exprs {
+        let Expr::Bind { binder, value } = expr else { continue };
+        let (bound, value_range) = (unit.binder(*binder), unit.range(*value));
+        if bound.kind != BinderKind::Let || matches!(unit.expr(*value), Expr::Fn(_)) {
+            continue;
+        }
+        let inner = unit.exprs.iter().zip(&unit.ranges).find(|(expr, range)| {
+            name_of(expr).is_some_and(|(name, bound_at)| {
+                // Inside the value, and bound outside of it.
+                *name == bound.name
+                    && value_range.contains_range(**range)
+                    && (bound_at.is_empty() || !value_range.contains_range(bound_at))
+            })
+        });
+        let Some((_, &range)) = inner else { continue };
+        found.push(Diagnostic::new(
+            "tvm-shadowed-let",
+            view.place(number, range),
+            format!(
+                "TVM takes this `{}` for the one that is being bound, not for the one before",
+                bound.name
+            ),
+        ));
     }
-    let Some(binder) = unit.binds.map(|binder| unit.binder(binder)) else { return };
-    let Some(free) = unit.frees.iter().find(|free| free.name == binder.name) else { return };
-    found.push(Diagnostic::new(
-        "tvm-shadowed-let",
-        view.place(number, free.range),
-        format!(
-            "TVM takes this `{}` for the one that is being bound, not for the one before",
-            binder.name
-        ),
-    ));
 }
 
 /// `mul`, `sub`, `div`: the manual's names.
