@@ -91,6 +91,9 @@ pub enum SyntaxErrorKind {
     ChainedProjection,
     /// `let %x = let %y = …` without parentheses.
     NestedLet,
+    /// `let %x = match (%l) { … };`, `{ … } + %y`: TVM takes blocks and matches only where an
+    /// expression is alone.
+    BareBlock,
     /// `Tensor[s, float32]`, `Tensor[(n, 3), float32]`: shape variables.
     ShapeVariable,
     /// A literal with a suffix that names no scalar of TVM's text format: `1i8`, `nanf`.

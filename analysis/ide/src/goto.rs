@@ -1,7 +1,7 @@
 //! Goto definition and goto type definition.
 
 use semantics::{
-    Db, Def, DefKind, Module, SourceFile, View, all_defs, global, metadata, prelude, type_def,
+    Db, Def, DefKind, Module, SourceFile, View, all_defs, data_type, global, metadata, type_def,
 };
 use syntax::{SyntaxKind, TextRange, TextSize};
 use types::Type;
@@ -145,11 +145,7 @@ pub(crate) fn type_def_named<'db>(
     module: Module<'db>,
     name: &str,
 ) -> Option<Def<'db>> {
-    let find = |module: Module<'db>| {
-        let mut items = module.items(db).iter().copied();
-        items.find(|def| def.kind(db) == DefKind::Type && def.name(db) == name)
-    };
-    find(module).or_else(|| find(prelude(db)?)).filter(|&def| type_def(db, def).is_some())
+    data_type(db, module, name).map(|(def, _)| def).filter(|&def| type_def(db, def).is_some())
 }
 
 fn type_target(db: &dyn Db, module: Module<'_>, name: &str) -> Option<Target> {

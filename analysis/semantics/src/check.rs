@@ -99,12 +99,23 @@ fn limit(found: &mut Vec<Diagnostic>) {
 /// A function or a bare expression.
 fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     names::check_def(view, found);
+    // TVM looks at what is used: a graph binding that nothing uses is no part of the module.
+    let strict = Settings::get(view.db).strict(view.db);
+    let dead = if strict { lints::dead_bindings(view) } else { Vec::new() };
     for (number, unit) in view.body.units.iter().enumerate() {
         for problem in &unit.problems {
             found.push(text::problem(view, number, problem));
         }
         for finding in &view.unit_types(number).findings {
+            let before = found.len();
             typing::report(view, number, finding, found);
+            if !finding.is_about_name() {
+                for diagnostic in &mut found[before..] {
+                    if dead.iter().any(|range| range.contains_range(diagnostic.range)) {
+                        diagnostic.severity = diagnostic.severity.min(Severity::Warning);
+                    }
+                }
+            }
         }
     }
     lints::check_def(view, found);

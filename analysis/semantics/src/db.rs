@@ -13,6 +13,7 @@ use crate::{
     infer::Inference,
     item::DefKind,
     lower::Previous,
+    prelude,
 };
 
 /// A file, parsed.
@@ -20,12 +21,31 @@ use crate::{
 /// The text is not here: it is in the tree, and an edit makes the next tree from the last.
 #[salsa::input(debug)]
 pub struct SourceFile {
-    /// The tree and what was wrong with the text.
-    #[returns(clone)]
-    pub parse: Arc<Parse>,
+    /// Where the tree comes from.
+    #[returns(ref)]
+    source: Source,
     /// The file is the prelude.
     #[returns(copy)]
     pub is_prelude: bool,
+}
+
+/// Where the tree of a file comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// It is there.
+    Parsed(Arc<Parse>),
+    /// The prelude's file of this number, read when it is asked for.
+    Prelude(usize),
+}
+
+impl SourceFile {
+    /// The tree and what was wrong with the text.
+    pub fn parse(self, db: &dyn salsa::Database) -> Arc<Parse> {
+        match self.source(db) {
+            Source::Parsed(parse) => parse.clone(),
+            Source::Prelude(number) => prelude::file(*number).parse.clone(),
+        }
+    }
 }
 
 /// What the user chose.
@@ -34,9 +54,9 @@ pub struct Settings {
     /// Whether texts are read exactly as TVM reads them.
     #[returns(copy)]
     pub strict: bool,
-    /// The prelude, if modules see it.
-    #[returns(copy)]
-    pub prelude: Option<SourceFile>,
+    /// The files of the prelude, if modules see it; [`crate::prelude`] says what is where.
+    #[returns(ref)]
+    pub(crate) prelude_files: Vec<SourceFile>,
 }
 
 /// What queries need of a database.
@@ -51,7 +71,7 @@ pub trait Db: salsa::Database {
 #[derive(Clone)]
 pub struct Database {
     cache: Cache,
-    prelude: Option<SourceFile>,
+    prelude: Arc<[SourceFile]>,
     // Dropped last: the storage ends when no handle is left.
     storage: salsa::Storage<Self>,
 }
@@ -81,38 +101,41 @@ impl Database {
     /// A database that tells `log` which queries run.
     pub fn with_log(log: Option<Box<dyn Fn(salsa::Event) + Send + Sync>>) -> Database {
         let storage = salsa::Storage::new(log);
-        let mut db = Database { cache: Cache::default(), prelude: None, storage };
-        let parse = Arc::new(syntax::parse(crate::prelude::TEXT));
-        let prelude = SourceFile::builder(parse, true).durability(Durability::HIGH).new(&db);
-        Settings::new(&db, false, Some(prelude));
-        db.prelude = Some(prelude);
+        let mut db = Database { cache: Cache::default(), prelude: Arc::default(), storage };
+        let prelude = (0..prelude::COUNT).map(|number| {
+            let source = Source::Prelude(number);
+            SourceFile::builder(source, true).durability(Durability::HIGH).new(&db)
+        });
+        let prelude: Vec<SourceFile> = prelude.collect();
+        Settings::new(&db, false, prelude.clone());
+        db.prelude = prelude.into();
         db
     }
 
     /// A new file.
     pub fn add_file(&self, text: &str, limits: ParseLimits) -> SourceFile {
-        SourceFile::new(self, Arc::new(syntax::parse_with(text, limits)), false)
+        SourceFile::new(self, Source::Parsed(Arc::new(syntax::parse_with(text, limits))), false)
     }
 
     /// Gives a file its next tree; equal trees change nothing.
     pub fn set_parse(&mut self, file: SourceFile, parse: Arc<Parse>) {
         if !Arc::ptr_eq(&file.parse(self), &parse) {
-            file.set_parse(self).to(parse);
+            file.set_source(self).to(Source::Parsed(parse));
         }
     }
 
     /// Chooses whether modules see the prelude.
     pub fn set_prelude(&mut self, seen: bool) {
         let settings = Settings::get(self);
-        let prelude = self.prelude.filter(|_| seen);
-        if settings.prelude(self) != prelude {
-            settings.set_prelude(self).to(prelude);
+        if settings.prelude_files(self).is_empty() == seen {
+            let files = if seen { self.prelude.to_vec() } else { Vec::new() };
+            settings.set_prelude_files(self).to(files);
         }
     }
 
-    /// The file of the prelude.
-    pub fn prelude_file(&self) -> Option<SourceFile> {
-        self.prelude
+    /// The number of `file` among the files of the prelude, if it is one.
+    pub fn prelude_number(&self, file: SourceFile) -> Option<usize> {
+        self.prelude.iter().position(|prelude| *prelude == file)
     }
 
     /// Ends the queries that run on this handle, from any thread.

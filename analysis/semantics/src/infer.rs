@@ -40,8 +40,9 @@ pub trait Env {
     fn attrs(&self, key: &str, index: u32) -> MetaEntry<types::Attrs>;
     /// One attribute value of the metadata section.
     fn value(&self, key: &str, index: u32) -> MetaEntry<types::AttrValue>;
-    /// Whether the text is read exactly as TVM does: literals without suffix are 32-bit integers
-    /// whatever stands beside them.
+    /// Whether types are found exactly as TVM finds them: literals without suffix are 32-bit
+    /// integers whatever stands beside them, a function has type parameters only where they are
+    /// written, and of other definitions nothing is known but their headers.
     fn strict(&self) -> bool;
 }
 
@@ -50,6 +51,8 @@ pub trait Env {
 pub enum Global {
     /// A function of this type.
     Known(Type),
+    /// A function whose header says this much of its type.
+    Written(Type),
     /// A definition of the group that is being inferred, by number.
     Group(usize),
     /// Defined, but of no type that could be known: an external function.
@@ -125,6 +128,8 @@ struct Infer<'a> {
     imported: FxHashMap<(u32, Binding), NodeId>,
     /// What each relation came from.
     origins: Vec<(At, ExprId)>,
+    /// Globals of which only a part of the type is known: each has one type in the definition.
+    written: FxHashMap<Name, NodeId>,
     /// Relations up to here have been looked at.
     reported: usize,
     /// The function types of the group, where they are open.
@@ -133,6 +138,8 @@ struct Infer<'a> {
     signatures: Vec<Option<Type>>,
     /// A type from outside the stretch has changed.
     entangled: bool,
+    /// Something got a type that is more general than what was written.
+    generalised: bool,
     printer: freeze::Printer,
 }
 
@@ -165,10 +172,12 @@ impl<'a> Infer<'a> {
             open_at: FxHashMap::default(),
             imported: FxHashMap::default(),
             origins: Vec::new(),
+            written: FxHashMap::default(),
             reported: 0,
             group: vec![None; bodies.len()],
             signatures: vec![None; bodies.len()],
             entangled: false,
+            generalised: false,
             printer: freeze::Printer::default(),
         }
     }
@@ -262,7 +271,7 @@ impl<'a> Infer<'a> {
             None => Type::Error,
         });
         let globals = unit.globals().map(|(name, _)| match self.env.global(name) {
-            Global::Known(ty) => ty,
+            Global::Known(ty) | Global::Written(ty) => ty,
             Global::Group(_) | Global::Opaque => Type::Error,
             Global::Missing => Type::unit(),
         });

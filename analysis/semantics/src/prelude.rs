@@ -1,4 +1,92 @@
 //! The prelude: definitions that every module sees unless it has its own.
+//!
+//! It is several files, each read when the first name in it is asked for: [`CHAPTERS`], and the
+//! tensor arrays of each data type. TVM defines the latter once for each data type, in the same
+//! words. They are written down here for `float32` only, in a file that is Relay itself:
+//! `@tensor_array_read_float32` gives `@tensor_array_read_int8` and the others.
 
-/// The prelude as a Relay file.
-pub const TEXT: &str = include_str!("prelude.relay");
+use std::sync::{Arc, LazyLock};
+
+use syntax::{Node, Parse};
+
+use crate::module::{Adt, ModuleTypes, TypeDef};
+
+/// The data types that have tensor arrays, in TVM's order.
+pub const TENSOR_ARRAYS: [&str; 9] =
+    ["float32", "float16", "float64", "int32", "uint8", "int8", "int16", "uint16", "int64"];
+
+/// Everything but the tensor arrays.
+pub const CHAPTERS: &str = include_str!("prelude.relay");
+
+/// The tensor arrays of the first data type.
+const TENSOR_ARRAY: &str = include_str!("prelude_tensor_array.relay");
+
+/// A file of the prelude, read.
+pub(crate) struct PreludeFile {
+    /// Its tree.
+    pub(crate) parse: Arc<Parse>,
+    /// Its data types.
+    pub(crate) types: ModuleTypes,
+}
+
+impl PreludeFile {
+    fn new(text: &str) -> PreludeFile {
+        let parse = syntax::parse(text);
+        let mut types = ModuleTypes::default();
+        for def in Node::root(&parse.green).children().filter_map(TypeDef::of) {
+            types.add(Adt { from_prelude: true, ..def.adt });
+        }
+        PreludeFile { parse: Arc::new(parse), types }
+    }
+}
+
+/// How many files the prelude has.
+pub(crate) const COUNT: usize = 1 + TENSOR_ARRAYS.len();
+
+/// A file of the prelude by number: [`CHAPTERS`], then the tensor arrays of each data type.
+pub(crate) fn file(number: usize) -> &'static PreludeFile {
+    static FILES: [LazyLock<PreludeFile>; COUNT] = [
+        LazyLock::new(|| PreludeFile::new(CHAPTERS)),
+        LazyLock::new(|| PreludeFile::new(&tensor_array(0))),
+        LazyLock::new(|| PreludeFile::new(&tensor_array(1))),
+        LazyLock::new(|| PreludeFile::new(&tensor_array(2))),
+        LazyLock::new(|| PreludeFile::new(&tensor_array(3))),
+        LazyLock::new(|| PreludeFile::new(&tensor_array(4))),
+        LazyLock::new(|| PreludeFile::new(&tensor_array(5))),
+        LazyLock::new(|| PreludeFile::new(&tensor_array(6))),
+        LazyLock::new(|| PreludeFile::new(&tensor_array(7))),
+        LazyLock::new(|| PreludeFile::new(&tensor_array(8))),
+    ];
+    &FILES[number.min(COUNT - 1)]
+}
+
+fn tensor_array(number: usize) -> String {
+    TENSOR_ARRAY.replace(TENSOR_ARRAYS[0], TENSOR_ARRAYS[number])
+}
+
+/// What a file of the prelude is called, and its text.
+pub fn source(number: usize) -> (String, String) {
+    let name = match number.checked_sub(1).and_then(|n| TENSOR_ARRAYS.get(n)) {
+        Some(dtype) => format!("prelude-tensor-array-{dtype}.relay"),
+        None => "prelude.relay".to_owned(),
+    };
+    (name, file(number).parse.green.to_string())
+}
+
+/// The file that would define `name`: `@map`, `List`, `@tensor_array_read_int8`,
+/// `tensor_int8_t`, `tensor0_int8`.
+pub(crate) fn file_of(name: &str) -> usize {
+    let bare = name.strip_suffix("_t").unwrap_or(name);
+    let Some((front, dtype)) = bare.rsplit_once('_') else { return 0 };
+    let number = TENSOR_ARRAYS.iter().position(|known| *known == dtype);
+    let front = front.trim_start_matches('@');
+    match number {
+        Some(number) if front.starts_with("tensor") || front.starts_with("ta_") => number + 1,
+        _ => 0,
+    }
+}
+
+/// The data types of the file that would define `name`, a data type or a constructor.
+pub(crate) fn types_of(name: &str) -> &'static ModuleTypes {
+    &file(file_of(name)).types
+}

@@ -39,30 +39,29 @@ pub fn type_def<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<TypeDef>> {
     TypeDef::of(def.node(db)).map(Arc::new)
 }
 
-/// The only module of the prelude.
+/// The prelude but for its tensor arrays.
 pub fn prelude(db: &dyn Db) -> Option<Module<'_>> {
-    let file = Settings::get(db).prelude(db)?;
-    module(db, file, 0)
+    module(db, *Settings::get(db).prelude_files(db).first()?, 0)
 }
 
-fn own_prelude<'db>(db: &'db dyn Db, file: SourceFile) -> Option<Module<'db>> {
-    if file.is_prelude(db) { None } else { prelude(db) }
+/// The part of the prelude behind a module that would define `name`.
+fn prelude_behind<'db>(db: &'db dyn Db, file: SourceFile, name: &str) -> Option<Module<'db>> {
+    let files = Settings::get(db).prelude_files(db);
+    let behind = *files.get(crate::prelude::file_of(name))?;
+    (behind != file).then(|| module(db, behind, 0)).flatten()
 }
 
 /// The data types that a module sees: its own, then the prelude's.
 #[salsa::tracked(returns(clone))]
 pub fn module_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Arc<ModuleTypes> {
-    let mut types = ModuleTypes::default();
+    let files = Settings::get(db).prelude_files(db);
+    let mut types = ModuleTypes::over_prelude(files.first().is_some_and(|f| *f != module.file(db)));
+    let from_prelude = module.file(db).is_prelude(db);
     for &def in module.items(db) {
         if def.kind(db) == DefKind::Type
             && let Some(def) = type_def(db, def)
         {
-            types.add(def.adt.clone());
-        }
-    }
-    if let Some(prelude) = own_prelude(db, module.file(db)) {
-        for adt in module_types(db, prelude).adts() {
-            types.add(crate::module::Adt { from_prelude: true, ..adt.clone() });
+            types.add(crate::module::Adt { from_prelude, ..def.adt.clone() });
         }
     }
     Arc::new(types)
@@ -91,8 +90,26 @@ pub fn global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<(
     if let Some(def) = own_global(db, module, name) {
         return Some((def, false));
     }
-    let prelude = own_prelude(db, module.file(db))?;
-    own_global(db, prelude, name).map(|def| (def, true))
+    let found = own_global(db, prelude_behind(db, module.file(db), name)?, name)?;
+    // `@map` of the prelude is about its `List`, and not about another one of the module.
+    let fits = signature(db, found).is_none_or(|ty| module_types(db, module).stands_for_prelude(&ty));
+    fits.then_some((found, true))
+}
+
+/// The definition of the data type that `name` means in a module, and whether it is the prelude's.
+pub fn data_type<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    name: &str,
+) -> Option<(Def<'db>, bool)> {
+    let own = |module: Module<'db>| {
+        let mut items = module.items(db).iter().copied();
+        items.find(|def| def.kind(db) == DefKind::Type && def.name(db) == name)
+    };
+    if let Some(def) = own(module) {
+        return Some((def, module.file(db).is_prelude(db)));
+    }
+    own(prelude_behind(db, module.file(db), name)?).map(|def| (def, true))
 }
 
 /// The metadata section of a module.
@@ -253,21 +270,113 @@ fn infer_group<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Arc<Inference>> {
 }
 
 /// The types of a definition.
-#[salsa::tracked(returns(clone))]
 pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
-    if let Some(group) = group_of(db, def) {
-        let own = group.iter().position(|member| *member == def);
-        let inferred = own.and_then(|own| infer_group(db, group[0]).get(own));
-        return inferred.cloned().unwrap_or_default();
+    if Settings::get(db).strict(db) {
+        tvm_inference(db, def)
+    } else {
+        general_inference(db, def)
     }
+}
+
+/// The types of a definition, each as general as can be.
+#[salsa::tracked(returns(clone))]
+pub fn general_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
+    match group_of(db, def) {
+        Some(group) => {
+            let own = group.iter().position(|member| *member == def);
+            let inferred = own.and_then(|own| infer_group(db, group[0]).get(own));
+            inferred.cloned().unwrap_or_default()
+        }
+        None => infer_alone(db, def, false),
+    }
+}
+
+/// The types of a definition as TVM finds them: from its own text and the headers of others.
+#[salsa::tracked(returns(clone))]
+pub fn tvm_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
+    infer_alone(db, def, true)
+}
+
+fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inference> {
     let (body, scopes) = (body(db, def), scopes(db, def));
-    let env = DbEnv::new(db, def, &[]);
+    let env = DbEnv { strict, ..DbEnv::new(db, def, &[]) };
     let key = def.key(db);
-    let before = db.cache().inferred(&key);
+    // What was found under other rules says nothing.
+    let before = db.cache().inferred(&key).filter(|(_, inference)| inference.strict == strict);
     let memo = before.as_ref().map(|(body, inference)| Memo { body, inference });
     let inference = Arc::new(infer::infer_ordered(&body, &scopes, &env, memo.as_ref()));
-    db.cache().set_inferred(&key, body, inference.clone());
+    if strict == Settings::get(db).strict(db) {
+        db.cache().set_inferred(&key, body, inference.clone());
+    }
     inference
+}
+
+/// The type of a global as far as its header says.
+#[salsa::tracked(returns(clone))]
+fn written_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    let body = body(db, def);
+    let header = body.header()?;
+    let unit = &body.units[0];
+    let hole = || Type::Var(crate::lower::HOLE);
+    let params = header.params.iter().map(|&binder| unit.binder(binder).annotation.clone());
+    let func = FuncType {
+        type_params: header.type_params.clone().into(),
+        params: params.map(|ty| ty.unwrap_or_else(hole)).collect(),
+        ret: header.ret.clone().unwrap_or_else(hole),
+        constraints: [].into(),
+    };
+    Some(func.into())
+}
+
+/// Whether a definition names globals whose headers leave something out.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn uses_open_globals<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
+    let Some(module) = module(db, def.file(db), def.module(db)) else { return false };
+    global_uses(db, def).iter().any(|name| is_open_global(db, module, name))
+}
+
+/// Whether a module's own definition of `name` has a header that leaves something out.
+pub(crate) fn is_open_global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> bool {
+    own_global(db, module, name).is_some_and(|def| signature(db, def).is_none())
+}
+
+/// The functions of a module whose results TVM would have to know and does not: they are called,
+/// their headers do not say, and nothing about the calls decides it.
+#[salsa::tracked(returns(ref))]
+pub fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Name> {
+    let mut found = Vec::new();
+    for &def in module.items(db) {
+        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+            continue;
+        }
+        if !uses_open_globals(db, def) {
+            continue;
+        }
+        let (body, inference) = (body(db, def), tvm_inference(db, def));
+        for (unit, types) in body.units.iter().zip(&inference.units) {
+            for finding in &types.findings {
+                if let Some(name) = called_by(unit, finding)
+                    && is_open_global(db, module, name)
+                    && !found.contains(name)
+                {
+                    found.push(name.clone());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The global whose call TVM finds no type for.
+pub(crate) fn called_by<'u>(unit: &'u crate::body::Unit, finding: &infer::Finding) -> Option<&'u Name> {
+    use crate::body::{Callee, Expr};
+    let infer::Finding::OpenExpr(expr) = finding else { return None };
+    let Expr::Call(call) = unit.expr(*expr) else { return None };
+    let Callee::Expr(callee) = unit.call(*call).callee else { return None };
+    match unit.expr(callee) {
+        Expr::Global(name) => Some(name),
+        _ => None,
+    }
 }
 
 /// The type of a global, where it is used.
@@ -280,7 +389,7 @@ pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     match signature(db, def) {
         Some(ty) => Some(ty),
         None if opaque => None,
-        None => inference(db, def).signature.clone(),
+        None => general_inference(db, def).signature.clone(),
     }
 }
 
@@ -303,7 +412,7 @@ impl<'db> DbEnv<'db> {
             types: module.map(|module| module_types(db, module)).unwrap_or_default(),
             metadata: module.and_then(|module| metadata(db, module)),
             group: group.iter().map(|def| def.name(db).clone()).collect(),
-            strict: Settings::get(db).strict(db),
+            strict: false,
         }
     }
 }
@@ -320,6 +429,13 @@ impl Env for DbEnv<'_> {
         let Some((def, _)) = self.module.and_then(|module| global(self.db, module, name)) else {
             return Global::Missing;
         };
+        if self.strict && signature(self.db, def).is_none() {
+            let opaque = body(self.db, def).units.iter().all(|u| u.kind == UnitKind::Header);
+            return match written_type(self.db, def).filter(|_| !opaque) {
+                Some(ty) => Global::Written(ty),
+                None => Global::Opaque,
+            };
+        }
         match global_type(self.db, def) {
             Some(ty) => Global::Known(ty),
             None => Global::Opaque,

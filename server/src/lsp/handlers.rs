@@ -77,36 +77,28 @@ impl Snapshot {
         if let Some((uri, document)) = self.documents.of_file(file) {
             return Some(Location::new(uri.clone(), document.range(range, self.encoding)));
         }
-        if self.db.prelude_file() != Some(file) {
-            return None;
-        }
-        let lines = syntax::LineIndex::new(semantics::prelude::TEXT);
+        let (name, text) = semantics::prelude::source(self.db.prelude_number(file)?);
+        let lines = syntax::LineIndex::new(&text);
         let at = |offset| {
             let at = lines.line_column(offset, self.encoding);
             Position::new(at.line, at.column)
         };
         let range = Range::new(at(range.start()), at(range.end()));
-        Some(Location::new(prelude_uri()?, range))
+        Some(Location::new(prelude_uri(&name, &text)?, range))
     }
 }
 
-/// The prelude as a file that any editor can open. It is written when it is asked for first.
-fn prelude_uri() -> Option<Url> {
-    static URI: std::sync::OnceLock<Option<Url>> = std::sync::OnceLock::new();
-    URI.get_or_init(|| {
-        let cache = std::env::var_os("XDG_CACHE_HOME")
-            .map(std::path::PathBuf::from)
-            .or_else(|| Some(std::path::PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
-            .unwrap_or_else(std::env::temp_dir);
-        let folder = cache.join("relay-analyzer");
-        let path = folder.join(format!("prelude-{}.relay", env!("CARGO_PKG_VERSION")));
-        let same = std::fs::read_to_string(&path)
-            .is_ok_and(|text| text == semantics::prelude::TEXT);
-        if !same {
-            std::fs::create_dir_all(&folder).ok()?;
-            std::fs::write(&path, semantics::prelude::TEXT).ok()?;
-        }
-        Url::from_file_path(path).ok()
-    })
-    .clone()
+/// A file of the prelude that any editor can open. It is written when it is asked for first.
+fn prelude_uri(name: &str, text: &str) -> Option<Url> {
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(std::path::PathBuf::from)
+        .or_else(|| Some(std::path::PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
+        .unwrap_or_else(std::env::temp_dir);
+    let folder = cache.join("relay-analyzer").join(env!("CARGO_PKG_VERSION"));
+    let path = folder.join(name);
+    if !std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
+        std::fs::create_dir_all(&folder).ok()?;
+        std::fs::write(&path, text).ok()?;
+    }
+    Url::from_file_path(path).ok()
 }

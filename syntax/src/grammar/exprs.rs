@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::*;
-use crate::{kind::KindSet, parser::Completed};
+use crate::{TextRange, kind::KindSet, parser::Completed};
 
 /// An expression, or an error.
 pub(super) fn expr(p: &mut Parser<'_>) {
@@ -30,11 +30,16 @@ fn binding_power(kind: SyntaxKind) -> u8 {
 
 /// `a op b op c`, all left-associative.
 fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
+    let start = p.range();
     let mut left = postfix(p)?;
     let mut chain = 0;
     loop {
         let operator = p.current();
         let power = binding_power(operator);
+        let is_operand = min > 0 || power > 0;
+        if is_operand && chain == 0 {
+            bare_block(p, start, left.kind());
+        }
         if power == 0 || power <= min {
             return Some(left);
         }
@@ -59,11 +64,31 @@ fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
     }
 }
 
+/// TVM takes blocks and matches where an expression stands alone, and not as part of another.
+pub(super) fn bare_block(p: &mut Parser<'_>, start: TextRange, kind: SyntaxKind) {
+    if matches!(kind, BLOCK_EXPR | MATCH_EXPR) {
+        p.compat(start.cover(p.last_range()), SyntaxErrorKind::BareBlock);
+    }
+}
+
+/// The value of a binding.
+pub(super) fn value(p: &mut Parser<'_>) {
+    let start = p.range();
+    match opt_expr(p) {
+        Some(value) => bare_block(p, start, value.kind()),
+        None => p.expected("an expression"),
+    }
+}
+
 /// Calls and projections, in any number: `f(%x)(%y)`, `%t.0`.
 fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
+    let start = p.range();
     let mut expr = opt_atom(p)?;
     let mut chain = 0;
     loop {
+        if chain == 0 && matches!(p.current(), T!["("] | T!["."]) {
+            bare_block(p, start, expr.kind());
+        }
         let next = match p.current() {
             T!["("] => {
                 let call = expr.precede(p);

@@ -1,10 +1,13 @@
 //! What is allowed and probably not meant.
 
+use rustc_hash::FxHashMap;
+use syntax::TextRange;
+
 use crate::{
     body::*,
     diagnostic::Diagnostic,
     scope::{Binding, is_silenced, unused_inside},
-    view::View,
+    view::{Spot, View},
 };
 
 pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
@@ -36,6 +39,38 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             );
         }
     }
+}
+
+/// Where graph bindings stand that nothing uses, or nothing but others of the kind.
+pub(super) fn dead_bindings(view: &View<'_>) -> Vec<TextRange> {
+    // Every graph binding with its statement, and the places where it is used.
+    let mut statements: Vec<(Binding, TextRange)> = Vec::new();
+    let mut uses: FxHashMap<Binding, Vec<TextRange>> = FxHashMap::default();
+    for (number, unit) in view.body.units.iter().enumerate() {
+        for (i, expr) in unit.exprs.iter().enumerate() {
+            let spot = Spot { unit: number, expr: ExprId(i as u32) };
+            match expr {
+                Expr::Bind { binder, .. } if unit.binder(*binder).kind == BinderKind::Graph => {
+                    let binding = Binding { unit: number as u32, binder: *binder };
+                    statements.push((binding, view.range(spot)));
+                }
+                _ => {
+                    if let Some(binding) = view.variable(spot) {
+                        uses.entry(binding).or_default().push(view.range(spot));
+                    }
+                }
+            }
+        }
+    }
+    let mut dead: Vec<TextRange> = Vec::new();
+    // A binding comes before its uses, so that from the end on one pass is enough.
+    for (binding, range) in statements.into_iter().rev() {
+        let places = uses.get(&binding).map_or(&[][..], Vec::as_slice);
+        if places.iter().all(|place| dead.iter().any(|range| range.contains_range(*place))) {
+            dead.push(range);
+        }
+    }
+    dead
 }
 
 fn unused(view: &View<'_>, binding: Binding, found: &mut Vec<Diagnostic>) {

@@ -66,6 +66,10 @@ fn detail(error: &syntax::SyntaxError, diagnostic: Diagnostic) -> Diagnostic {
         MissingSemicolon => diagnostic.fix("Add the missing `;`", [(at_end, ";".to_owned())]),
         HashComment => diagnostic.fix("Write `//` for `#`", [(range, "//".to_owned())]),
         BareFloat => diagnostic.fix("Add the suffix `f`", [(at_end, "f".to_owned())]),
+        BareBlock => diagnostic.fix(
+            "Put it in brackets",
+            [(TextRange::empty(range.start()), "(".to_owned()), (at_end, ")".to_owned())],
+        ),
         DataDefinition => diagnostic.fix("Write `type` for `data`", [(range, "type".to_owned())]),
         UnknownVersion => diagnostic.fix("Write 0.0.5", [(range, "\"0.0.5\"".to_owned())]),
         GluedMinus => {
@@ -160,6 +164,7 @@ fn words(kind: &SyntaxErrorKind, text: &str) -> (&'static str, String) {
             ("tvm-chained-projection", "TVM projects a tuple once, and not the result of a call")
         }
         NestedLet => ("tvm-nested-let", "TVM needs brackets around a binding inside a binding"),
+        BareBlock => ("tvm-brackets", "TVM needs brackets around a block or a `match` here"),
         ShapeVariable => ("tvm-shape-variable", "TVM reads no shape variables"),
         LiteralSuffix => ("tvm-literal-suffix", "TVM has no literal of this form"),
         MatchScrutinee => ("tvm-match-scrutinee", "TVM needs brackets around what is matched on"),

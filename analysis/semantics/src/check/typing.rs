@@ -40,6 +40,8 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             )
             .help(format!("write it: `{name}: Tensor[(…), float32]`"))
         }
+        // What TVM alone finds no type for: `tvm` reports it once for all.
+        Finding::OpenExpr(_) | Finding::OpenVariable(_) => return None,
         Finding::Mismatch { what, found, wanted, conflict } => {
             mismatch(view, unit, *what, found, wanted, conflict)
         }

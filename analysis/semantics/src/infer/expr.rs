@@ -87,6 +87,7 @@ impl Infer<'_> {
     /// The expression at the end of a definition, against the result written or declared.
     pub(super) fn result(&mut self, at: At, value: ExprId) {
         let node = self.node(value);
+        let node = self.instance(at, value, node);
         let wanted = match &self.group[at.body as usize] {
             Some(signature) => signature.ret,
             None => match self.body(at).header().and_then(|header| header.ret.as_ref()) {
@@ -95,6 +96,19 @@ impl Infer<'_> {
             },
         };
         self.must_be(wanted, node, Mismatch::Result { function: None, value });
+    }
+
+    /// What a function gives: of a function with type parameters, one instance.
+    fn instance(&mut self, at: At, expr: ExprId, node: NodeId) -> NodeId {
+        let Type::Func(func) = self.solver.table.resolve(node) else { return node };
+        if func.type_params.is_empty() {
+            return node;
+        }
+        let (node, constraints) = self.solver.table.instantiate(&func);
+        for constraint in &constraints {
+            self.constrain(at, expr, constraint);
+        }
+        node
     }
 
     /// Makes `found` one with `wanted`, or reports the difference.
@@ -211,7 +225,7 @@ impl Infer<'_> {
                 node = annotation;
             }
         }
-        if matches!(unit.expr(value), Expr::Fn(_)) {
+        if matches!(unit.expr(value), Expr::Fn(_)) && !self.env.strict() {
             node = self.generalise(node);
         }
         self.set_binder(binder, node);
@@ -256,6 +270,14 @@ impl Infer<'_> {
     fn global(&mut self, id: ExprId, name: &Name) -> NodeId {
         match self.env.global(name) {
             Global::Known(ty) => self.solver.table.import_outer(&ty),
+            Global::Written(ty) => match self.written.get(name) {
+                Some(&node) => node,
+                None => {
+                    let node = self.import_written(&ty);
+                    self.written.insert(name.clone(), node);
+                    node
+                }
+            },
             Global::Group(number) => match &self.group[number] {
                 Some(signature) => signature.node,
                 None => self.error_node(),
@@ -404,6 +426,7 @@ impl Infer<'_> {
             .collect();
         let Some(body) = data.body else { return self.error_node() };
         let mut ret = self.node(body.result);
+        ret = self.instance(at, body.result, ret);
         if let Some(written) = &data.ret {
             let wanted = self.import_written(written);
             let what = Mismatch::Result { function: Some(function), value: body.result };

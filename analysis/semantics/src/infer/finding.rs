@@ -34,6 +34,10 @@ pub enum Finding {
     },
     /// A variable without a type.
     UnknownVariable(BinderId),
+    /// An expression that has a type, but none that TVM finds.
+    OpenExpr(ExprId),
+    /// A variable that has a type, but none that TVM finds.
+    OpenVariable(BinderId),
     /// Two types that must be one are not.
     Mismatch {
         /// What demands it.
@@ -238,6 +242,17 @@ pub enum Mismatch {
 }
 
 impl Finding {
+    /// Whether a name means nothing, which is wrong whether or not the expression is needed.
+    pub fn is_about_name(&self) -> bool {
+        matches!(
+            self,
+            Finding::UnknownName { .. }
+                | Finding::UnknownGlobal { .. }
+                | Finding::UnknownConstructor { .. }
+                | Finding::Metadata { .. }
+        )
+    }
+
     /// Whether the finding is about the program, and not only about what is known of it.
     pub fn is_error(&self) -> bool {
         !matches!(

@@ -19,6 +19,11 @@ pub struct Inference {
     pub units: Vec<Arc<UnitTypes>>,
     /// The type of the definition, or of the expression.
     pub signature: Option<Type>,
+    /// Something got a type that is more general than what was written, or none that is known:
+    /// TVM may find other types.
+    pub generalised: bool,
+    /// Types are those that TVM finds.
+    pub(crate) strict: bool,
 }
 
 /// The types of a unit.
@@ -39,6 +44,11 @@ pub struct UnitTypes {
 }
 
 impl UnitTypes {
+    /// Whether something is left open.
+    fn is_open(&self) -> bool {
+        self.exprs.iter().chain(&self.binders).any(|ty| !ty.is_closed())
+    }
+
     /// The type of an expression.
     pub fn expr(&self, expr: ExprId) -> &Type {
         self.exprs.get(expr.index()).unwrap_or(&Type::Error)
@@ -63,6 +73,9 @@ impl Infer<'_> {
             self.solver.solve();
         }
         self.report();
+        if last && self.env.strict() {
+            self.report_open();
+        }
         self.entangled |= self.solver.table.is_entangled();
         let alone = self.open.len() == 1;
         for open in std::mem::take(&mut self.open) {
@@ -87,13 +100,15 @@ impl Infer<'_> {
         self.open_at.clear();
         self.imported.clear();
         self.origins.clear();
+        self.written.clear();
         self.reported = 0;
         self.solver.clear();
     }
 
     /// The types of all units, body by body.
     pub(super) fn finish(self) -> Vec<super::Inference> {
-        let signatures = self.signatures;
+        let (signatures, strict, general) =
+            (self.signatures, self.env.strict(), self.generalised);
         let units = self.done.into_iter().map(|units| {
             units.into_iter().map(Option::unwrap_or_default).collect::<Vec<Arc<UnitTypes>>>()
         });
@@ -102,7 +117,8 @@ impl Infer<'_> {
             .zip(signatures)
             .map(|((units, (body, _)), signature)| {
                 let signature = signature.or_else(|| signature_of(body, &units));
-                Inference { units, signature }
+                let generalised = general || units.iter().any(|types| types.is_open());
+                Inference { units, signature, generalised, strict }
             })
             .collect()
     }
@@ -135,6 +151,34 @@ impl Infer<'_> {
             }
         }
         self.reported = self.solver.entries().len();
+    }
+
+    /// What TVM finds no type for. What it takes for a list of something unknown it accepts.
+    fn report_open(&mut self) {
+        for open in 0..self.open.len() {
+            let unit = self.unit(self.open[open].at);
+            // The variable comes before its uses, and a value before what it is bound to.
+            let is_value = |kind| matches!(kind, BinderKind::Let | BinderKind::Graph);
+            let variables: Vec<BinderId> = (0..unit.binders.len() as u32)
+                .map(BinderId)
+                .filter(|&binder| !is_value(unit.binder(binder).kind))
+                .collect();
+            for binder in variables {
+                if let Some(node) = self.open[open].binders[binder.index()]
+                    && self.solver.table.is_unknown(node)
+                {
+                    self.open[open].findings.push(Finding::OpenVariable(binder));
+                    self.solver.table.give_up(node);
+                }
+            }
+            for index in 0..self.open[open].exprs.len() {
+                let (expr, node) = (ExprId(index as u32), self.open[open].exprs[index]);
+                if !unit.expr(expr).is_step() && self.solver.table.is_unknown(node) {
+                    self.open[open].findings.push(Finding::OpenExpr(expr));
+                    self.solver.table.give_up(node);
+                }
+            }
+        }
     }
 
     /// A relation that waits for a type which nothing decides.
@@ -290,6 +334,7 @@ impl Infer<'_> {
         }
         kept.sort();
         let params = self.name_params(&inside);
+        self.generalised = true;
         let func = Type::Func(func.clone());
         let node = self.solver.table.import(&func);
         let func = match self.solver.table.resolve(node) {

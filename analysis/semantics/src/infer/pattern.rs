@@ -111,20 +111,34 @@ impl Infer<'_> {
             let node = self.node(arm.body.result);
             self.must_be(result, node, Mismatch::Arm { expr: id, arm: i });
         }
-        if data.arms.is_empty() {
-            self.solver.table.give_up(result);
-        }
         let types = self.env.types();
         let shapes: Vec<Shape> = data.arms.iter().map(|arm| Shape::of(&arm.pattern)).collect();
         for arm in unreachable(types, &shapes) {
             self.find(Finding::Unreachable { expr: id, arm });
         }
-        if !data.partial && !data.arms.is_empty() {
-            let missing = missing(types, &shapes);
+        if !data.partial {
+            let missing = match data.arms.is_empty() {
+                true => self.constructors_of(self.node(data.scrutinee)),
+                false => missing(types, &shapes),
+            };
             if !missing.is_empty() {
+                if data.arms.is_empty() {
+                    self.solver.table.give_up(result);
+                }
                 self.find(Finding::NotExhaustive { expr: id, missing });
             }
         }
         result
+    }
+
+    /// Patterns for all values of a type: its constructors, where it is a data type.
+    fn constructors_of(&self, node: NodeId) -> Vec<String> {
+        let Type::Adt(adt) = self.solver.table.resolve(node) else { return vec!["_".into()] };
+        let Some(adt) = self.env.types().adt(&adt.name) else { return Vec::new() };
+        let pattern = |constructor: &crate::module::Constructor| match constructor.fields.len() {
+            0 => constructor.name.to_string(),
+            n => format!("{}({})", constructor.name, vec!["_"; n].join(", ")),
+        };
+        adt.constructors.iter().map(pattern).collect()
     }
 }
