@@ -51,6 +51,8 @@ pub enum SyntaxErrorKind {
     LoneCarriageReturn,
     /// A binding without `;`.
     MissingSemicolon,
+    /// Constructors or arms on lines of their own without `,` between them.
+    MissingComma,
     /// `data T { … }` for `type T { … }`.
     DataDefinition,
     /// `case C(%x) { e }` for `C(%x) => e,`.
@@ -97,10 +99,16 @@ pub enum SyntaxErrorKind {
     LiteralSuffix,
     /// `match f(%x) { … }`: TVM takes an atom there.
     MatchScrutinee,
+    /// `let %x = match …`, `1 + { … }`: TVM takes these only where a whole expression stands.
+    BareOperand,
     /// `else if` for `else { if … }`.
     ElseIf,
     /// `fn [A](A) -> A` as a type.
     PolymorphicFnType,
+    /// `(_, int32)`: a type left out inside of another.
+    NestedHole,
+    /// `axes=(1, 0)` for `axes=[1, 0]`.
+    AttributeTuple,
 }
 
 impl SyntaxErrorKind {

@@ -95,6 +95,22 @@ pub fn global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<(
     own_global(db, prelude, name).map(|def| (def, true))
 }
 
+/// The definition of the data type that `name` means in a module, and whether it is the prelude's.
+pub fn data_type<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    name: &str,
+) -> Option<(Def<'db>, bool)> {
+    let own = |module: Module<'db>| {
+        let mut items = module.items(db).iter().copied();
+        items.find(|def| def.kind(db) == DefKind::Type && def.name(db) == name)
+    };
+    if let Some(def) = own(module) {
+        return Some((def, module.file(db).is_prelude(db)));
+    }
+    own(own_prelude(db, module.file(db))?).map(|def| (def, true))
+}
+
 /// The metadata section of a module.
 #[salsa::tracked(returns(clone))]
 pub fn metadata<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<Arc<Metadata>> {
@@ -139,7 +155,7 @@ fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
 
 /// The globals that a definition names.
 #[salsa::tracked(returns(ref))]
-fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
+pub(crate) fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
     let body = body(db, def);
     let mut names: Vec<Name> =
         body.units.iter().flat_map(|unit| unit.globals()).map(|(name, _)| name.clone()).collect();

@@ -1,7 +1,7 @@
 //! Binding chains: flat lists of statements, however long.
 
 use super::*;
-use crate::{TextRange, kind::KindSet};
+use crate::kind::KindSet;
 
 /// `{ … }` as the body of a function, a branch or an arm.
 pub(super) fn block(p: &mut Parser<'_>) {

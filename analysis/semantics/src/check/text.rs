@@ -14,15 +14,7 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
             range,
             format!("`{callee}` takes no attributes"),
         ),
-        ProblemKind::DetachedAttrs(operator) => Diagnostic::new(
-            "tvm-detached-attributes",
-            range,
-            format!(
-                "TVM reads the attributes of `{}` from the metadata section only",
-                operator.name
-            ),
-        )
-        .help("write `attrs_type_key=\"…\"` beside them, or print the module with its metadata"),
+        ProblemKind::DetachedAttrs(operator) => detached(view, number, problem, operator),
         ProblemKind::Kind { param, wanted } => Diagnostic::new(
             "kind-mismatch",
             range,
@@ -80,6 +72,32 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
             range,
             "an argument stands behind an attribute; attributes come last",
         ),
+    }
+}
+
+/// Attributes of an operator that TVM registers without: it does not know of what kind they are.
+fn detached(
+    view: &View<'_>,
+    number: usize,
+    problem: &Problem,
+    operator: &operators::Operator,
+) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        "tvm-detached-attributes",
+        view.place(number, problem.range),
+        format!("TVM does not know of what kind the attributes of `{}` are", operator.name),
+    );
+    let mut calls = view.unit(number).calls.iter();
+    let call = calls.find(|call| {
+        call.written.first().is_some_and(|attr| attr.name_range == problem.range)
+    });
+    match (call.and_then(|call| call.written.last()), operator.schema) {
+        (Some(last), Some(schema)) => {
+            let at = view.place(number, last.value_range).end();
+            let text = format!(", attrs_type_key=\"{}\"", schema.key);
+            diagnostic.fix("Say of what kind they are", [(syntax::TextRange::empty(at), text)])
+        }
+        _ => diagnostic.help("write `attrs_type_key=\"…\"` beside them"),
     }
 }
 
