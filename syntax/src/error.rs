@@ -51,6 +51,8 @@ pub enum SyntaxErrorKind {
     LoneCarriageReturn,
     /// A binding without `;`.
     MissingSemicolon,
+    /// Constructors or arms on lines of their own without `,` between them.
+    MissingComma,
     /// `data T { … }` for `type T { … }`.
     DataDefinition,
     /// `case C(%x) { e }` for `C(%x) => e,`.
@@ -91,19 +93,22 @@ pub enum SyntaxErrorKind {
     ChainedProjection,
     /// `let %x = let %y = …` without parentheses.
     NestedLet,
-    /// `let %x = match (%l) { … };`, `{ … } + %y`: TVM takes blocks and matches only where an
-    /// expression is alone.
-    BareBlock,
     /// `Tensor[s, float32]`, `Tensor[(n, 3), float32]`: shape variables.
     ShapeVariable,
     /// A literal with a suffix that names no scalar of TVM's text format: `1i8`, `nanf`.
     LiteralSuffix,
     /// `match f(%x) { … }`: TVM takes an atom there.
     MatchScrutinee,
+    /// `let %x = match …`, `1 + { … }`: TVM takes these only where a whole expression stands.
+    BareOperand,
     /// `else if` for `else { if … }`.
     ElseIf,
     /// `fn [A](A) -> A` as a type.
     PolymorphicFnType,
+    /// `(_, int32)`: a type left out inside of another.
+    NestedHole,
+    /// `axes=(1, 0)` for `axes=[1, 0]`.
+    AttributeTuple,
 }
 
 impl SyntaxErrorKind {

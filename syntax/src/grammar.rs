@@ -16,7 +16,7 @@ pub(crate) mod patterns;
 pub(crate) mod stmts;
 pub(crate) mod types;
 
-use crate::{SyntaxErrorKind, SyntaxKind, SyntaxKind::*, parser::Parser};
+use crate::{SyntaxErrorKind, SyntaxKind, SyntaxKind::*, TextRange, parser::Parser};
 
 /// A whole file.
 pub(crate) fn source_file(p: &mut Parser<'_>) {
@@ -96,6 +96,32 @@ fn list(
         }
     }
     p.expect_close(close, open_range);
+}
+
+/// The commas between constructors or arms: TVM needs the first of them and can do without the
+/// others.
+#[derive(Default)]
+struct Separators {
+    seen: bool,
+}
+
+impl Separators {
+    /// Takes a comma, or notes that there is none. Says whether the list may go on here; `noted`
+    /// where the absence of the comma is part of something noted already.
+    fn comma(&mut self, p: &mut Parser<'_>, noted: bool) -> bool {
+        if p.eat(T![","]) {
+            self.seen = true;
+            return true;
+        }
+        if p.at(T!["}"]) {
+            return true;
+        }
+        if !self.seen && !noted && p.on_new_line(0) && !p.is_lost() && !p.at_end() {
+            let end = p.last_range().end();
+            p.compat(TextRange::new(end, end), SyntaxErrorKind::MissingComma);
+        }
+        false
+    }
 }
 
 /// A token that cannot be inside the list that `close` would end, so the bracket is missing.

@@ -447,11 +447,15 @@ fn unknown(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     }
 }
 
-/// A carriage return that no line feed follows: TVM stops there.
+/// A carriage return that no line feed follows: TVM stops there, unless it is in a comment or a
+/// string.
 fn lone_carriage_returns(text: &str, out: &mut Tokens) {
     let bytes = text.as_bytes();
     for at in memchr::memchr_iter(b'\r', bytes) {
-        if bytes.get(at + 1) != Some(&b'\n') {
+        let token = out.ends.partition_point(|&end| end as usize <= at);
+        if bytes.get(at + 1) != Some(&b'\n')
+            && out.kinds.get(token) == Some(&SyntaxKind::WHITESPACE)
+        {
             out.error(range(at, at + 1), SyntaxErrorKind::LoneCarriageReturn);
         }
     }

@@ -192,29 +192,10 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
     }
 }
 
-/// Applies the first fix of each diagnostic, the last place first; fixes that overlap wait for
-/// the next round.
+/// Applies the first fix of each diagnostic; fixes that touch each other wait for the next round.
 pub fn fix_all(text: &str, strict: bool) -> String {
     let looked = look(text, strict);
-    let mut edits: Vec<(syntax::TextRange, String)> = Vec::new();
-    for fix in looked.diagnostics.iter().filter_map(|d| d.fixes.first()) {
-        let free = fix.edits.iter().all(|(range, with)| {
-            edits.iter().all(|(other, text)| {
-                other.intersect(*range).is_none_or(|both| both.is_empty() && range != other)
-                    || (other == range && text == with)
-            })
-        });
-        if free {
-            edits.extend(fix.edits.iter().cloned());
-        }
-    }
-    edits.sort_by_key(|(range, _)| (range.start(), range.end()));
-    edits.dedup();
-    let mut out = text.to_owned();
-    for (range, with) in edits.iter().rev() {
-        out.replace_range(std::ops::Range::<usize>::from(*range), with);
-    }
-    out
+    semantics::apply(text, looked.diagnostics.iter().filter_map(|d| d.fixes.first()))
 }
 
 fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {

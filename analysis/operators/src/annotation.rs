@@ -198,16 +198,14 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "`newshape`, with the data type of `data`",
             example: "vm.reshape_tensor(%x, %s, newshape=[2, 3])",
         }),
-    op("vm.shape_of", &["tensor"])
-        .attrs(&SHAPE_OF)
-        .rule("ShapeOf", shape_of)
-        .cost(Cost::Free)
-        .doc(Doc {
+    op("vm.shape_of", &["tensor"]).attrs(&SHAPE_OF).rule("ShapeOf", shape_of).cost(Cost::Free).doc(
+        Doc {
             summary: "The shape of a tensor, as a tensor.",
             args: &["any shape"],
             shape: "`(rank,)`, with the data type `dtype`; a scalar for a scalar",
             example: "vm.shape_of(%x, dtype=\"int64\")",
-        }),
+        },
+    ),
 ];
 
 /// TVM has the operator for its own use between passes and gives it no type.

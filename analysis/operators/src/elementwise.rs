@@ -250,8 +250,10 @@ fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
 fn undefined(call: &mut Call<'_>) -> Outcome {
     Reason::new(
         "operator-undefined",
-        format!("`{}` is a name without an operator: it takes no arguments and has no type",
-            call.operator()),
+        format!(
+            "`{}` is a name without an operator: it takes no arguments and has no type",
+            call.operator()
+        ),
     )
     .mark(Place::Operator, None, "not defined")
     .help("write `multiply(x, divide(clip(add(x, 3f), a_min=0f, a_max=6f), 6f))`")

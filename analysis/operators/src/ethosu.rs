@@ -206,22 +206,12 @@ fn depthwise_conv2d(call: &mut Call<'_>) -> Outcome {
 }
 
 /// A convolution over a feature map that may be taken twice as high and wide.
-fn convolve(
-    call: &mut Call<'_>,
-    ifm: &TensorType,
-    weight: &TensorType,
-    ofm: DataType,
-) -> Outcome {
+fn convolve(call: &mut Call<'_>, ifm: &TensorType, weight: &TensorType, ofm: DataType) -> Outcome {
     let shape = upscaled(call, &ifm.shape)?;
     convolve_in(call, &shape, weight, ofm)
 }
 
-fn convolve_in(
-    call: &mut Call<'_>,
-    ifm: &Shape,
-    weight: &TensorType,
-    ofm: DataType,
-) -> Outcome {
+fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataType) -> Outcome {
     let kernel = two(call, "kernel_shape")?;
     let channels = channels(call, "ofm_channels")?;
     let inner = axis(call, 1, &weight.shape, 3)?;
@@ -250,8 +240,10 @@ fn convolve_in(
                 call.operator()
             ),
         )
-        .rule(format!("`weight` is `(ofm_channels, kernel_shape.0, kernel_shape.1, …)`: `{}`",
-            shape_text(&wanted_shape(&channels, &kernel))))
+        .rule(format!(
+            "`weight` is `(ofm_channels, kernel_shape.0, kernel_shape.1, …)`: `{}`",
+            shape_text(&wanted_shape(&channels, &kernel))
+        ))
         .attribute(attr, wanted.to_string())
         .axis(1, at, found.to_string())
         .fix(attr, value)
@@ -309,12 +301,7 @@ fn input(call: &Call<'_>, position: usize, attr: &'static str, dtypes: &[DataTyp
 }
 
 /// The data type of the result is one of those that the hardware gives.
-fn output(
-    call: &Call<'_>,
-    found: DataType,
-    attr: &'static str,
-    dtypes: &[DataType],
-) -> Outcome {
+fn output(call: &Call<'_>, found: DataType, attr: &'static str, dtypes: &[DataType]) -> Outcome {
     if dtypes.contains(&found) {
         return Ok(());
     }
@@ -435,11 +422,7 @@ fn in_ofm_layout(
     Ok([batch, height, bricks, width, Dim::known(BRICK)].into_iter().collect())
 }
 
-fn elementwise_shape(
-    call: &Call<'_>,
-    ifm: &TensorType,
-    attr: &'static str,
-) -> Result<Shape, Halt> {
+fn elementwise_shape(call: &Call<'_>, ifm: &TensorType, attr: &'static str) -> Result<Shape, Halt> {
     let spatial = spatial(call, &ifm.shape)?;
     in_ofm_layout(call, spatial, channels(call, attr)?, attr)
 }

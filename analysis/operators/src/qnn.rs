@@ -56,12 +56,10 @@ fn data_of(call: &Call<'_>, position: usize, dtypes: &[DataType]) -> Outcome {
     }
     let (operator, name) = (call.operator(), call.name(position));
     let wanted = alternatives(dtypes);
-    let reason = Reason::new(
-        "dtype-mismatch",
-        format!("`{operator}` does not take {found} as {name}"),
-    )
-    .rule(format!("{name} must be {wanted}"))
-    .argument(position, found.to_string());
+    let reason =
+        Reason::new("dtype-mismatch", format!("`{operator}` does not take {found} as {name}"))
+            .rule(format!("{name} must be {wanted}"))
+            .argument(position, found.to_string());
     let quantizes = dtypes.iter().all(|dtype| !dtype.is_float());
     if quantizes && found.is_float() {
         reason.help("make integers of it first: `qnn.quantize(…)`").fail()
@@ -159,11 +157,7 @@ struct Channels {
 impl Channels {
     /// The axis of the argument at `position` that the attribute `attr` names. A scalar has one
     /// channel.
-    fn of_axis(
-        call: &Call<'_>,
-        attr: &'static str,
-        position: usize,
-    ) -> Result<Channels, Halt> {
+    fn of_axis(call: &Call<'_>, attr: &'static str, position: usize) -> Result<Channels, Halt> {
         let tensor = call.tensor(position)?;
         let Some(axis) = call.attrs().int(attr) else { return Err(Halt::Silent) };
         let rank = tensor.rank();
@@ -228,7 +222,8 @@ impl Channels {
         if let Some((of, axis)) = self.axis {
             reason = reason.axis(of, axis, counted(count, "channel"));
             if let (Some(attr), Type::Tensor(tensor)) = (self.attr, call.ty(of)) {
-                let fitting = tensor.shape.iter().position(|size| values.equals(size) == Some(true));
+                let fitting =
+                    tensor.shape.iter().position(|size| values.equals(size) == Some(true));
                 if let Some(fitting) = fitting {
                     reason = reason
                         .help(format!("axis {fitting} of {} has {values}", call.name(of)))

@@ -189,15 +189,6 @@ pub(crate) fn padding_sums(
     }))
 }
 
-/// A list attribute with one value for each of `axes` spatial axes.
-pub(crate) fn per_axis(call: &Call<'_>, name: &'static str, axes: usize) -> Result<Shape, Halt> {
-    let Some(values) = call.attrs().dims(name) else { return Err(Halt::Silent) };
-    if values.len() == axes {
-        return Ok(values);
-    }
-    wrong_length(call, name, values.len(), axes)
-}
-
 /// The failure that a list attribute has the wrong length.
 pub(crate) fn wrong_length<T>(
     call: &Call<'_>,

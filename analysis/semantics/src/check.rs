@@ -4,13 +4,13 @@
 //! diagnostic are made here, from the places in units and the starts of units and definitions;
 //! everything below works without them.
 
+mod compat;
 mod lints;
 mod names;
 mod origin;
 mod relation;
 mod syntax_errors;
 mod text;
-mod tvm;
 mod typing;
 
 use std::sync::Arc;
@@ -25,6 +25,8 @@ use crate::{
     queries,
     view::View,
 };
+use compat::Compat;
+pub use compat::{Converted, apply, to_tvm};
 pub use origin::{Step, origin_of};
 
 /// How many diagnostics a file gets at most. Past that, one more says how many were left out.
@@ -33,9 +35,21 @@ pub const MAX_DIAGNOSTICS: usize = 1_000;
 /// The diagnostics of a file, in the order of the text.
 #[salsa::tracked(returns(clone))]
 pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
+    let mut found = everything(db, file);
+    limit(&mut found);
+    Arc::new(found)
+}
+
+/// The diagnostics of a file, however many.
+fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
     let broken = broken_ranges(db, file);
+    let mut notation = Compat::new(&[]);
+    compat::check_notation(db, file, &mut notation);
+    notation.finish(&mut found);
+    // What a syntax error left behind is no news.
+    let mut compat = Compat::new(&broken);
     for module in modules(db, file) {
         let mut in_module = Vec::new();
         names::check_module(db, *module, &mut in_module);
@@ -44,17 +58,18 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
                 DefKind::Fn | DefKind::Expr => {
                     if let Some(view) = View::new(db, def) {
                         check_def(&view, &mut in_module);
+                        compat::check_def(&view, &mut compat);
                     }
                 }
                 DefKind::Type => names::check_type(db, *module, def, &mut in_module),
                 DefKind::Tir | DefKind::Metadata | DefKind::Version => {}
             }
         }
-        tvm::check_module(db, *module, &mut in_module);
-        // What a syntax error left behind is no news.
+        compat::check_module(db, *module, &mut compat);
         in_module.retain(|d| d.severity < Severity::Warning || !touches(&broken, d.range));
         found.extend(in_module);
     }
+    compat.finish(&mut found);
     if Settings::get(db).strict(db) {
         for diagnostic in &mut found {
             if code_of(diagnostic.code).is_some_and(|code| code.tvm) {
@@ -66,8 +81,7 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
         (a.range.start(), b.severity, a.code).cmp(&(b.range.start(), a.severity, b.code))
     });
     found.dedup();
-    limit(&mut found);
-    Arc::new(found)
+    found
 }
 
 /// Where syntax errors stand.
@@ -119,7 +133,6 @@ fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     lints::check_def(view, found);
-    tvm::check_def(view, found);
 }
 
 /// Whether a definition has an error that its types tell.

@@ -26,10 +26,13 @@ mod queries;
 pub mod scope;
 mod view;
 
-pub use check::{MAX_DIAGNOSTICS, Step, check_file, has_type_errors, is_fully_typed, origin_of};
+pub use check::{
+    Converted, MAX_DIAGNOSTICS, Step, apply, check_file, has_type_errors, is_fully_typed,
+    origin_of, to_tvm,
+};
 pub use db::{Cache, Database, Db, Settings, SourceFile};
 pub use diagnostic::{Code, Diagnostic, Fix, Related, Severity, code_of, codes};
 pub use item::{Def, DefKind, ItemGreen, Module, module, modules};
 pub use queries::*;
-pub use salsa::{Cancelled, CancellationToken};
+pub use salsa::{CancellationToken, Cancelled};
 pub use view::{Spot, TypeAt, View, types_in};

@@ -92,7 +92,8 @@ pub fn global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<(
     }
     let found = own_global(db, prelude_behind(db, module.file(db), name)?, name)?;
     // `@map` of the prelude is about its `List`, and not about another one of the module.
-    let fits = signature(db, found).is_none_or(|ty| module_types(db, module).stands_for_prelude(&ty));
+    let fits =
+        signature(db, found).is_none_or(|ty| module_types(db, module).stands_for_prelude(&ty));
     fits.then_some((found, true))
 }
 
@@ -156,7 +157,7 @@ fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
 
 /// The globals that a definition names.
 #[salsa::tracked(returns(ref))]
-fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
+pub(crate) fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
     let body = body(db, def);
     let mut names: Vec<Name> =
         body.units.iter().flat_map(|unit| unit.globals()).map(|(name, _)| name.clone()).collect();
@@ -271,11 +272,7 @@ fn infer_group<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Arc<Inference>> {
 
 /// The types of a definition.
 pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
-    if Settings::get(db).strict(db) {
-        tvm_inference(db, def)
-    } else {
-        general_inference(db, def)
-    }
+    if Settings::get(db).strict(db) { tvm_inference(db, def) } else { general_inference(db, def) }
 }
 
 /// The types of a definition, each as general as can be.
@@ -368,7 +365,10 @@ pub fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Name> {
 }
 
 /// The global whose call TVM finds no type for.
-pub(crate) fn called_by<'u>(unit: &'u crate::body::Unit, finding: &infer::Finding) -> Option<&'u Name> {
+pub(crate) fn called_by<'u>(
+    unit: &'u crate::body::Unit,
+    finding: &infer::Finding,
+) -> Option<&'u Name> {
     use crate::body::{Callee, Expr};
     let infer::Finding::OpenExpr(expr) = finding else { return None };
     let Expr::Call(call) = unit.expr(*expr) else { return None };

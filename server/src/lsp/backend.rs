@@ -1,10 +1,6 @@
 //! The protocol's methods: each puts what it was sent into the mailbox, and waits for the answer.
 
-use tower_lsp::{
-    Client, LanguageServer,
-    jsonrpc::Result,
-    lsp_types::*,
-};
+use tower_lsp::{Client, LanguageServer, jsonrpc::Result, lsp_types::*};
 
 use super::{
     convert,

@@ -38,10 +38,7 @@ impl Default for Config {
             prelude: true,
             delivery: Delivery::Auto,
             disabled: Vec::new(),
-            limits: Limits {
-                code: crate::input::MAX_CODE as usize,
-                parse: ParseLimits::default(),
-            },
+            limits: Limits { code: crate::input::MAX_CODE as usize, parse: ParseLimits::default() },
         }
     }
 }
@@ -132,9 +129,11 @@ pub(super) fn read(settings: &Value) -> (Config, Vec<String>) {
         }
     }
     for (path, value) in leaves(settings) {
-        let is_known = SETTINGS.iter().any(|s| s.path == path || s.path.starts_with(&format!("{path}.")));
+        let is_known =
+            SETTINGS.iter().any(|s| s.path == path || s.path.starts_with(&format!("{path}.")));
         // What only the editor knows is none of the server's business.
-        let is_editors = path.starts_with("server.") || path.starts_with("trace.") || path == "trace";
+        let is_editors =
+            path.starts_with("server.") || path.starts_with("trace.") || path == "trace";
         if !is_known && !is_editors && known + complaints.len() < 100 {
             complaints.push(format!("there is no setting `relay.{path}` (it was {value})"));
         }
@@ -150,8 +149,7 @@ fn leaves(settings: &Value) -> Vec<(String, &Value)> {
         match value {
             Value::Object(fields) if path.matches('.').count() < 4 => {
                 for (key, value) in fields {
-                    let path =
-                        if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                     stack.push((path, value));
                 }
             }

@@ -152,7 +152,8 @@ impl Document {
         };
         let (start, end) = (place(range.start), place(range.end));
         if start > end {
-            oddities.push(Oddity("an edit ends before it begins; it was applied turned round".into()));
+            oddities
+                .push(Oddity("an edit ends before it begins; it was applied turned round".into()));
         }
         TextRange::new(start.min(end), start.max(end))
     }

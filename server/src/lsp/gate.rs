@@ -74,8 +74,7 @@ where
         match request.method() {
             "shutdown" => self.shut_down = true,
             "exit" => {
-                let farewell =
-                    if self.shut_down { Farewell::Proper } else { Farewell::Abrupt };
+                let farewell = if self.shut_down { Farewell::Proper } else { Farewell::Abrupt };
                 if let Some(exited) = self.exited.take() {
                     // Nobody listens only if the server has ended already.
                     let _ = exited.send(farewell);

@@ -6,9 +6,7 @@ use tower_lsp::{
     lsp_types::{
         Diagnostic, MessageType, NumberOrString, ProgressParams, ProgressParamsValue, Registration,
         Url, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressCreateParams,
-        WorkDoneProgressEnd,
-        notification::Progress,
-        request::WorkDoneProgressCreate,
+        WorkDoneProgressEnd, notification::Progress, request::WorkDoneProgressCreate,
     },
 };
 

@@ -507,8 +507,7 @@ impl Owner {
         state.items = Some(items.clone());
         if self.is_pushing() {
             let items = Arc::unwrap_or_clone(items);
-            let message =
-                Message::Diagnostics { uri: checked.uri, items, version: Some(version) };
+            let message = Message::Diagnostics { uri: checked.uri, items, version: Some(version) };
             self.outgoing.send(message);
         }
     }

@@ -64,10 +64,18 @@ fn value(p: &mut Parser<'_>) {
                 p.bump();
                 value(p);
                 // TVM takes one value in parentheses; a tuple is no attribute value.
-                while p.eat(T![","]) && !p.at(T![")"]) {
+                let mut tuple = false;
+                while p.eat(T![","]) {
+                    tuple = true;
+                    if p.at(T![")"]) {
+                        break;
+                    }
                     value(p);
                 }
-                p.expect_close(T![")"], open);
+                if p.expect_close(T![")"], open) && tuple {
+                    let whole = open.cover(p.last_range());
+                    p.compat(whole, SyntaxErrorKind::AttributeTuple);
+                }
                 paren.complete(p, ATTR_LIST);
             });
         }

@@ -1,12 +1,21 @@
 //! Expressions.
 
 use super::*;
-use crate::{TextRange, kind::KindSet, parser::Completed};
+use crate::{kind::KindSet, parser::Completed};
 
-/// An expression, or an error.
+/// An expression that is part of something, or an error.
 pub(super) fn expr(p: &mut Parser<'_>) {
-    if opt_expr(p).is_none() {
-        p.expected("an expression");
+    let first = p.range();
+    match opt_expr(p) {
+        Some(expr) => operand(p, first, expr),
+        None => p.expected("an expression"),
+    }
+}
+
+/// TVM takes a `match` or a block where a whole expression stands, and not as a part of one.
+fn operand(p: &mut Parser<'_>, first: TextRange, expr: Completed) {
+    if matches!(expr.kind(), MATCH_EXPR | BLOCK_EXPR) {
+        p.compat(first.cover(p.last_range()), SyntaxErrorKind::BareOperand);
     }
 }
 
@@ -30,19 +39,16 @@ fn binding_power(kind: SyntaxKind) -> u8 {
 
 /// `a op b op c`, all left-associative.
 fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
-    let start = p.range();
+    let first = p.range();
     let mut left = postfix(p)?;
     let mut chain = 0;
     loop {
         let operator = p.current();
         let power = binding_power(operator);
-        let is_operand = min > 0 || power > 0;
-        if is_operand && chain == 0 {
-            bare_block(p, start, left.kind());
-        }
         if power == 0 || power <= min {
             return Some(left);
         }
+        operand(p, first, left);
         if operator == T!["-"] && p.nth(1) == INT && p.is_glued(1) && !p.is_glued(0) {
             // `%a -1`: for TVM a variable and a number.
             p.compat(p.range(), SyntaxErrorKind::GluedMinus);
@@ -57,37 +63,23 @@ fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
         }
         let infix_expr = left.precede(p);
         p.bump();
-        if infix(p, power).is_none() {
-            p.expected("an expression");
+        let right = p.range();
+        match infix(p, power) {
+            Some(expr) => operand(p, right, expr),
+            None => p.expected("an expression"),
         }
         left = infix_expr.complete(p, INFIX_EXPR);
     }
 }
 
-/// TVM takes blocks and matches where an expression stands alone, and not as part of another.
-pub(super) fn bare_block(p: &mut Parser<'_>, start: TextRange, kind: SyntaxKind) {
-    if matches!(kind, BLOCK_EXPR | MATCH_EXPR) {
-        p.compat(start.cover(p.last_range()), SyntaxErrorKind::BareBlock);
-    }
-}
-
-/// The value of a binding.
-pub(super) fn value(p: &mut Parser<'_>) {
-    let start = p.range();
-    match opt_expr(p) {
-        Some(value) => bare_block(p, start, value.kind()),
-        None => p.expected("an expression"),
-    }
-}
-
 /// Calls and projections, in any number: `f(%x)(%y)`, `%t.0`.
 fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
-    let start = p.range();
+    let first = p.range();
     let mut expr = opt_atom(p)?;
     let mut chain = 0;
     loop {
-        if chain == 0 && matches!(p.current(), T!["("] | T!["."]) {
-            bare_block(p, start, expr.kind());
+        if matches!(p.current(), T!["("] | T!["."]) {
+            operand(p, first, expr);
         }
         let next = match p.current() {
             T!["("] => {
@@ -304,12 +296,7 @@ fn number(p: &mut Parser<'_>) {
         FLOAT if text.starts_with("nan") || text.starts_with("inff") && text != "inff" => {
             p.compat(range, SyntaxErrorKind::LiteralSuffix);
         }
-        INT | FLOAT => {
-            let suffix = text.rfind(['i', 'f']).map_or("", |at| &text[at + 1..]);
-            if !matches!(suffix, "" | "16" | "32" | "64") {
-                p.compat(range, SyntaxErrorKind::LiteralSuffix);
-            }
-        }
+        INT if text.ends_with("i8") => p.compat(range, SyntaxErrorKind::LiteralSuffix),
         _ => {}
     }
     let is_number = matches!(p.current(), INT | FLOAT);
@@ -432,16 +419,18 @@ fn arm_list(p: &mut Parser<'_>) {
     let arms = p.start();
     let open = p.range();
     p.bump();
+    let mut separators = Separators::default();
     while !p.at(T!["}"]) && !p.at_end() && !items::at_item_line(p) {
         let before = p.position();
-        arm(p);
+        let case = arm(p);
         if p.is_lost() && !p.on_new_line(0) {
             params::skip_to_brace(p);
         }
         if p.on_new_line(0) {
             p.recover();
         }
-        if !p.eat(T![","]) && !p.at(T!["}"]) && !p.on_new_line(0) {
+        // The manual writes arms on lines of their own, without commas.
+        if !separators.comma(p, case) && !p.on_new_line(0) {
             p.expected("`,`");
         }
         if p.position() == before {
@@ -452,8 +441,8 @@ fn arm_list(p: &mut Parser<'_>) {
     arms.complete(p, ARM_LIST);
 }
 
-/// `Cons(%x, _) => e`, `case Cons(%x, _) { e }`
-fn arm(p: &mut Parser<'_>) {
+/// `Cons(%x, _) => e`, `case Cons(%x, _) { e }`. Says whether it is the latter.
+fn arm(p: &mut Parser<'_>) -> bool {
     let arm = p.start();
     let case = p.at_word("case") && matches!(p.nth(1), IDENT | LOCAL | L_PAREN);
     if case {
@@ -472,6 +461,7 @@ fn arm(p: &mut Parser<'_>) {
         }
     }
     arm.complete(p, ARM);
+    case
 }
 
 /// `ref(e)`, `ref_read(r)`, `ref_write(r, e)`

@@ -173,15 +173,16 @@ fn type_def(p: &mut Parser<'_>) {
         let constructors = p.start();
         let open = p.range();
         p.bump();
+        let mut separators = Separators::default();
         while !p.at(T!["}"]) && !p.at_end() && !at_item_line(p) {
             if !p.at(IDENT) {
                 p.expected("a constructor");
                 p.bump_unexpected();
                 continue;
             }
-            constructor(p);
+            let signature = constructor(p);
             // The manual writes one constructor a line, without commas.
-            if !p.eat(T![","]) && !p.at(T!["}"]) && !p.on_new_line(0) {
+            if !separators.comma(p, signature) && !p.on_new_line(0) {
                 p.expected("`,`");
                 let error = p.start();
                 while !p.on_new_line(0) && !matches!(p.current(), T!["}"] | END_OF_FILE) {
@@ -199,8 +200,9 @@ fn type_def(p: &mut Parser<'_>) {
     item.complete(p, TYPE_DEF);
 }
 
-/// `Cons(A, List[A])`, `Nil`, `S : (Nat) -> Nat`
-fn constructor(p: &mut Parser<'_>) {
+/// `Cons(A, List[A])`, `Nil`, `S : (Nat) -> Nat`. Says whether it is the latter.
+fn constructor(p: &mut Parser<'_>) -> bool {
+    let mut signature = false;
     let constructor = p.start();
     let name = p.start();
     p.bump();
@@ -209,6 +211,7 @@ fn constructor(p: &mut Parser<'_>) {
         types::tuple_type(p);
     } else if p.at(T![":"]) {
         p.compat(p.range(), SyntaxErrorKind::ConstructorSignature);
+        signature = true;
         p.bump();
         if p.at(T!["("]) {
             types::tuple_type(p);
@@ -218,6 +221,7 @@ fn constructor(p: &mut Parser<'_>) {
         params::opt_ret_type(p);
     }
     constructor.complete(p, CONSTRUCTOR);
+    signature
 }
 
 /// Whether a TIR function, as TVM prints one among Relay definitions, begins here.

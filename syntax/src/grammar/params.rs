@@ -111,6 +111,11 @@ fn param(p: &mut Parser<'_>) {
 
 /// `-> T`
 pub(super) fn opt_ret_type(p: &mut Parser<'_>) {
+    ret_type(p, types::ty);
+}
+
+/// `-> T`, with `ty` for the type.
+pub(super) fn ret_type(p: &mut Parser<'_>, ty: fn(&mut Parser<'_>)) {
     if p.at(T!["->"]) || (p.at(T!["-"]) && p.nth(1) == T![">"]) {
         let ret = p.start();
         // TVM reads the arrow as two tokens, so white space may stand between.
@@ -118,7 +123,7 @@ pub(super) fn opt_ret_type(p: &mut Parser<'_>) {
             p.bump();
             p.bump();
         }
-        types::ty(p);
+        ty(p);
         ret.complete(p, RET_TYPE);
     }
 }

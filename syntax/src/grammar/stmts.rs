@@ -1,7 +1,7 @@
 //! Binding chains: flat lists of statements, however long.
 
 use super::*;
-use crate::{TextRange, kind::KindSet};
+use crate::kind::KindSet;
 
 /// `{ … }` as the body of a function, a branch or an arm.
 pub(super) fn block(p: &mut Parser<'_>) {
@@ -139,7 +139,7 @@ fn let_stmt(p: &mut Parser<'_>, style: Style) {
         if p.at(T!["let"]) {
             nested_let(p);
         } else {
-            exprs::value(p);
+            exprs::expr(p);
         }
     }
     end_of_statement(p, style);
@@ -170,7 +170,7 @@ fn graph_stmt(p: &mut Parser<'_>, style: Style) {
     p.bump();
     name.complete(p, NAME);
     p.bump();
-    exprs::value(p);
+    exprs::expr(p);
     let ended = p.on_new_line(0) || (p.at(T!["}"]) && at_block_end(p, style));
     if !p.at(T![";"]) && !p.is_lost() && ended && !p.at_end() {
         // The manual's notation.

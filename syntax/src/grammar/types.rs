@@ -41,9 +41,17 @@ pub(super) fn ty(p: &mut Parser<'_>) {
 fn list_of_types(p: &mut Parser<'_>, open: SyntaxKind, close: SyntaxKind) {
     list(p, open, close, |p| {
         let before = p.position();
-        ty(p);
+        inner_type(p);
         p.position() > before
     });
+}
+
+/// A type inside of another. TVM takes `_` for a whole type only.
+fn inner_type(p: &mut Parser<'_>) {
+    if p.at_word("_") {
+        p.compat(p.range(), SyntaxErrorKind::NestedHole);
+    }
+    ty(p);
 }
 
 /// `(A, B)`, `(A,)`, `()`
@@ -67,7 +75,7 @@ fn fn_type(p: &mut Parser<'_>) {
         p.expected("the argument types");
     }
     if p.at(T!["->"]) || p.at(T!["-"]) {
-        params::opt_ret_type(p);
+        params::ret_type(p, inner_type);
     } else {
         p.expected("`->`");
     }

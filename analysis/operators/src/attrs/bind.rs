@@ -192,7 +192,9 @@ fn convert(field: &AttrField, value: &AttrValue) -> Result<AttrValue, Misfit> {
         (T::Bool, V::Int { .. } | V::Bool(_)) => {
             Ok(V::Bool(value.as_int().is_some_and(|value| value != 0)))
         }
-        (T::Float, V::Float(_)) | (T::Float, V::Int { .. } | V::Bool(_)) if is_number(field, value) => {
+        (T::Float, V::Float(_)) | (T::Float, V::Int { .. } | V::Bool(_))
+            if is_number(field, value) =>
+        {
             match (value.as_float(), field.least) {
                 (Some(value), Some(least)) if value < least as f64 => Err(Misfit::TooSmall(least)),
                 _ => Ok(value.clone()),
@@ -220,8 +222,9 @@ fn convert(field: &AttrField, value: &AttrValue) -> Result<AttrValue, Misfit> {
         (T::Floats, V::List(values)) => {
             list(values, |v| is_number(field, v).then(|| v.clone())).map_or_else(misfit, Ok)
         }
-        (T::IntLists, V::List(rows)) => list(rows, |row| list(row.as_list()?, integer))
-            .map_or_else(misfit, Ok),
+        (T::IntLists, V::List(rows)) => {
+            list(rows, |row| list(row.as_list()?, integer)).map_or_else(misfit, Ok)
+        }
         (T::DimLists, V::List(rows)) => {
             list(rows, |row| list(row.as_list()?, size)).map_or_else(misfit, Ok)
         }
@@ -259,10 +262,7 @@ fn takes_none(field: &AttrField) -> bool {
 }
 
 /// A list of which every item is converted.
-fn list(
-    values: &[AttrValue],
-    item: impl Fn(&AttrValue) -> Option<AttrValue>,
-) -> Option<AttrValue> {
+fn list(values: &[AttrValue], item: impl Fn(&AttrValue) -> Option<AttrValue>) -> Option<AttrValue> {
     let convert = |value: &AttrValue| match value {
         AttrValue::Error | AttrValue::Meta { .. } => Some(value.clone()),
         value => item(value),

@@ -210,9 +210,7 @@ pub static CONV_GEMM_WEIGHT_TRANSFORM: AttrSchema = schema(
 /// `relay.attrs.ConvWinogradWeightTransformAttrs`
 pub static CONV_WINOGRAD_WEIGHT_TRANSFORM: AttrSchema = schema(
     "relay.attrs.ConvWinogradWeightTransformAttrs",
-    &[
-        field("tile_size", AttrType::Int, AttrDefault::Required),
-    ],
+    &[field("tile_size", AttrType::Int, AttrDefault::Required)],
 );
 
 /// `relay.attrs.CorrelationAttrs`

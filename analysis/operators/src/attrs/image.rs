@@ -5,17 +5,13 @@ use super::*;
 /// `relay.attrs.AffineGridAttrs`
 pub static AFFINE_GRID: AttrSchema = schema(
     "relay.attrs.AffineGridAttrs",
-    &[
-        field("target_shape", AttrType::Dims, AttrDefault::Required),
-    ],
+    &[field("target_shape", AttrType::Dims, AttrDefault::Required)],
 );
 
 /// `relay.attrs.AllClassNonMaximumSuppressionAttrs`
 pub static ALL_CLASS_NON_MAXIMUM_SUPPRESSION: AttrSchema = schema(
     "relay.attrs.AllClassNonMaximumSuppressionAttrs",
-    &[
-        field("output_format", AttrType::Str, AttrDefault::Str("onnx")),
-    ],
+    &[field("output_format", AttrType::Str, AttrDefault::Str("onnx"))],
 );
 
 /// `relay.attrs.CropAndResizeAttrs`
@@ -179,12 +175,8 @@ pub static RESIZE3D: AttrSchema = schema(
 );
 
 /// `relay.attrs.YoloReorgAttrs`
-pub static YOLO_REORG: AttrSchema = schema(
-    "relay.attrs.YoloReorgAttrs",
-    &[
-        boxed("stride", AttrType::Int, AttrDefault::Int(1)),
-    ],
-);
+pub static YOLO_REORG: AttrSchema =
+    schema("relay.attrs.YoloReorgAttrs", &[boxed("stride", AttrType::Int, AttrDefault::Int(1))]);
 
 pub(super) static ALL: &[&AttrSchema] = &[
     &AFFINE_GRID,

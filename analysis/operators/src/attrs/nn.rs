@@ -108,12 +108,8 @@ pub static BATCH_TO_SPACE_ND: AttrSchema = schema(
 );
 
 /// `relay.attrs.BiasAddAttrs`
-pub static BIAS_ADD: AttrSchema = schema(
-    "relay.attrs.BiasAddAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Int(1)),
-    ],
-);
+pub static BIAS_ADD: AttrSchema =
+    schema("relay.attrs.BiasAddAttrs", &[field("axis", AttrType::Int, AttrDefault::Int(1))]);
 
 /// `relay.attrs.DenseAttrs`
 pub static DENSE: AttrSchema = schema(
@@ -144,12 +140,8 @@ pub static DILATE: AttrSchema = schema(
 );
 
 /// `relay.attrs.DropoutAttrs`
-pub static DROPOUT: AttrSchema = schema(
-    "relay.attrs.DropoutAttrs",
-    &[
-        field("rate", AttrType::Float, AttrDefault::Float(0.5)),
-    ],
-);
+pub static DROPOUT: AttrSchema =
+    schema("relay.attrs.DropoutAttrs", &[field("rate", AttrType::Float, AttrDefault::Float(0.5))]);
 
 /// `relay.attrs.EthosuPoolingAttrs`
 pub static ETHOSU_POOLING: AttrSchema = schema(
@@ -176,12 +168,8 @@ pub static ETHOSU_POOLING: AttrSchema = schema(
 );
 
 /// `relay.attrs.FIFOBufferAttrs`
-pub static FIFO_BUFFER: AttrSchema = schema(
-    "relay.attrs.FIFOBufferAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Int(0)),
-    ],
-);
+pub static FIFO_BUFFER: AttrSchema =
+    schema("relay.attrs.FIFOBufferAttrs", &[field("axis", AttrType::Int, AttrDefault::Int(0))]);
 
 /// `relay.attrs.GlobalPool2DAttrs`
 pub static GLOBAL_POOL2D: AttrSchema = schema(
@@ -250,9 +238,7 @@ pub static LAYER_NORM: AttrSchema = schema(
 /// `relay.attrs.LeakyReluAttrs`
 pub static LEAKY_RELU: AttrSchema = schema(
     "relay.attrs.LeakyReluAttrs",
-    &[
-        at_least(0, field("alpha", AttrType::Float, AttrDefault::Float(0.25))),
-    ],
+    &[at_least(0, field("alpha", AttrType::Float, AttrDefault::Float(0.25)))],
 );
 
 /// `relay.attrs.MatmulAttrs`
@@ -336,12 +322,8 @@ pub static NORMAL: AttrSchema = schema(
 );
 
 /// `relay.attrs.PReluAttrs`
-pub static P_RELU: AttrSchema = schema(
-    "relay.attrs.PReluAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Int(1)),
-    ],
-);
+pub static P_RELU: AttrSchema =
+    schema("relay.attrs.PReluAttrs", &[field("axis", AttrType::Int, AttrDefault::Int(1))]);
 
 /// `relay.attrs.PadAttrs`
 pub static PAD: AttrSchema = schema(
@@ -363,12 +345,8 @@ pub static ROI_POOL: AttrSchema = schema(
 );
 
 /// `relay.attrs.SoftmaxAttrs`
-pub static SOFTMAX: AttrSchema = schema(
-    "relay.attrs.SoftmaxAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Int(-1)),
-    ],
-);
+pub static SOFTMAX: AttrSchema =
+    schema("relay.attrs.SoftmaxAttrs", &[field("axis", AttrType::Int, AttrDefault::Int(-1))]);
 
 /// `relay.attrs.SpaceToBatchNDAttrs`
 pub static SPACE_TO_BATCH_ND: AttrSchema = schema(
@@ -383,25 +361,17 @@ pub static SPACE_TO_BATCH_ND: AttrSchema = schema(
 /// `relay.attrs.SparseDenseAttrs`
 pub static SPARSE_DENSE: AttrSchema = schema(
     "relay.attrs.SparseDenseAttrs",
-    &[
-        field("sparse_lhs", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
+    &[field("sparse_lhs", AttrType::Bool, AttrDefault::Bool(false))],
 );
 
 /// `relay.attrs.SparseToDenseAttrs`
 pub static SPARSE_TO_DENSE: AttrSchema = schema(
     "relay.attrs.SparseToDenseAttrs",
-    &[
-        field("output_shape", AttrType::Ints, AttrDefault::Required),
-    ],
+    &[field("output_shape", AttrType::Ints, AttrDefault::Required)],
 );
 
 /// `relay.attrs.SparseTransposeAttrs`
-pub static SPARSE_TRANSPOSE: AttrSchema = schema(
-    "relay.attrs.SparseTransposeAttrs",
-    &[
-    ],
-);
+pub static SPARSE_TRANSPOSE: AttrSchema = schema("relay.attrs.SparseTransposeAttrs", &[]);
 
 /// `relay.attrs.SubPixelAttrs`
 pub static SUB_PIXEL: AttrSchema = schema(

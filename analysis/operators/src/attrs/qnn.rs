@@ -44,15 +44,8 @@ pub static REQUANTIZE: AttrSchema = schema(
 /// one of `qnn.simulated_quantize`, is what the text format knows.
 pub static SIMULATED_QUANTIZE: AttrSchema = schema(
     "relay.attrs.SimulatedQuantizeAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Int(-1)),
-    ],
+    &[field("axis", AttrType::Int, AttrDefault::Int(-1))],
 );
 
-pub(super) static ALL: &[&AttrSchema] = &[
-    &BROADCAST,
-    &DEQUANTIZE,
-    &QUANTIZE,
-    &REQUANTIZE,
-    &SIMULATED_QUANTIZE,
-];
+pub(super) static ALL: &[&AttrSchema] =
+    &[&BROADCAST, &DEQUANTIZE, &QUANTIZE, &REQUANTIZE, &SIMULATED_QUANTIZE];

@@ -24,33 +24,21 @@ pub static ALLOC_TENSOR: AttrSchema = schema(
 /// `relay.attrs.CallLoweredAttrs`
 pub static CALL_LOWERED: AttrSchema = schema(
     "relay.attrs.CallLoweredAttrs",
-    &[
-        field("metadata", AttrType::Object, AttrDefault::None),
-    ],
+    &[field("metadata", AttrType::Object, AttrDefault::None)],
 );
 
 /// `relay.attrs.CastHintAttrs`
-pub static CAST_HINT: AttrSchema = schema(
-    "relay.attrs.CastHintAttrs",
-    &[
-        field("dtype", AttrType::DType, AttrDefault::Required),
-    ],
-);
+pub static CAST_HINT: AttrSchema =
+    schema("relay.attrs.CastHintAttrs", &[field("dtype", AttrType::DType, AttrDefault::Required)]);
 
 /// `relay.attrs.CompilerAttrs`
-pub static COMPILER: AttrSchema = schema(
-    "relay.attrs.CompilerAttrs",
-    &[
-        field("compiler", AttrType::Str, AttrDefault::Required),
-    ],
-);
+pub static COMPILER: AttrSchema =
+    schema("relay.attrs.CompilerAttrs", &[field("compiler", AttrType::Str, AttrDefault::Required)]);
 
 /// `relay.attrs.DebugAttrs`
 pub static DEBUG: AttrSchema = schema(
     "relay.attrs.DebugAttrs",
-    &[
-        field("debug_func", AttrType::Object, AttrDefault::Required),
-    ],
+    &[field("debug_func", AttrType::Object, AttrDefault::Required)],
 );
 
 /// `DictAttrs`: names of any kind, of which no type depends.
@@ -151,42 +139,30 @@ pub static ON_DEVICE: AttrSchema = schema(
 /// `relay.attrs.ReshapeTensorAttrs`
 pub static RESHAPE_TENSOR: AttrSchema = schema(
     "relay.attrs.ReshapeTensorAttrs",
-    &[
-        field("newshape", AttrType::Dims, AttrDefault::Required),
-    ],
+    &[field("newshape", AttrType::Dims, AttrDefault::Required)],
 );
 
 /// `relay.attrs.ShapeFuncAttrs`
 pub static SHAPE_FUNC: AttrSchema = schema(
     "relay.attrs.ShapeFuncAttrs",
-    &[
-        field("is_input", AttrType::Ints, AttrDefault::Required),
-    ],
+    &[field("is_input", AttrType::Ints, AttrDefault::Required)],
 );
 
 /// `relay.attrs.ShapeOfAttrs`
 pub static SHAPE_OF: AttrSchema = schema(
     "relay.attrs.ShapeOfAttrs",
-    &[
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
+    &[field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID))],
 );
 
 /// `relay.attrs.TupleGetItemAttrs`
 pub static TUPLE_GET_ITEM: AttrSchema = schema(
     "relay.attrs.TupleGetItemAttrs",
-    &[
-        field("index", AttrType::Int, AttrDefault::Required),
-    ],
+    &[field("index", AttrType::Int, AttrDefault::Required)],
 );
 
 /// `relay.attrs.WithFuncIdAttrs`
-pub static WITH_FUNC_ID: AttrSchema = schema(
-    "relay.attrs.WithFuncIdAttrs",
-    &[
-        field("fid", AttrType::Int, AttrDefault::Int(-1)),
-    ],
-);
+pub static WITH_FUNC_ID: AttrSchema =
+    schema("relay.attrs.WithFuncIdAttrs", &[field("fid", AttrType::Int, AttrDefault::Int(-1))]);
 
 pub(super) static ALL: &[&AttrSchema] = &[
     &ALLOC_STORAGE,

@@ -44,12 +44,8 @@ pub static AUTO_SCHEDULER_LAYOUT_TRANSFORM: AttrSchema = schema(
 );
 
 /// `relay.attrs.CastAttrs`
-pub static CAST: AttrSchema = schema(
-    "relay.attrs.CastAttrs",
-    &[
-        field("dtype", AttrType::DType, AttrDefault::Required),
-    ],
-);
+pub static CAST: AttrSchema =
+    schema("relay.attrs.CastAttrs", &[field("dtype", AttrType::DType, AttrDefault::Required)]);
 
 /// `relay.attrs.ClipAttrs`
 pub static CLIP: AttrSchema = schema(
@@ -61,36 +57,22 @@ pub static CLIP: AttrSchema = schema(
 );
 
 /// `relay.attrs.ConcatenateAttrs`
-pub static CONCATENATE: AttrSchema = schema(
-    "relay.attrs.ConcatenateAttrs",
-    &[
-        field("axis", AttrType::Int, AttrDefault::Int(0)),
-    ],
-);
+pub static CONCATENATE: AttrSchema =
+    schema("relay.attrs.ConcatenateAttrs", &[field("axis", AttrType::Int, AttrDefault::Int(0))]);
 
 /// `relay.attrs.DFTAttrs`
-pub static DFT: AttrSchema = schema(
-    "relay.attrs.DFTAttrs",
-    &[
-        boxed("inverse", AttrType::Bool, AttrDefault::Bool(false)),
-    ],
-);
+pub static DFT: AttrSchema =
+    schema("relay.attrs.DFTAttrs", &[boxed("inverse", AttrType::Bool, AttrDefault::Bool(false))]);
 
 /// `relay.attrs.DynExpandDimsAttrs`
 pub static DYN_EXPAND_DIMS: AttrSchema = schema(
     "relay.attrs.DynExpandDimsAttrs",
-    &[
-        at_least(0, field("num_newaxis", AttrType::Int, AttrDefault::Int(1))),
-    ],
+    &[at_least(0, field("num_newaxis", AttrType::Int, AttrDefault::Int(1)))],
 );
 
 /// `relay.attrs.EinsumAttrs`
-pub static EINSUM: AttrSchema = schema(
-    "relay.attrs.EinsumAttrs",
-    &[
-        boxed("equation", AttrType::Str, AttrDefault::Required),
-    ],
-);
+pub static EINSUM: AttrSchema =
+    schema("relay.attrs.EinsumAttrs", &[boxed("equation", AttrType::Str, AttrDefault::Required)]);
 
 /// `relay.attrs.ExpandDimsAttrs`
 pub static EXPAND_DIMS: AttrSchema = schema(
@@ -121,12 +103,8 @@ pub static FIXED_POINT_MULTIPLY_PER_AXIS: AttrSchema = schema(
 );
 
 /// `relay.attrs.GatherAttrs`
-pub static GATHER: AttrSchema = schema(
-    "relay.attrs.GatherAttrs",
-    &[
-        field("axis", AttrType::OptionalInt, AttrDefault::None),
-    ],
-);
+pub static GATHER: AttrSchema =
+    schema("relay.attrs.GatherAttrs", &[field("axis", AttrType::OptionalInt, AttrDefault::None)]);
 
 /// `relay.attrs.GatherNDAttrs`
 pub static GATHER_ND: AttrSchema = schema(
@@ -169,33 +147,25 @@ pub static MATRIX_SET_DIAG: AttrSchema = schema(
 /// `relay.attrs.MeshgridAttrs`
 pub static MESHGRID: AttrSchema = schema(
     "relay.attrs.MeshgridAttrs",
-    &[
-        field("indexing", AttrType::Str, AttrDefault::Str("ij")),
-    ],
+    &[field("indexing", AttrType::Str, AttrDefault::Str("ij"))],
 );
 
 /// `relay.attrs.MetaScheduleLayoutTransformAttrs`
 pub static META_SCHEDULE_LAYOUT_TRANSFORM: AttrSchema = schema(
     "relay.attrs.MetaScheduleLayoutTransformAttrs",
-    &[
-        field("index_map", AttrType::Object, AttrDefault::Required),
-    ],
+    &[field("index_map", AttrType::Object, AttrDefault::Required)],
 );
 
 /// `relay.attrs.MultinomialAttrs`
 pub static MULTINOMIAL: AttrSchema = schema(
     "relay.attrs.MultinomialAttrs",
-    &[
-        boxed("num_samples", AttrType::Int, AttrDefault::Int(1)),
-    ],
+    &[boxed("num_samples", AttrType::Int, AttrDefault::Int(1))],
 );
 
 /// `relay.attrs.NdarraySizeAttrs`
 pub static NDARRAY_SIZE: AttrSchema = schema(
     "relay.attrs.NdarraySizeAttrs",
-    &[
-        field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID)),
-    ],
+    &[field("dtype", AttrType::DType, AttrDefault::DType(DataType::VOID))],
 );
 
 /// `relay.attrs.OneHotAttrs`
@@ -248,12 +218,8 @@ pub static RESHAPE_LIKE: AttrSchema = schema(
 );
 
 /// `relay.attrs.ReverseAttrs`
-pub static REVERSE: AttrSchema = schema(
-    "relay.attrs.ReverseAttrs",
-    &[
-        field("axis", AttrType::OptionalInt, AttrDefault::None),
-    ],
-);
+pub static REVERSE: AttrSchema =
+    schema("relay.attrs.ReverseAttrs", &[field("axis", AttrType::OptionalInt, AttrDefault::None)]);
 
 /// `relay.attrs.ReverseSequenceAttrs`
 pub static REVERSE_SEQUENCE: AttrSchema = schema(
@@ -286,9 +252,7 @@ pub static SCATTER_ELEMENTS: AttrSchema = schema(
 /// `relay.attrs.ScatterNDAttrs`
 pub static SCATTER_ND: AttrSchema = schema(
     "relay.attrs.ScatterNDAttrs",
-    &[
-        boxed("mode", AttrType::Str, AttrDefault::Str("update")),
-    ],
+    &[boxed("mode", AttrType::Str, AttrDefault::Str("update"))],
 );
 
 /// `relay.attrs.SearchSortedAttrs`
@@ -310,12 +274,8 @@ pub static SEQUENCE_MASK: AttrSchema = schema(
 );
 
 /// `relay.attrs.SliceLikeAttrs`
-pub static SLICE_LIKE: AttrSchema = schema(
-    "relay.attrs.SliceLikeAttrs",
-    &[
-        field("axes", AttrType::Ints, AttrDefault::Required),
-    ],
-);
+pub static SLICE_LIKE: AttrSchema =
+    schema("relay.attrs.SliceLikeAttrs", &[field("axes", AttrType::Ints, AttrDefault::Required)]);
 
 /// `relay.attrs.SlidingWindowAttrs`
 pub static SLIDING_WINDOW: AttrSchema = schema(
@@ -337,20 +297,12 @@ pub static SPLIT: AttrSchema = schema(
 );
 
 /// `relay.attrs.SqueezeAttrs`
-pub static SQUEEZE: AttrSchema = schema(
-    "relay.attrs.SqueezeAttrs",
-    &[
-        field("axis", AttrType::OptionalInts, AttrDefault::None),
-    ],
-);
+pub static SQUEEZE: AttrSchema =
+    schema("relay.attrs.SqueezeAttrs", &[field("axis", AttrType::OptionalInts, AttrDefault::None)]);
 
 /// `relay.attrs.StackAttrs`
-pub static STACK: AttrSchema = schema(
-    "relay.attrs.StackAttrs",
-    &[
-        boxed("axis", AttrType::Int, AttrDefault::Int(0)),
-    ],
-);
+pub static STACK: AttrSchema =
+    schema("relay.attrs.StackAttrs", &[boxed("axis", AttrType::Int, AttrDefault::Int(0))]);
 
 /// `relay.attrs.StftAttrs`
 pub static STFT: AttrSchema = schema(
@@ -389,18 +341,12 @@ pub static TAKE: AttrSchema = schema(
 /// `relay.attrs.ThreefryGenerateAttrs`
 pub static THREEFRY_GENERATE: AttrSchema = schema(
     "relay.attrs.ThreefryGenerateAttrs",
-    &[
-        field("out_shape", AttrType::Ints, AttrDefault::Required),
-    ],
+    &[field("out_shape", AttrType::Ints, AttrDefault::Required)],
 );
 
 /// `relay.attrs.TileAttrs`
-pub static TILE: AttrSchema = schema(
-    "relay.attrs.TileAttrs",
-    &[
-        field("reps", AttrType::Ints, AttrDefault::Required),
-    ],
-);
+pub static TILE: AttrSchema =
+    schema("relay.attrs.TileAttrs", &[field("reps", AttrType::Ints, AttrDefault::Required)]);
 
 /// `relay.attrs.TopkAttrs`
 pub static TOPK: AttrSchema = schema(
@@ -419,20 +365,12 @@ pub static TOPK: AttrSchema = schema(
 );
 
 /// `relay.attrs.TransposeAttrs`
-pub static TRANSPOSE: AttrSchema = schema(
-    "relay.attrs.TransposeAttrs",
-    &[
-        field("axes", AttrType::Ints, AttrDefault::Required),
-    ],
-);
+pub static TRANSPOSE: AttrSchema =
+    schema("relay.attrs.TransposeAttrs", &[field("axes", AttrType::Ints, AttrDefault::Required)]);
 
 /// `relay.attrs.TriluAttrs`
-pub static TRILU: AttrSchema = schema(
-    "relay.attrs.TriluAttrs",
-    &[
-        field("upper", AttrType::Bool, AttrDefault::Bool(true)),
-    ],
-);
+pub static TRILU: AttrSchema =
+    schema("relay.attrs.TriluAttrs", &[field("upper", AttrType::Bool, AttrDefault::Bool(true))]);
 
 /// `relay.attrs.UniformAttrs`
 pub static UNIFORM: AttrSchema = schema(

@@ -61,11 +61,7 @@ const fn binary(name: &'static str, doc: Doc) -> Operator {
 }
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    unary(
-        "qnn.abs",
-        "abs",
-        function("The absolute value.", "qnn.abs(%x, 0.1f, 0, 0.1f, 0)"),
-    ),
+    unary("qnn.abs", "abs", function("The absolute value.", "qnn.abs(%x, 0.1f, 0, 0.1f, 0)")),
     binary(
         "qnn.add",
         arithmetic(
@@ -73,25 +69,24 @@ pub(crate) static OPERATORS: &[Operator] = &[
             "qnn.add(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
         ),
     ),
-    unary(
-        "qnn.erf",
-        "erf",
-        function("The error function.", "qnn.erf(%x, 0.1f, 0, 0.01f, 0)"),
-    ),
+    unary("qnn.erf", "erf", function("The error function.", "qnn.erf(%x, 0.1f, 0, 0.01f, 0)")),
     unary("qnn.exp", "exp", function("The exponential, `e^x`.", "qnn.exp(%x, 0.1f, 0, 0.5f, 0)")),
     unary(
         "qnn.hardswish",
         "hardswish",
         function("`x · min(max(x + 3, 0), 6) / 6`.", "qnn.hardswish(%x, 0.1f, 0, 0.1f, 0)"),
     ),
-    op("qnn.leaky_relu", &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"])
-        .attrs(&LEAKY_RELU)
-        .rule("QLeakyRelu", byte_function)
-        .cost(Cost::Elementwise)
-        .doc(function(
-            "`x` where it is positive, `alpha · x` where it is not.",
-            "qnn.leaky_relu(%x, 0.1f, 0, 0.1f, 0, alpha=0.3f)",
-        )),
+    op(
+        "qnn.leaky_relu",
+        &["data", "input_scale", "input_zero_point", "output_scale", "output_zero_point"],
+    )
+    .attrs(&LEAKY_RELU)
+    .rule("QLeakyRelu", byte_function)
+    .cost(Cost::Elementwise)
+    .doc(function(
+        "`x` where it is positive, `alpha · x` where it is not.",
+        "qnn.leaky_relu(%x, 0.1f, 0, 0.1f, 0, alpha=0.3f)",
+    )),
     unary(
         "qnn.log",
         "log",
@@ -128,11 +123,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "qnn.softmax(%x, 0.1f, 0, 0.00390625f, -128, axis=1)",
         },
     ),
-    unary(
-        "qnn.sqrt",
-        "sqrt",
-        function("The square root.", "qnn.sqrt(%x, 0.1f, -128, 0.05f, 0)"),
-    ),
+    unary("qnn.sqrt", "sqrt", function("The square root.", "qnn.sqrt(%x, 0.1f, -128, 0.05f, 0)")),
     binary(
         "qnn.subtract",
         arithmetic(

@@ -7,28 +7,25 @@ const CONV: &[&str] =
     &["data", "weight", "input_zero_point", "weight_zero_point", "input_scale", "weight_scale"];
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    op(
-        "qnn.batch_matmul",
-        &["x", "y", "x_zero_point", "y_zero_point", "x_scale", "y_scale"],
-    )
-    .attrs(&BATCH_MATMUL)
-    .rule("QBatchMatmul", batch_matmul)
-    .cost(Cost::Macs(|call| cost_as_in(call, "nn.batch_matmul")))
-    .doc(Doc {
-        summary: "Multiplies quantized matrices, batch by batch.",
-        args: &[
-            "`(batch, m, k)`; int8 or uint8",
-            "`(batch, n, k)` with `transpose_b=True`; int8 or uint8",
-            "int32 scalar",
-            "int32 scalar",
-            "float32 scalar",
-            "float32 scalar",
-        ],
-        shape: "`(batch, m, n)`, int32; `transpose_a` and `transpose_b` exchange the last axes \
+    op("qnn.batch_matmul", &["x", "y", "x_zero_point", "y_zero_point", "x_scale", "y_scale"])
+        .attrs(&BATCH_MATMUL)
+        .rule("QBatchMatmul", batch_matmul)
+        .cost(Cost::Macs(|call| cost_as_in(call, "nn.batch_matmul")))
+        .doc(Doc {
+            summary: "Multiplies quantized matrices, batch by batch.",
+            args: &[
+                "`(batch, m, k)`; int8 or uint8",
+                "`(batch, n, k)` with `transpose_b=True`; int8 or uint8",
+                "int32 scalar",
+                "int32 scalar",
+                "float32 scalar",
+                "float32 scalar",
+            ],
+            shape: "`(batch, m, n)`, int32; `transpose_a` and `transpose_b` exchange the last axes \
                 of an argument",
-        example: "qnn.batch_matmul(%x, %y, 0, 0, 0.5f, 0.5f, out_dtype=\"int32\", \
+            example: "qnn.batch_matmul(%x, %y, 0, 0, 0.5f, 0.5f, out_dtype=\"int32\", \
                   transpose_b=True)",
-    }),
+        }),
     op("qnn.contrib_dense_pack", CONV)
         .attrs(&DENSE_PACK)
         .rule("QnnDensePack", dense_pack)
@@ -114,12 +111,9 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
     data_of(call, 1, BYTES)?;
     out_dtype(call, &[DataType::INT32])?;
     known(call, 2..6)?;
-    for (position, dtype) in [
-        (2, DataType::INT32),
-        (3, DataType::INT32),
-        (4, DataType::FLOAT32),
-        (5, DataType::FLOAT32),
-    ] {
+    for (position, dtype) in
+        [(2, DataType::INT32), (3, DataType::INT32), (4, DataType::FLOAT32), (5, DataType::FLOAT32)]
+    {
         scalar(call, position, dtype)?;
     }
     as_in(call, "nn.batch_matmul")
@@ -155,14 +149,11 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
     }
     let dtype = call.attrs().dtype("out_dtype");
     if dtype.bits == 0 {
-        return Reason::new(
-            "attribute-value",
-            format!("`{}` needs `out_dtype`", call.operator()),
-        )
-        .rule("the data type of the result does not follow from the arguments")
-        .mark(Place::Operator, None, "no `out_dtype`")
-        .help("write `out_dtype=\"int32\"`, say")
-        .fail();
+        return Reason::new("attribute-value", format!("`{}` needs `out_dtype`", call.operator()))
+            .rule("the data type of the result does not follow from the arguments")
+            .mark(Place::Operator, None, "no `out_dtype`")
+            .help("write `out_dtype=\"int32\"`, say")
+            .fail();
     }
     let units = &weight.shape[0] * &weight.shape[2];
     call.output_tensor([data.shape[0].clone(), units], dtype)
@@ -266,12 +257,7 @@ fn conv2d_transpose(call: &mut Call<'_>) -> Outcome {
 }
 
 /// A scale or zero point of one value, a scalar or not.
-fn single(
-    call: &mut Call<'_>,
-    position: usize,
-    one: &Channels,
-    dtype: DataType,
-) -> Outcome {
+fn single(call: &mut Call<'_>, position: usize, one: &Channels, dtype: DataType) -> Outcome {
     let found = parameter(call, position, dtype)?;
     if found.rank() > 0 && !product(&found.shape).is(1) {
         let (operator, name) = (call.operator(), call.name(position));

@@ -14,15 +14,7 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
             range,
             format!("`{callee}` takes no attributes"),
         ),
-        ProblemKind::DetachedAttrs(operator) => Diagnostic::new(
-            "tvm-detached-attributes",
-            range,
-            format!(
-                "TVM reads the attributes of `{}` from the metadata section only",
-                operator.name
-            ),
-        )
-        .help("write `attrs_type_key=\"…\"` beside them, or print the module with its metadata"),
+        ProblemKind::DetachedAttrs(operator) => detached(view, number, problem, operator),
         ProblemKind::Kind { param, wanted } => Diagnostic::new(
             "kind-mismatch",
             range,
@@ -83,6 +75,31 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
     }
 }
 
+/// Attributes of an operator that TVM registers without: it does not know of what kind they are.
+fn detached(
+    view: &View<'_>,
+    number: usize,
+    problem: &Problem,
+    operator: &operators::Operator,
+) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        "tvm-detached-attributes",
+        view.place(number, problem.range),
+        format!("TVM does not know of what kind the attributes of `{}` are", operator.name),
+    );
+    let mut calls = view.unit(number).calls.iter();
+    let call = calls
+        .find(|call| call.written.first().is_some_and(|attr| attr.name_range == problem.range));
+    match (call.and_then(|call| call.written.last()), operator.schema) {
+        (Some(last), Some(schema)) => {
+            let at = view.place(number, last.value_range).end();
+            let text = format!(", attrs_type_key=\"{}\"", schema.key);
+            diagnostic.fix("Say of what kind they are", [(syntax::TextRange::empty(at), text)])
+        }
+        _ => diagnostic.help("write `attrs_type_key=\"…\"` beside them"),
+    }
+}
+
 fn kind_words(kind: types::Kind) -> &'static str {
     match kind {
         types::Kind::Type => "type",
@@ -120,12 +137,54 @@ fn attr(
                 }
             }
         }
-        AttrProblem::Type { wanted, .. } => Diagnostic::new(
-            "attribute-type",
+        AttrProblem::Type { wanted, none, .. } => {
+            let takes = AttrProblem::describe(*wanted);
+            let or_none = if *none && !takes.contains("None") { " or `None`" } else { "" };
+            Diagnostic::new(
+                "attribute-type",
+                range,
+                format!("`{}`: `{name}` takes {takes}{or_none}", operator.name),
+            )
+            .help(attr_help(*wanted))
+        }
+        AttrProblem::Choice { choices, nearest, .. } => {
+            let diagnostic = Diagnostic::new(
+                "attribute-value",
+                range,
+                format!("`{}`: `{name}` has no choice of this name", operator.name),
+            );
+            let known: Vec<String> = choices.iter().map(|choice| format!("\"{choice}\"")).collect();
+            let diagnostic = diagnostic.help(format!("it is one of {}", known.join(", ")));
+            suggested(diagnostic, range, *nearest)
+        }
+        AttrProblem::DType { nearest, .. } => {
+            let diagnostic = Diagnostic::new(
+                "attribute-value",
+                range,
+                format!("`{}`: `{name}` names no data type", operator.name),
+            );
+            let diagnostic = diagnostic.help("a data type is written as in `\"float32\"`");
+            suggested(diagnostic, range, *nearest)
+        }
+        AttrProblem::TooSmall { least, .. } => Diagnostic::new(
+            "attribute-value",
             range,
-            format!("`{}`: `{name}` takes {}", operator.name, AttrProblem::describe(*wanted)),
+            format!("`{}`: `{name}` must be at least {least}", operator.name),
         )
-        .help(attr_help(*wanted)),
+        .fix(format!("Change to {least}"), [(range, least.to_string())]),
+        AttrProblem::TypeKey { wanted } => {
+            let diagnostic = Diagnostic::new(
+                "attribute-value",
+                range,
+                format!("`{}`: this is not the name of its set of attributes", operator.name),
+            );
+            match wanted {
+                Some(key) => suggested(diagnostic, range, Some(key)),
+                None => {
+                    diagnostic.help("the name is one of TVM's, such as \"relay.attrs.InitOpAttrs\"")
+                }
+            }
+        }
         AttrProblem::Missing { name } => Diagnostic::new(
             "missing-attribute",
             range,
@@ -136,7 +195,22 @@ fn attr(
             "duplicate-attribute",
             range,
             format!("`{}`: `{name}` is written a second time", operator.name),
-        ),
+        )
+        .help("TVM takes the last value that is written"),
+    }
+}
+
+/// With the string that was meant, if one is near.
+fn suggested(
+    diagnostic: Diagnostic,
+    range: syntax::TextRange,
+    nearest: Option<&str>,
+) -> Diagnostic {
+    match nearest {
+        Some(near) => {
+            diagnostic.fix(format!("Change to \"{near}\""), [(range, format!("\"{near}\""))])
+        }
+        None => diagnostic,
     }
 }
 

@@ -107,8 +107,7 @@ impl Infer<'_> {
 
     /// The types of all units, body by body.
     pub(super) fn finish(self) -> Vec<super::Inference> {
-        let (signatures, strict, general) =
-            (self.signatures, self.env.strict(), self.generalised);
+        let (signatures, strict, general) = (self.signatures, self.env.strict(), self.generalised);
         let units = self.done.into_iter().map(|units| {
             units.into_iter().map(Option::unwrap_or_default).collect::<Vec<Arc<UnitTypes>>>()
         });

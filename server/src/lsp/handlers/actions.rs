@@ -25,8 +25,8 @@ pub(in crate::lsp) fn handle(
     };
     let mut actions = Vec::new();
     for diagnostic in diagnostics::found(snapshot, document) {
-        let touches = diagnostic.range.start() <= end.max(start)
-            && start.min(end) <= diagnostic.range.end();
+        let touches =
+            diagnostic.range.start() <= end.max(start) && start.min(end) <= diagnostic.range.end();
         if !touches || !wants_fixes {
             continue;
         }

@@ -26,9 +26,7 @@ pub(in crate::lsp) fn handle_type(
 
 fn answer(snapshot: &Snapshot, jump: Option<Jump>) -> Option<GotoDefinitionResponse> {
     let targets = jump?.targets;
-    let places: Vec<Location> = targets
-        .iter()
-        .filter_map(|target| snapshot.location(target.file, target.name))
-        .collect();
+    let places: Vec<Location> =
+        targets.iter().filter_map(|target| snapshot.location(target.file, target.name)).collect();
     (!places.is_empty()).then_some(GotoDefinitionResponse::Array(places))
 }

@@ -1,0 +1,85 @@
+//! Names that TVM prints and cannot read: `%input.1`, `%aten::linear_3.bias`.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::{Node, SyntaxKind, TextRange};
+
+use crate::diagnostic::{Diagnostic, Fix};
+
+/// Gives the finding its fix: legal names, the same everywhere.
+pub(super) fn fix(root: Node<'_>, finding: &mut Diagnostic) {
+    let mut taken: FxHashSet<String> = FxHashSet::default();
+    let mut unreadable: Vec<(TextRange, String)> = Vec::new();
+    // Printed names with a part of digits at the end are several tokens.
+    let mut declared: FxHashSet<String> = FxHashSet::default();
+    for node in root.descendants() {
+        match node.kind() {
+            SyntaxKind::NAME => {
+                let text: String =
+                    node.tokens().filter(|t| !t.kind().is_trivia()).map(|t| t.text()).collect();
+                if is_unreadable(&text) {
+                    declared.insert(text.clone());
+                    unreadable.push((node.range(), text));
+                } else {
+                    taken.insert(text);
+                }
+            }
+            SyntaxKind::LOCAL_REF | SyntaxKind::GLOBAL_REF => {
+                if let Some(token) = node.tokens().next()
+                    && is_unreadable(token.text())
+                {
+                    unreadable.push((node.range(), token.text().to_owned()));
+                }
+            }
+            SyntaxKind::PROJ_EXPR => {
+                let whole = node.to_string();
+                if declared.contains(&whole) {
+                    unreadable.push((node.range(), whole));
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut renamed: FxHashMap<String, String> = FxHashMap::default();
+    let edits = unreadable.into_iter().map(|(range, name)| {
+        let new = renamed.entry(name).or_insert_with_key(|name| {
+            let mut legal = legal_name(name);
+            while !taken.insert(legal.clone()) {
+                legal.push('_');
+            }
+            legal
+        });
+        (range, new.clone())
+    });
+    finding.help = Some("rename them to names of letters, digits, `_` and `/`".into());
+    finding.fixes = vec![Fix {
+        title: "Rename all printed names to legal ones".into(),
+        edits: edits.collect(),
+    }];
+}
+
+fn is_unreadable(name: &str) -> bool {
+    let legal = |b: u8| b == b'_' || b == b'/' || b.is_ascii_alphanumeric();
+    matches!(name.as_bytes().first(), Some(b'%' | b'@'))
+        && (!name.bytes().skip(1).all(legal) || is_reserved(&name[1..]))
+}
+
+/// A word that TVM does not take for a name. `True` and `False` it does, behind a sigil.
+fn is_reserved(word: &str) -> bool {
+    SyntaxKind::from_keyword(word)
+        .is_some_and(|kind| !matches!(kind, SyntaxKind::TRUE_KW | SyntaxKind::FALSE_KW))
+}
+
+fn legal_name(name: &str) -> String {
+    let mut legal = String::with_capacity(name.len());
+    for (i, c) in name.chars().enumerate() {
+        if i == 0 || c == '/' || c == '_' || c.is_ascii_alphanumeric() {
+            legal.push(c);
+        } else if !legal.ends_with('_') {
+            legal.push('_');
+        }
+    }
+    if is_reserved(&legal[1..]) {
+        legal.push('_');
+    }
+    legal
+}

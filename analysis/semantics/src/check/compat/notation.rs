@@ -1,0 +1,368 @@
+//! The manual's notation, and what TVM prints and cannot read.
+
+use rustc_hash::FxHashMap;
+use syntax::{
+    Node, NodeOrToken, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize,
+    ast::{self, AstNode},
+};
+
+use super::{Compat, Edit, bracket, insert, literals, names, params, types};
+use crate::{
+    db::{Db, SourceFile},
+    diagnostic::Diagnostic,
+};
+
+pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
+    let parse = file.parse(db);
+    let mut errors: Vec<&SyntaxError> =
+        parse.errors.iter().filter(|error| error.kind.is_compat()).collect();
+    if errors.is_empty() {
+        return;
+    }
+    errors.sort_by_key(|error| error.range.start());
+    let root = Node::root(&parse.green);
+    let sites = Sites::new(root, &errors);
+    // Several findings in one list of type parameters are one.
+    let mut lists: Vec<TextSize> = Vec::new();
+    for error in errors {
+        if error.kind == SyntaxErrorKind::AngleTypeParams {
+            let Some(list) = sites.node(error) else { continue };
+            if !lists.contains(&list.start()) {
+                lists.push(list.start());
+                compat.fold(params::type_params(db, file, root, list));
+            }
+            continue;
+        }
+        let Some((code, message)) = words(&error.kind) else { continue };
+        let diagnostic = Diagnostic::new(code, place(root, error), message);
+        compat.fold(with_fix(db, file, root, &sites, error, diagnostic));
+    }
+    if let Some(names) = compat.folded.get("tvm-name").copied() {
+        names::fix(root, &mut compat.found[names].0);
+    }
+}
+
+/// What is marked: of a construct over many lines, where it begins.
+fn place(root: Node<'_>, error: &SyntaxError) -> TextRange {
+    match error.kind {
+        SyntaxErrorKind::BareOperand => {
+            root.token_at(error.range.start()).map_or(error.range, |token| token.range())
+        }
+        _ => error.range,
+    }
+}
+
+/// The code and the sentence for a departure. Shape variables are spoken of where they are
+/// declared.
+fn words(kind: &SyntaxErrorKind) -> Option<(&'static str, &'static str)> {
+    use SyntaxErrorKind::*;
+    Some(match kind {
+        HashComment => {
+            ("tvm-hash-comment", "TVM reads `#` as the start of a section, not of a comment")
+        }
+        LoneCarriageReturn => {
+            ("tvm-carriage-return", "TVM stops at a carriage return that no line feed follows")
+        }
+        MissingSemicolon => ("tvm-semicolon", "TVM needs a `;` after a graph binding"),
+        MissingComma => ("tvm-comma", "TVM needs a `,` here"),
+        DataDefinition => {
+            ("tvm-data-definition", "TVM spells `data` definitions `type T { C(A), D }`")
+        }
+        CaseArm => ("tvm-case-arm", "TVM spells `case` arms `C(%x) => e,`"),
+        TypeArguments => ("tvm-type-arguments", "TVM reads no type arguments at calls"),
+        WhereClause => ("tvm-where-clause", "TVM reads no `where` clauses"),
+        ConstructorSignature => {
+            ("tvm-constructor-signature", "TVM writes the fields of a constructor: `C(A, B)`")
+        }
+        LogicalOperator => (
+            "tvm-logical-operator",
+            "TVM has no `&&` and `||`; it calls `logical_and` and `logical_or`",
+        ),
+        ConstantExpression => {
+            ("tvm-constant-expression", "TVM reads no `Constant(…)`; it calls `full`")
+        }
+        BareFloat => ("tvm-bare-float", "TVM needs the suffix `f` on a number with a point"),
+        GluedNumber => {
+            ("tvm-glued-number", "TVM reads what follows this number without a space as part of it")
+        }
+        GluedMinus => ("tvm-glued-minus", "TVM reads a `-` against a number as its sign"),
+        UnreadableName => ("tvm-name", "TVM prints names like this one but cannot read them back"),
+        RefType => ("tvm-ref-type", "TVM prints the type `ref(T)` but cannot read it back"),
+        ExternalFunction => {
+            ("tvm-external-function", "TVM prints external functions but cannot read them back")
+        }
+        TirFunction => ("tvm-tir-function", "TVM prints TIR functions but cannot read them back"),
+        PrintedAttribute => (
+            "tvm-printed-attribute",
+            "TVM prints attributes like this one but cannot read them back",
+        ),
+        LogLine => ("tvm-log-line", "this line of a log is no Relay"),
+        SecondModule => ("tvm-second-module", "TVM reads one module a file; here begins another"),
+        ChainedProjection => {
+            ("tvm-chained-projection", "TVM projects a tuple once, and not the result of a call")
+        }
+        NestedLet => ("tvm-nested-let", "TVM needs brackets around a binding inside a binding"),
+        LiteralSuffix => ("tvm-literal-suffix", "TVM has no literal of this form"),
+        MatchScrutinee => ("tvm-match-scrutinee", "TVM needs brackets around what is matched on"),
+        BareOperand => (
+            "tvm-operand",
+            "TVM needs brackets around a `match` or a block that is part of an expression",
+        ),
+        ElseIf => ("tvm-else-if", "TVM needs braces around the `if` after `else`"),
+        PolymorphicFnType => (
+            "tvm-polymorphic-type",
+            "TVM prints the types of generic functions but cannot read them",
+        ),
+        NestedHole => ("tvm-hole", "TVM reads `_` in place of a whole type, not inside of one"),
+        AttributeTuple => {
+            ("tvm-attribute-tuple", "TVM writes lists in attributes with brackets: `[1, 0]`")
+        }
+        _ => return None,
+    })
+}
+
+/// Adds the change that makes the text TVM's, and help where there is none.
+fn with_fix(
+    db: &dyn Db,
+    file: SourceFile,
+    root: Node<'_>,
+    sites: &Sites<'_>,
+    error: &SyntaxError,
+    diagnostic: Diagnostic,
+) -> Diagnostic {
+    use SyntaxErrorKind::*;
+    let range = error.range;
+    let at_end = TextRange::empty(range.end());
+    let node = || sites.node(error);
+    let (title, edits): (&str, Option<Vec<Edit>>) = match &error.kind {
+        HashComment => ("Write `//` for `#`", Some(vec![(range, "//".to_owned())])),
+        LoneCarriageReturn => {
+            ("Write a line feed for the carriage return", Some(vec![(range, "\n".to_owned())]))
+        }
+        MissingSemicolon => ("Add the missing `;`", Some(vec![(at_end, ";".to_owned())])),
+        MissingComma => ("Add the missing `,`", Some(vec![(at_end, ",".to_owned())])),
+        BareFloat => ("Add the suffix `f`", Some(vec![(at_end, "f".to_owned())])),
+        GluedNumber => {
+            let behind = range.end() - TextSize::new(1);
+            ("Put a space behind the number", Some(vec![insert(behind, " ")]))
+        }
+        GluedMinus => ("Put a space behind the `-`", Some(vec![(at_end, " ".to_owned())])),
+        DataDefinition => ("Write `type` for `data`", Some(vec![(range, "type".to_owned())])),
+        ConstructorSignature => {
+            ("Write the fields alone", node().and_then(|list| constructor(list, range.start())))
+        }
+        CaseArm => {
+            ("Write the arm with `=>`", node().and_then(|list| case_arm(list, range.start())))
+        }
+        LogicalOperator => ("Call the operator", node().and_then(logical)),
+        ConstantExpression => ("Call `full`", node().and_then(literals::constant)),
+        LiteralSuffix => ("Write it as TVM can read it", literals::suffix(root, range)),
+        ChainedProjection => {
+            let tuple = node().and_then(ast::ProjExpr::cast).and_then(ast::ProjExpr::tuple);
+            ("Put brackets around the tuple", tuple.map(|tuple| bracket(tuple.range()).into()))
+        }
+        NestedLet => {
+            ("Put brackets around the bindings", node().map(|block| bracket(block.range()).into()))
+        }
+        MatchScrutinee | BareOperand => ("Put brackets around it", Some(bracket(range).into())),
+        ElseIf => ("Put braces around the `if`", node().map(else_if)),
+        AttributeTuple => {
+            let inner = range.len() - TextSize::new(1);
+            let open = TextRange::at(range.start(), 1.into());
+            let close = TextRange::at(range.start() + inner, 1.into());
+            ("Write a list", Some(vec![(open, "[".to_owned()), (close, "]".to_owned())]))
+        }
+        TypeArguments => {
+            ("Leave the type arguments out", params::type_args(db, file, range, node()))
+        }
+        WhereClause => ("Leave the `where` clause out", params::where_clause(db, file, node())),
+        RefType | PolymorphicFnType | NestedHole => {
+            return types::annotation(db, file, root, range, diagnostic);
+        }
+        LogLine => ("Make it a comment", log_line(root, range)),
+        SecondModule => {
+            return diagnostic.help("keep one module and move the others to files of their own");
+        }
+        ExternalFunction => {
+            return diagnostic.help("the module has no text for it; leave it out to read the rest");
+        }
+        TirFunction => {
+            return diagnostic.help("leave it out: Relay's text format has no place for it");
+        }
+        PrintedAttribute => {
+            return diagnostic
+                .help("print the module with its metadata: `mod.astext(show_meta_data=True)`");
+        }
+        _ => return diagnostic,
+    };
+    match edits {
+        Some(edits) => diagnostic.fix(title, edits),
+        None => match help(&error.kind) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        },
+    }
+}
+
+/// What to do where nothing can be rewritten.
+fn help(kind: &SyntaxErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        SyntaxErrorKind::TypeArguments => {
+            "nothing else decides all of them here: write the type where the result is bound, \
+             `let %x: T = …`"
+        }
+        SyntaxErrorKind::WhereClause => {
+            "the relation says more than the types that are written: write the types of the \
+             parameters and of the result"
+        }
+        SyntaxErrorKind::LogLine => "keep one module of the log, and take the other lines out",
+        SyntaxErrorKind::LiteralSuffix => "an attribute of this value reaches TVM only from Python",
+        _ => return None,
+    })
+}
+
+/// The nodes that departures stand in, by the place that is reported.
+struct Sites<'t> {
+    nodes: FxHashMap<(SyntaxKind, TextSize), Node<'t>>,
+}
+
+impl<'t> Sites<'t> {
+    fn new(root: Node<'t>, errors: &[&SyntaxError]) -> Sites<'t> {
+        let mut nodes = FxHashMap::default();
+        if errors.iter().any(|error| kind_of_site(&error.kind).is_some()) {
+            for node in root.descendants() {
+                for at in anchors(node) {
+                    nodes.entry((node.kind(), at)).or_insert(node);
+                }
+            }
+        }
+        Sites { nodes }
+    }
+
+    fn node(&self, error: &SyntaxError) -> Option<Node<'t>> {
+        let kind = kind_of_site(&error.kind)?;
+        self.nodes.get(&(kind, error.range.start())).copied()
+    }
+}
+
+fn kind_of_site(kind: &SyntaxErrorKind) -> Option<SyntaxKind> {
+    Some(match kind {
+        SyntaxErrorKind::AngleTypeParams => SyntaxKind::TYPE_PARAM_LIST,
+        SyntaxErrorKind::TypeArguments => SyntaxKind::TYPE_ARG_LIST,
+        SyntaxErrorKind::WhereClause => SyntaxKind::WHERE_CLAUSE,
+        SyntaxErrorKind::ConstructorSignature => SyntaxKind::CONSTRUCTOR_LIST,
+        SyntaxErrorKind::CaseArm => SyntaxKind::ARM_LIST,
+        SyntaxErrorKind::LogicalOperator => SyntaxKind::INFIX_EXPR,
+        SyntaxErrorKind::ConstantExpression => SyntaxKind::CONSTANT_EXPR,
+        SyntaxErrorKind::ChainedProjection => SyntaxKind::PROJ_EXPR,
+        SyntaxErrorKind::NestedLet => SyntaxKind::BLOCK,
+        SyntaxErrorKind::ElseIf => SyntaxKind::IF_EXPR,
+        _ => return None,
+    })
+}
+
+/// The places under which a node is looked for.
+fn anchors(node: Node<'_>) -> Vec<TextSize> {
+    let token = |kind: SyntaxKind| node.token(kind).map(|token| token.start());
+    match node.kind() {
+        SyntaxKind::TYPE_PARAM_LIST => {
+            let colons = node.children().filter_map(|param| param.token(SyntaxKind::COLON));
+            std::iter::once(node.start()).chain(colons.map(|colon| colon.start())).collect()
+        }
+        SyntaxKind::TYPE_ARG_LIST
+        | SyntaxKind::WHERE_CLAUSE
+        | SyntaxKind::CONSTANT_EXPR
+        | SyntaxKind::BLOCK
+        | SyntaxKind::IF_EXPR => vec![node.start()],
+        // What stands in a list is looked up with the list, to see whether a comma follows.
+        SyntaxKind::CONSTRUCTOR_LIST => {
+            let colons = node.children().filter_map(|one| one.token(SyntaxKind::COLON));
+            colons.map(|colon| colon.start()).collect()
+        }
+        SyntaxKind::ARM_LIST => node.children().map(|arm| arm.start()).collect(),
+        SyntaxKind::PROJ_EXPR => token(SyntaxKind::DOT).into_iter().collect(),
+        SyntaxKind::INFIX_EXPR => {
+            let operator = ast::InfixExpr::cast(node).and_then(ast::InfixExpr::operator);
+            operator.map(|operator| operator.start()).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The `,` that `element` of `list` lacks.
+fn missing_comma(list: Node<'_>, element: Node<'_>) -> Option<Edit> {
+    let behind = list.elements().find(|other| match other {
+        NodeOrToken::Node(node) => node.start() >= element.range().end(),
+        NodeOrToken::Token(token) => {
+            token.start() >= element.range().end() && !token.kind().is_trivia()
+        }
+    })?;
+    matches!(behind, NodeOrToken::Node(_)).then(|| insert(element.range().end(), ","))
+}
+
+/// `S : (Nat) -> Nat` to `S(Nat),`
+fn constructor(list: Node<'_>, colon: TextSize) -> Option<Vec<Edit>> {
+    let node = list.children().find(|node| node.range().contains(colon))?;
+    let constructor = ast::Constructor::cast(node)?;
+    let name = constructor.name()?.range();
+    let fields = constructor.fields()?;
+    let mut edits = Vec::new();
+    if fields.fields().next().is_none() {
+        edits.push((TextRange::new(name.end(), node.range().end()), String::new()));
+    } else {
+        edits.push((TextRange::new(name.end(), fields.range().start()), String::new()));
+        let behind = TextRange::new(fields.range().end(), node.range().end());
+        if !behind.is_empty() {
+            edits.push((behind, String::new()));
+        }
+    }
+    edits.extend(missing_comma(list, node));
+    Some(edits)
+}
+
+/// `case C(%x) { e }` to `C(%x) => { e },`
+fn case_arm(list: Node<'_>, at: TextSize) -> Option<Vec<Edit>> {
+    let node = list.children().find(|arm| arm.start() == at)?;
+    let arm = ast::Arm::cast(node)?;
+    let pattern = arm.pattern()?.range();
+    let mut edits = vec![(TextRange::new(node.start(), pattern.start()), String::new())];
+    if node.token(SyntaxKind::FAT_ARROW).is_none() {
+        edits.push(insert(pattern.end(), " =>"));
+    }
+    edits.extend(missing_comma(list, node));
+    Some(edits)
+}
+
+/// `a && b` to `logical_and(a, b)`
+fn logical(node: Node<'_>) -> Option<Vec<Edit>> {
+    let infix = ast::InfixExpr::cast(node)?;
+    let (left, right) = (infix.left()?.range(), infix.right()?.range());
+    let sign = infix.operator()?;
+    let name = match sign.kind() {
+        SyntaxKind::AMP2 => "logical_and(",
+        _ => "logical_or(",
+    };
+    // The white space before the sign goes with it, unless a comment stands there.
+    let blank = |token: &syntax::Token<'_>| token.kind() == SyntaxKind::WHITESPACE;
+    let mut before = node.tokens().filter(|t| t.start() >= left.end() && t.start() < sign.start());
+    let from = if before.all(|token| blank(&token)) { left.end() } else { sign.start() };
+    let comma = if sign.range().end() == right.start() { ", " } else { "," };
+    Some(vec![
+        insert(node.start(), name),
+        (TextRange::new(from, sign.range().end()), comma.to_owned()),
+        insert(node.range().end(), ")"),
+    ])
+}
+
+/// `else if (c) { a } else { b }` to `else { if … }`
+fn else_if(node: Node<'_>) -> Vec<Edit> {
+    vec![insert(node.start(), "{ "), insert(node.range().end(), " }")]
+}
+
+/// Lines of a log around the only module of a file become comments.
+fn log_line(root: Node<'_>, range: TextRange) -> Option<Vec<Edit>> {
+    let kinds: Vec<SyntaxKind> = root.children().map(Node::kind).collect();
+    let is_module = |part: &&[SyntaxKind]| !part.is_empty();
+    let modules = kinds.split(|kind| *kind == SyntaxKind::BANNER_ITEM).filter(is_module).count();
+    (modules <= 1).then(|| vec![insert(range.start(), "// ")])
+}

@@ -1,0 +1,185 @@
+//! Types as TVM reads them, and annotations with types that it does not read.
+
+use syntax::{Node, SyntaxKind, TextRange};
+use types::{DataType, Dim, Symbol, Type};
+
+use super::Edit;
+use crate::{
+    body::*,
+    db::{Db, SourceFile},
+    diagnostic::Diagnostic,
+    item::DefKind,
+    queries,
+    scope::Binding,
+    view::View,
+};
+
+/// A type in TVM's text, if it has one. `names` says how a type parameter is called; by default,
+/// as it is declared.
+pub(super) fn written(
+    ty: &Type,
+    names: &dyn Fn(&types::TypeParam) -> Option<String>,
+) -> Option<String> {
+    let list = |types: &[Type]| -> Option<String> {
+        let types: Option<Vec<String>> = types.iter().map(|ty| written(ty, names)).collect();
+        Some(types?.join(", "))
+    };
+    Some(match ty {
+        Type::Tensor(tensor) => {
+            if !tensor.shape.iter().all(is_readable) {
+                return None;
+            }
+            match (tensor.rank(), tensor.dtype) {
+                // Alone, TVM takes this data type for the name of a data type of the module.
+                (0, DataType::BFLOAT16) => format!("Tensor[(), {}]", tensor.dtype),
+                _ => ty.to_string(),
+            }
+        }
+        Type::Tuple(fields) if fields.len() == 1 => format!("({},)", list(fields)?),
+        Type::Tuple(fields) => format!("({})", list(fields)?),
+        Type::Func(func) if func.type_params.is_empty() && func.constraints.is_empty() => {
+            format!("fn ({}) -> {}", list(&func.params)?, written(&func.ret, names)?)
+        }
+        Type::Adt(adt) if adt.args.is_empty() => adt.name.to_string(),
+        Type::Adt(adt) => format!("{}[{}]", adt.name, list(&adt.args)?),
+        Type::Param(param) if param.kind == types::Kind::Type => names(param)?,
+        Type::Param(_)
+        | Type::OpenTensor(_)
+        | Type::Func(_)
+        | Type::Ref(_)
+        | Type::Var(_)
+        | Type::Error => return None,
+    })
+}
+
+/// A type in TVM's text, if it has one, with type parameters called as they are declared.
+pub(super) fn written_plain(ty: &Type) -> Option<String> {
+    written(ty, &|param| Some(param.name.to_string()))
+}
+
+fn is_readable(dim: &Dim) -> bool {
+    match dim {
+        Dim::Known { .. } | Dim::Any => true,
+        Dim::Symbol(symbol) => match &**symbol {
+            Symbol::Variable { name, .. } => name.starts_with("meta["),
+            Symbol::Binary(..) => false,
+        },
+        Dim::Var(_) => false,
+    }
+}
+
+/// The definition that holds a stretch of the file.
+pub(super) fn view_at(db: &dyn Db, file: SourceFile, range: TextRange) -> Option<View<'_>> {
+    let computes = |kind| matches!(kind, DefKind::Fn | DefKind::Expr);
+    let def = queries::all_defs(db, file)
+        .find(|def| computes(def.kind(db)) && def.range(db).contains_range(range))?;
+    View::new(db, def)
+}
+
+/// A type that TVM cannot read, inside of an annotation: writes the annotation as TVM reads it,
+/// or leaves it out where TVM finds the type by itself.
+pub(super) fn annotation(
+    db: &dyn Db,
+    file: SourceFile,
+    root: Node<'_>,
+    range: TextRange,
+    diagnostic: Diagnostic,
+) -> Diagnostic {
+    match annotation_edit(db, file, root, range) {
+        Some((title, edit)) => diagnostic.fix(title, [edit]),
+        None => diagnostic.help(
+            "TVM finds such a type by itself only where a `let` binds it, or where the function \
+             reads or writes the reference",
+        ),
+    }
+}
+
+fn annotation_edit(
+    db: &dyn Db,
+    file: SourceFile,
+    root: Node<'_>,
+    range: TextRange,
+) -> Option<(&'static str, Edit)> {
+    let path = root.path_to(range);
+    let is_holder = |node: &Node<'_>| {
+        matches!(
+            node.kind(),
+            SyntaxKind::LET_STMT | SyntaxKind::VAR_PAT | SyntaxKind::PARAM | SyntaxKind::RET_TYPE
+        )
+    };
+    let at = path.iter().position(|node| {
+        // A result inside of a function type is a part of that type.
+        matches!(node.kind(), SyntaxKind::FN_TYPE) || is_type(*node)
+    })?;
+    let ty = path[at];
+    let holder = *path.get(at.checked_sub(1)?).filter(|node| is_holder(node))?;
+    let view = view_at(db, file, range)?;
+    let binding = binding_of(&view, holder);
+    if let Some(text) = binding.and_then(|binding| written_plain(view.binding_type(binding))) {
+        return Some(("Write the type", (ty.range(), text)));
+    }
+    let may_go = match holder.kind() {
+        SyntaxKind::LET_STMT | SyntaxKind::VAR_PAT => true,
+        SyntaxKind::PARAM => binding.is_some_and(|binding| is_used_as_reference(&view, binding)),
+        // TVM knows the result of a function expression, and of a definition that none calls.
+        _ => {
+            let around = path.get(at.checked_sub(2)?)?;
+            around.kind() == SyntaxKind::FN_EXPR || !is_called(&view)
+        }
+    };
+    if !may_go {
+        return None;
+    }
+    let from = match holder.kind() {
+        SyntaxKind::RET_TYPE => {
+            let around = path.get(at.checked_sub(2)?)?;
+            around.child(SyntaxKind::PARAM_LIST)?.range().end()
+        }
+        _ => {
+            let named = holder
+                .children()
+                .rfind(|node| matches!(node.kind(), SyntaxKind::NAME | SyntaxKind::VIRTUAL_DEVICE));
+            named?.range().end()
+        }
+    };
+    let gone = TextRange::new(from, ty.range().end());
+    Some(("Leave the type out, TVM finds it", (gone, String::new())))
+}
+
+fn is_type(node: Node<'_>) -> bool {
+    use syntax::ast::AstNode;
+    syntax::ast::Type::can_cast(node.kind())
+}
+
+/// The variable that a parameter, a `let` or a pattern binds.
+fn binding_of(view: &View<'_>, holder: Node<'_>) -> Option<Binding> {
+    let name = holder.child(SyntaxKind::NAME)?.range();
+    view.body.units.iter().enumerate().find_map(|(number, unit)| {
+        let binder =
+            unit.binders.iter().position(|binder| view.place(number, binder.range) == name)?;
+        Some(Binding { unit: number as u32, binder: BinderId(binder as u32) })
+    })
+}
+
+/// Whether a parameter is read or written somewhere, so that TVM sees that it is a reference.
+fn is_used_as_reference(view: &View<'_>, binding: Binding) -> bool {
+    view.body.units.iter().enumerate().any(|(number, unit)| {
+        unit.exprs.iter().any(|expr| match expr {
+            Expr::RefRead(reference) | Expr::RefWrite(reference, _) => {
+                let spot = crate::view::Spot { unit: number, expr: *reference };
+                view.variable(spot) == Some(binding)
+            }
+            _ => false,
+        })
+    })
+}
+
+/// Whether another definition of the module names this one.
+fn is_called(view: &View<'_>) -> bool {
+    let name = view.def.name(view.db);
+    view.module.items(view.db).iter().any(|&def| {
+        def != view.def
+            && matches!(def.kind(view.db), DefKind::Fn | DefKind::Expr)
+            && queries::global_uses(view.db, def).binary_search(name).is_ok()
+    })
+}

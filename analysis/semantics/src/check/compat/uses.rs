@@ -1,0 +1,146 @@
+//! At which types a function is used.
+
+use types::Type;
+
+use crate::{
+    body::*,
+    db::Db,
+    item::{DefKind, Module},
+    queries,
+    scope::Binding,
+    view::{Spot, View},
+};
+
+/// The types at which a function is called.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Instance {
+    /// The arguments.
+    pub(super) args: Vec<Type>,
+    /// The result.
+    pub(super) ret: Type,
+}
+
+/// Where a function is used.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Used {
+    /// Nowhere.
+    Nowhere,
+    /// At the same types everywhere, all of them known.
+    Alike(Instance),
+    /// At different types, at types that are not known, or as a value.
+    Differently,
+}
+
+impl Used {
+    fn add(&mut self, instance: Option<Instance>) {
+        let known = instance
+            .filter(|instance| instance.args.iter().all(is_concrete) && is_concrete(&instance.ret));
+        *self = match (std::mem::replace(self, Used::Differently), known) {
+            (Used::Nowhere, Some(instance)) => Used::Alike(instance),
+            (Used::Alike(one), Some(other)) if one == other => Used::Alike(one),
+            _ => Used::Differently,
+        };
+    }
+}
+
+/// Whether nothing in a type is open.
+fn is_concrete(ty: &Type) -> bool {
+    match ty {
+        Type::Tensor(tensor) => {
+            tensor.shape.iter().all(|dim| matches!(dim, types::Dim::Known { .. } | types::Dim::Any))
+        }
+        Type::Tuple(fields) => fields.iter().all(is_concrete),
+        Type::Func(func) => {
+            func.type_params.is_empty()
+                && func.constraints.is_empty()
+                && func.params.iter().all(is_concrete)
+                && is_concrete(&func.ret)
+        }
+        Type::Ref(inner) => is_concrete(inner),
+        Type::Adt(adt) => adt.args.iter().all(is_concrete),
+        Type::OpenTensor(_) | Type::Param(_) | Type::Var(_) | Type::Error => false,
+    }
+}
+
+/// Where a global is used, and the places of its calls. A definition's own recursive calls are at
+/// its own types and do not count.
+pub(super) fn of_global<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    name: &str,
+) -> (Used, Vec<syntax::TextRange>) {
+    let (mut used, mut places) = (Used::Nowhere, Vec::new());
+    for &def in module.items(db) {
+        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+            continue;
+        }
+        let body = queries::body(db, def);
+        let names_it = |unit: &std::sync::Arc<Unit>| unit.globals().any(|(used, _)| used == name);
+        if !body.units.iter().any(names_it) {
+            continue;
+        }
+        let Some(view) = View::new(db, def) else { continue };
+        for (number, unit) in view.body.units.iter().enumerate() {
+            for (_, expr) in unit.globals().filter(|(used, _)| *used == name) {
+                let spot = Spot { unit: number, expr };
+                places.push(view.range(spot));
+                let instance = call_of(&view, spot);
+                let recursive = def.name(db) == name && instance.is_some();
+                if !recursive {
+                    used.add(instance);
+                }
+            }
+        }
+    }
+    (used, places)
+}
+
+/// Where a variable of a body is used, and the places of its calls. Calls of a function by itself
+/// do not count.
+pub(super) fn of_variable(view: &View<'_>, binding: Binding) -> (Used, Vec<syntax::TextRange>) {
+    let (mut used, mut places) = (Used::Nowhere, Vec::new());
+    let own = binding.unit as usize;
+    let own_uses = view.unit(own).exprs.iter().enumerate().filter_map(|(i, expr)| {
+        (*expr == Expr::Bound(binding.binder)).then_some((own, ExprId(i as u32)))
+    });
+    let outer_uses = view.scopes.uses(binding).flat_map(|(number, free)| {
+        view.unit(number).exprs.iter().enumerate().filter_map(move |(i, expr)| {
+            (*expr == Expr::Free(free)).then_some((number, ExprId(i as u32)))
+        })
+    });
+    let inside = body_of(view, binding);
+    for (unit, expr) in own_uses.chain(outer_uses) {
+        let spot = Spot { unit, expr };
+        places.push(view.range(spot));
+        let recursive =
+            unit == own && inside.is_some_and(|body| (body.start..body.end).contains(&expr.0));
+        if !recursive {
+            used.add(call_of(view, spot));
+        }
+    }
+    (used, places)
+}
+
+/// The body of the function that a variable is bound to.
+fn body_of(view: &View<'_>, binding: Binding) -> Option<Region> {
+    let value = view.value(binding)?;
+    let unit = view.unit(value.unit);
+    match unit.expr(value.expr) {
+        Expr::Fn(function) => unit.fns[function.index()].body,
+        _ => None,
+    }
+}
+
+/// The types of the call whose callee stands at `callee`.
+fn call_of(view: &View<'_>, callee: Spot) -> Option<Instance> {
+    let unit = view.unit(callee.unit);
+    let at = |expr: ExprId| Spot { unit: callee.unit, expr };
+    let (call, expr) = unit.exprs.iter().enumerate().find_map(|(i, expr)| match expr {
+        Expr::Call(call) if unit.call(*call).callee == Callee::Expr(callee.expr) => {
+            Some((*call, ExprId(i as u32)))
+        }
+        _ => None,
+    })?;
+    let args = unit.call(call).args.iter().map(|&arg| view.ty(at(arg)).clone()).collect();
+    Some(Instance { args, ret: view.ty(at(expr)).clone() })
+}
