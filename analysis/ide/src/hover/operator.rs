@@ -22,7 +22,7 @@ pub(super) fn of_operator(operator: &'static Operator, call: Option<(&View<'_>, 
 }
 
 /// `nn.dense(data, weight, units=None, out_dtype="")`
-pub fn signature(operator: &Operator) -> String {
+pub(super) fn signature(operator: &Operator) -> String {
     let mut parts: Vec<String> = operator.args.iter().map(|arg| format!("%{arg}")).collect();
     if operator.variadic {
         parts.push("…".into());
@@ -42,7 +42,7 @@ pub fn signature(operator: &Operator) -> String {
 }
 
 /// The documentation column as markdown.
-pub fn documentation(operator: &Operator) -> String {
+pub(super) fn documentation(operator: &Operator) -> String {
     let doc = &operator.doc;
     let mut out = String::new();
     if !doc.summary.is_empty() {
