@@ -10,6 +10,7 @@ mod backend;
 mod config;
 mod convert;
 mod documents;
+mod framing;
 mod gate;
 mod handlers;
 mod outgoing;
@@ -42,13 +43,18 @@ pub(crate) fn serve() -> Result<i32, Failure> {
             backend::Backend::new(client, mailbox.clone())
         });
         let (gate, exited) = gate::Gate::new(service);
-        let server = Server::new(tokio::io::stdin(), tokio::io::stdout(), socket)
+        let (wire, input) = tokio::io::duplex(1 << 20);
+        let stdin = tokio::io::BufReader::with_capacity(1 << 16, tokio::io::stdin());
+        let forward = tokio::spawn(framing::forward(stdin, wire));
+        let server = Server::new(input, tokio::io::stdout(), socket)
             .concurrency_level(CONCURRENCY)
             .serve(gate);
-        tokio::select! {
+        let farewell = tokio::select! {
             () = server => gate::Farewell::Gone,
             farewell = exited => farewell,
-        }
+        };
+        forward.abort();
+        farewell
     });
     let code = farewell.code();
     // Dropping the runtime would wait for that thread.

@@ -146,11 +146,11 @@ fn odd_messages_and_odd_edits() {
     client.edit(URI, 1, (0, 0), (0, 3), "lost");
     client.edit("file:///closed.relay", 2, (0, 0), (0, 0), "x");
     client.edit(URI, 5, (90, 0), (95, 3), "// end\n");
-    client.edit(URI, 6, (0, 9), (0, 5), "@f");
+    client.edit(URI, 6, (0, 9), (0, 4), "@f");
     client.notify("textDocument/didClose", json!({ "textDocument": { "uri": "file:///never" } }));
     let symbols =
         client.request("textDocument/documentSymbol", json!({ "textDocument": { "uri": URI } }));
-    assert_eq!(symbols["result"][0]["name"], "@fn", "{symbols}");
+    assert_eq!(symbols["result"][0]["name"], "@f", "{symbols}");
     let logs: Vec<Value> = client
         .drain(Duration::from_millis(100))
         .into_iter()

@@ -10,8 +10,10 @@ use std::{
 };
 
 use tokio::sync::oneshot;
-use tower_lsp::jsonrpc::{Request, Response};
+use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_service::Service;
+
+use super::framing::UNREADABLE;
 
 /// How a session ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,8 +82,22 @@ where
                     let _ = exited.send(farewell);
                 }
             }
+            UNREADABLE => {
+                let answer = Response::from_error(Id::Null, error(&request));
+                return Box::pin(async move { Ok(Some(answer)) });
+            }
             _ => {}
         }
         Box::pin(self.inner.call(request))
     }
+}
+
+/// The error that a message deserves that could not be read.
+fn error(request: &Request) -> Error {
+    let params = request.params();
+    let code = params.and_then(|params| params["code"].as_i64()).unwrap_or(-32700);
+    let reason = params.and_then(|params| params["reason"].as_str()).unwrap_or_default();
+    let mut error = Error::new(ErrorCode::from(code));
+    error.message = format!("this is no message of the protocol: {reason}").into();
+    error
 }
