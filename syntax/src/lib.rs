@@ -68,6 +68,13 @@ pub fn parse_type(text: &str) -> Parse {
     fragment(text, ParseLimits::default(), grammar::type_fragment)
 }
 
+/// The tokens of a text, each with its end. Types of tensors come out whole, as the parser gets
+/// them: `Tensor[(1, 64), float32]`.
+pub fn tokens(text: &str) -> impl Iterator<Item = (SyntaxKind, TextSize)> {
+    let tokens = lexer::lex(text, TensorTypes::Whole);
+    tokens.kinds.into_iter().zip(tokens.ends.into_iter().map(TextSize::new))
+}
+
 fn fragment(text: &str, limits: ParseLimits, entry: fn(&mut Parser<'_>)) -> Parse {
     let mut tokens = lexer::lex(text, TensorTypes::Whole);
     let mut parser = Parser::new(Input::new(text, &tokens), limits);
