@@ -41,6 +41,9 @@ fn main() {
         println!("the conformance corpus is not here: straight lines of bindings only");
     }
     modules.push(("chain of 10,000".into(), corpus::chain(10_000)));
+    if let Some(only) = std::env::var_os("RELAY_BENCH_MODULE") {
+        modules.retain(|(name, _)| *name.as_str() == only);
+    }
     if wanted("cold") {
         cold(&modules);
     }
@@ -118,11 +121,16 @@ fn cold(modules: &[(String, String)]) {
     }
 }
 
-/// A letter typed into the name of an operator in the middle of the module, and taken out again.
+/// Where a letter is typed and taken out again: in front of the name of an operator in the middle
+/// of the module.
 fn keystroke_place(text: &str) -> usize {
     let middle = text.len() / 2;
-    let place = text[..middle].rfind(" = ").map(|at| at + 3);
-    place.unwrap_or(middle)
+    let mut calls = text[..middle].rmatch_indices(" = ").map(|(at, _)| at + 3);
+    let is_call = |at: &usize| {
+        let mut name = text[*at..].split(|c: char| !(c.is_ascii_alphanumeric() || "._".contains(c)));
+        name.next().is_some_and(|name| operators::find(name).is_some())
+    };
+    calls.find(is_call).unwrap_or(middle)
 }
 
 fn keystrokes(modules: &[(String, String)]) {

@@ -12,7 +12,7 @@ mod ty;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use syntax::{
     GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
@@ -49,7 +49,15 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
         .and_then(|def| def.body())
         .or_else(|| ast::ExprItem::cast(node).and_then(|item| item.block()));
 
-    let header = Arc::new(lowering.header(node));
+    let header = match previous.filter(|previous| has_same_header(node, &previous.green)) {
+        Some(previous) => {
+            let header = previous.body.units[0].clone();
+            lowering.type_params =
+                header.header().map(|header| header.type_params.clone()).unwrap_or_default();
+            header
+        }
+        None => Arc::new(lowering.header(node)),
+    };
     let mut units = vec![header];
     let mut starts = vec![TextSize::new(0)];
     let slots: Vec<Slot<'_>> = block.map_or_else(Vec::new, |block| slots(block.node()));
@@ -80,6 +88,27 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
         }
     }
     Body { units, starts }
+}
+
+/// Whether a definition and an earlier version of it are the same syntax up to their bodies.
+fn has_same_header(node: Node<'_>, previous: &GreenNode) -> bool {
+    let old = Node::root(previous);
+    let header = |element: &NodeOrToken<Node<'_>, syntax::Token<'_>>| match element {
+        NodeOrToken::Node(node) => node.kind() != SyntaxKind::BLOCK,
+        NodeOrToken::Token(_) => true,
+    };
+    let mut new = node.elements().take_while(header);
+    let mut old = old.elements().take_while(header);
+    loop {
+        match (new.next(), old.next()) {
+            (None, None) => return true,
+            (Some(NodeOrToken::Node(new)), Some(NodeOrToken::Node(old)))
+                if std::ptr::eq(new.green(), old.green()) => {}
+            (Some(NodeOrToken::Token(new)), Some(NodeOrToken::Token(old)))
+                if new.kind() == old.kind() && new.text() == old.text() => {}
+            _ => return false,
+        }
+    }
 }
 
 /// A statement or the expression at the end of a block, with the comment behind the latter.
@@ -337,6 +366,7 @@ impl UnitLowering<'_> {
 
     fn params(&mut self, list: ast::ParamList<'_>, function: &mut Function) {
         let mut last = None;
+        let mut names: FxHashSet<Name> = FxHashSet::default();
         for element in list.node().elements() {
             match element {
                 NodeOrToken::Node(node) => {
@@ -345,11 +375,7 @@ impl UnitLowering<'_> {
                         let mut binder = self.binder(param.name(), BinderKind::Param);
                         binder.annotation = param.ty().map(|ty| self.ty(ty.node()));
                         let name = binder.name.clone();
-                        let twice = function
-                            .params
-                            .iter()
-                            .any(|&other| self.unit.binder(other).name == name);
-                        if twice && !name.is_empty() {
+                        if !name.is_empty() && !names.insert(name.clone()) {
                             let range = param.name().map_or(param.range(), |n| n.range());
                             self.problem(range, ProblemKind::DuplicateParam(name));
                         }

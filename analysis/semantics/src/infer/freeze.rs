@@ -41,14 +41,11 @@ pub struct UnitTypes {
     pub(super) inputs: Box<[Type]>,
     /// The unit was inferred without its neighbours.
     pub(super) alone: bool,
+    /// Some type is left open.
+    open: bool,
 }
 
 impl UnitTypes {
-    /// Whether something is left open.
-    fn is_open(&self) -> bool {
-        self.exprs.iter().chain(&self.binders).any(|ty| !ty.is_closed())
-    }
-
     /// The type of an expression.
     pub fn expr(&self, expr: ExprId) -> &Type {
         self.exprs.get(expr.index()).unwrap_or(&Type::Error)
@@ -88,6 +85,7 @@ impl Infer<'_> {
                 .collect();
             let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
             let stale = self.printer.stale(unit, &exprs, &binders);
+            let is_open = exprs.iter().chain(&binders).any(|ty| !ty.is_closed());
             self.done[open.at.body as usize][open.at.unit as usize] = Some(Arc::new(UnitTypes {
                 exprs,
                 binders,
@@ -95,6 +93,7 @@ impl Infer<'_> {
                 stale,
                 inputs: open.inputs.into(),
                 alone,
+                open: is_open,
             }));
         }
         self.open_at.clear();
@@ -116,7 +115,7 @@ impl Infer<'_> {
             .zip(signatures)
             .map(|((units, (body, _)), signature)| {
                 let signature = signature.or_else(|| signature_of(body, &units));
-                let generalised = general || units.iter().any(|types| types.is_open());
+                let generalised = general || units.iter().any(|types| types.open);
                 Inference { units, signature, generalised, strict }
             })
             .collect()
