@@ -153,10 +153,8 @@ fn local_name(p: &mut Parser<'_>) {
                 p.compat(range.cover(p.last_range()), SyntaxErrorKind::UnreadableName);
             }
         }
-        GRAPH => {
-            p.expected("a local variable such as `%x`");
-            p.bump();
-        }
+        // Lowering says that it is none, beside what else is wrong with names.
+        GRAPH => p.bump(),
         _ => p.expected("a local variable"),
     }
     name.complete(p, NAME);
@@ -165,5 +163,6 @@ fn local_name(p: &mut Parser<'_>) {
 /// Whether TVM's tokenizer takes this name in one piece.
 fn is_readable(name: &str) -> bool {
     name.bytes().skip(1).all(|b| b == b'_' || b == b'/' || b.is_ascii_alphanumeric())
+        && !name.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
         && SyntaxKind::from_keyword(&name[1..]).is_none_or(|k| matches!(k, TRUE_KW | FALSE_KW))
 }

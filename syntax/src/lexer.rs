@@ -129,6 +129,9 @@ enum Token {
     LongLocal,
     #[regex(r"%[0-9]+")]
     Graph,
+    // No name of anything, and one word to whoever wrote it.
+    #[regex(r"%[0-9]+(?&letter)(?&word)*")]
+    DigitLocal,
     #[regex(r"@(?&letter)(?&word)*")]
     Global,
     #[regex(r"@(?&letter)(?&slashed)*(?&part)*", priority = 1)]
@@ -282,7 +285,7 @@ fn step<'t>(
         Token::False => FALSE_KW,
         Token::Ident => IDENT,
         Token::SlashedIdent => return cut_at_comment(lexer, IDENT, out),
-        Token::Local => LOCAL,
+        Token::Local | Token::DigitLocal => LOCAL,
         Token::LongLocal => return cut_at_comment(lexer, LOCAL, out),
         Token::Graph => GRAPH,
         Token::Global => GLOBAL,

@@ -524,6 +524,13 @@ pub enum ProblemKind {
     NegativeDim(i64),
     /// A second parameter of one name.
     DuplicateParam(Name),
+    /// A graph variable bound as a parameter or by `let`, a local variable bound without `let`.
+    BadBinder {
+        /// What is bound.
+        name: Name,
+        /// How.
+        kind: BinderKind,
+    },
     /// A type parameter that takes no arguments is given some.
     ParamWithArgs(TypeParam),
     /// An attribute before an argument.

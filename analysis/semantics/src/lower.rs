@@ -314,12 +314,20 @@ impl UnitLowering<'_> {
             || (SmolStr::default(), TextRange::empty(self.origin)),
             |name| (SmolStr::new(name.text()), name.range()),
         );
+        let mut letters = text.bytes().skip(1);
+        let is_bad = match kind {
+            BinderKind::Graph => !letters.all(|b| b.is_ascii_digit()),
+            _ => letters.next().is_some_and(|b| b.is_ascii_digit()),
+        };
+        if is_bad {
+            self.problem(range, ProblemKind::BadBinder { name: text.clone(), kind });
+        }
         Binder { name: text, range: self.place(range), kind, annotation: None }
     }
 
     /// A `/* ty=T span=S */` comment about `about`. `range` is the comment's, in the unit.
     fn evidence(&mut self, about: Subject, range: TextRange, comment: &str) {
-        let Some(at) = comment.find("ty=") else { return };
+        let Some(at) = memchr::memmem::find(comment.as_bytes(), b"ty=") else { return };
         let text = claimed_type(&comment[at + 3..]);
         let start = range.start() + TextSize::new(at as u32 + 3);
         let range = TextRange::at(start, TextSize::of(text));
@@ -402,7 +410,8 @@ impl UnitLowering<'_> {
 
 /// The type in a comment: up to ` span=` or the end of the comment.
 fn claimed_type(text: &str) -> &str {
-    let end = text.find(" span=").or_else(|| text.rfind("*/")).unwrap_or(text.len());
+    let span = memchr::memmem::find(text.as_bytes(), b" span=");
+    let end = span.unwrap_or_else(|| text.strip_suffix("*/").map_or(text.len(), str::len));
     text[..end].trim_end()
 }
 

@@ -217,6 +217,14 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
         IDENT if p.text(0) == "Constant" && p.nth(1) == T!["("] && at_constant(p) => {
             Some(constant(p))
         }
+        // `fun (%x: int32) { … }`
+        IDENT if p.nth(1) == T!["("] && p.nth(2) == LOCAL && p.nth(3) == T![":"] => {
+            let function = p.start();
+            p.error(SyntaxErrorKind::Expected { expected: "`fn`", found: IDENT, open: None });
+            p.bump();
+            p.nested(params::signature_and_body);
+            Some(function.complete(p, FN_EXPR))
+        }
         IDENT => Some(name_ref(p)),
         T!["-"] => negative(p),
         T!["("] => Some(paren(p)),

@@ -109,7 +109,9 @@ enum Last {
 fn statement(p: &mut Parser<'_>, style: Style) -> Last {
     match p.current() {
         T!["let"] => let_stmt(p, style),
-        GRAPH if p.nth(1) == T!["="] => graph_stmt(p, style),
+        // `%x = e;`: no graph variable, and clearly meant as a binding.
+        GRAPH | LOCAL if p.nth(1) == T!["="] => graph_stmt(p, style),
+        IDENT if p.nth(1) == LOCAL && matches!(p.nth(2), EQ | COLON) => misspelt_let(p, style),
         T!["free_var"] => free_var(p, style),
         _ => {
             let Some(expr) = exprs::opt_expr(p) else {
@@ -133,6 +135,21 @@ fn statement(p: &mut Parser<'_>, style: Style) -> Last {
 fn let_stmt(p: &mut Parser<'_>, style: Style) {
     let stmt = p.start();
     p.bump();
+    binding(p, style);
+    stmt.complete(p, LET_STMT);
+}
+
+/// `lett %x = e;`
+fn misspelt_let(p: &mut Parser<'_>, style: Style) {
+    let stmt = p.start();
+    p.error(SyntaxErrorKind::Expected { expected: "`let`", found: IDENT, open: None });
+    p.bump();
+    binding(p, style);
+    stmt.complete(p, LET_STMT);
+}
+
+/// What follows `let`.
+fn binding(p: &mut Parser<'_>, style: Style) {
     local_name(p);
     types::opt_ascription(p);
     if p.expect(T!["="]) {
@@ -143,7 +160,6 @@ fn let_stmt(p: &mut Parser<'_>, style: Style) {
         }
     }
     end_of_statement(p, style);
-    stmt.complete(p, LET_STMT);
 }
 
 /// `let %x = let %y = e; %y;`: what TVM prints for a binding inside a binding, without brackets.
@@ -217,7 +233,7 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) {
             R_BRACE if at_block_end(p, style) => break,
             R_PAREN | R_BRACK if style == Style::Bare => break,
             SEMICOLON if p.on_new_line(1) => break,
-            SEMICOLON if p.nth(1) == LET_KW || (p.nth(1) == GRAPH && p.nth(2) == EQ) => break,
+            SEMICOLON if p.nth(1) == LET_KW || (matches!(p.nth(1), GRAPH | LOCAL) && p.nth(2) == EQ) => break,
             _ => {}
         }
         p.bump();
@@ -240,7 +256,8 @@ pub(super) fn at_statement_line(p: &mut Parser<'_>) -> bool {
     }
     match p.current() {
         T!["let"] | T!["free_var"] => true,
-        GRAPH => p.nth(1) == T!["="],
+        GRAPH | LOCAL => p.nth(1) == T!["="],
+        IDENT => p.nth(1) == LOCAL && matches!(p.nth(2), EQ | COLON),
         _ => false,
     }
 }

@@ -57,6 +57,7 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
             format!("a size cannot be negative, and this one is {size}"),
         )
         .help("write `?` for a size that is not known"),
+        ProblemKind::BadBinder { name, kind } => bad_binder(range, name, *kind),
         ProblemKind::DuplicateParam(name) => Diagnostic::new(
             "duplicate-parameter",
             range,
@@ -97,6 +98,31 @@ fn detached(
             diagnostic.fix("Say of what kind they are", [(syntax::TextRange::empty(at), text)])
         }
         _ => diagnostic.help("write `attrs_type_key=\"…\"` beside them"),
+    }
+}
+
+/// A variable of one sort where another is bound.
+fn bad_binder(range: syntax::TextRange, name: &str, kind: BinderKind) -> Diagnostic {
+    let bare = &name[1..];
+    let digits = bare.bytes().all(|b| b.is_ascii_digit());
+    let message = match kind {
+        BinderKind::Graph => format!("`{name}` is no graph variable: those are numbers, as in `%0`"),
+        _ if digits => format!("the graph variable `{name}` cannot be bound here"),
+        _ => format!("`{name}` is no name: names begin with a letter"),
+    };
+    let diagnostic = Diagnostic::new("invalid-binder", range, message);
+    match kind {
+        BinderKind::Graph if !bare.starts_with(|c: char| c.is_ascii_digit()) => {
+            let at = syntax::TextRange::empty(range.start());
+            diagnostic.fix("Bind it by `let`", [(at, "let ".to_owned())])
+        }
+        BinderKind::Graph => {
+            let number: String = bare.chars().take_while(char::is_ascii_digit).collect();
+            let to = format!("%{number}");
+            diagnostic.fix(format!("Change to `{to}`"), [(range, to)])
+        }
+        _ if digits => diagnostic.help("graph variables are bound by `%0 = …;`; write a name"),
+        _ => diagnostic.help(format!("write `%_{bare}`, or another name")),
     }
 }
 

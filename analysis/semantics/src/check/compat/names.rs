@@ -60,7 +60,13 @@ pub(super) fn fix(root: Node<'_>, finding: &mut Diagnostic) {
 fn is_unreadable(name: &str) -> bool {
     let legal = |b: u8| b == b'_' || b == b'/' || b.is_ascii_alphanumeric();
     matches!(name.as_bytes().first(), Some(b'%' | b'@'))
-        && (!name.bytes().skip(1).all(legal) || is_reserved(&name[1..]))
+        && (!name.bytes().skip(1).all(legal) || is_reserved(&name[1..]) || begins_with_digit(name))
+}
+
+/// `%0q`, which is no graph variable and no name.
+fn begins_with_digit(name: &str) -> bool {
+    let mut letters = name.bytes().skip(1);
+    letters.next().is_some_and(|b| b.is_ascii_digit()) && !letters.all(|b| b.is_ascii_digit())
 }
 
 /// A word that TVM does not take for a name. `True` and `False` it does, behind a sigil.
@@ -77,6 +83,9 @@ fn legal_name(name: &str) -> String {
         } else if !legal.ends_with('_') {
             legal.push('_');
         }
+    }
+    if begins_with_digit(&legal) {
+        legal.insert(1, '_');
     }
     if is_reserved(&legal[1..]) {
         legal.push('_');
