@@ -16,7 +16,14 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
             _ => String::new(),
         }
     };
+    // What the lexer makes nothing of, the parser does not expect: that is one finding.
+    let is_unknown = |error: &syntax::SyntaxError| error.kind == SyntaxErrorKind::UnknownCharacter;
+    let unknown: Vec<TextRange> =
+        parse.errors.iter().filter(|error| is_unknown(error)).map(|error| error.range).collect();
     for error in &parse.errors {
+        if !is_unknown(error) && unknown.contains(&error.range) {
+            continue;
+        }
         if let Some((code, message)) = words(&error.kind, &text_of(error.range)) {
             found.push(detail(error, Diagnostic::new(code, error.range, message)));
         }

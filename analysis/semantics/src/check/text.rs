@@ -1,20 +1,35 @@
 //! What is wrong with a unit on its own, in words.
 
 use operators::attrs::AttrProblem;
+use syntax::TextRange;
 use types::AttrType;
 
 use crate::{body::*, diagnostic::Diagnostic, view::View};
 
 pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diagnostic {
-    let range = view.place(number, problem.range);
+    let diagnostic = of_kind(view.place(number, problem.range), &problem.kind);
     match &problem.kind {
+        ProblemKind::DetachedAttrs(operator) => {
+            detached(diagnostic, view, number, problem, operator)
+        }
+        _ => diagnostic,
+    }
+}
+
+/// A problem that stands at `range`.
+pub(super) fn of_kind(range: TextRange, kind: &ProblemKind) -> Diagnostic {
+    match kind {
         ProblemKind::Attr { operator, name, problem } => attr(range, operator, name, problem),
         ProblemKind::AttrsNotTaken { callee } => Diagnostic::new(
             "attributes-not-taken",
             range,
             format!("`{callee}` takes no attributes"),
         ),
-        ProblemKind::DetachedAttrs(operator) => detached(view, number, problem, operator),
+        ProblemKind::DetachedAttrs(operator) => Diagnostic::new(
+            "tvm-detached-attributes",
+            range,
+            format!("TVM does not know of what kind the attributes of `{}` are", operator.name),
+        ),
         ProblemKind::Kind { param, wanted } => Diagnostic::new(
             "kind-mismatch",
             range,
@@ -54,9 +69,10 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
         ProblemKind::NegativeDim(size) => Diagnostic::new(
             "negative-size",
             range,
-            format!("a size cannot be negative, and this one is {size}"),
+            format!("no tensor has a negative size, and this one is {size}"),
         )
-        .help("write `?` for a size that is not known"),
+        .help("a size that is not known is written `?`")
+        .fix("Write `?`", [(range, "?".to_owned())]),
         ProblemKind::DuplicateParam(name) => Diagnostic::new(
             "duplicate-parameter",
             range,
@@ -77,16 +93,12 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
 
 /// Attributes of an operator that TVM registers without: it does not know of what kind they are.
 fn detached(
+    diagnostic: Diagnostic,
     view: &View<'_>,
     number: usize,
     problem: &Problem,
     operator: &operators::Operator,
 ) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        "tvm-detached-attributes",
-        view.place(number, problem.range),
-        format!("TVM does not know of what kind the attributes of `{}` are", operator.name),
-    );
     let mut calls = view.unit(number).calls.iter();
     let call = calls
         .find(|call| call.written.first().is_some_and(|attr| attr.name_range == problem.range));
@@ -94,13 +106,13 @@ fn detached(
         (Some(last), Some(schema)) => {
             let at = view.place(number, last.value_range).end();
             let text = format!(", attrs_type_key=\"{}\"", schema.key);
-            diagnostic.fix("Say of what kind they are", [(syntax::TextRange::empty(at), text)])
+            diagnostic.fix("Say of what kind they are", [(TextRange::empty(at), text)])
         }
         _ => diagnostic.help("write `attrs_type_key=\"…\"` beside them"),
     }
 }
 
-fn kind_words(kind: types::Kind) -> &'static str {
+pub(super) fn kind_words(kind: types::Kind) -> &'static str {
     match kind {
         types::Kind::Type => "type",
         types::Kind::Shape => "shape",
@@ -110,7 +122,7 @@ fn kind_words(kind: types::Kind) -> &'static str {
 }
 
 fn attr(
-    range: syntax::TextRange,
+    range: TextRange,
     operator: &operators::Operator,
     name: &str,
     problem: &AttrProblem,
@@ -201,11 +213,7 @@ fn attr(
 }
 
 /// With the string that was meant, if one is near.
-fn suggested(
-    diagnostic: Diagnostic,
-    range: syntax::TextRange,
-    nearest: Option<&str>,
-) -> Diagnostic {
+fn suggested(diagnostic: Diagnostic, range: TextRange, nearest: Option<&str>) -> Diagnostic {
     match nearest {
         Some(near) => {
             diagnostic.fix(format!("Change to \"{near}\""), [(range, format!("\"{near}\""))])

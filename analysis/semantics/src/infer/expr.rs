@@ -61,6 +61,11 @@ impl Infer<'_> {
         }
         if let Some(signature) = declared {
             self.where_relations(at, header, &signature.params, signature.ret);
+        } else if let Some(ret) = header.ret.as_ref().filter(|_| !header.relations.is_empty()) {
+            let params: Vec<NodeId> =
+                header.params.iter().map(|&binder| self.annotated(at, binder)).collect();
+            let ret = self.import_written(ret);
+            self.where_relations(at, header, &params, ret);
         }
     }
 
