@@ -152,12 +152,15 @@ fn attr(
         AttrProblem::Type { wanted, none, .. } => {
             let takes = AttrProblem::describe(*wanted);
             let or_none = if *none && !takes.contains("None") { " or `None`" } else { "" };
-            Diagnostic::new(
+            let diagnostic = Diagnostic::new(
                 "attribute-type",
                 range,
                 format!("`{}`: `{name}` takes {takes}{or_none}", operator.name),
-            )
-            .help(attr_help(*wanted))
+            );
+            match attr_help(*wanted) {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            }
         }
         AttrProblem::Choice { choices, nearest, .. } => {
             let diagnostic = Diagnostic::new(
@@ -222,15 +225,13 @@ fn suggested(diagnostic: Diagnostic, range: TextRange, nearest: Option<&str>) ->
     }
 }
 
-fn attr_help(wanted: AttrType) -> String {
-    match wanted {
-        AttrType::Dims | AttrType::Ints | AttrType::OptionalInts => {
-            "write a list in brackets: `[1, 1]`".into()
+/// What to write, where the message does not say it in as many words.
+fn attr_help(wanted: AttrType) -> Option<&'static str> {
+    Some(match wanted {
+        AttrType::Dims | AttrType::Ints | AttrType::OptionalInts => "a list is written in brackets",
+        AttrType::DType | AttrType::Str | AttrType::Layout | AttrType::Choice(_) => {
+            "a string is written in quotes"
         }
-        AttrType::DType => "write the data type in quotes: `\"float32\"`".into(),
-        AttrType::Str | AttrType::Layout => "write the text in quotes".into(),
-        AttrType::Bool => "write `True` or `False`".into(),
-        AttrType::Choice(choices) => format!("write `\"{}\"`, say", choices.first().unwrap_or(&"")),
-        other => format!("write {}", AttrProblem::describe(other)),
-    }
+        _ => return None,
+    })
 }
