@@ -35,6 +35,9 @@ fn detail(error: &syntax::SyntaxError, diagnostic: Diagnostic) -> Diagnostic {
     use SyntaxErrorKind::*;
     let range = error.range;
     match &error.kind {
+        Expected { expected: "`;`", found: SyntaxKind::EQ, .. } => diagnostic.help(
+            "`=` alone binds graph variables, as in `%0 = …;`; a name is bound with `let %x = …;`",
+        ),
         Expected { open: Some(open), .. } => diagnostic.related(*open, "opened here"),
         UnknownVersion => diagnostic.fix("Write 0.0.5", [(range, "\"0.0.5\"".to_owned())]),
         UnclosedComment => diagnostic.help("close it with `*/`; comments nest"),

@@ -45,7 +45,7 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         Finding::OpenExpr(_) | Finding::OpenVariable(_) => return None,
         // A type that is not defined is reported where it is written.
         Finding::Mismatch { found, wanted, .. }
-            if has_unknown(view, found) || has_unknown(view, wanted) =>
+            if !view.types.knows(found) || !view.types.knows(wanted) =>
         {
             return None;
         }
@@ -219,22 +219,6 @@ fn has_wrong_pattern(view: &View<'_>, unit: usize, expr: ExprId) -> bool {
         }
         _ => false,
     })
-}
-
-/// Whether a type that is not defined stands in `ty`.
-fn has_unknown(view: &View<'_>, ty: &Type) -> bool {
-    match ty {
-        Type::Adt(adt) => {
-            adt.name != "Storage" && view.types.adt(&adt.name).is_none()
-                || adt.args.iter().any(|ty| has_unknown(view, ty))
-        }
-        Type::Tuple(fields) => fields.iter().any(|ty| has_unknown(view, ty)),
-        Type::Func(func) => {
-            func.params.iter().any(|ty| has_unknown(view, ty)) || has_unknown(view, &func.ret)
-        }
-        Type::Ref(inner) => has_unknown(view, inner),
-        _ => false,
-    }
 }
 
 /// Where what is called stands; for anything but a call, where the expression stands.

@@ -12,6 +12,10 @@ use crate::{body::*, lower::HOLE};
 impl Infer<'_> {
     /// A type as written, with fresh variables for what is left out.
     pub(super) fn import_written(&mut self, ty: &Type) -> NodeId {
+        // What is not defined is reported where it is written, and fits whatever it meets.
+        if !self.env.types().knows(ty) {
+            return self.error_node();
+        }
         let mut holes = false;
         let mut symbols = false;
         scan(ty, &mut holes, &mut symbols);
