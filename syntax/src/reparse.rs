@@ -119,8 +119,10 @@ impl Parse {
         })?;
         let touched = file.children().skip_while(|n| n.index() < run.children.start);
         let mut touched = touched.take_while(|n| n.index() < run.children.end);
-        // The first item of a file is read by other rules, and so is what follows an expression.
-        let after_first = file.first_child().is_some_and(|n| n.index() < run.children.start);
+        // The first item of a file is read by other rules, lines of a log before it set aside, and
+        // so is what follows an expression.
+        let mut before = file.children().take_while(|n| n.index() < run.children.start);
+        let after_first = before.any(|n| n.kind() != SyntaxKind::BANNER_ITEM);
         (after_first && touched.all(|n| is_definition(&n))).then_some(run)
     }
 

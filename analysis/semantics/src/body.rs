@@ -12,7 +12,7 @@ use operators::{Operator, attrs::AttrProblem};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use syntax::{TextRange, TextSize};
-use types::{AttrValue, Attrs, DataType, Dim, Shape, Type, TypeParam};
+use types::{AttrValue, Attrs, DataType, Dim, Kind, Shape, Type, TypeParam};
 
 /// The name of a variable, global, constructor or type, with its sigil where it has one.
 pub type Name = SmolStr;
@@ -448,6 +448,8 @@ pub struct TypeUse {
     pub name: Name,
     /// How many arguments it is given.
     pub args: usize,
+    /// What belongs there: a type, but in `Tensor[s, float32]` and `Tensor[(n, 3), float32]`.
+    pub wanted: Kind,
     /// Where it stands.
     pub range: TextRange,
 }

@@ -15,15 +15,15 @@ mod typing;
 
 use std::sync::Arc;
 
-use syntax::TextRange;
+use syntax::{SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
 use crate::{
     db::{Db, Settings, SourceFile},
     diagnostic::{Diagnostic, Severity, code_of},
-    infer::Finding,
+    infer::{Finding, Mismatch},
     item::{DefKind, modules},
     queries,
-    view::View,
+    view::{Spot, View},
 };
 use compat::Compat;
 pub use compat::{Converted, apply, to_tvm};
@@ -45,6 +45,7 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
     let broken = broken_ranges(db, file);
+    let lost = lost_bindings(db, file);
     let mut notation = Compat::new(&[]);
     compat::check_notation(db, file, &mut notation);
     notation.finish(&mut found);
@@ -57,7 +58,15 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
             match def.kind(db) {
                 DefKind::Fn | DefKind::Expr => {
                     if let Some(view) = View::new(db, def) {
-                        check_def(&view, &mut in_module);
+                        let mut in_def = Vec::new();
+                        check_def(&view, &broken, &mut in_def);
+                        let range = def.range(db);
+                        let lost = lost.iter().filter(|&&at| range.contains(at)).min();
+                        in_def.retain(|d| {
+                            d.code != "unknown-variable"
+                                || lost.is_none_or(|&lost| d.range.start() < lost)
+                        });
+                        in_module.extend(in_def);
                         compat::check_def(&view, &mut compat);
                     }
                 }
@@ -66,7 +75,11 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
             }
         }
         compat::check_module(db, *module, &mut compat);
-        in_module.retain(|d| d.severity < Severity::Warning || !touches(&broken, d.range));
+        in_module.retain(|d| {
+            let is_broken =
+                touches(&broken, d.range) || d.code == "unknown-variable" && runs_into(&broken, d);
+            d.severity < Severity::Warning || !is_broken
+        });
         found.extend(in_module);
     }
     compat.finish(&mut found);
@@ -90,6 +103,28 @@ fn broken_ranges(db: &dyn Db, file: SourceFile) -> Vec<TextRange> {
     parse.errors.iter().filter(|e| !e.kind.is_compat()).map(|e| e.range).collect()
 }
 
+/// Where a syntax error stands in a place that binds a name: what is not bound behind it may be
+/// what it would have bound.
+fn lost_bindings(db: &dyn Db, file: SourceFile) -> Vec<TextSize> {
+    let is_binding = |error: &&syntax::SyntaxError| match &error.kind {
+        SyntaxErrorKind::Expected { expected, found, .. } => {
+            *found == SyntaxKind::EQ || expected.starts_with("a local variable")
+        }
+        _ => false,
+    };
+    file.parse(db).errors.iter().filter(is_binding).map(|error| error.range.start()).collect()
+}
+
+/// Whether a syntax error stands directly behind: `%x1` with a letter too many, `%a = 1;` with a
+/// name that `=` does not bind.
+fn runs_into(broken: &[TextRange], diagnostic: &Diagnostic) -> bool {
+    let end = diagnostic.range.end();
+    broken.iter().any(|b| !b.is_empty() && (b.start() == end || b.start() == end + BLANK))
+}
+
+/// One space.
+const BLANK: TextSize = TextSize::new(1);
+
 fn touches(ranges: &[TextRange], range: TextRange) -> bool {
     ranges
         .iter()
@@ -111,7 +146,7 @@ fn limit(found: &mut Vec<Diagnostic>) {
 }
 
 /// A function or a bare expression.
-fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+fn check_def(view: &View<'_>, broken: &[TextRange], found: &mut Vec<Diagnostic>) {
     names::check_def(view, found);
     // TVM looks at what is used: a graph binding that nothing uses is no part of the module.
     let strict = Settings::get(view.db).strict(view.db);
@@ -121,6 +156,16 @@ fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             found.push(text::problem(view, number, problem));
         }
         for finding in &view.unit_types(number).findings {
+            // How many arguments there are, and what the last expression is, a syntax error
+            // within decides.
+            let whole = match finding {
+                Finding::Arity { call, .. } => view.range(Spot { unit: number, expr: *call }),
+                Finding::Mismatch { what: Mismatch::Result { .. }, .. } => view.def.range(view.db),
+                _ => TextRange::default(),
+            };
+            if broken.iter().any(|broken| !whole.is_empty() && whole.contains_range(*broken)) {
+                continue;
+            }
             let before = found.len();
             typing::report(view, number, finding, found);
             if !finding.is_about_name() {

@@ -105,6 +105,25 @@ pub struct ModuleTypes {
 }
 
 impl ModuleTypes {
+    /// Whether every data type in `ty` is defined. TVM's own handle for memory, `Storage`, is none
+    /// that a module defines.
+    pub fn knows(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Adt(adt) => {
+                (adt.name == "Storage" || self.adt(&adt.name).is_some())
+                    && adt.args.iter().all(|ty| self.knows(ty))
+            }
+            Type::Tuple(fields) => fields.iter().all(|ty| self.knows(ty)),
+            Type::Func(func) => {
+                func.params.iter().all(|ty| self.knows(ty)) && self.knows(&func.ret)
+            }
+            Type::Ref(inner) => self.knows(inner),
+            Type::Tensor(_) | Type::OpenTensor(_) | Type::Param(_) | Type::Var(_) | Type::Error => {
+                true
+            }
+        }
+    }
+
     /// No data types but the prelude's, if they are seen.
     pub fn over_prelude(sees_prelude: bool) -> ModuleTypes {
         ModuleTypes { sees_prelude, ..ModuleTypes::default() }

@@ -2,38 +2,182 @@
 
 use std::io::Write;
 
-use semantics::{code_of, codes};
+use semantics::{Code, code_of, codes};
 
 use super::{Failure, Outcome};
 
+/// How wide prose is set: easy to read, and no wider than any terminal.
+const WIDTH: usize = 80;
+
 pub(super) fn run(code: Option<&str>) -> Result<Outcome, Failure> {
     let mut out = anstream::stdout().lock();
+    match code {
+        Some(name) => write!(out, "{}", page(find(name)?))?,
+        None => write!(out, "{}", list())?,
+    }
+    Ok(Outcome::Clean)
+}
+
+/// All codes with their titles.
+fn list() -> String {
     let bold = anstyle::Style::new().bold();
-    let Some(name) = code else {
-        let width = codes().iter().map(|code| code.name.len()).max().unwrap_or(0);
-        for code in codes() {
-            let level = if code.tvm { "tvm" } else { code.severity.name() };
-            writeln!(out, "{bold}{:width$}{bold:#}  {level:7}  {}", code.name, code.title)?;
-        }
-        return Ok(Outcome::Clean);
+    let width = codes().iter().map(|code| code.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for code in codes() {
+        let level = if code.tvm { "tvm" } else { code.severity.name() };
+        text += &format!("{bold}{:width$}{bold:#}  {level:7}  {}\n", code.name, code.title);
+    }
+    text
+}
+
+/// The code that is meant by `name`, which may be copied from a message: `error[shape-mismatch]`.
+fn find(name: &str) -> Result<&'static Code, String> {
+    let name = name.split_once('[').map_or(name, |(_, rest)| rest);
+    let name = name.trim_end_matches([']', ':']).trim().to_lowercase();
+    if let Some(code) = code_of(&name) {
+        return Ok(code);
+    }
+    let quoted = |codes: Vec<&str>| {
+        let codes: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+        codes.join(", ")
     };
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    match code_of(name) {
-        Some(code) => {
-            let level = if code.tvm { "hint; an error with `--tvm`" } else { code.severity.name() };
-            writeln!(
-                out,
-                "{bold}{}{bold:#} ({level}): {}\n\n{}",
-                code.name, code.title, code.page
-            )?;
-            Ok(Outcome::Clean)
+    // A part of the name, as in `explain shape`.
+    let is_part = |code: &&Code| {
+        !name.is_empty() && name.split('-').all(|word| code.name.split('-').any(|w| w == word))
+    };
+    let alike: Vec<&str> = codes().iter().filter(is_part).map(|code| code.name).collect();
+    let nearest = codes().iter().map(|code| (operators::distance(&name, code.name), code.name));
+    let hint = match nearest.min() {
+        _ if !alike.is_empty() => format!("; there is {}.", quoted(alike)),
+        Some((distance, near)) if distance <= name.chars().count() / 2 => {
+            format!(", did you mean `{near}`?")
         }
-        None => {
-            let near = codes().iter().min_by_key(|code| operators::distance(name, code.name));
-            let near =
-                near.map_or(String::new(), |near| format!(", did you mean `{}`?", near.name));
-            Err(format!("there is no code `{name}`{near} `relay-analyzer explain` lists all")
-                .into())
+        Some((_, near)) => format!("; the nearest is `{near}`."),
+        None => ".".to_owned(),
+    };
+    Err(format!("there is no code `{name}`{hint} `relay-analyzer explain` lists all"))
+}
+
+/// The page of a code for a terminal: prose in lines, examples indented.
+fn page(code: &Code) -> String {
+    let bold = anstyle::Style::new().bold();
+    let dim = anstyle::Style::new().dimmed();
+    let level = if code.tvm { "hint; an error with `--tvm`" } else { code.severity.name() };
+    let mut text = format!("{bold}{}{bold:#} ({level}): {}\n", code.name, code.title);
+    let mut paragraph = String::new();
+    let mut in_block = false;
+    for line in code.page.lines() {
+        if let Some(info) = line.trim_start().strip_prefix("```") {
+            text += &wrap(&std::mem::take(&mut paragraph));
+            if !in_block {
+                text.push('\n');
+                if info.split_whitespace().any(|word| word == "fixed") {
+                    text += &format!("  {dim}with the fix:{dim:#}\n\n");
+                }
+            }
+            in_block = !in_block;
+        } else if in_block {
+            // Comments tell what is found on their line.
+            let (before, comment) = line.find("//").map_or((line, ""), |at| line.split_at(at));
+            let indent = if line.is_empty() { "" } else { "    " };
+            text += &format!("{indent}{before}");
+            if !comment.is_empty() {
+                text += &format!("{dim}{comment}{dim:#}");
+            }
+            text.push('\n');
+        } else if line.trim().is_empty() {
+            text += &wrap(&std::mem::take(&mut paragraph));
+        } else {
+            paragraph += line;
+            paragraph.push(' ');
         }
+    }
+    text + &wrap(&paragraph)
+}
+
+/// A paragraph in lines, with an empty line before it; nothing for an empty one.
+fn wrap(paragraph: &str) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in words(paragraph) {
+        let width = word.chars().count();
+        text.push_str(match column {
+            0 => "\n",
+            _ if column + 1 + width > WIDTH => {
+                column = 0;
+                "\n"
+            }
+            _ => " ",
+        });
+        column += width + usize::from(column > 0);
+        text += word;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// The words of a paragraph. What stands between backquotes is one word with what is glued to it.
+fn words(paragraph: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut in_code = false;
+    for (at, c) in paragraph.char_indices() {
+        if c == '`' {
+            in_code = !in_code;
+        } else if c.is_whitespace() && !in_code {
+            words.push(&paragraph[start..at]);
+            start = at + c.len_utf8();
+        }
+    }
+    words.push(&paragraph[start..]);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_fit_a_terminal() {
+        for code in codes() {
+            let page = anstream::adapter::strip_str(&page(code)).to_string();
+            assert!(!page.contains("```"), "{page}");
+            assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{page:?}");
+            assert!(!page.contains("\n\n\n"), "{page}");
+            let prose = page.lines().skip(1).filter(|line| !line.starts_with(' '));
+            assert!(prose.clone().count() > 1, "{page}");
+            for line in prose {
+                assert!(line.chars().count() <= WIDTH, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_found() {
+        let named = |name| find(name).map(|code| code.name);
+        assert_eq!(named("shape-mismatch"), Ok("shape-mismatch"));
+        assert_eq!(named("error[Shape-Mismatch]:"), Ok("shape-mismatch"));
+        let said = |name| named(name).expect_err("no code").replace("`relay-analyzer explain`", "");
+        assert_eq!(
+            said("shape-mismach"),
+            "there is no code `shape-mismach`, did you mean `shape-mismatch`?  lists all"
+        );
+        assert_eq!(
+            said("layout"),
+            "there is no code `layout`; there is `invalid-layout`.  lists all"
+        );
+        assert!(said("xyz").starts_with("there is no code `xyz`; the nearest is `"));
+        assert!(said("").starts_with("there is no code ``"));
+    }
+
+    #[test]
+    fn code_in_prose_is_not_broken() {
+        assert_eq!(words("a `b c`, d"), ["a", "`b c`,", "d"]);
+        assert_eq!(wrap(""), "");
+        let long = "word ".repeat(20);
+        assert!(wrap(&long).lines().all(|line| line.len() <= WIDTH));
     }
 }

@@ -50,7 +50,8 @@ fn item(p: &mut Parser<'_>, seen: &mut Seen) {
         GLOBAL | AT if at_tir(p) => tir(p),
         T!["["] if p.at_column_zero() && is_log_line(p.rest_of_line()) => {
             banner(p);
-            *seen = Seen { anything: true, expression: false };
+            // A module that begins behind the first line of a log is the first one still.
+            *seen = Seen { anything: !first, expression: false };
         }
         T!["}"] | T![")"] | T!["]"] | T![";"] => {
             seen.anything = !first;

@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
+use types::Kind;
 
-use super::nearest;
+use super::{nearest, text};
 use crate::{
     body::*,
     db::Db,
@@ -101,14 +102,7 @@ pub(super) fn check_type<'db>(
         check_type_use(&types, type_use, type_use.range + start, found);
     }
     for problem in &type_def.problems {
-        if let ProblemKind::UnknownDType(name) = &problem.kind {
-            let range = problem.range + start;
-            found.push(Diagnostic::new(
-                "unknown-dtype",
-                range,
-                format!("`{name}` is no data type"),
-            ));
-        }
+        found.push(text::of_kind(problem.range + start, &problem.kind));
     }
     if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
         found.push(Diagnostic::new(
@@ -129,6 +123,21 @@ fn check_type_use(
     let name = &type_use.name;
     // TVM's own handle for memory, which no module defines.
     if name == "Storage" {
+        return;
+    }
+    let what = match type_use.wanted {
+        Kind::Type => None,
+        Kind::Shape => {
+            Some(("shape", format!("a shape is written `(2, 3)`, or declared: `<{name} : Shape>`")))
+        }
+        _ => Some((
+            "size",
+            format!("a size that is not known is written `?`, or declared: `<{name} : ShapeVar>`"),
+        )),
+    };
+    if let Some((what, help)) = what {
+        let message = format!("there is no {what} `{name}` here");
+        found.push(Diagnostic::new("unknown-type", range, message).help(help));
         return;
     }
     let Some(adt) = types.adt(name) else {

@@ -48,6 +48,10 @@ pub(super) fn failed(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic
 /// A relation that neither holds nor fails, where the type was decided otherwise.
 pub(super) fn undecided(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic {
     let mut diagnostic = failed(view, spot, reason);
+    // The message is that of an error: what it means here is to be said.
+    if diagnostic.help.is_none() {
+        diagnostic.help = Some("TVM takes the call, for something else decides its type".into());
+    }
     diagnostic.code = "relation-undecided";
     diagnostic.severity = crate::diagnostic::code_of("relation-undecided")
         .map_or(diagnostic.severity, |c| c.severity);

@@ -16,7 +16,14 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
             _ => String::new(),
         }
     };
+    // What the lexer makes nothing of, the parser does not expect: that is one finding.
+    let is_unknown = |error: &syntax::SyntaxError| error.kind == SyntaxErrorKind::UnknownCharacter;
+    let unknown: Vec<TextRange> =
+        parse.errors.iter().filter(|error| is_unknown(error)).map(|error| error.range).collect();
     for error in &parse.errors {
+        if !is_unknown(error) && unknown.contains(&error.range) {
+            continue;
+        }
         if let Some((code, message)) = words(&error.kind, &text_of(error.range)) {
             found.push(detail(error, Diagnostic::new(code, error.range, message)));
         }
@@ -28,6 +35,9 @@ fn detail(error: &syntax::SyntaxError, diagnostic: Diagnostic) -> Diagnostic {
     use SyntaxErrorKind::*;
     let range = error.range;
     match &error.kind {
+        Expected { expected: "`;`", found: SyntaxKind::EQ, .. } => diagnostic.help(
+            "`=` alone binds graph variables, as in `%0 = …;`; a name is bound with `let %x = …;`",
+        ),
         Expected { open: Some(open), .. } => diagnostic.related(*open, "opened here"),
         UnknownVersion => diagnostic.fix("Write 0.0.5", [(range, "\"0.0.5\"".to_owned())]),
         UnclosedComment => diagnostic.help("close it with `*/`; comments nest"),

@@ -1,20 +1,35 @@
 //! What is wrong with a unit on its own, in words.
 
 use operators::attrs::AttrProblem;
+use syntax::TextRange;
 use types::AttrType;
 
 use crate::{body::*, diagnostic::Diagnostic, view::View};
 
 pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diagnostic {
-    let range = view.place(number, problem.range);
+    let diagnostic = of_kind(view.place(number, problem.range), &problem.kind);
     match &problem.kind {
+        ProblemKind::DetachedAttrs(operator) => {
+            detached(diagnostic, view, number, problem, operator)
+        }
+        _ => diagnostic,
+    }
+}
+
+/// A problem that stands at `range`.
+pub(super) fn of_kind(range: TextRange, kind: &ProblemKind) -> Diagnostic {
+    match kind {
         ProblemKind::Attr { operator, name, problem } => attr(range, operator, name, problem),
         ProblemKind::AttrsNotTaken { callee } => Diagnostic::new(
             "attributes-not-taken",
             range,
             format!("`{callee}` takes no attributes"),
         ),
-        ProblemKind::DetachedAttrs(operator) => detached(view, number, problem, operator),
+        ProblemKind::DetachedAttrs(operator) => Diagnostic::new(
+            "tvm-detached-attributes",
+            range,
+            format!("TVM does not know of what kind the attributes of `{}` are", operator.name),
+        ),
         ProblemKind::Kind { param, wanted } => Diagnostic::new(
             "kind-mismatch",
             range,
@@ -54,9 +69,10 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
         ProblemKind::NegativeDim(size) => Diagnostic::new(
             "negative-size",
             range,
-            format!("a size cannot be negative, and this one is {size}"),
+            format!("no tensor has a negative size, and this one is {size}"),
         )
-        .help("write `?` for a size that is not known"),
+        .help("a size that is not known is written `?`")
+        .fix("Write `?`", [(range, "?".to_owned())]),
         ProblemKind::BadBinder { name, kind } => bad_binder(range, name, *kind),
         ProblemKind::DuplicateParam(name) => Diagnostic::new(
             "duplicate-parameter",
@@ -78,16 +94,12 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
 
 /// Attributes of an operator that TVM registers without: it does not know of what kind they are.
 fn detached(
+    diagnostic: Diagnostic,
     view: &View<'_>,
     number: usize,
     problem: &Problem,
     operator: &operators::Operator,
 ) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        "tvm-detached-attributes",
-        view.place(number, problem.range),
-        format!("TVM does not know of what kind the attributes of `{}` are", operator.name),
-    );
     let mut calls = view.unit(number).calls.iter();
     let call = calls
         .find(|call| call.written.first().is_some_and(|attr| attr.name_range == problem.range));
@@ -95,7 +107,7 @@ fn detached(
         (Some(last), Some(schema)) => {
             let at = view.place(number, last.value_range).end();
             let text = format!(", attrs_type_key=\"{}\"", schema.key);
-            diagnostic.fix("Say of what kind they are", [(syntax::TextRange::empty(at), text)])
+            diagnostic.fix("Say of what kind they are", [(TextRange::empty(at), text)])
         }
         _ => diagnostic.help("write `attrs_type_key=\"…\"` beside them"),
     }
@@ -126,7 +138,7 @@ fn bad_binder(range: syntax::TextRange, name: &str, kind: BinderKind) -> Diagnos
     }
 }
 
-fn kind_words(kind: types::Kind) -> &'static str {
+pub(super) fn kind_words(kind: types::Kind) -> &'static str {
     match kind {
         types::Kind::Type => "type",
         types::Kind::Shape => "shape",
@@ -136,7 +148,7 @@ fn kind_words(kind: types::Kind) -> &'static str {
 }
 
 fn attr(
-    range: syntax::TextRange,
+    range: TextRange,
     operator: &operators::Operator,
     name: &str,
     problem: &AttrProblem,
@@ -166,12 +178,15 @@ fn attr(
         AttrProblem::Type { wanted, none, .. } => {
             let takes = AttrProblem::describe(*wanted);
             let or_none = if *none && !takes.contains("None") { " or `None`" } else { "" };
-            Diagnostic::new(
+            let diagnostic = Diagnostic::new(
                 "attribute-type",
                 range,
                 format!("`{}`: `{name}` takes {takes}{or_none}", operator.name),
-            )
-            .help(attr_help(*wanted))
+            );
+            match attr_help(*wanted) {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            }
         }
         AttrProblem::Choice { choices, nearest, .. } => {
             let diagnostic = Diagnostic::new(
@@ -227,11 +242,7 @@ fn attr(
 }
 
 /// With the string that was meant, if one is near.
-fn suggested(
-    diagnostic: Diagnostic,
-    range: syntax::TextRange,
-    nearest: Option<&str>,
-) -> Diagnostic {
+fn suggested(diagnostic: Diagnostic, range: TextRange, nearest: Option<&str>) -> Diagnostic {
     match nearest {
         Some(near) => {
             diagnostic.fix(format!("Change to \"{near}\""), [(range, format!("\"{near}\""))])
@@ -240,15 +251,13 @@ fn suggested(
     }
 }
 
-fn attr_help(wanted: AttrType) -> String {
-    match wanted {
-        AttrType::Dims | AttrType::Ints | AttrType::OptionalInts => {
-            "write a list in brackets: `[1, 1]`".into()
+/// What to write, where the message does not say it in as many words.
+fn attr_help(wanted: AttrType) -> Option<&'static str> {
+    Some(match wanted {
+        AttrType::Dims | AttrType::Ints | AttrType::OptionalInts => "a list is written in brackets",
+        AttrType::DType | AttrType::Str | AttrType::Layout | AttrType::Choice(_) => {
+            "a string is written in quotes"
         }
-        AttrType::DType => "write the data type in quotes: `\"float32\"`".into(),
-        AttrType::Str | AttrType::Layout => "write the text in quotes".into(),
-        AttrType::Bool => "write `True` or `False`".into(),
-        AttrType::Choice(choices) => format!("write `\"{}\"`, say", choices.first().unwrap_or(&"")),
-        other => format!("write {}", AttrProblem::describe(other)),
-    }
+        _ => return None,
+    })
 }

@@ -1,8 +1,9 @@
 //! What inference found, in words.
 
+use syntax::{TextRange, TextSize};
 use types::{Conflict, ConflictKind, Step, Type, describe};
 
-use super::{names, origin, relation};
+use super::{names, origin, relation, text};
 use crate::{
     body::*,
     diagnostic::Diagnostic,
@@ -42,10 +43,22 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         }
         // What TVM alone finds no type for: `tvm` reports it once for all.
         Finding::OpenExpr(_) | Finding::OpenVariable(_) => return None,
+        // A type that is not defined is reported where it is written.
+        Finding::Mismatch { found, wanted, .. }
+            if !view.types.knows(found) || !view.types.knows(wanted) =>
+        {
+            return None;
+        }
         Finding::Mismatch { what, found, wanted, conflict } => {
             mismatch(view, unit, *what, found, wanted, conflict)
         }
         Finding::Condition { expr, ty } => condition(view, spot(*expr), ty),
+        // What is not known yet is made a function, unless it is one of its own arguments.
+        Finding::NotCallable { call, ty: Type::Var(_) } => Diagnostic::new(
+            "infinite-type",
+            callee_range(view, unit, *call),
+            "this is called with itself, so that its type would contain itself",
+        ),
         Finding::NotCallable { call, ty } => Diagnostic::new(
             "not-callable",
             callee_range(view, unit, *call),
@@ -74,14 +87,17 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             );
             let known = view.types.constructor_names().map(|name| name.as_str());
             match super::nearest(name, known) {
-                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+                    format!("Change to `{near}`"),
+                    [(TextRange::at(at.start(), TextSize::of(name.as_str())), near.to_owned())],
+                ),
                 None => diagnostic.help(format!("a variable is written `%{name}`")),
             }
         }
         Finding::PatternArity { range, name, wanted, found } => {
             let what = match name {
                 Some(name) => format!("`{name}` has"),
-                None => "this tuple has".into(),
+                None => "the tuple that is matched on has".into(),
             };
             Diagnostic::new(
                 "pattern-arity",
@@ -99,9 +115,12 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             ),
         ),
         Finding::NotExhaustive { expr, missing } => {
+            if has_wrong_pattern(view, unit, *expr) {
+                return None;
+            }
             let list: Vec<String> = missing.iter().map(|m| format!("`{m}`")).collect();
             let at = view.range(spot(*expr));
-            let keyword = syntax::TextRange::at(at.start(), 5.into());
+            let keyword = TextRange::at(at.start(), 5.into());
             Diagnostic::new(
                 "match-not-exhaustive",
                 keyword,
@@ -122,12 +141,22 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         Finding::TypeArgs { call, wanted, found } => Diagnostic::new(
             "type-arguments",
             callee_range(view, unit, *call),
-            format!("this takes {}, {found} given", count(*wanted, "type argument")),
+            format!(
+                "{} takes {}, {}",
+                callee_name(view, unit, *call),
+                count(*wanted, "type argument"),
+                given(*found)
+            ),
         ),
         Finding::TypeArgKind { call, index, wanted } => Diagnostic::new(
             "kind-mismatch",
             callee_range(view, unit, *call),
-            format!("type argument {} must be of kind {}", index + 1, wanted.name()),
+            format!(
+                "type argument {} of {} must be a {}",
+                index + 1,
+                callee_name(view, unit, *call),
+                text::kind_words(*wanted)
+            ),
         ),
         Finding::UnknownRelation { range, name } => Diagnostic::new(
             "unknown-relation",
@@ -135,11 +164,18 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             format!("there is no type relation `{name}`"),
         )
         .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
-        Finding::Metadata { expr, key, index, .. } => Diagnostic::new(
-            "metadata-entry",
-            range(*expr),
-            format!("the metadata section has no usable entry `meta[{key}][{index}]`"),
-        ),
+        Finding::Metadata { expr, key, index, .. } => {
+            // In a section that cannot be read there are no entries at all.
+            let section = crate::queries::metadata(view.db, view.module)?;
+            if section.error().is_some() {
+                return None;
+            }
+            Diagnostic::new(
+                "metadata-entry",
+                range(*expr),
+                format!("the metadata section has no usable entry `meta[{key}][{index}]`"),
+            )
+        }
         Finding::UntypedConstant { expr } => Diagnostic::new(
             "untyped-constant",
             range(*expr),
@@ -157,8 +193,36 @@ fn count(n: usize, what: &str) -> String {
     }
 }
 
+fn given(n: usize) -> String {
+    match n {
+        0 => "none is given".to_owned(),
+        1 => "1 is given".to_owned(),
+        n => format!("{n} are given"),
+    }
+}
+
+/// What a message calls the callee of a call.
+fn callee_name(view: &View<'_>, unit: usize, call: ExprId) -> String {
+    let text = view.text(callee_range(view, unit, call));
+    if text.len() <= 40 { format!("`{text}`") } else { "this function".into() }
+}
+
+/// Whether a pattern of a `match` is wrong by itself: what it leaves out is not told then.
+fn has_wrong_pattern(view: &View<'_>, unit: usize, expr: ExprId) -> bool {
+    let Expr::Match(id) = view.unit(unit).expr(expr) else { return false };
+    let arms = &view.unit(unit).matches[id.index()].arms;
+    view.unit_types(unit).findings.iter().any(|finding| match finding {
+        Finding::PatternArity { range, .. }
+        | Finding::PatternType { range, .. }
+        | Finding::UnknownConstructor { range, .. } => {
+            arms.iter().any(|arm| arm.pattern.range.contains_range(*range))
+        }
+        _ => false,
+    })
+}
+
 /// Where what is called stands; for anything but a call, where the expression stands.
-pub(super) fn callee_range(view: &View<'_>, unit: usize, expr: ExprId) -> syntax::TextRange {
+pub(super) fn callee_range(view: &View<'_>, unit: usize, expr: ExprId) -> TextRange {
     match view.unit(unit).expr(expr) {
         Expr::Call(call) => view.place(unit, view.unit(unit).call(*call).callee_range),
         _ => view.range(Spot { unit, expr }),
@@ -184,10 +248,13 @@ fn unknown(
     match arg {
         Some(&arg) => {
             let arg = Spot { unit: spot.unit, expr: arg };
-            let name = view.describe(arg);
-            diagnostic
-                .related(view.range(arg), "its type is not known")
-                .help(format!("write the type of {name} where it is bound"))
+            let help = match view.variable(arg) {
+                Some(_) => format!("write the type of {} where it is bound", view.describe(arg)),
+                None => {
+                    "bind the argument with its type: `let %a: Tensor[(…), float32] = …;`".into()
+                }
+            };
+            diagnostic.related(view.range(arg), "its type is not known").help(help)
         }
         None => diagnostic.help("write the type of the result where it is bound"),
     }
@@ -213,18 +280,11 @@ fn condition(view: &View<'_>, spot: Spot, ty: &Type) -> Diagnostic {
 }
 
 fn arity(view: &View<'_>, unit: usize, call: ExprId, wanted: usize, found: usize) -> Diagnostic {
-    let at = callee_range(view, unit, call);
-    let callee = view.text(at);
-    let callee = if callee.len() <= 40 { format!("`{callee}`") } else { "this function".into() };
-    let given = match found {
-        0 => "none is given".to_owned(),
-        1 => "1 is given".to_owned(),
-        n => format!("{n} are given"),
-    };
+    let callee = callee_name(view, unit, call);
     let mut diagnostic = Diagnostic::new(
         "argument-count",
-        at,
-        format!("{callee} takes {}, {given}", count(wanted, "argument")),
+        callee_range(view, unit, call),
+        format!("{callee} takes {}, {}", count(wanted, "argument"), given(found)),
     );
     if let Expr::Call(call) = view.unit(unit).expr(call) {
         let data = view.unit(unit).call(*call);
@@ -380,8 +440,7 @@ fn argument(
     conflict: &Conflict,
 ) -> Diagnostic {
     let tail = differ(conflict);
-    let callee = view.text(callee_range(view, unit, call));
-    let callee = if callee.len() <= 40 { format!("`{callee}`") } else { "the function".into() };
+    let callee = callee_name(view, unit, call);
     let Expr::Call(id) = view.unit(unit).expr(call) else {
         return Diagnostic::new(conflict.code(), view.range(Spot { unit, expr: call }), "argument");
     };
@@ -398,12 +457,7 @@ fn argument(
 }
 
 /// Where a parameter of the called global stands, if it is in this file.
-fn parameter(
-    view: &View<'_>,
-    unit: usize,
-    call: ExprId,
-    index: usize,
-) -> Option<syntax::TextRange> {
+fn parameter(view: &View<'_>, unit: usize, call: ExprId, index: usize) -> Option<TextRange> {
     let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
     let Callee::Expr(callee) = view.unit(unit).call(*id).callee else { return None };
     let Expr::Global(name) = view.unit(unit).expr(callee) else { return None };

@@ -12,6 +12,10 @@ use crate::{body::*, lower::HOLE};
 impl Infer<'_> {
     /// A type as written, with fresh variables for what is left out.
     pub(super) fn import_written(&mut self, ty: &Type) -> NodeId {
+        // What is not defined is reported where it is written, and fits whatever it meets.
+        if !self.env.types().knows(ty) {
+            return self.error_node();
+        }
         let mut holes = false;
         let mut symbols = false;
         scan(ty, &mut holes, &mut symbols);
@@ -61,6 +65,11 @@ impl Infer<'_> {
         }
         if let Some(signature) = declared {
             self.where_relations(at, header, &signature.params, signature.ret);
+        } else if let Some(ret) = header.ret.as_ref().filter(|_| !header.relations.is_empty()) {
+            let params: Vec<NodeId> =
+                header.params.iter().map(|&binder| self.annotated(at, binder)).collect();
+            let ret = self.import_written(ret);
+            self.where_relations(at, header, &params, ret);
         }
     }
 

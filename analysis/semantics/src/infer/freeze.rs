@@ -339,15 +339,21 @@ impl Infer<'_> {
             Type::Func(func) => (*func).clone(),
             _ => return None,
         };
-        let constraints = kept.iter().map(|&id| Constraint {
-            relation: self.solver.entry(id).relation.clone(),
-            args: self.solver.arg_types(id).into(),
-        });
-        let constraints = constraints.collect();
+        let mut constraints: Vec<Constraint> = Vec::with_capacity(kept.len());
         for &id in &kept {
+            let relation = self.solver.entry(id).relation.clone();
+            let args = self.solver.arg_types(id).into();
             self.solver.release(id);
+            // A `where` clause may say what a call in the body says.
+            let is_known = constraints.iter().any(|known| {
+                let other = &known.relation;
+                (other.name, &other.attrs, &known.args) == (relation.name, &relation.attrs, &args)
+            });
+            if !is_known {
+                constraints.push(Constraint { relation, args });
+            }
         }
-        Some(FuncType { type_params: params.into(), constraints, ..func })
+        Some(FuncType { type_params: params.into(), constraints: constraints.into(), ..func })
     }
 
     /// Puts a fresh type parameter in the place of each variable.

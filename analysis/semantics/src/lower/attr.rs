@@ -30,13 +30,14 @@ impl UnitLowering<'_> {
         match value {
             ast::AttrValue::Literal(literal) => self.attr_literal(literal.node()),
             ast::AttrValue::AttrList(list) => {
-                let parens = list.node().token(SyntaxKind::L_PAREN).is_some();
+                // `(1)` is a number in parentheses. `(1, 0)` is meant for a list; that TVM wants
+                // brackets is a finding of its own.
+                let has = |kind| list.node().token(kind).is_some();
+                let is_list = !has(SyntaxKind::L_PAREN) || has(SyntaxKind::COMMA);
                 let mut values = list.values().map(|v| self.attr_value(Some(v.node())));
-                match (parens, list.values().count()) {
-                    (false, _) => AttrValue::List(values.collect()),
-                    (true, 1) => values.next().unwrap_or(AttrValue::Error),
-                    // A tuple is no list.
-                    (true, _) => AttrValue::Opaque,
+                match is_list {
+                    true => AttrValue::List(values.collect()),
+                    false => values.next().unwrap_or(AttrValue::Error),
                 }
             }
             ast::AttrValue::MetaExpr(meta) => {

@@ -82,7 +82,8 @@ impl UnitLowering<'_> {
             };
         }
         let range = self.place(name.range());
-        self.unit.type_uses.push(TypeUse { name: text.into(), args: args.len(), range });
+        let (name, wanted) = (text.into(), Kind::Type);
+        self.unit.type_uses.push(TypeUse { name, args: args.len(), wanted, range });
         Type::adt(text, args)
     }
 
@@ -125,7 +126,8 @@ impl UnitLowering<'_> {
         };
         let Some(param) = self.type_param(name.text()) else {
             let range = self.place(name.range());
-            self.unit.type_uses.push(TypeUse { name: name.text().into(), args: 0, range });
+            let (name, wanted) = (name.text().into(), Kind::Shape);
+            self.unit.type_uses.push(TypeUse { name, args: 0, wanted, range });
             return None;
         };
         if param.kind != Kind::Shape {
@@ -149,6 +151,9 @@ impl UnitLowering<'_> {
                         token.text().split_once('i').unwrap_or((token.text(), ""));
                     let size = digits.parse::<i64>().unwrap_or(i64::MAX);
                     let size = if negative { -size } else { size };
+                    if size < 0 {
+                        self.problem(dim.range(), ProblemKind::NegativeDim(size));
+                    }
                     let wide = suffix == "64" || i32::try_from(size).is_err();
                     return Dim::Known { size, wide };
                 }
@@ -171,7 +176,8 @@ impl UnitLowering<'_> {
             }
             None => {
                 let range = self.place(range);
-                self.unit.type_uses.push(TypeUse { name: name.into(), args: 0, range });
+                let (name, wanted) = (name.into(), Kind::ShapeVar);
+                self.unit.type_uses.push(TypeUse { name, args: 0, wanted, range });
                 Dim::Any
             }
         }

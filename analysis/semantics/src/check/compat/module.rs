@@ -6,7 +6,7 @@ use syntax::{
     Node, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
-use types::AttrValue;
+use types::{AttrValue, Kind};
 
 use super::{Compat, Edit, insert, types::written_plain};
 use crate::{
@@ -23,10 +23,9 @@ pub(super) fn check<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Comp
     version(db, module, compat);
     late_types(db, module, compat);
     from_prelude(db, module, compat);
-    for &def in module.items(db) {
-        if def.kind(db) == DefKind::Expr {
-            bare_expression(db, module, def, compat);
-        }
+    // A second one is wrong in every notation.
+    if let Some(&def) = module.items(db).iter().find(|def| def.kind(db) == DefKind::Expr) {
+        bare_expression(db, module, def, compat);
     }
 }
 
@@ -248,7 +247,7 @@ impl<'db> Leaning<'db> {
         match def.kind(db) {
             DefKind::Type => {
                 let Some(type_def) = queries::type_def(db, def) else { return };
-                for type_use in &type_def.uses {
+                for type_use in type_def.uses.iter().filter(|used| used.wanted == Kind::Type) {
                     let found = queries::data_type(db, module, &type_use.name);
                     note(&type_use.name, type_use.range, found);
                 }
@@ -267,7 +266,7 @@ impl<'db> Leaning<'db> {
                             note(name, range + offset, found);
                         }
                     });
-                    for type_use in &unit.type_uses {
+                    for type_use in unit.type_uses.iter().filter(|used| used.wanted == Kind::Type) {
                         let found = queries::data_type(db, module, &type_use.name);
                         note(&type_use.name, type_use.range + offset, found);
                     }
