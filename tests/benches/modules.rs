@@ -127,7 +127,8 @@ fn keystroke_place(text: &str) -> usize {
     let middle = text.len() / 2;
     let mut calls = text[..middle].rmatch_indices(" = ").map(|(at, _)| at + 3);
     let is_call = |at: &usize| {
-        let mut name = text[*at..].split(|c: char| !(c.is_ascii_alphanumeric() || "._".contains(c)));
+        let mut name =
+            text[*at..].split(|c: char| !(c.is_ascii_alphanumeric() || "._".contains(c)));
         name.next().is_some_and(|name| operators::find(name).is_some())
     };
     calls.find(is_call).unwrap_or(middle)

@@ -28,14 +28,26 @@ fn other_statements_are_taken_over() {
         (body(db, def), inference(db, def))
     };
     let before = parts(&db);
-    for (old, new, inferred) in [("nn.relu", "qnn.relu", 502), ("qnn.relu", "nn.relu", 502), ("nn.relu", "sigmoid", 1)] {
+    for (old, new, inferred) in
+        [("nn.relu", "qnn.relu", 502), ("qnn.relu", "nn.relu", 502), ("nn.relu", "sigmoid", 1)]
+    {
         let before = parts(&db);
         let at = text[..text.len() / 2].rfind(old).expect("a call");
         edited(&mut db, file, &mut text, at, old, new);
         check_file(&db, file);
         let after = parts(&db);
-        let lowered = after.0.units.iter().filter(|new| !before.0.units.iter().any(|old| Arc::ptr_eq(old, new))).count();
-        let typed = after.1.units.iter().filter(|new| !before.1.units.iter().any(|old| Arc::ptr_eq(old, new))).count();
+        let lowered = after
+            .0
+            .units
+            .iter()
+            .filter(|new| !before.0.units.iter().any(|old| Arc::ptr_eq(old, new)))
+            .count();
+        let typed = after
+            .1
+            .units
+            .iter()
+            .filter(|new| !before.1.units.iter().any(|old| Arc::ptr_eq(old, new)))
+            .count();
         assert_eq!((lowered, typed), (1, inferred), "{old} to {new}");
     }
     drop(before);

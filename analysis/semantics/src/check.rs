@@ -4,6 +4,7 @@
 //! diagnostic are made here, from the places in units and the starts of units and definitions;
 //! everything below works without them.
 
+mod cause;
 mod compat;
 mod lints;
 mod names;
@@ -25,6 +26,7 @@ use crate::{
     queries,
     view::{Spot, View},
 };
+pub(crate) use cause::Cause;
 use compat::Compat;
 pub use compat::{Converted, apply, to_tvm};
 pub use origin::{Step, origin_of};
@@ -94,6 +96,7 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
         (a.range.start(), b.severity, a.code).cmp(&(b.range.start(), a.severity, b.code))
     });
     found.dedup();
+    cause::merge(&mut found);
     found
 }
 
@@ -147,13 +150,15 @@ fn limit(found: &mut Vec<Diagnostic>) {
 
 /// A function or a bare expression.
 fn check_def(view: &View<'_>, broken: &[TextRange], found: &mut Vec<Diagnostic>) {
-    names::check_def(view, found);
+    let mut all: Vec<cause::Found> = Vec::new();
+    let mut in_def = Vec::new();
+    let unknown = names::check_def(view, &mut in_def);
     // TVM looks at what is used: a graph binding that nothing uses is no part of the module.
     let strict = Settings::get(view.db).strict(view.db);
     let dead = if strict { lints::dead_bindings(view) } else { Vec::new() };
     for (number, unit) in view.body.units.iter().enumerate() {
         for problem in &unit.problems {
-            found.push(text::problem(view, number, problem));
+            in_def.push(text::problem(view, number, problem));
         }
         for finding in &view.unit_types(number).findings {
             // How many arguments there are, and what the last expression is, a syntax error
@@ -166,10 +171,17 @@ fn check_def(view: &View<'_>, broken: &[TextRange], found: &mut Vec<Diagnostic>)
             if broken.iter().any(|broken| !whole.is_empty() && whole.contains_range(*broken)) {
                 continue;
             }
-            let before = found.len();
-            typing::report(view, number, finding, found);
+            let before = in_def.len();
+            typing::report(view, number, finding, &mut in_def);
+            if in_def.len() > before
+                && finding.is_error()
+                && let Some((cause, part)) = cause::of(view, number, finding, before)
+            {
+                in_def[before].cause = Some(Box::new(cause));
+                all.push(part);
+            }
             if !finding.is_about_name() {
-                for diagnostic in &mut found[before..] {
+                for diagnostic in &mut in_def[before..] {
                     if dead.iter().any(|range| range.contains_range(diagnostic.range)) {
                         diagnostic.severity = diagnostic.severity.min(Severity::Warning);
                     }
@@ -177,6 +189,10 @@ fn check_def(view: &View<'_>, broken: &[TextRange], found: &mut Vec<Diagnostic>)
             }
         }
     }
+    cause::fold(view, &all, &mut in_def);
+    cause::fold_calls(view, &mut in_def);
+    names::unbound(unknown, &mut in_def);
+    found.append(&mut in_def);
     lints::check_def(view, found);
 }
 

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
 
+use crate::check::Cause;
+
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
@@ -49,6 +51,8 @@ pub struct Diagnostic {
     pub fixes: Vec<Fix>,
     /// The marked text does nothing.
     pub unnecessary: bool,
+    /// What it rests on.
+    pub(crate) cause: Option<Box<Cause>>,
 }
 
 /// Another place that belongs to a diagnostic.
@@ -81,6 +85,7 @@ impl Diagnostic {
             help: None,
             fixes: Vec::new(),
             unnecessary: false,
+            cause: None,
         }
     }
 

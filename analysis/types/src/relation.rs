@@ -84,6 +84,8 @@ pub struct Reason {
     pub help: Option<String>,
     /// A change of one attribute that would satisfy the relation.
     pub fix: Option<AttrFix>,
+    /// Where two types clash, what differs in them.
+    pub clash: Vec<String>,
 }
 
 /// A place in a call that a reason points at.
@@ -131,6 +133,7 @@ impl Reason {
             marks: SmallVec::new(),
             help: None,
             fix: None,
+            clash: Vec::new(),
         }
     }
 
@@ -365,11 +368,8 @@ impl<'a> Call<'a> {
         let operator = self.operator();
         if position == self.arity() {
             let message = format!("`{operator}` gives {demanded}, but {found} is expected here");
-            return Reason::new(at.code(), message).mark(
-                Place::Result,
-                at.axis(),
-                format!("{found} expected"),
-            );
+            let reason = Reason { clash: at.clash(), ..Reason::new(at.code(), message) };
+            return reason.mark(Place::Result, at.axis(), format!("{found} expected"));
         }
         let name = self.name(position);
         let axis = at.axis().map_or(String::new(), |axis| format!(" (axis {axis} differs)"));

@@ -115,6 +115,21 @@ impl Conflict {
         }
     }
 
+    /// What differs: sizes or data types of tensors, otherwise the types.
+    pub fn clash(&self) -> Vec<String> {
+        let (left, right) = (self.left.as_tensor(), self.right.as_tensor());
+        match (&self.kind, left, right) {
+            (ConflictKind::Sizes(axes), Some(left), Some(right)) => {
+                let both = |&axis: &usize| [left.shape.get(axis), right.shape.get(axis)];
+                axes.iter().flat_map(both).flatten().map(ToString::to_string).collect()
+            }
+            (_, Some(left), Some(right)) if left.dtype != right.dtype => {
+                vec![left.dtype.to_string(), right.dtype.to_string()]
+            }
+            _ => vec![self.left.to_string(), self.right.to_string()],
+        }
+    }
+
     /// The first axis that differs, if the two are tensors of one rank.
     pub fn axis(&self) -> Option<usize> {
         match &self.kind {

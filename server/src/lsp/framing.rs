@@ -195,7 +195,9 @@ mod tests {
     #[test]
     fn broken_headers_are_passed() {
         let good = r#"{"jsonrpc":"2.0","method":"exit"}"#;
-        for noise in ["\r\n\r\n", "Content-Type: x\r\n", "Content-Length: much\r\n\r\n", "noise\r\n\r\n"] {
+        for noise in
+            ["\r\n\r\n", "Content-Type: x\r\n", "Content-Length: much\r\n\r\n", "noise\r\n\r\n"]
+        {
             let all = forwarded((noise.to_owned() + &framed(good)).as_bytes());
             assert_eq!(all.last().map(String::as_str), Some(good), "{noise:?}: {all:?}");
         }

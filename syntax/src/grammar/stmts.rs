@@ -233,7 +233,11 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) {
             R_BRACE if at_block_end(p, style) => break,
             R_PAREN | R_BRACK if style == Style::Bare => break,
             SEMICOLON if p.on_new_line(1) => break,
-            SEMICOLON if p.nth(1) == LET_KW || (matches!(p.nth(1), GRAPH | LOCAL) && p.nth(2) == EQ) => break,
+            SEMICOLON
+                if p.nth(1) == LET_KW || (matches!(p.nth(1), GRAPH | LOCAL) && p.nth(2) == EQ) =>
+            {
+                break;
+            }
             _ => {}
         }
         p.bump();

@@ -1,6 +1,6 @@
 //! Names that mean nothing, or too much.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
 use types::Kind;
 
@@ -8,7 +8,7 @@ use super::{nearest, text};
 use crate::{
     body::*,
     db::Db,
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, Related},
     item::{Def, DefKind, Module},
     queries,
     view::View,
@@ -173,19 +173,56 @@ fn check_type_use(
     }
 }
 
-/// Names in a body.
-pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+/// Names in a body. Gives the variables that nothing binds, each once.
+pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
     for (number, unit) in view.body.units.iter().enumerate() {
         for type_use in &unit.type_uses {
             check_type_use(&view.types, type_use, view.place(number, type_use.range), found);
         }
     }
+    let mut unknown: Vec<Diagnostic> = Vec::new();
+    let mut known: FxHashMap<&Name, usize> = FxHashMap::default();
     for &(number, free) in &view.scopes.unknown {
-        found.push(unknown_variable(view, number as usize, free));
+        let free_name = &view.unit(number as usize).frees[free.index()];
+        match known.get(&free_name.name) {
+            Some(&first) => {
+                let first = &mut unknown[first];
+                if first.related.len() < MAX_USES {
+                    let place = view.place(number as usize, free_name.range);
+                    first.related.push(Related { range: place, message: "and here".to_owned() });
+                }
+            }
+            None => {
+                known.insert(&free_name.name, unknown.len());
+                let suggest = unknown.len() < MAX_SUGGESTED;
+                unknown.push(unknown_variable(view, number as usize, free, suggest));
+            }
+        }
+    }
+    unknown
+}
+
+/// How many uses of a variable that nothing binds are shown.
+const MAX_USES: usize = 6;
+/// For how many variables of a definition a similar name is looked for. Where nothing is bound any
+/// more, there is nothing to suggest either.
+const MAX_SUGGESTED: usize = 20;
+
+/// Adds the variables that nothing binds. Where a name is bound that cannot be, that is the reason.
+pub(super) fn unbound(unknown: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
+    let is_binder = |d: &Diagnostic| matches!(d.code, "invalid-binder" | "duplicate-parameter");
+    let binders: Vec<usize> = (0..found.len()).filter(|&at| is_binder(&found[at])).collect();
+    if unknown.len() > binders.len() {
+        found.extend(unknown);
+        return;
+    }
+    for (at, unknown) in binders.into_iter().zip(unknown) {
+        let message = format!("{}: was this meant?", unknown.message);
+        found[at].related.push(Related { range: unknown.range, message });
     }
 }
 
-fn unknown_variable(view: &View<'_>, number: usize, free: FreeId) -> Diagnostic {
+fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool) -> Diagnostic {
     let unit = view.unit(number);
     let name = &unit.frees[free.index()].name;
     let range = view.place(number, unit.frees[free.index()].range);
@@ -193,6 +230,9 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId) -> Diagnostic 
     let kind = if graph { "graph variable" } else { "variable" };
     let mut diagnostic =
         Diagnostic::new("unknown-variable", range, format!("there is no {kind} `{name}` here"));
+    if !suggest {
+        return diagnostic;
+    }
     // A binding further down, or in an inner block that has ended.
     let later = view.body.units.iter().enumerate().find_map(|(other, unit)| {
         let binder = unit.binders.iter().find(|binder| binder.name == *name)?;
@@ -229,12 +269,13 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId) -> Diagnostic 
 /// The variables bound before a unit, and inside it.
 fn visible<'v>(view: &'v View<'_>, number: usize) -> Vec<&'v str> {
     let mut names = Vec::new();
+    let mut seen = FxHashSet::default();
     for (other, unit) in view.body.units[..=number].iter().enumerate() {
         let inside = other == number;
         for (i, binder) in unit.binders.iter().enumerate() {
             let outward = unit.binds == Some(BinderId(i as u32))
                 || unit.header().is_some_and(|h| h.params.contains(&BinderId(i as u32)));
-            if (inside || outward) && !names.contains(&binder.name.as_str()) {
+            if (inside || outward) && seen.insert(binder.name.as_str()) {
                 names.push(binder.name.as_str());
             }
         }

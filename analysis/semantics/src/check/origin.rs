@@ -199,6 +199,9 @@ fn operator_step(
     };
     let Some(here) = here else { return Next::Unknown };
     let mut sources: Vec<(Spot, usize, Dim)> = Vec::new();
+    // In `add(%a, %b)` each of two equal sizes decides alone; only together are they missed.
+    let mut equal: Vec<(Spot, usize, Dim)> = Vec::new();
+    let mut without_equal = inputs.clone();
     for position in 0..inputs.len() {
         for (part, source, ty) in parts(view, arg(position), &inputs[position]) {
             let rank = ty.as_tensor().map_or(0, |t| t.rank());
@@ -208,6 +211,10 @@ fn operator_step(
                 if changed[position] == inputs[position] {
                     continue;
                 }
+                if size_of(&ty, source_axis) == Some(&here) {
+                    equal.push((source, source_axis, here.clone()));
+                    without_equal[position] = erase(&without_equal[position], part, source_axis);
+                }
                 let (_, types) = probe(&relation, operator.args, &changed);
                 if result(&types).is_none_or(|size| size != here)
                     && let Some(size) = size_of(&ty, source_axis)
@@ -215,6 +222,12 @@ fn operator_step(
                     sources.push((source, source_axis, size.clone()));
                 }
             }
+        }
+    }
+    if sources.is_empty() && !equal.is_empty() {
+        let (_, types) = probe(&relation, operator.args, &without_equal);
+        if result(&types).is_none_or(|size| size != here) {
+            sources = equal;
         }
     }
     let call_range = view.place(spot.unit, call.callee_range);

@@ -118,7 +118,9 @@ fn bad_binder(range: syntax::TextRange, name: &str, kind: BinderKind) -> Diagnos
     let bare = &name[1..];
     let digits = bare.bytes().all(|b| b.is_ascii_digit());
     let message = match kind {
-        BinderKind::Graph => format!("`{name}` is no graph variable: those are numbers, as in `%0`"),
+        BinderKind::Graph => {
+            format!("`{name}` is no graph variable: those are numbers, as in `%0`")
+        }
         _ if digits => format!("the graph variable `{name}` cannot be bound here"),
         _ => format!("`{name}` is no name: names begin with a letter"),
     };

@@ -11,13 +11,16 @@ use crate::{
     view::{Spot, View},
 };
 
+/// What is said of the place that TVM names.
+pub(super) const VALUE_USED: &str = "the value is used here";
+
 pub(super) fn report(view: &View<'_>, unit: usize, finding: &Finding, out: &mut Vec<Diagnostic>) {
     let Some(mut diagnostic) = diagnostic(view, unit, finding) else { return };
     // TVM names the last use of a graph variable for what is wrong with its value.
     if finding.is_error()
         && let Some(last) = view.last_use(unit)
     {
-        diagnostic = diagnostic.related(last, "the value is used here");
+        diagnostic = diagnostic.related(last, VALUE_USED);
     }
     out.push(diagnostic);
 }

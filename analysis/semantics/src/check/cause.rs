@@ -1,0 +1,360 @@
+//! One cause, one diagnostic: what follows from a fault is shown beside it, not again.
+//!
+//! A parameter of the wrong type clashes wherever it is used, a `let` of the wrong type clashes
+//! with its value and with every use:
+//!
+//! ```text
+//! def @main(%x: Tensor[(2, 3), float16], %y: Tensor[(2, 3), float32]) {
+//!   %0 = add(%x, %y);       // float16 and float32
+//!   multiply(%y, %x)        // the same, for the same reason
+//! }
+//! ```
+//!
+//! Which of the places is the fault nobody knows; that it is one, the declarations tell that the
+//! findings rest on, and the sizes or data types that clash.
+
+use rustc_hash::FxHashSet;
+use syntax::TextRange;
+use types::Place;
+
+use super::origin;
+use crate::{
+    body::*,
+    diagnostic::{Diagnostic, Related, Severity},
+    infer::{Finding, Mismatch},
+    queries,
+    scope::Binding,
+    view::{Spot, View},
+};
+
+/// How many places are shown beside a finding for the same reason.
+const MAX_SHOWN: usize = 5;
+/// How many findings of a file are compared with each other.
+const MAX_COMPARED: usize = 200;
+
+/// What a finding rests on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cause {
+    /// Declarations, or sizes in them, that the finding rests on.
+    places: Vec<TextRange>,
+    /// What clashes, in order: sizes, data types, types.
+    values: Vec<String>,
+    /// The declaration of a parameter that an argument contradicts.
+    parameter: Option<TextRange>,
+}
+
+/// A finding of a definition that may be the cause or the consequence of another.
+pub(super) struct Found {
+    /// Its diagnostic, by number.
+    at: usize,
+    unit: usize,
+    /// What it looks at.
+    operands: Vec<Spot>,
+    /// The variable whose declaration its value contradicts.
+    suspect: Option<Binding>,
+}
+
+/// What `finding` rests on, and its part in the definition. `at` is the number of its diagnostic.
+pub(super) fn of(
+    view: &View<'_>,
+    unit: usize,
+    finding: &Finding,
+    at: usize,
+) -> Option<(Cause, Found)> {
+    let spot = |expr: ExprId| Spot { unit, expr };
+    let mut cause = Cause::default();
+    let mut found = Found { at, unit, operands: Vec::new(), suspect: None };
+    match finding {
+        Finding::Relation { expr, reason } => {
+            let Expr::Call(call) = view.unit(unit).expr(*expr) else { return None };
+            let args = &view.unit(unit).call(*call).args;
+            found.operands = args.iter().map(|&arg| spot(arg)).collect();
+            // A result that is not what is declared for it.
+            if reason.marks.iter().all(|mark| mark.place == Place::Result) {
+                found.suspect = declared_for(view, unit, *expr);
+            }
+            cause.values.clone_from(&reason.clash);
+            for mark in &reason.marks {
+                let (Place::Argument(position) | Place::Field(position, _)) = mark.place else {
+                    continue;
+                };
+                cause.values.push(mark.label.clone());
+                let arg = args.get(position).map(|&arg| spot(arg));
+                if let Some(arg) = arg.filter(|_| matches!(mark.place, Place::Argument(_))) {
+                    cause.rests_on(view, arg, mark.axis);
+                }
+            }
+        }
+        Finding::Mismatch { what, conflict, .. } => {
+            cause.values = conflict.clash();
+            let value = match *what {
+                Mismatch::Annotation { binder, value } => {
+                    found.suspect = Some(Binding { unit: unit as u32, binder });
+                    value
+                }
+                Mismatch::Result { function, value } => {
+                    found.suspect = function.and_then(|id| bound_to(view, unit, &Expr::Fn(id)));
+                    value
+                }
+                Mismatch::Argument { call, index } => {
+                    let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
+                    let data = view.unit(unit).call(*id);
+                    if let Callee::Expr(callee) = data.callee {
+                        found.operands.push(spot(callee));
+                        cause.parameter = parameter(view, spot(callee), index);
+                        cause.places.extend(cause.parameter);
+                    }
+                    *data.args.get(index)?
+                }
+                Mismatch::Write { value } => value,
+                _ => return None,
+            };
+            found.operands.push(spot(value));
+            cause.rests_on(view, spot(value), conflict.axis());
+        }
+        _ => return None,
+    }
+    cause.values.sort();
+    Some((cause, found))
+}
+
+impl Cause {
+    fn rests_on(&mut self, view: &View<'_>, value: Spot, axis: Option<usize>) {
+        if let Some(axis) = axis {
+            self.places.extend(origin::origin_of(view, value, axis).first().map(|step| step.range));
+        }
+        if let Some(binding) = view.variable(value) {
+            self.places.push(declaration(view, binding));
+        }
+    }
+
+    /// Whether two findings have one cause, as far as declarations tell.
+    fn is_that_of(&self, code: &str, other: &Cause, other_code: &str) -> bool {
+        let share = |places: &[TextRange], of: TextRange| {
+            places.iter().any(|place| place.intersect(of).is_some())
+        };
+        // The parameter is wrong inside of its function as well as where that is called.
+        let contradicts = |a: &Cause, b: &Cause| {
+            b.parameter.is_none() && a.parameter.is_some_and(|at| share(&b.places, at))
+        };
+        contradicts(self, other)
+            || contradicts(other, self)
+            || code == other_code
+                && self.values == other.values
+                && !self.values.is_empty()
+                && self.places.iter().any(|&place| share(&other.places, place))
+    }
+}
+
+/// Where a variable and its type are written.
+fn declaration(view: &View<'_>, binding: Binding) -> TextRange {
+    let name = view.binding_range(binding);
+    match view.annotation_node(binding) {
+        Some(ty) => name.cover(ty.range() + view.def.start(view.db)),
+        None => name,
+    }
+}
+
+/// The variable that an expression of a unit is bound to.
+fn bound_to(view: &View<'_>, unit: usize, wanted: &Expr) -> Option<Binding> {
+    let data = view.unit(unit);
+    data.exprs.iter().find_map(|expr| match expr {
+        Expr::Bind { binder, value } if data.expr(*value) == wanted => {
+            Some(Binding { unit: unit as u32, binder: *binder })
+        }
+        _ => None,
+    })
+}
+
+/// The variable whose declaration says what `expr` gives: the one that it is bound to, or the
+/// function whose body ends in it.
+fn declared_for(view: &View<'_>, unit: usize, expr: ExprId) -> Option<Binding> {
+    let data = view.unit(unit);
+    let bound = data.exprs.iter().find_map(|step| match step {
+        Expr::Bind { binder, value } if *value == expr => Some(*binder),
+        _ => None,
+    });
+    if let Some(binder) = bound {
+        return Some(Binding { unit: unit as u32, binder });
+    }
+    let gives = |function: &Function| function.body.is_some_and(|body| body.result == expr);
+    let function = data.fns.iter().position(gives)?;
+    bound_to(view, unit, &Expr::Fn(FnId(function as u32)))
+}
+
+/// Where the parameter of a called function is declared, if that stands in this file.
+fn parameter(view: &View<'_>, callee: Spot, index: usize) -> Option<TextRange> {
+    let value = view.resolve(callee);
+    match view.unit(value.unit).expr(value.expr) {
+        Expr::Fn(function) => {
+            let binder = *view.unit(value.unit).fns[function.index()].params.get(index)?;
+            Some(declaration(view, Binding { unit: value.unit as u32, binder }))
+        }
+        Expr::Global(name) => {
+            let (def, from_prelude) = queries::global(view.db, view.module, name)?;
+            let other = View::new(view.db, def).filter(|_| !from_prelude)?;
+            let binder = *other.body.header()?.params.get(index)?;
+            Some(declaration(&other, Binding { unit: 0, binder }))
+        }
+        _ => None,
+    }
+}
+
+/// Folds the consequences of wrong declarations of a definition into the findings about those.
+pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) {
+    if all.len() < 2 || all.len() > MAX_COMPARED || all.iter().all(|f| f.suspect.is_none()) {
+        return;
+    }
+    let values = |found: &[Diagnostic], at: usize| -> Vec<String> {
+        found[at].cause.as_ref().map(|cause| cause.values.clone()).unwrap_or_default()
+    };
+    let mut gone: Vec<usize> = Vec::new();
+    for consequence in all {
+        let above = ancestors(view, consequence.unit);
+        let cause = all.iter().find(|cause| {
+            let Some(suspect) = cause.suspect else { return false };
+            let follows = cause.at != consequence.at
+                && !gone.contains(&cause.at)
+                && consequence.suspect != cause.suspect;
+            follows
+                && (uses(view, consequence, suspect)
+                    || above.contains(&suspect.unit)
+                        && values(found, cause.at) == values(found, consequence.at))
+        });
+        if let Some(cause) = cause {
+            let diagnostic = found[consequence.at].clone();
+            absorb(&mut found[cause.at], diagnostic);
+            gone.push(consequence.at);
+        }
+    }
+    let mut number = 0;
+    found.retain(|_| {
+        number += 1;
+        !gone.contains(&(number - 1))
+    });
+}
+
+/// Whether a finding looks at a variable.
+fn uses(view: &View<'_>, found: &Found, binding: Binding) -> bool {
+    if found.unit != binding.unit as usize {
+        return view.scopes.unit(found.unit).contains(&Some(binding));
+    }
+    let mut spots = found.operands.clone();
+    while let Some(spot) = spots.pop() {
+        if view.variable(spot) == Some(binding) {
+            return true;
+        }
+        let at = |expr: ExprId| Spot { unit: spot.unit, expr };
+        match view.unit(spot.unit).expr(spot.expr) {
+            Expr::Proj { tuple, .. } => spots.push(at(*tuple)),
+            Expr::Tuple(fields) => spots.extend(fields.iter().map(|&field| at(field))),
+            Expr::Call(call) => {
+                let call = view.unit(spot.unit).call(*call);
+                spots.extend(call.args.iter().map(|&arg| at(arg)));
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The units whose values go into a unit.
+fn ancestors(view: &View<'_>, unit: usize) -> FxHashSet<u32> {
+    let mut above = FxHashSet::default();
+    let mut next = vec![unit];
+    while let Some(unit) = next.pop() {
+        for binding in view.scopes.unit(unit).iter().flatten() {
+            if above.insert(binding.unit) {
+                next.push(binding.unit as usize);
+            }
+        }
+    }
+    above
+}
+
+/// Folds findings that have one cause into the first of them. `found` is in the order of the text.
+pub(super) fn merge(found: &mut Vec<Diagnostic>) {
+    let caused: Vec<usize> = (0..found.len())
+        .filter(|&at| found[at].cause.is_some() && found[at].severity == Severity::Error)
+        .take(MAX_COMPARED)
+        .collect();
+    let mut gone: Vec<usize> = Vec::new();
+    for (number, &later) in caused.iter().enumerate() {
+        let first = caused[..number].iter().copied().find(|&first| {
+            let (a, b) = (&found[first], &found[later]);
+            let one = match (&a.cause, &b.cause) {
+                (Some(one), Some(other)) => one.is_that_of(a.code, other, b.code),
+                _ => false,
+            };
+            one && !gone.contains(&first)
+        });
+        if let Some(first) = first {
+            let diagnostic = found[later].clone();
+            absorb(&mut found[first], diagnostic);
+            gone.push(later);
+        }
+    }
+    let mut number = 0;
+    found.retain(|_| {
+        number += 1;
+        !gone.contains(&(number - 1))
+    });
+}
+
+/// Shows a finding beside the one that has the same cause.
+fn absorb(cause: &mut Diagnostic, consequence: Diagnostic) {
+    let shown = cause.related.iter().filter(|r| r.message.starts_with(SAME)).count();
+    if shown >= MAX_SHOWN {
+        return;
+    }
+    let sentence = consequence.message.lines().next().unwrap_or_default();
+    let message = format!("{SAME}{sentence}");
+    let place = |range: TextRange| cause.related.iter().any(|known| known.range == range);
+    if !place(consequence.range) {
+        cause.related.push(Related { range: consequence.range, message });
+    }
+    for related in consequence.related {
+        if related.message == super::typing::VALUE_USED
+            && !cause.related.iter().any(|known| known.range == related.range)
+        {
+            cause.related.push(related);
+        }
+    }
+}
+
+const SAME: &str = "for the same reason: ";
+
+/// Several things wrong with one call are most likely one: it calls the wrong operator.
+pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    let about_call = |d: &Diagnostic| {
+        matches!(d.code, "argument-count" | "missing-attribute")
+            || d.code == "unknown-attribute" && d.fixes.is_empty()
+    };
+    let about = found.iter().filter(|d| about_call(d));
+    let mut units: Vec<usize> = about.filter_map(|d| view.unit_at(d.range.start())).collect();
+    units.sort_unstable();
+    units = units.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|u| u[0]).collect();
+    for unit in units {
+        for call in &view.unit(unit).calls {
+            let callee = view.place(unit, call.callee_range);
+            let belongs = |d: &Diagnostic| {
+                let written = |attr: &WrittenAttr| view.place(unit, attr.name_range) == d.range;
+                about_call(d) && (d.range == callee || call.written.iter().any(written))
+            };
+            let mut own: Vec<usize> = (0..found.len()).filter(|&at| belongs(&found[at])).collect();
+            own.sort_by_key(|&at| found[at].code != "argument-count");
+            let Some((&first, rest)) = own.split_first() else { continue };
+            let mut rest = rest.to_vec();
+            rest.sort_unstable();
+            for &at in &rest {
+                let Diagnostic { range, message, .. } = found[at].clone();
+                if range != found[first].range {
+                    found[first].related.push(Related { range, message });
+                }
+            }
+            for at in rest.into_iter().rev() {
+                found.remove(at);
+            }
+        }
+    }
+}
