@@ -511,6 +511,8 @@ pub enum ProblemKind {
     UnknownKind(SmolStr),
     /// A data type that is none.
     UnknownDType(SmolStr),
+    /// A type relation that is none, behind a function type.
+    UnknownRelation(SmolStr),
     /// A number too large for its data type.
     NumberRange {
         /// As written.

@@ -57,7 +57,13 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
             match def.kind(db) {
                 DefKind::Fn | DefKind::Expr => {
                     if let Some(view) = View::new(db, def) {
+                        let before = in_module.len();
                         check_def(&view, &mut in_module);
+                        // A use may stand in what could not be read.
+                        if touches(&broken, def.range(db)) {
+                            let of_def = in_module.split_off(before);
+                            in_module.extend(of_def.into_iter().filter(|d| !d.unnecessary));
+                        }
                         compat::check_def(&view, &mut compat);
                     }
                 }

@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 use crate::{
     Constraint, DTypeTerm, DTypeVar, DataType, Dim, DimVar, FuncType, OpenTensor, Shape, ShapeTerm,
     ShapeVar, TensorType, Type, TypeParam, TypeVar,
-    subst::{Substitution, substitute},
+    subst::{Substitution, open_tensor, substitute},
 };
 
 /// A node of the table.
@@ -256,6 +256,11 @@ impl Table {
         {
             self.dtypes[x.0 as usize] = Some(DTypeTerm::Var(y));
         }
+    }
+
+    /// A tensor with the data type that it has got, where its shape is known too.
+    pub fn known_dtype(&self, open: &OpenTensor) -> Type {
+        open_tensor(open.shape.clone(), self.dtype(&open.dtype))
     }
 
     /// A node of its own for `ty`.

@@ -265,6 +265,20 @@ pub(super) fn unknown_name(view: &View<'_>, range: TextRange, name: &str) -> Dia
     }
 }
 
+/// A type relation that does not exist.
+pub(super) fn unknown_relation(range: TextRange, name: &str) -> Diagnostic {
+    let message = format!("there is no type relation `{name}`");
+    let diagnostic = Diagnostic::new("unknown-relation", range, message);
+    let known = operators::all().filter_map(|operator| Some(operator.rule?.0));
+    match nearest(name, known) {
+        Some(near) => diagnostic
+            .help(format!("did you mean `{near}`?"))
+            .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),
+        None => diagnostic
+            .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
+    }
+}
+
 /// A global that the module does not define.
 pub(super) fn unknown_global(view: &View<'_>, range: TextRange, name: &str) -> Diagnostic {
     let diagnostic =

@@ -30,6 +30,7 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
             Diagnostic::new("unknown-kind", range, format!("`{name}` is no kind"))
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
         }
+        ProblemKind::UnknownRelation(name) => super::names::unknown_relation(range, name),
         ProblemKind::UnknownDType(name) => {
             let known = [
                 "float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",

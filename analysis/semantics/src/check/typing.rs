@@ -129,12 +129,9 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             callee_range(view, unit, *call),
             format!("type argument {} must be of kind {}", index + 1, wanted.name()),
         ),
-        Finding::UnknownRelation { range, name } => Diagnostic::new(
-            "unknown-relation",
-            view.place(unit, *range),
-            format!("there is no type relation `{name}`"),
-        )
-        .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
+        Finding::UnknownRelation { range, name } => {
+            names::unknown_relation(view.place(unit, *range), name)
+        }
         Finding::Metadata { expr, key, index, .. } => Diagnostic::new(
             "metadata-entry",
             range(*expr),

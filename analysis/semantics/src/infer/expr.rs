@@ -259,6 +259,9 @@ impl Infer<'_> {
 
     /// A condition must be a truth value.
     fn condition(&mut self, cond: ExprId) {
+        // What a relation gives is found first, so that a tensor is refused as a condition, and
+        // not as the result of `equal`.
+        self.solver.solve();
         let node = self.node(cond);
         let wanted = self.solver.table.import(&Type::scalar(DataType::BOOL));
         let ty = self.solver.table.resolve(node);
@@ -313,7 +316,7 @@ impl Infer<'_> {
 
     /// An operator as a value: a function under its relation.
     fn operator_value(&mut self, id: ExprId, operator: &'static operators::Operator) -> NodeId {
-        let Some((name, solve)) = operator.rule else {
+        let Some(relation) = operator.plain_relation() else {
             self.find(Finding::NoRule { expr: id, operator });
             return self.error_node();
         };
@@ -325,8 +328,6 @@ impl Infer<'_> {
             })
             .collect();
         let vars: Vec<Type> = params.iter().cloned().map(Type::Param).collect();
-        let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
-        let relation = Relation { name, operator: operator.name, solve, attrs };
         let func = FuncType {
             type_params: params.into(),
             params: vars[..operator.args.len()].into(),
@@ -467,9 +468,7 @@ impl Infer<'_> {
                 self.find(Finding::UnknownRelation { range, name });
                 continue;
             };
-            let Some((name, solve)) = operator.rule else { continue };
-            let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
-            let solver_relation = Relation { name, operator: operator.name, solve, attrs };
+            let Some(solver_relation) = operator.plain_relation() else { continue };
             let args: Vec<NodeId> = match &relation.args {
                 Some(args) => args.iter().map(|ty| self.import_written(ty)).collect(),
                 None => params.iter().copied().chain([ret]).collect(),

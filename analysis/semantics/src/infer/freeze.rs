@@ -88,10 +88,12 @@ impl Infer<'_> {
                 .collect();
             let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
             let stale = self.printer.stale(unit, &exprs, &binders);
+            let mut findings = open.findings;
+            findings.iter_mut().for_each(|finding| finding.decide_literals(table));
             self.done[open.at.body as usize][open.at.unit as usize] = Some(Arc::new(UnitTypes {
                 exprs,
                 binders,
-                findings: open.findings,
+                findings,
                 stale,
                 inputs: open.inputs.into(),
                 alone,
@@ -298,6 +300,25 @@ impl Infer<'_> {
             let func = FuncType { type_params: type_params.into(), ..func };
             self.signatures[number] = Some(func.into());
         }
+        for open in 0..self.open.len() {
+            self.generalise_expression(open);
+        }
+    }
+
+    /// The most general type of a function that stands in place of a module: `fn (%x) { %x }`.
+    fn generalise_expression(&mut self, open: usize) {
+        let at = self.open[open].at;
+        let unit = self.unit(at);
+        let Some(root) = unit.root.filter(|_| unit.kind == UnitKind::Tail) else { return };
+        if self.env.strict() || self.body(at).header().is_some() {
+            return;
+        }
+        let ty = self.solver.table.resolve(self.open[open].exprs[root.index()]);
+        if let Some(func) = self.generalised(&ty, &Vars::default()) {
+            let ty = Type::from(func);
+            self.open[open].exprs[root.index()] = self.solver.table.import(&ty);
+            self.signatures[at.body as usize] = Some(ty);
+        }
     }
 
     /// `ty` with the variables that are not `outside` made into type parameters, and with the
@@ -332,7 +353,8 @@ impl Infer<'_> {
             }
         }
         kept.sort();
-        let params = self.name_params(&inside);
+        let mut params = func.type_params.to_vec();
+        params.extend(self.name_params(&inside));
         self.generalised = true;
         let func = Type::Func(func.clone());
         let node = self.solver.table.import(&func);
@@ -344,11 +366,15 @@ impl Infer<'_> {
             relation: self.solver.entry(id).relation.clone(),
             args: self.solver.arg_types(id).into(),
         });
-        let constraints = constraints.collect();
+        let mut constraints: Vec<Constraint> = constraints.collect();
+        // `fn(%x, %y) where Broadcast { add(%x, %y) }` says it twice.
+        let mut known = FxHashSet::default();
+        constraints
+            .retain(|c| known.insert((c.relation.name, c.args.clone(), c.relation.attrs.clone())));
         for &id in &kept {
             self.solver.release(id);
         }
-        Some(FuncType { type_params: params.into(), constraints, ..func })
+        Some(FuncType { type_params: params.into(), constraints: constraints.into(), ..func })
     }
 
     /// Puts a fresh type parameter in the place of each variable.
