@@ -8,7 +8,8 @@
 //!   `warning`, `info` and `hint` likewise. The quoted part may be left out.
 //! - `//^ error: …` claims it for the line above, where no comment may follow.
 //!
-//! Every error and warning of a block must be claimed; remarks and hints may go unclaimed. Words
+//! Every error and warning of a block must be claimed; remarks and hints may go unclaimed, and so
+//! may that a binding is unused whose line claims anything: the claim is its use. Words
 //! behind `relay` change how a block is read: `tvm` as under `--tvm`, with the version header
 //! put in front; `fixed` says what the block before it becomes by the first fix of each of its
 //! diagnostics; `quiet` ignores warnings that nobody claims.
@@ -176,11 +177,20 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
             }
         }
     }
+    let claiming: Vec<usize> = (0..)
+        .zip(text.lines())
+        .filter(|(_, line)| !claims(line).is_empty())
+        .map(|(number, _)| number)
+        .collect();
     for (diagnostic, claimed) in looked.diagnostics.iter().zip(claimed) {
+        let line = line_of(diagnostic.range.start());
+        if diagnostic.code == "unused-binding" && claiming.contains(&line) {
+            continue;
+        }
         let least = if quiet { Severity::Error } else { Severity::Warning };
         if !claimed && diagnostic.severity >= least {
             complain(
-                line_of(diagnostic.range.start()),
+                line,
                 format!(
                     "unclaimed {}: [{}] {:?}",
                     diagnostic.severity.name(),

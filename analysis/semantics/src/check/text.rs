@@ -8,7 +8,9 @@ use crate::{body::*, diagnostic::Diagnostic, view::View};
 pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diagnostic {
     let range = view.place(number, problem.range);
     match &problem.kind {
-        ProblemKind::Attr { operator, name, problem } => attr(range, operator, name, problem),
+        ProblemKind::Attr { operator, name, problem } => {
+            attr(range, &view.text(range), operator, name, problem)
+        }
         ProblemKind::AttrsNotTaken { callee } => Diagnostic::new(
             "attributes-not-taken",
             range,
@@ -110,8 +112,10 @@ fn kind_words(kind: types::Kind) -> &'static str {
     }
 }
 
+/// What is wrong with an attribute; `value` is what stands at its place.
 fn attr(
     range: syntax::TextRange,
+    value: &str,
     operator: &operators::Operator,
     name: &str,
     problem: &AttrProblem,
@@ -141,10 +145,11 @@ fn attr(
         AttrProblem::Type { wanted, none, .. } => {
             let takes = AttrProblem::describe(*wanted);
             let or_none = if *none && !takes.contains("None") { " or `None`" } else { "" };
+            let not = if value.len() <= 40 { format!(", not `{value}`") } else { String::new() };
             Diagnostic::new(
                 "attribute-type",
                 range,
-                format!("`{}`: `{name}` takes {takes}{or_none}", operator.name),
+                format!("`{}`: `{name}` takes {takes}{or_none}{not}", operator.name),
             )
             .help(attr_help(*wanted))
         }
@@ -152,7 +157,7 @@ fn attr(
             let diagnostic = Diagnostic::new(
                 "attribute-value",
                 range,
-                format!("`{}`: `{name}` has no choice of this name", operator.name),
+                format!("`{}`: `{name}` cannot be {value}", operator.name),
             );
             let known: Vec<String> = choices.iter().map(|choice| format!("\"{choice}\"")).collect();
             let diagnostic = diagnostic.help(format!("it is one of {}", known.join(", ")));
@@ -162,7 +167,7 @@ fn attr(
             let diagnostic = Diagnostic::new(
                 "attribute-value",
                 range,
-                format!("`{}`: `{name}` names no data type", operator.name),
+                format!("`{}`: `{name}` is {value}, which names no data type", operator.name),
             );
             let diagnostic = diagnostic.help("a data type is written as in `\"float32\"`");
             suggested(diagnostic, range, *nearest)
@@ -170,7 +175,7 @@ fn attr(
         AttrProblem::TooSmall { least, .. } => Diagnostic::new(
             "attribute-value",
             range,
-            format!("`{}`: `{name}` must be at least {least}", operator.name),
+            format!("`{}`: `{name}` must be at least {least}, it is {value}", operator.name),
         )
         .fix(format!("Change to {least}"), [(range, least.to_string())]),
         AttrProblem::TypeKey { wanted } => {
