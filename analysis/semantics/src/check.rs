@@ -93,7 +93,13 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
 /// Where syntax errors stand.
 fn broken_ranges(db: &dyn Db, file: SourceFile) -> Vec<TextRange> {
     let parse = file.parse(db);
-    parse.errors.iter().filter(|e| !e.kind.is_compat()).map(|e| e.range).collect()
+    let errors = parse.errors.iter().filter(|e| !e.kind.is_compat());
+    // A name right before an error is in doubt: `%a/` in `%a/%b`.
+    let with_name = |range: TextRange| {
+        let before = range.start().checked_sub(1.into()).unwrap_or(range.start());
+        TextRange::new(before, range.end())
+    };
+    errors.map(|e| if e.range.is_empty() { e.range } else { with_name(e.range) }).collect()
 }
 
 fn touches(ranges: &[TextRange], range: TextRange) -> bool {

@@ -239,6 +239,24 @@ impl Table {
         any
     }
 
+    /// Gives the undecided literals among `vars` their default data types. Says whether there was
+    /// one.
+    pub fn default_some_literals(&mut self, vars: &[DTypeVar]) -> bool {
+        let mut any = false;
+        for (var, default) in self.literals.clone() {
+            if let DTypeTerm::Var(var) = self.dtype(&DTypeTerm::Var(var))
+                && vars.contains(&var)
+            {
+                self.dtypes[var.0 as usize] = Some(DTypeTerm::Known(default));
+                any = true;
+            }
+        }
+        if any {
+            self.wake_all();
+        }
+        any
+    }
+
     /// Gives a tensor of open data type the data type `dtype`.
     pub(crate) fn decide_dtype(&mut self, node: NodeId, dtype: DataType) {
         if let Type::OpenTensor(open) = self.resolve(node)

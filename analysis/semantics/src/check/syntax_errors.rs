@@ -17,10 +17,27 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
         }
     };
     for error in &parse.errors {
-        if let Some((code, message)) = words(&error.kind, &text_of(error.range)) {
+        if let Some(diagnostic) = slash(&root, error) {
+            found.push(diagnostic);
+        } else if let Some((code, message)) = words(&error.kind, &text_of(error.range)) {
             found.push(detail(error, Diagnostic::new(code, error.range, message)));
         }
     }
+}
+
+/// `%a/%b` was meant for a division, and reads as two variables, `%a/` and `%b`.
+fn slash(root: &syntax::Node<'_>, error: &syntax::SyntaxError) -> Option<Diagnostic> {
+    let SyntaxErrorKind::Expected { found: SyntaxKind::LOCAL | SyntaxKind::GRAPH, .. } = error.kind
+    else {
+        return None;
+    };
+    let before = error.range.start().checked_sub(1.into())?;
+    let name = root.token_at(before).filter(|token| token.kind() == SyntaxKind::LOCAL)?;
+    let bare = name.text().strip_suffix('/')?;
+    let message = format!("`/` is part of the name `{}` here", name.text());
+    let diagnostic = Diagnostic::new("syntax-error", name.range(), message);
+    let help = format!("put a space behind `{bare}` for a division");
+    Some(diagnostic.help(help).fix("Write a division", [(name.range(), format!("{bare} / "))]))
 }
 
 /// Places, help and fixes that depend on the error.

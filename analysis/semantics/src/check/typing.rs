@@ -46,6 +46,12 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             mismatch(view, unit, *what, found, wanted, conflict)
         }
         Finding::Condition { expr, ty } => condition(view, spot(*expr), ty),
+        Finding::NotCallable { call, ty: Type::Var(_) } => Diagnostic::new(
+            "infinite-type",
+            callee_range(view, unit, *call),
+            "the type of this function would contain itself",
+        )
+        .help("a function cannot be given itself as an argument without a data type around it"),
         Finding::NotCallable { call, ty } => Diagnostic::new(
             "not-callable",
             callee_range(view, unit, *call),
@@ -122,7 +128,10 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         Finding::TypeArgs { call, wanted, found } => Diagnostic::new(
             "type-arguments",
             callee_range(view, unit, *call),
-            format!("this takes {}, {found} given", count(*wanted, "type argument")),
+            match found {
+                1 => format!("this takes {}, 1 is given", count(*wanted, "type argument")),
+                n => format!("this takes {}, {n} are given", count(*wanted, "type argument")),
+            },
         ),
         Finding::TypeArgKind { call, index, wanted } => Diagnostic::new(
             "kind-mismatch",

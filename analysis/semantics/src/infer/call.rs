@@ -162,6 +162,7 @@ impl Infer<'_> {
             return ret;
         }
         for (index, (&param, &arg)) in params.iter().zip(args).enumerate() {
+            let arg = self.as_argument(at, data.args[index], param, arg);
             let before = (self.solver.table.resolve(param), self.solver.table.resolve(arg));
             let unified = self.solver.table.unify_as(param, arg, Assign::Left);
             if let Err(conflict) = unified {
@@ -171,6 +172,20 @@ impl Infer<'_> {
             }
         }
         ret
+    }
+}
+
+impl Infer<'_> {
+    /// A function with type parameters, where a function without is wanted: one instance of it, as
+    /// of `exp` in `@map(exp, %list)`.
+    fn as_argument(&mut self, at: At, expr: ExprId, param: NodeId, arg: NodeId) -> NodeId {
+        if self.env.strict() {
+            return arg;
+        }
+        match self.solver.table.resolve(param) {
+            Type::Func(func) if func.type_params.is_empty() => self.instance(at, expr, arg),
+            _ => arg,
+        }
     }
 }
 

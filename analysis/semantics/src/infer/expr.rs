@@ -88,6 +88,7 @@ impl Infer<'_> {
     pub(super) fn result(&mut self, at: At, value: ExprId) {
         let node = self.node(value);
         let node = self.instance(at, value, node);
+        self.settle();
         let wanted = match &self.group[at.body as usize] {
             Some(signature) => signature.ret,
             None => match self.body(at).header().and_then(|header| header.ret.as_ref()) {
@@ -98,8 +99,16 @@ impl Infer<'_> {
         self.must_be(wanted, node, Mismatch::Result { function: None, value });
     }
 
+    /// Finds what can be found before a type is held against what is written, so that the two are
+    /// said to differ, and not `exp` to be given another result than it has. TVM does not.
+    fn settle(&mut self) {
+        if !self.env.strict() {
+            self.solver.solve();
+        }
+    }
+
     /// What a function gives: of a function with type parameters, one instance.
-    fn instance(&mut self, at: At, expr: ExprId, node: NodeId) -> NodeId {
+    pub(super) fn instance(&mut self, at: At, expr: ExprId, node: NodeId) -> NodeId {
         let Type::Func(func) = self.solver.table.resolve(node) else { return node };
         if func.type_params.is_empty() {
             return node;
@@ -218,6 +227,7 @@ impl Infer<'_> {
             }
         };
         if let Some(annotation) = annotation {
+            self.settle();
             if self.must_be(annotation, node, Mismatch::Annotation { binder, value }) {
                 node = annotation;
             } else if unit.binder(binder).annotation.is_some() {
@@ -412,7 +422,9 @@ impl Infer<'_> {
     pub(super) fn constrain(&mut self, at: At, expr: ExprId, constraint: &Constraint) {
         let origin = self.origins.len() as u32;
         self.origins.push((at, expr));
-        self.solver.add_constraint(constraint, origin);
+        let operator = operators::find(constraint.relation.operator);
+        let names = operator.map_or(&[][..], |operator| operator.args);
+        self.solver.add_constraint(constraint, names, origin);
     }
 
     /// The type of a function expression, its body being typed.
@@ -429,6 +441,7 @@ impl Infer<'_> {
         let mut ret = self.node(body.result);
         ret = self.instance(at, body.result, ret);
         if let Some(written) = &data.ret {
+            self.settle();
             let wanted = self.import_written(written);
             let what = Mismatch::Result { function: Some(function), value: body.result };
             self.must_be(wanted, ret, what);

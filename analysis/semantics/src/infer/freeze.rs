@@ -331,31 +331,33 @@ impl Infer<'_> {
         if inside.is_empty() {
             return None;
         }
-        // Relations over these variables come along, and with them the variables they relate.
-        let waiting: Vec<RelationId> = self.solver.waiting().map(|(id, _)| id).collect();
-        let mut kept: Vec<RelationId> = Vec::new();
-        loop {
-            let before = kept.len();
-            for &id in &waiting {
-                if kept.contains(&id) {
-                    continue;
-                }
-                let mut vars = Vars::default();
-                self.solver.arg_types(id).iter().for_each(|ty| vars.collect(ty));
-                if vars.overlaps(&inside) {
-                    vars.remove(outside);
-                    inside.extend(vars);
-                    kept.push(id);
-                }
-            }
-            if kept.len() == before {
-                break;
-            }
+        let mut kept = self.related(&mut inside, outside);
+        // A literal that no argument has to do with is what it is by itself: `fn (%x) { (%x, 1) }`
+        // gives a pair of anything and an `int32`.
+        let mut given = Vars::default();
+        func.params.iter().for_each(|param| given.collect(param));
+        given.remove(outside);
+        self.related(&mut given, outside);
+        let results: Vec<types::DTypeVar> = inside
+            .order
+            .iter()
+            .filter_map(|var| match var {
+                Var::DType(dtype) if !given.known.contains(var) => Some(types::DTypeVar(*dtype)),
+                _ => None,
+            })
+            .collect();
+        if self.solver.table.default_some_literals(&results) {
+            self.solver.solve();
+            inside = Vars::default();
+            let node = self.solver.table.import(ty);
+            inside.collect(&self.solver.table.resolve(node));
+            inside.remove(outside);
+            kept = self.related(&mut inside, outside);
         }
         kept.sort();
         let mut params = func.type_params.to_vec();
         params.extend(self.name_params(&inside));
-        self.generalised = true;
+        self.generalised |= !inside.is_empty();
         let func = Type::Func(func.clone());
         let node = self.solver.table.import(&func);
         let func = match self.solver.table.resolve(node) {
@@ -375,6 +377,31 @@ impl Infer<'_> {
             self.solver.release(id);
         }
         Some(FuncType { type_params: params.into(), constraints: constraints.into(), ..func })
+    }
+
+    /// The relations over these variables, which come along with them, and with the relations the
+    /// variables that they relate.
+    fn related(&self, inside: &mut Vars, outside: &Vars) -> Vec<RelationId> {
+        let waiting: Vec<RelationId> = self.solver.waiting().map(|(id, _)| id).collect();
+        let mut kept: Vec<RelationId> = Vec::new();
+        loop {
+            let before = kept.len();
+            for &id in &waiting {
+                if kept.contains(&id) {
+                    continue;
+                }
+                let mut vars = Vars::default();
+                self.solver.arg_types(id).iter().for_each(|ty| vars.collect(ty));
+                if vars.overlaps(inside) {
+                    vars.remove(outside);
+                    inside.extend(vars);
+                    kept.push(id);
+                }
+            }
+            if kept.len() == before {
+                return kept;
+            }
+        }
     }
 
     /// Puts a fresh type parameter in the place of each variable.
