@@ -341,8 +341,8 @@ impl<'t> Parser<'t> {
         let expected = kind.describe();
         self.error(SyntaxErrorKind::Expected { expected, found, open: Some(open) });
         // One bracket too many: `Tensor[(), bool)]`.
-        let is_closer = matches!(found, T![")"] | T!["]"] | T!["}"]);
-        if is_closer && self.nth(1) == kind && self.is_glued(1) {
+        let is_stray = found == T![")"] && kind == T!["]"];
+        if is_stray && self.nth(1) == kind && self.is_glued(1) {
             let stray = self.start();
             self.bump();
             stray.complete(self, SyntaxKind::ERROR);

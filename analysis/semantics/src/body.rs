@@ -356,6 +356,9 @@ pub struct CallData {
     /// Whether the attributes are what was meant; where they are not, that is said, and the call
     /// has no type.
     pub trusted: bool,
+    /// Whether the list of arguments could be read to its end: `add(%x, ;` says nothing about how
+    /// many there are.
+    pub whole: bool,
     /// The attributes as written.
     pub written: Vec<WrittenAttr>,
     /// `meta[relay.attrs.X][0]` in the place of attributes.

@@ -15,7 +15,7 @@ mod typing;
 
 use std::sync::Arc;
 
-use syntax::TextRange;
+use syntax::{TextRange, TextSize};
 
 use crate::{
     db::{Db, Settings, SourceFile},
@@ -59,10 +59,9 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
                     if let Some(view) = View::new(db, def) {
                         let before = in_module.len();
                         check_def(&view, &mut in_module);
-                        // A use may stand in what could not be read.
                         if touches(&broken, def.range(db)) {
                             let of_def = in_module.split_off(before);
-                            in_module.extend(of_def.into_iter().filter(|d| !d.unnecessary));
+                            in_module.extend(of_def.into_iter().filter(|d| !is_doubtful(d)));
                         }
                         compat::check_def(&view, &mut compat);
                     }
@@ -93,13 +92,25 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
 /// Where syntax errors stand.
 fn broken_ranges(db: &dyn Db, file: SourceFile) -> Vec<TextRange> {
     let parse = file.parse(db);
+    let root = syntax::Node::root(&parse.green);
     let errors = parse.errors.iter().filter(|e| !e.kind.is_compat());
-    // A name right before an error is in doubt: `%a/` in `%a/%b`.
+    // A name right before an error is in doubt: `return` in `return %a`.
     let with_name = |range: TextRange| {
-        let before = range.start().checked_sub(1.into()).unwrap_or(range.start());
-        TextRange::new(before, range.end())
+        let before = |at: TextSize| root.token_at(at.checked_sub(1.into())?);
+        let token = before(range.start()).and_then(|token| match token.text().trim_matches(' ') {
+            "" => before(token.range().start()),
+            _ => Some(token),
+        });
+        token.map_or(range, |token| token.range().cover(range))
     };
     errors.map(|e| if e.range.is_empty() { e.range } else { with_name(e.range) }).collect()
+}
+
+/// Whether a finding may come from what could not be read around it: the use of a binding may stand
+/// there, or the brace that would put one in sight.
+fn is_doubtful(diagnostic: &Diagnostic) -> bool {
+    diagnostic.unnecessary
+        || (diagnostic.code == "unknown-variable" && !diagnostic.related.is_empty())
 }
 
 fn touches(ranges: &[TextRange], range: TextRange) -> bool {

@@ -16,13 +16,31 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
             _ => String::new(),
         }
     };
-    for error in &parse.errors {
+    for (index, error) in parse.errors.iter().enumerate() {
+        if follows(&parse.errors, index) {
+            continue;
+        }
         if let Some(diagnostic) = slash(&root, error) {
             found.push(diagnostic);
         } else if let Some((code, message)) = words(&error.kind, &text_of(error.range)) {
             found.push(detail(error, Diagnostic::new(code, error.range, message)));
         }
     }
+}
+
+/// Whether an error follows from another: something else is expected where characters stand that
+/// mean nothing, or right behind a string that never ended.
+fn follows(errors: &[syntax::SyntaxError], index: usize) -> bool {
+    use SyntaxErrorKind::*;
+    let error = &errors[index];
+    if !matches!(error.kind, Expected { .. } | Unexpected(_)) {
+        return false;
+    }
+    errors.iter().any(|other| match other.kind {
+        UnknownCharacter => other.range.contains(error.range.start()),
+        UnclosedString => other.range.end() == error.range.start(),
+        _ => false,
+    })
 }
 
 /// `%a/%b` was meant for a division, and reads as two variables, `%a/` and `%b`.

@@ -7,6 +7,7 @@ use crate::{
     body::*,
     diagnostic::Diagnostic,
     infer::{Finding, Mismatch},
+    queries,
     view::{Spot, View},
 };
 
@@ -140,6 +141,12 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         ),
         Finding::UnknownRelation { range, name } => {
             names::unknown_relation(view.place(unit, *range), name)
+        }
+        // A section that cannot be read is reported itself.
+        Finding::Metadata { .. }
+            if queries::metadata(view.db, view.module).is_some_and(|m| m.error().is_some()) =>
+        {
+            return None;
         }
         Finding::Metadata { expr, key, index, .. } => Diagnostic::new(
             "metadata-entry",
@@ -413,11 +420,11 @@ fn parameter(
     let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
     let Callee::Expr(callee) = view.unit(unit).call(*id).callee else { return None };
     let Expr::Global(name) = view.unit(unit).expr(callee) else { return None };
-    let (def, from_prelude) = crate::queries::global(view.db, view.module, name)?;
+    let (def, from_prelude) = queries::global(view.db, view.module, name)?;
     if from_prelude {
         return None;
     }
-    let body = crate::queries::body(view.db, def);
+    let body = queries::body(view.db, def);
     let binder = *body.header()?.params.get(index)?;
     Some(body.units[0].binder(binder).range + def.start(view.db))
 }

@@ -52,6 +52,9 @@ impl Infer<'_> {
     ) -> NodeId {
         let wanted = operator.args.len();
         let fits = if operator.variadic { args.len() >= wanted } else { args.len() == wanted };
+        if !fits && !data.whole {
+            return self.error_node();
+        }
         if !fits {
             self.find(Finding::Arity { call: id, wanted, found: args.len() });
             return self.error_node();
@@ -156,6 +159,9 @@ impl Infer<'_> {
         let Some((params, ret)) = self.solver.table.signature(node) else {
             return self.error_node();
         };
+        if params.len() != args.len() && !data.whole {
+            return ret;
+        }
         if params.len() != args.len() {
             let (wanted, found) = (params.len(), args.len());
             self.find(Finding::Arity { call: id, wanted, found });

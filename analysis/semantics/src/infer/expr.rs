@@ -88,7 +88,6 @@ impl Infer<'_> {
     pub(super) fn result(&mut self, at: At, value: ExprId) {
         let node = self.node(value);
         let node = self.instance(at, value, node);
-        self.settle();
         let wanted = match &self.group[at.body as usize] {
             Some(signature) => signature.ret,
             None => match self.body(at).header().and_then(|header| header.ret.as_ref()) {
@@ -97,14 +96,6 @@ impl Infer<'_> {
             },
         };
         self.must_be(wanted, node, Mismatch::Result { function: None, value });
-    }
-
-    /// Finds what can be found before a type is held against what is written, so that the two are
-    /// said to differ, and not `exp` to be given another result than it has. TVM does not.
-    fn settle(&mut self) {
-        if !self.env.strict() {
-            self.solver.solve();
-        }
     }
 
     /// What a function gives: of a function with type parameters, one instance.
@@ -227,7 +218,6 @@ impl Infer<'_> {
             }
         };
         if let Some(annotation) = annotation {
-            self.settle();
             if self.must_be(annotation, node, Mismatch::Annotation { binder, value }) {
                 node = annotation;
             } else if unit.binder(binder).annotation.is_some() {
@@ -275,7 +265,11 @@ impl Infer<'_> {
         let node = self.node(cond);
         let wanted = self.solver.table.import(&Type::scalar(DataType::BOOL));
         let ty = self.solver.table.resolve(node);
-        if self.solver.table.unify(node, wanted).is_err() {
+        // A number whose data type is open could be a truth value, and is not meant as one.
+        let is_number = matches!(&ty, Type::OpenTensor(open)
+            if matches!((&open.shape, &open.dtype),
+                (types::ShapeTerm::Dims(_), types::DTypeTerm::Var(_))));
+        if is_number || self.solver.table.unify(node, wanted).is_err() {
             self.find(Finding::Condition { expr: cond, ty });
         }
     }
@@ -441,7 +435,6 @@ impl Infer<'_> {
         let mut ret = self.node(body.result);
         ret = self.instance(at, body.result, ret);
         if let Some(written) = &data.ret {
-            self.settle();
             let wanted = self.import_written(written);
             let what = Mismatch::Result { function: Some(function), value: body.result };
             self.must_be(wanted, ret, what);

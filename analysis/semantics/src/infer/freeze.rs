@@ -134,7 +134,9 @@ impl Infer<'_> {
             let unknown = result.is_some_and(|node| self.solver.table.is_unknown(node));
             match entry.state.clone() {
                 State::Failed(reason) => {
-                    self.find_at(origin, |expr| Finding::Relation { expr, reason });
+                    let (at, expr) = self.origins[origin as usize];
+                    let finding = self.failed(id, at, expr, reason);
+                    self.find_at(origin, |_| finding);
                 }
                 State::Undecided(reason) if unknown => {
                     self.give_up(result);

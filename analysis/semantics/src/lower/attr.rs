@@ -31,12 +31,13 @@ impl UnitLowering<'_> {
             ast::AttrValue::Literal(literal) => self.attr_literal(literal.node()),
             ast::AttrValue::AttrList(list) => {
                 let parens = list.node().token(SyntaxKind::L_PAREN).is_some();
+                // One value in parentheses is that value; a tuple, which TVM does not take, is meant
+                // for a list: `axes=(1, 0)`.
+                let tuple = list.node().token(SyntaxKind::COMMA).is_some();
                 let mut values = list.values().map(|v| self.attr_value(Some(v.node())));
-                match (parens, list.values().count()) {
-                    (false, _) => AttrValue::List(values.collect()),
-                    (true, 1) => values.next().unwrap_or(AttrValue::Error),
-                    // A tuple is no list.
-                    (true, _) => AttrValue::Opaque,
+                match parens && !tuple {
+                    true => values.next().unwrap_or(AttrValue::Error),
+                    false => AttrValue::List(values.collect()),
                 }
             }
             ast::AttrValue::MetaExpr(meta) => {
