@@ -230,25 +230,29 @@ fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {
     }
 }
 
-/// Holds all pages under a folder to their claims.
-pub fn check_folder(folder: &Path) -> String {
-    let mut report = String::new();
+/// The pages of a folder by name, in order. What cannot be read is a page that says so.
+pub fn pages(folder: &Path) -> Vec<(String, String)> {
     let mut pages: Vec<_> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .map(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).unwrap_or_else(|error| error.to_string());
+            (name, text)
+        })
         .collect();
     pages.sort();
-    for path in pages {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match std::fs::read_to_string(&path) {
-            Ok(page) => report += &check_page(&name, &page),
-            Err(error) => {
-                let _ = writeln!(report, "{name}: {error}");
-            }
-        }
+    pages
+}
+
+/// Holds all pages of a folder to their claims.
+pub fn check_folder(folder: &Path) -> String {
+    let pages = pages(folder);
+    if pages.is_empty() {
+        return format!("there is no page in {}", folder.display());
     }
-    report
+    pages.iter().map(|(name, page)| check_page(name, page)).collect()
 }

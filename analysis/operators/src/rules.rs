@@ -576,8 +576,12 @@ pub(crate) fn wrong_rank<T>(
     wanted: &str,
 ) -> Result<T, Halt> {
     let name = call.name(position);
-    fault(call, "rank-mismatch", format!("{name} must be {wanted}, it has {}", axes(found)))
-        .argument(position, axes(found))
+    let (is, label) = match found {
+        0 => ("is a scalar".to_owned(), "a scalar".to_owned()),
+        n => (format!("has {}", axes(n)), axes(n)),
+    };
+    fault(call, "rank-mismatch", format!("{name} must be {wanted}, it {is}"))
+        .argument(position, label)
         .fail()
 }
 

@@ -99,7 +99,8 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
     };
     let name = call.name(0);
     let Some(size) = data.shape.get(batch) else {
-        return fault(call, "rank-mismatch", format!("{name} has {}", axes(data.rank())))
+        let message = format!("{name} has {}, and no axis {batch}", axes(data.rank()));
+        return fault(call, "rank-mismatch", message)
             .rule(format!("with `axis={axis}` the sequences are counted by axis {batch}"))
             .argument(0, axes(data.rank()))
             .fail();
