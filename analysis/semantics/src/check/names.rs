@@ -6,7 +6,7 @@ use syntax::TextRange;
 use super::nearest;
 use crate::{
     body::*,
-    db::Db,
+    db::{Db, Settings},
     diagnostic::Diagnostic,
     item::{Def, DefKind, Module},
     queries,
@@ -98,7 +98,7 @@ pub(super) fn check_type<'db>(
     let types = queries::module_types(db, module);
     let start = def.start(db);
     for type_use in &type_def.uses {
-        check_type_use(&types, type_use, type_use.range + start, found);
+        check_type_use(db, &types, type_use, type_use.range + start, found);
     }
     for problem in &type_def.problems {
         if let ProblemKind::UnknownDType(name) = &problem.kind {
@@ -121,14 +121,15 @@ pub(super) fn check_type<'db>(
 
 /// A type name where it is used.
 fn check_type_use(
+    db: &dyn Db,
     types: &crate::module::ModuleTypes,
     type_use: &TypeUse,
     range: TextRange,
     found: &mut Vec<Diagnostic>,
 ) {
     let name = &type_use.name;
-    // TVM's own handle for memory, which no module defines.
-    if name == "Storage" {
+    // TVM's own handle for memory, which no module defines, so that TVM cannot read it back.
+    if name == "Storage" && !Settings::get(db).strict(db) {
         return;
     }
     let Some(adt) = types.adt(name) else {
@@ -168,7 +169,8 @@ fn check_type_use(
 pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for (number, unit) in view.body.units.iter().enumerate() {
         for type_use in &unit.type_uses {
-            check_type_use(&view.types, type_use, view.place(number, type_use.range), found);
+            let range = view.place(number, type_use.range);
+            check_type_use(view.db, &view.types, type_use, range, found);
         }
     }
     for &(number, free) in &view.scopes.unknown {
