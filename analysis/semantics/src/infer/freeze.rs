@@ -41,6 +41,8 @@ pub struct UnitTypes {
     pub(super) inputs: Box<[Type]>,
     /// The unit was inferred without its neighbours.
     pub(super) alone: bool,
+    /// Something of the stretch got a type that is more general than what was written.
+    pub(super) generalised: bool,
 }
 
 impl UnitTypes {
@@ -78,6 +80,7 @@ impl Infer<'_> {
         }
         self.entangled |= self.solver.table.is_entangled();
         let alone = self.open.len() == 1;
+        let generalised = std::mem::take(&mut self.generalised);
         for open in std::mem::take(&mut self.open) {
             let table = &self.solver.table;
             let exprs: Box<[Type]> = open.exprs.iter().map(|&node| table.resolve(node)).collect();
@@ -97,6 +100,7 @@ impl Infer<'_> {
                 stale,
                 inputs: open.inputs.into(),
                 alone,
+                generalised,
             }));
         }
         self.open_at.clear();
@@ -109,7 +113,7 @@ impl Infer<'_> {
 
     /// The types of all units, body by body.
     pub(super) fn finish(self) -> Vec<super::Inference> {
-        let (signatures, strict, general) = (self.signatures, self.env.strict(), self.generalised);
+        let (signatures, strict) = (self.signatures, self.env.strict());
         let units = self.done.into_iter().map(|units| {
             units.into_iter().map(Option::unwrap_or_default).collect::<Vec<Arc<UnitTypes>>>()
         });
@@ -118,7 +122,7 @@ impl Infer<'_> {
             .zip(signatures)
             .map(|((units, (body, _)), signature)| {
                 let signature = signature.or_else(|| signature_of(body, &units));
-                let generalised = general || units.iter().any(|types| types.is_open());
+                let generalised = units.iter().any(|types| types.generalised || types.is_open());
                 Inference { units, signature, generalised, strict }
             })
             .collect()
