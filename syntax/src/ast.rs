@@ -231,7 +231,10 @@ ast! {
     /// `(A, B)`
     TupleType = TUPLE_TYPE { many fields: Type, }
     /// `fn (A) -> B`
-    FnType = FN_TYPE { one type_params: TypeParamList, one params: TupleType, one ret: RetType, }
+    FnType = FN_TYPE {
+        one type_params: TypeParamList, one params: TupleType, one ret: RetType,
+        one where_clause: WhereClause,
+    }
     /// `float32`, `List[A]`
     NamedType = NAMED_TYPE { token name: IDENT, many args: Type, }
     /// `ref(T)`

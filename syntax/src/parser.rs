@@ -340,6 +340,16 @@ impl<'t> Parser<'t> {
         let found = self.current();
         let expected = kind.describe();
         self.error(SyntaxErrorKind::Expected { expected, found, open: Some(open) });
+        // One bracket too many: `Tensor[(), bool)]`.
+        let is_stray = found == T![")"] && kind == T!["]"];
+        if is_stray && self.nth(1) == kind && self.is_glued(1) {
+            let stray = self.start();
+            self.bump();
+            stray.complete(self, SyntaxKind::ERROR);
+            self.bump();
+            self.recover();
+            return true;
+        }
         false
     }
 

@@ -8,7 +8,8 @@
 //!   `warning`, `info` and `hint` likewise. The quoted part may be left out.
 //! - `//^ error: …` claims it for the line above, where no comment may follow.
 //!
-//! Every error and warning of a block must be claimed; remarks and hints may go unclaimed. Words
+//! Every error and warning of a block must be claimed; remarks and hints may go unclaimed, and so
+//! may that a binding is unused whose line claims anything: the claim is its use. Words
 //! behind `relay` change how a block is read: `tvm` as under `--tvm`, with the version header
 //! put in front; `fixed` says what the block before it becomes by the first fix of each of its
 //! diagnostics; `quiet` ignores warnings that nobody claims.
@@ -176,11 +177,20 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
             }
         }
     }
+    let claiming: Vec<usize> = (0..)
+        .zip(text.lines())
+        .filter(|(_, line)| !claims(line).is_empty())
+        .map(|(number, _)| number)
+        .collect();
     for (diagnostic, claimed) in looked.diagnostics.iter().zip(claimed) {
+        let line = line_of(diagnostic.range.start());
+        if diagnostic.code == "unused-binding" && claiming.contains(&line) {
+            continue;
+        }
         let least = if quiet { Severity::Error } else { Severity::Warning };
         if !claimed && diagnostic.severity >= least {
             complain(
-                line_of(diagnostic.range.start()),
+                line,
                 format!(
                     "unclaimed {}: [{}] {:?}",
                     diagnostic.severity.name(),
@@ -202,6 +212,9 @@ fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {
     let strict = before.words.iter().any(|w| w == "tvm");
     let (text, added) = text_of(before, strict);
     let fixed = fix_all(&text, strict);
+    // A block needs no header, and its fixes none that writes one.
+    let header = fixed.starts_with("#[version") && !before.text.starts_with("#[version");
+    let added = added.max(usize::from(header && !after.text.starts_with("#[version")));
     let fixed: String = fixed.split_inclusive('\n').skip(added).collect();
     // The claims went with the faults.
     let bare = |text: &str| -> String {
@@ -217,25 +230,29 @@ fn check_fixed(name: &str, before: &Block, after: &Block, report: &mut String) {
     }
 }
 
-/// Holds all pages under a folder to their claims.
-pub fn check_folder(folder: &Path) -> String {
-    let mut report = String::new();
+/// The pages of a folder by name, in order. What cannot be read is a page that says so.
+pub fn pages(folder: &Path) -> Vec<(String, String)> {
     let mut pages: Vec<_> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .map(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).unwrap_or_else(|error| error.to_string());
+            (name, text)
+        })
         .collect();
     pages.sort();
-    for path in pages {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match std::fs::read_to_string(&path) {
-            Ok(page) => report += &check_page(&name, &page),
-            Err(error) => {
-                let _ = writeln!(report, "{name}: {error}");
-            }
-        }
+    pages
+}
+
+/// Holds all pages of a folder to their claims.
+pub fn check_folder(folder: &Path) -> String {
+    let pages = pages(folder);
+    if pages.is_empty() {
+        return format!("there is no page in {}", folder.display());
     }
-    report
+    pages.iter().map(|(name, page)| check_page(name, page)).collect()
 }

@@ -17,6 +17,28 @@ fn operators() {
     check("operators");
 }
 
+/// Each operator is on a page, in a call whose type is claimed; those that TVM declares and never
+/// types, in a call that is refused for it.
+#[test]
+fn every_operator_has_a_page() {
+    let pages = mdtest::pages(&here().join("mdtest/operators"));
+    let blocks = pages.iter().flat_map(|(_, page)| mdtest::blocks(page));
+    let text: String = blocks.map(|block| block.text).collect();
+    let claims = ["// revealed: ", "error: [operator-undefined]"];
+    let lines: Vec<&str> =
+        text.lines().filter(|line| claims.iter().any(|claim| line.contains(claim))).collect();
+    let is_called = |name: &str| {
+        let call = format!("{name}(");
+        let name_goes_on = |c: char| c.is_alphanumeric() || "_.@%".contains(c);
+        lines.iter().any(|line| {
+            line.match_indices(&call).any(|(at, _)| !line[..at].ends_with(name_goes_on))
+        })
+    };
+    let missing: Vec<&str> =
+        operators::all().map(|operator| operator.name).filter(|name| !is_called(name)).collect();
+    assert!(missing.is_empty(), "no page shows {missing:?}");
+}
+
 #[test]
 fn the_runner_notices() {
     let page = "```relay\ndef @f(%x: int32) { %x } // revealed: float32\n%y // error: [x]\n```\n";

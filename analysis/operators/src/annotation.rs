@@ -265,10 +265,14 @@ fn arguments(call: &mut Call<'_>, position: usize, wanted: &[Type]) -> Outcome {
         let (m, n) = (wanted.len(), found.len());
         return Reason::new(
             "argument-type",
-            format!("`{operator}`: {name} has {n} fields, {m} are needed"),
+            format!(
+                "`{operator}`: {name} has {}, {m} {} needed",
+                count(n, "field", "fields"),
+                if m == 1 { "is" } else { "are" }
+            ),
         )
         .rule(format!("{name} has one field for each value that {} takes or gives", call.name(0)))
-        .argument(position, format!("{n} fields"))
+        .argument(position, count(n, "field", "fields"))
         .argument(0, format!("{m} values"))
         .fail();
     }

@@ -242,10 +242,14 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
             [size] => grid.push(size.clone()),
             _ => {
                 let rank = axes(field.rank());
-                return fault(call, "rank-mismatch", format!("field {k} has {rank}"))
-                    .rule("every field must be a vector or a scalar")
-                    .mark(place, None, rank)
-                    .fail();
+                return fault(
+                    call,
+                    "rank-mismatch",
+                    format!("field {k} must be a vector or a scalar, it has {rank}"),
+                )
+                .rule("each field holds the coordinates along one axis of the grid")
+                .mark(place, None, rank)
+                .fail();
             }
         }
     }

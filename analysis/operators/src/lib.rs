@@ -116,8 +116,10 @@ pub fn by_relation(name: &str) -> Option<&'static Operator> {
 
 /// The operator name nearest to `name`, if one is near enough to be meant.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    // The name alone, without its namespace: `conv2d` for `nn.conv2d`.
-    let namespaced = all().find(|op| op.name.rsplit('.').next() == Some(name));
+    // The name alone, without its namespace: `conv2d` for `nn.conv2d`, which is the shortest of
+    // those that end so.
+    let ends_so = all().filter(|op| op.name.rsplit('.').next() == Some(name));
+    let namespaced = ends_so.min_by_key(|op| op.name.len());
     namespaced.map(|op| op.name).or_else(|| attrs::nearest(name, all().map(|op| op.name)))
 }
 
@@ -129,8 +131,8 @@ pub fn distance(a: &str, b: &str) -> usize {
     }
     let width = b.len() + 1;
     let mut rows = vec![0usize; width * (a.len() + 1)];
-    for j in 0..width {
-        rows[j] = j;
+    for (j, first) in rows.iter_mut().take(width).enumerate() {
+        *first = j;
     }
     for i in 1..=a.len() {
         rows[i * width] = i;

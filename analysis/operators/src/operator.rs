@@ -1,6 +1,6 @@
 //! What is known of an operator: one row, one column a member.
 
-use types::{AttrSchema, Attrs, RelationFn, Type};
+use types::{AttrSchema, Attrs, Relation, RelationFn, Type};
 
 /// An operator.
 #[derive(Clone, Copy)]
@@ -115,6 +115,13 @@ impl Operator {
     pub(crate) const fn doc(mut self, doc: Doc) -> Operator {
         self.doc = doc;
         self
+    }
+
+    /// The relation with default attributes, as a `where` clause means it.
+    pub fn plain_relation(&self) -> Option<Relation> {
+        let (name, solve) = self.rule?;
+        let attrs = self.schema.map_or_else(Attrs::none, Attrs::defaults);
+        Some(Relation { name, operator: self.name, solve, attrs })
     }
 
     /// The relation's name, for `where` clauses and hovers.

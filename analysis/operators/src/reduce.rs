@@ -163,7 +163,7 @@ fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
         None => true,
     });
     if dynamic && counted >= i32::MAX.into() {
-        return fault(call, "shape-mismatch", format!("more than {counted} elements are folded"))
+        return fault(call, "shape-mismatch", format!("{counted} elements or more are folded"))
             .rule("where a size is dynamic, the others may make 2147483646 elements at most")
             .argument(0, shape_text(&data.shape))
             .fail();

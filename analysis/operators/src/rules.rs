@@ -1,7 +1,10 @@
 //! What the relations of several families share.
 
 use smallvec::SmallVec;
-use types::{AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type};
+use types::{
+    AttrValue, Call, DTypeTerm, DataType, Dim, Halt, Outcome, Reason, Shape, ShapeTerm, TensorType,
+    Type, open_tensor,
+};
 
 use crate::layout::Layout;
 
@@ -275,13 +278,39 @@ pub(crate) fn broadcast_with(
     }
 }
 
+/// The shape of two arguments broadcast together where it is a parameter: two tensors of one shape
+/// have that shape together, and so have a tensor and a scalar, whatever the shape is:
+/// `fn<s : Shape>(%x: Tensor[s, float32]) { %x + %x * 2f }`.
+fn open_broadcast(call: &mut Call<'_>) -> Option<(ShapeTerm, DTypeTerm)> {
+    call.literals_like(0, 1);
+    let parts = |ty: Type| match ty {
+        Type::OpenTensor(open) => Some((open.shape.clone(), open.dtype.clone())),
+        Type::Tensor(t) => Some((ShapeTerm::Dims(t.shape.clone()), DTypeTerm::Known(t.dtype))),
+        _ => None,
+    };
+    let ((a, dtype), (b, other)) = (parts(call.ty(0))?, parts(call.ty(1))?);
+    let is_scalar = |shape: &ShapeTerm| matches!(shape, ShapeTerm::Dims(dims) if dims.is_empty());
+    let shape = match (&a, &b) {
+        (ShapeTerm::Param(_), _) if a == b || is_scalar(&b) => a,
+        (_, ShapeTerm::Param(_)) if is_scalar(&a) => b,
+        _ => return None,
+    };
+    (dtype == other).then_some((shape, dtype))
+}
+
 /// Two arguments of one data type broadcast together.
 pub(crate) fn broadcast(call: &mut Call<'_>) -> Outcome {
+    if let Some((shape, dtype)) = open_broadcast(call) {
+        return call.output(open_tensor(shape, dtype));
+    }
     broadcast_with(call, |dtype| dtype)
 }
 
 /// Two arguments broadcast together and compared.
 pub(crate) fn broadcast_compare(call: &mut Call<'_>) -> Outcome {
+    if let Some((shape, _)) = open_broadcast(call) {
+        return call.output(open_tensor(shape, DTypeTerm::Known(DataType::BOOL)));
+    }
     broadcast_with(call, |_| DataType::BOOL)
 }
 
@@ -547,8 +576,12 @@ pub(crate) fn wrong_rank<T>(
     wanted: &str,
 ) -> Result<T, Halt> {
     let name = call.name(position);
-    fault(call, "rank-mismatch", format!("{name} must be {wanted}, it has {}", axes(found)))
-        .argument(position, axes(found))
+    let (is, label) = match found {
+        0 => ("is a scalar".to_owned(), "a scalar".to_owned()),
+        n => (format!("has {}", axes(n)), axes(n)),
+    };
+    fault(call, "rank-mismatch", format!("{name} must be {wanted}, it {is}"))
+        .argument(position, label)
         .fail()
 }
 

@@ -356,6 +356,9 @@ pub struct CallData {
     /// Whether the attributes are what was meant; where they are not, that is said, and the call
     /// has no type.
     pub trusted: bool,
+    /// Whether the list of arguments could be read to its end: `add(%x, ;` says nothing about how
+    /// many there are.
+    pub whole: bool,
     /// The attributes as written.
     pub written: Vec<WrittenAttr>,
     /// `meta[relay.attrs.X][0]` in the place of attributes.
@@ -513,6 +516,8 @@ pub enum ProblemKind {
     UnknownKind(SmolStr),
     /// A data type that is none.
     UnknownDType(SmolStr),
+    /// A type relation that is none, behind a function type.
+    UnknownRelation(SmolStr),
     /// A number too large for its data type.
     NumberRange {
         /// As written.

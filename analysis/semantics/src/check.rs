@@ -60,15 +60,21 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
             match def.kind(db) {
                 DefKind::Fn | DefKind::Expr => {
                     if let Some(view) = View::new(db, def) {
-                        let mut in_def = Vec::new();
-                        check_def(&view, &broken, &mut in_def);
+                        let before = in_module.len();
+                        check_def(&view, &broken, &mut in_module);
                         let range = def.range(db);
+                        let is_broken = touches(&broken, range);
                         let lost = lost.iter().filter(|&&at| range.contains(at)).min();
-                        in_def.retain(|d| {
-                            d.code != "unknown-variable"
-                                || lost.is_none_or(|&lost| d.range.start() < lost)
-                        });
-                        in_module.extend(in_def);
+                        if is_broken || lost.is_some() {
+                            let is_lost = |d: &Diagnostic| {
+                                d.code == "unknown-variable"
+                                    && lost.is_some_and(|&lost| d.range.start() >= lost)
+                            };
+                            let of_def = in_module.split_off(before).into_iter();
+                            in_module.extend(
+                                of_def.filter(|d| !is_lost(d) && !(is_broken && is_doubtful(d))),
+                            );
+                        }
                         compat::check_def(&view, &mut compat);
                     }
                 }
@@ -103,7 +109,25 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
 /// Where syntax errors stand.
 fn broken_ranges(db: &dyn Db, file: SourceFile) -> Vec<TextRange> {
     let parse = file.parse(db);
-    parse.errors.iter().filter(|e| !e.kind.is_compat()).map(|e| e.range).collect()
+    let root = syntax::Node::root(&parse.green);
+    let errors = parse.errors.iter().filter(|e| !e.kind.is_compat());
+    // A name right before an error is in doubt: `return` in `return %a`.
+    let with_name = |range: TextRange| {
+        let before = |at: TextSize| root.token_at(at.checked_sub(1.into())?);
+        let token = before(range.start()).and_then(|token| match token.text().trim_matches(' ') {
+            "" => before(token.range().start()),
+            _ => Some(token),
+        });
+        token.map_or(range, |token| token.range().cover(range))
+    };
+    errors.map(|e| if e.range.is_empty() { e.range } else { with_name(e.range) }).collect()
+}
+
+/// Whether a finding may come from what could not be read around it: the use of a binding may stand
+/// there, or the brace that would put one in sight.
+fn is_doubtful(diagnostic: &Diagnostic) -> bool {
+    diagnostic.unnecessary
+        || (diagnostic.code == "unknown-variable" && !diagnostic.related.is_empty())
 }
 
 /// Where a syntax error stands in a place that binds a name: what is not bound behind it may be

@@ -7,6 +7,7 @@
 //! rest is found again by comparing inputs.
 
 mod call;
+mod demand;
 mod expr;
 mod finding;
 mod freeze;

@@ -141,13 +141,15 @@ pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     Some(func.into())
 }
 
-/// Whether every parameter of a definition has its type.
+/// Whether every parameter of a definition has its type, so that its result follows from its body.
+/// Of `def @f<s : Shape>(%x: Tensor[s, float32])` it may follow at the calls alone.
 #[salsa::tracked(returns(copy))]
 fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
     let body = body(db, def);
     let unit = &body.units[0];
     body.header().is_none_or(|header| {
         header.relations.is_empty()
+            && (header.ret.is_some() || header.type_params.is_empty())
             && header
                 .params
                 .iter()

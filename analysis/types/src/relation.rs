@@ -9,7 +9,7 @@ use std::{fmt, hash::Hash};
 use smallvec::SmallVec;
 
 use crate::{
-    Attrs, DataType, Dim, NodeId, Table, TensorType, Type,
+    Attrs, DTypeTerm, DataType, Dim, NodeId, Table, TensorType, Type,
     table::{Conflict, Term},
 };
 
@@ -301,12 +301,18 @@ impl<'a> Call<'a> {
     /// Gives a literal without suffix among two arguments the data type of the other one.
     pub fn literals_like(&mut self, a: usize, b: usize) {
         for (literal, other) in [(a, b), (b, a)] {
-            if let (Type::OpenTensor(_), Type::Tensor(tensor)) = (self.ty(literal), self.ty(other))
-            {
-                self.progress = true;
-                self.table.decide_dtype(self.args[literal], tensor.dtype);
-                return;
-            }
+            let Type::OpenTensor(open) = self.ty(literal) else { continue };
+            let dtype = match (&open.dtype, self.ty(other)) {
+                (DTypeTerm::Var(_), Type::Tensor(tensor)) => tensor.dtype,
+                (DTypeTerm::Var(_), Type::OpenTensor(other)) => match other.dtype {
+                    DTypeTerm::Known(dtype) => dtype,
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            self.progress = true;
+            self.table.decide_dtype(self.args[literal], dtype);
+            return;
         }
         if let (Type::OpenTensor(x), Type::OpenTensor(y)) = (self.ty(a), self.ty(b)) {
             self.table.same_dtype(&x.dtype, &y.dtype);

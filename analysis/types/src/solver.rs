@@ -77,11 +77,16 @@ impl Solver {
         RelationId(id)
     }
 
-    /// Adds a constraint of a function type.
-    pub fn add_constraint(&mut self, constraint: &Constraint, origin: u32) -> RelationId {
+    /// Adds a constraint of a function type; `names` are the argument names of its operator.
+    pub fn add_constraint(
+        &mut self,
+        constraint: &Constraint,
+        names: &'static [&'static str],
+        origin: u32,
+    ) -> RelationId {
         let args: SmallVec<[NodeId; 4]> =
             constraint.args.iter().map(|ty| self.table.import(ty)).collect();
-        self.add(constraint.relation.clone(), args, &[], origin)
+        self.add(constraint.relation.clone(), args, names, origin)
     }
 
     /// All relations added, in order.

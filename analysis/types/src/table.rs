@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 use crate::{
     Constraint, DTypeTerm, DTypeVar, DataType, Dim, DimVar, FuncType, OpenTensor, Shape, ShapeTerm,
     ShapeVar, TensorType, Type, TypeParam, TypeVar,
-    subst::{Substitution, substitute},
+    subst::{Substitution, open_tensor, substitute},
 };
 
 /// A node of the table.
@@ -254,6 +254,24 @@ impl Table {
         any
     }
 
+    /// Gives the undecided literals among `vars` their default data types. Says whether there was
+    /// one.
+    pub fn default_some_literals(&mut self, vars: &[DTypeVar]) -> bool {
+        let mut any = false;
+        for (var, default) in self.literals.clone() {
+            if let DTypeTerm::Var(var) = self.dtype(&DTypeTerm::Var(var))
+                && vars.contains(&var)
+            {
+                self.dtypes[var.0 as usize] = Some(DTypeTerm::Known(default));
+                any = true;
+            }
+        }
+        if any {
+            self.wake_all();
+        }
+        any
+    }
+
     /// Gives a tensor of open data type the data type `dtype`.
     pub(crate) fn decide_dtype(&mut self, node: NodeId, dtype: DataType) {
         if let Type::OpenTensor(open) = self.resolve(node)
@@ -271,6 +289,11 @@ impl Table {
         {
             self.dtypes[x.0 as usize] = Some(DTypeTerm::Var(y));
         }
+    }
+
+    /// A tensor with the data type that it has got, where its shape is known too.
+    pub fn known_dtype(&self, open: &OpenTensor) -> Type {
+        open_tensor(open.shape.clone(), self.dtype(&open.dtype))
     }
 
     /// A node of its own for `ty`.

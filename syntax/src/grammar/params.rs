@@ -11,7 +11,7 @@ pub(super) fn signature_and_body(p: &mut Parser<'_>) {
         p.expected("a parameter list");
     }
     opt_ret_type(p);
-    opt_where(p);
+    opt_where(p, false);
     if !p.at(T!["{"]) {
         p.expected("a body in braces");
         skip_to_brace(p);
@@ -129,7 +129,7 @@ pub(super) fn ret_type(p: &mut Parser<'_>, ty: fn(&mut Parser<'_>)) {
 }
 
 /// `where Broadcast`, `where Broadcast(t1, t2, t3), Identity`
-fn opt_where(p: &mut Parser<'_>) {
+pub(super) fn opt_where(p: &mut Parser<'_>, in_type: bool) {
     if !p.at_word("where") {
         return;
     }
@@ -143,9 +143,12 @@ fn opt_where(p: &mut Parser<'_>) {
             types::tuple_type(p);
         }
         relation.complete(p, RELATION);
-        if !found || !p.eat(T![","]) {
+        // In a list of types or parameters the comma belongs to the list.
+        let more = p.at(T![","]) && p.nth(1) == IDENT && (!in_type || p.nth(2) == T!["("]);
+        if !found || !more {
             break;
         }
+        p.bump();
     }
     clause.complete(p, WHERE_CLAUSE);
 }

@@ -215,6 +215,10 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) {
         if p.eat(T![";"]) {
             return;
         }
+        if at_block_end(p, style) {
+            // The last of the chain: its end and the expression behind it are missing together.
+            return p.expected("`;` and an expression behind it");
+        }
         p.expected("`;`");
     }
     let (error, from) = (p.start(), p.position());

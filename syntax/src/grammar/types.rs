@@ -61,11 +61,13 @@ pub(super) fn tuple_type(p: &mut Parser<'_>) {
     tuple.complete(p, TUPLE_TYPE);
 }
 
-/// `fn (A, B) -> C`, and as printed `fn [A](A) -> A`
+/// `fn (A, B) -> C`, as printed `fn [A](A) -> A`, and in the manual
+/// `fn<a : Type, b : Type>(a, a) -> b where Broadcast`
 fn fn_type(p: &mut Parser<'_>) {
     let ty = p.start();
     p.bump();
-    if p.at(T!["["]) || p.at(T!["<"]) {
+    let is_generic = p.at(T!["["]) || p.at(T!["<"]);
+    if is_generic {
         p.compat(p.range(), SyntaxErrorKind::PolymorphicFnType);
         params::opt_type_params(p);
     }
@@ -78,6 +80,11 @@ fn fn_type(p: &mut Parser<'_>) {
         params::ret_type(p, inner_type);
     } else {
         p.expected("`->`");
+    }
+    // Behind a function type without type parameters, `where` belongs to the definition around:
+    // `def @f(%x) -> fn(int32) -> int32 where R { … }`.
+    if is_generic {
+        params::opt_where(p, true);
     }
     ty.complete(p, FN_TYPE);
 }

@@ -6,6 +6,7 @@ use crate::prelude::*;
 pub(crate) static OPERATORS: &[Operator] = &[
     op("scatter", &[])
         .variadic()
+        .rule("", undefined)
         .cost(Cost::Undefined("the operator has no type rule, so no call of it is complete"))
         .doc(Doc {
             summary: "A name that TVM has kept without a type rule; its successor is \
@@ -60,6 +61,17 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "strided_set(%x, %v, %begin, %end, %strides)",
         }),
 ];
+
+/// TVM keeps the name without a rule, and fails where it is called.
+fn undefined(call: &mut Call<'_>) -> Outcome {
+    Reason::new(
+        "operator-undefined",
+        format!("`{}` is a name without a type rule: TVM types no call of it", call.operator()),
+    )
+    .mark(types::Place::Operator, None, "not defined")
+    .help("its successor is `scatter_elements`")
+    .fail()
+}
 
 fn scatter_elements(call: &mut Call<'_>) -> Outcome {
     let data = call.need_tensor(0)?;

@@ -90,7 +90,7 @@ fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
 fn sequence_mask(call: &mut Call<'_>) -> Outcome {
     let (data, lengths) = (call.need_tensor(0)?, call.need_tensor(1)?);
     let axis = int_attr(call, "axis")?;
-    let Some(batch) = (0..2).contains(&axis).then_some(1 - axis as usize) else {
+    let Some(batch) = (0..2).contains(&axis).then(|| 1 - axis as usize) else {
         return fault(call, "attribute-value", format!("sequences cannot lie along axis {axis}"))
             .rule("`axis` is 0 for `(length, batch, …)` and 1 for `(batch, length, …)`")
             .attribute("axis", axis.to_string())
@@ -99,7 +99,8 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
     };
     let name = call.name(0);
     let Some(size) = data.shape.get(batch) else {
-        return fault(call, "rank-mismatch", format!("{name} has {}", axes(data.rank())))
+        let message = format!("{name} has {}, and no axis {batch}", axes(data.rank()));
+        return fault(call, "rank-mismatch", message)
             .rule(format!("with `axis={axis}` the sequences are counted by axis {batch}"))
             .argument(0, axes(data.rank()))
             .fail();

@@ -221,7 +221,11 @@ fn cuts(
             return fault(
                 call,
                 "attribute-length",
-                format!("`{name}` has {}, {wanted} are needed", count(found, "value", "values")),
+                format!(
+                    "`{name}` has {}, {wanted} {} needed",
+                    count(found, "value", "values"),
+                    if wanted == 1 { "is" } else { "are" }
+                ),
             )
             .rule(match listed {
                 Some(_) => {

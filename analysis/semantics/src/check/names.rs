@@ -7,7 +7,7 @@ use types::Kind;
 use super::{nearest, text};
 use crate::{
     body::*,
-    db::Db,
+    db::{Db, Settings},
     diagnostic::{Diagnostic, Related},
     item::{Def, DefKind, Module},
     queries,
@@ -99,10 +99,10 @@ pub(super) fn check_type<'db>(
     let types = queries::module_types(db, module);
     let start = def.start(db);
     for type_use in &type_def.uses {
-        check_type_use(&types, type_use, type_use.range + start, found);
+        check_type_use(db, &types, type_use, type_use.range + start, found);
     }
     for problem in &type_def.problems {
-        found.push(text::of_kind(problem.range + start, &problem.kind));
+        found.push(text::of_kind(problem.range + start, "", &problem.kind));
     }
     if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
         found.push(Diagnostic::new(
@@ -115,14 +115,15 @@ pub(super) fn check_type<'db>(
 
 /// A type name where it is used.
 fn check_type_use(
+    db: &dyn Db,
     types: &crate::module::ModuleTypes,
     type_use: &TypeUse,
     range: TextRange,
     found: &mut Vec<Diagnostic>,
 ) {
     let name = &type_use.name;
-    // TVM's own handle for memory, which no module defines.
-    if name == "Storage" {
+    // TVM's own handle for memory, which no module defines, so that TVM cannot read it back.
+    if name == "Storage" && !Settings::get(db).strict(db) {
         return;
     }
     let what = match type_use.wanted {
@@ -177,7 +178,8 @@ fn check_type_use(
 pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
     for (number, unit) in view.body.units.iter().enumerate() {
         for type_use in &unit.type_uses {
-            check_type_use(&view.types, type_use, view.place(number, type_use.range), found);
+            let range = view.place(number, type_use.range);
+            check_type_use(view.db, &view.types, type_use, range, found);
         }
     }
     let mut unknown: Vec<Diagnostic> = Vec::new();
@@ -312,6 +314,20 @@ pub(super) fn unknown_name(view: &View<'_>, range: TextRange, name: &str) -> Dia
     match operators::nearest(name) {
         Some(near) => change(diagnostic, near.to_owned(), format!("did you mean `{near}`?")),
         None => diagnostic,
+    }
+}
+
+/// A type relation that does not exist.
+pub(super) fn unknown_relation(range: TextRange, name: &str) -> Diagnostic {
+    let message = format!("there is no type relation `{name}`");
+    let diagnostic = Diagnostic::new("unknown-relation", range, message);
+    let known = operators::all().filter_map(|operator| Some(operator.rule?.0));
+    match nearest(name, known) {
+        Some(near) => diagnostic
+            .help(format!("did you mean `{near}`?"))
+            .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),
+        None => diagnostic
+            .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
     }
 }
 

@@ -12,6 +12,12 @@ use crate::{
 
 /// A relation that does not hold.
 pub(super) fn failed(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic {
+    if let Some(function) = called_function(view, spot) {
+        let reason = Reason { marks: Default::default(), fix: None, ..reason.clone() };
+        let mut diagnostic = base(view, spot, &reason);
+        diagnostic.message = format!("inside {function}, {}", diagnostic.message);
+        return diagnostic;
+    }
     let mut diagnostic = base(view, spot, reason);
     let mut seen: Vec<TextRange> = vec![diagnostic.range];
     for mark in &reason.marks {
@@ -56,6 +62,15 @@ pub(super) fn undecided(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnos
     diagnostic.severity = crate::diagnostic::code_of("relation-undecided")
         .map_or(diagnostic.severity, |c| c.severity);
     diagnostic
+}
+
+/// What is called, where it is a function and the relation one of its constraints: then what the
+/// relation relates are not the arguments of the call.
+fn called_function(view: &View<'_>, spot: Spot) -> Option<String> {
+    let Expr::Call(call) = view.unit(spot.unit).expr(spot.expr) else { return None };
+    let Callee::Expr(_) = view.unit(spot.unit).call(*call).callee else { return None };
+    let text = view.text(callee_range(view, spot.unit, spot.expr));
+    Some(if text.len() <= 40 { format!("`{text}`") } else { "this function".to_owned() })
 }
 
 fn base(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic {

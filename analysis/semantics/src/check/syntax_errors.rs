@@ -20,14 +20,46 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
     let is_unknown = |error: &syntax::SyntaxError| error.kind == SyntaxErrorKind::UnknownCharacter;
     let unknown: Vec<TextRange> =
         parse.errors.iter().filter(|error| is_unknown(error)).map(|error| error.range).collect();
-    for error in &parse.errors {
-        if !is_unknown(error) && unknown.contains(&error.range) {
+    for (index, error) in parse.errors.iter().enumerate() {
+        if follows(&parse.errors, index) || !is_unknown(error) && unknown.contains(&error.range) {
             continue;
         }
-        if let Some((code, message)) = words(&error.kind, &text_of(error.range)) {
+        if let Some(diagnostic) = slash(&root, error) {
+            found.push(diagnostic);
+        } else if let Some((code, message)) = words(&error.kind, &text_of(error.range)) {
             found.push(detail(error, Diagnostic::new(code, error.range, message)));
         }
     }
+}
+
+/// Whether an error follows from another: something else is expected where characters stand that
+/// mean nothing, or right behind a string that never ended.
+fn follows(errors: &[syntax::SyntaxError], index: usize) -> bool {
+    use SyntaxErrorKind::*;
+    let error = &errors[index];
+    if !matches!(error.kind, Expected { .. } | Unexpected(_)) {
+        return false;
+    }
+    errors.iter().any(|other| match other.kind {
+        UnknownCharacter => other.range.contains(error.range.start()),
+        UnclosedString => other.range.end() == error.range.start(),
+        _ => false,
+    })
+}
+
+/// `%a/%b` was meant for a division, and reads as two variables, `%a/` and `%b`.
+fn slash(root: &syntax::Node<'_>, error: &syntax::SyntaxError) -> Option<Diagnostic> {
+    let SyntaxErrorKind::Expected { found: SyntaxKind::LOCAL | SyntaxKind::GRAPH, .. } = error.kind
+    else {
+        return None;
+    };
+    let before = error.range.start().checked_sub(1.into())?;
+    let name = root.token_at(before).filter(|token| token.kind() == SyntaxKind::LOCAL)?;
+    let bare = name.text().strip_suffix('/')?;
+    let message = format!("`/` is part of the name `{}` here", name.text());
+    let diagnostic = Diagnostic::new("syntax-error", name.range(), message);
+    let help = format!("put a space behind `{bare}` for a division");
+    Some(diagnostic.help(help).fix("Write a division", [(name.range(), format!("{bare} / "))]))
 }
 
 /// Places, help and fixes that depend on the error.

@@ -7,7 +7,12 @@ use types::AttrType;
 use crate::{body::*, diagnostic::Diagnostic, view::View};
 
 pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diagnostic {
-    let diagnostic = of_kind(view.place(number, problem.range), &problem.kind);
+    let range = view.place(number, problem.range);
+    let value = match &problem.kind {
+        ProblemKind::Attr { .. } => view.text(range),
+        _ => String::new(),
+    };
+    let diagnostic = of_kind(range, &value, &problem.kind);
     match &problem.kind {
         ProblemKind::DetachedAttrs(operator) => {
             detached(diagnostic, view, number, problem, operator)
@@ -16,10 +21,12 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
     }
 }
 
-/// A problem that stands at `range`.
-pub(super) fn of_kind(range: TextRange, kind: &ProblemKind) -> Diagnostic {
+/// A problem that stands at `range`; `value` is what stands there, for an attribute.
+pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diagnostic {
     match kind {
-        ProblemKind::Attr { operator, name, problem } => attr(range, operator, name, problem),
+        ProblemKind::Attr { operator, name, problem } => {
+            attr(range, value, operator, name, problem)
+        }
         ProblemKind::AttrsNotTaken { callee } => Diagnostic::new(
             "attributes-not-taken",
             range,
@@ -45,6 +52,7 @@ pub(super) fn of_kind(range: TextRange, kind: &ProblemKind) -> Diagnostic {
             Diagnostic::new("unknown-kind", range, format!("`{name}` is no kind"))
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
         }
+        ProblemKind::UnknownRelation(name) => super::names::unknown_relation(range, name),
         ProblemKind::UnknownDType(name) => {
             let known = [
                 "float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",
@@ -149,8 +157,10 @@ pub(super) fn kind_words(kind: types::Kind) -> &'static str {
     }
 }
 
+/// What is wrong with an attribute; `value` is what stands at its place.
 fn attr(
     range: TextRange,
+    value: &str,
     operator: &operators::Operator,
     name: &str,
     problem: &AttrProblem,
@@ -180,10 +190,14 @@ fn attr(
         AttrProblem::Type { wanted, none, .. } => {
             let takes = AttrProblem::describe(*wanted);
             let or_none = if *none && !takes.contains("None") { " or `None`" } else { "" };
+            let not = match value.len() {
+                1..=40 => format!(", not `{value}`"),
+                _ => String::new(),
+            };
             let diagnostic = Diagnostic::new(
                 "attribute-type",
                 range,
-                format!("`{}`: `{name}` takes {takes}{or_none}", operator.name),
+                format!("`{}`: `{name}` takes {takes}{or_none}{not}", operator.name),
             );
             match attr_help(*wanted) {
                 Some(help) => diagnostic.help(help),
@@ -194,7 +208,7 @@ fn attr(
             let diagnostic = Diagnostic::new(
                 "attribute-value",
                 range,
-                format!("`{}`: `{name}` has no choice of this name", operator.name),
+                format!("`{}`: `{name}` cannot be {value}", operator.name),
             );
             let known: Vec<String> = choices.iter().map(|choice| format!("\"{choice}\"")).collect();
             let diagnostic = diagnostic.help(format!("it is one of {}", known.join(", ")));
@@ -204,7 +218,7 @@ fn attr(
             let diagnostic = Diagnostic::new(
                 "attribute-value",
                 range,
-                format!("`{}`: `{name}` names no data type", operator.name),
+                format!("`{}`: `{name}` is {value}, which names no data type", operator.name),
             );
             let diagnostic = diagnostic.help("a data type is written as in `\"float32\"`");
             suggested(diagnostic, range, *nearest)
@@ -212,7 +226,7 @@ fn attr(
         AttrProblem::TooSmall { least, .. } => Diagnostic::new(
             "attribute-value",
             range,
-            format!("`{}`: `{name}` must be at least {least}", operator.name),
+            format!("`{}`: `{name}` must be at least {least}, it is {value}", operator.name),
         )
         .fix(format!("Change to {least}"), [(range, least.to_string())]),
         AttrProblem::TypeKey { wanted } => {

@@ -8,6 +8,7 @@ use crate::{
     body::*,
     diagnostic::Diagnostic,
     infer::{Finding, Mismatch},
+    queries,
     view::{Spot, View},
 };
 
@@ -161,24 +162,20 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
                 text::kind_words(*wanted)
             ),
         ),
-        Finding::UnknownRelation { range, name } => Diagnostic::new(
-            "unknown-relation",
-            view.place(unit, *range),
-            format!("there is no type relation `{name}`"),
-        )
-        .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
-        Finding::Metadata { expr, key, index, .. } => {
-            // In a section that cannot be read there are no entries at all.
-            let section = crate::queries::metadata(view.db, view.module)?;
-            if section.error().is_some() {
-                return None;
-            }
-            Diagnostic::new(
-                "metadata-entry",
-                range(*expr),
-                format!("the metadata section has no usable entry `meta[{key}][{index}]`"),
-            )
+        Finding::UnknownRelation { range, name } => {
+            names::unknown_relation(view.place(unit, *range), name)
         }
+        // In a section that cannot be read there are no entries at all.
+        Finding::Metadata { .. }
+            if queries::metadata(view.db, view.module).is_some_and(|m| m.error().is_some()) =>
+        {
+            return None;
+        }
+        Finding::Metadata { expr, key, index, .. } => Diagnostic::new(
+            "metadata-entry",
+            range(*expr),
+            format!("the metadata section has no usable entry `meta[{key}][{index}]`"),
+        ),
         Finding::UntypedConstant { expr } => Diagnostic::new(
             "untyped-constant",
             range(*expr),
@@ -464,11 +461,11 @@ fn parameter(view: &View<'_>, unit: usize, call: ExprId, index: usize) -> Option
     let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
     let Callee::Expr(callee) = view.unit(unit).call(*id).callee else { return None };
     let Expr::Global(name) = view.unit(unit).expr(callee) else { return None };
-    let (def, from_prelude) = crate::queries::global(view.db, view.module, name)?;
+    let (def, from_prelude) = queries::global(view.db, view.module, name)?;
     if from_prelude {
         return None;
     }
-    let body = crate::queries::body(view.db, def);
+    let body = queries::body(view.db, def);
     let binder = *body.header()?.params.get(index)?;
     Some(body.units[0].binder(binder).range + def.start(view.db))
 }

@@ -52,6 +52,9 @@ impl Infer<'_> {
     ) -> NodeId {
         let wanted = operator.args.len();
         let fits = if operator.variadic { args.len() >= wanted } else { args.len() == wanted };
+        if !fits && !data.whole {
+            return self.error_node();
+        }
         if !fits {
             self.find(Finding::Arity { call: id, wanted, found: args.len() });
             return self.error_node();
@@ -156,12 +159,16 @@ impl Infer<'_> {
         let Some((params, ret)) = self.solver.table.signature(node) else {
             return self.error_node();
         };
+        if params.len() != args.len() && !data.whole {
+            return ret;
+        }
         if params.len() != args.len() {
             let (wanted, found) = (params.len(), args.len());
             self.find(Finding::Arity { call: id, wanted, found });
             return ret;
         }
         for (index, (&param, &arg)) in params.iter().zip(args).enumerate() {
+            let arg = self.as_argument(at, data.args[index], param, arg);
             let before = (self.solver.table.resolve(param), self.solver.table.resolve(arg));
             let unified = self.solver.table.unify_as(param, arg, Assign::Left);
             if let Err(conflict) = unified {
@@ -171,6 +178,20 @@ impl Infer<'_> {
             }
         }
         ret
+    }
+}
+
+impl Infer<'_> {
+    /// A function with type parameters, where a function without is wanted: one instance of it, as
+    /// of `exp` in `@map(exp, %list)`.
+    fn as_argument(&mut self, at: At, expr: ExprId, param: NodeId, arg: NodeId) -> NodeId {
+        if self.env.strict() {
+            return arg;
+        }
+        match self.solver.table.resolve(param) {
+            Type::Func(func) if func.type_params.is_empty() => self.instance(at, expr, arg),
+            _ => arg,
+        }
     }
 }
 

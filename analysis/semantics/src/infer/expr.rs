@@ -108,7 +108,7 @@ impl Infer<'_> {
     }
 
     /// What a function gives: of a function with type parameters, one instance.
-    fn instance(&mut self, at: At, expr: ExprId, node: NodeId) -> NodeId {
+    pub(super) fn instance(&mut self, at: At, expr: ExprId, node: NodeId) -> NodeId {
         let Type::Func(func) = self.solver.table.resolve(node) else { return node };
         if func.type_params.is_empty() {
             return node;
@@ -268,10 +268,17 @@ impl Infer<'_> {
 
     /// A condition must be a truth value.
     fn condition(&mut self, cond: ExprId) {
+        // What a relation gives is found first, so that a tensor is refused as a condition, and
+        // not as the result of `equal`.
+        self.solver.solve();
         let node = self.node(cond);
         let wanted = self.solver.table.import(&Type::scalar(DataType::BOOL));
         let ty = self.solver.table.resolve(node);
-        if self.solver.table.unify(node, wanted).is_err() {
+        // A number whose data type is open could be a truth value, and is not meant as one.
+        let is_number = matches!(&ty, Type::OpenTensor(open)
+            if matches!((&open.shape, &open.dtype),
+                (types::ShapeTerm::Dims(_), types::DTypeTerm::Var(_))));
+        if is_number || self.solver.table.unify(node, wanted).is_err() {
             self.find(Finding::Condition { expr: cond, ty });
         }
     }
@@ -322,7 +329,7 @@ impl Infer<'_> {
 
     /// An operator as a value: a function under its relation.
     fn operator_value(&mut self, id: ExprId, operator: &'static operators::Operator) -> NodeId {
-        let Some((name, solve)) = operator.rule else {
+        let Some(relation) = operator.plain_relation() else {
             self.find(Finding::NoRule { expr: id, operator });
             return self.error_node();
         };
@@ -334,8 +341,6 @@ impl Infer<'_> {
             })
             .collect();
         let vars: Vec<Type> = params.iter().cloned().map(Type::Param).collect();
-        let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
-        let relation = Relation { name, operator: operator.name, solve, attrs };
         let func = FuncType {
             type_params: params.into(),
             params: vars[..operator.args.len()].into(),
@@ -420,7 +425,9 @@ impl Infer<'_> {
     pub(super) fn constrain(&mut self, at: At, expr: ExprId, constraint: &Constraint) {
         let origin = self.origins.len() as u32;
         self.origins.push((at, expr));
-        self.solver.add_constraint(constraint, origin);
+        let operator = operators::find(constraint.relation.operator);
+        let names = operator.map_or(&[][..], |operator| operator.args);
+        self.solver.add_constraint(constraint, names, origin);
     }
 
     /// The type of a function expression, its body being typed.
@@ -476,9 +483,7 @@ impl Infer<'_> {
                 self.find(Finding::UnknownRelation { range, name });
                 continue;
             };
-            let Some((name, solve)) = operator.rule else { continue };
-            let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
-            let solver_relation = Relation { name, operator: operator.name, solve, attrs };
+            let Some(solver_relation) = operator.plain_relation() else { continue };
             let args: Vec<NodeId> = match &relation.args {
                 Some(args) => args.iter().map(|ty| self.import_written(ty)).collect(),
                 None => params.iter().copied().chain([ret]).collect(),

@@ -2,7 +2,7 @@
 
 use operators::Operator;
 use smol_str::SmolStr;
-use types::{Conflict, Reason, Type};
+use types::{Conflict, Reason, Table, Type, map_leaves};
 
 use crate::body::*;
 
@@ -242,6 +242,30 @@ pub enum Mismatch {
 }
 
 impl Finding {
+    /// Gives the literals in a message the data types that they have got since.
+    pub(super) fn decide_literals(&mut self, table: &Table) {
+        let decide = |ty: &mut Type| {
+            *ty = map_leaves(ty, &mut |leaf| match leaf {
+                Type::OpenTensor(open) => table.known_dtype(open),
+                other => other.clone(),
+            });
+        };
+        match self {
+            Finding::Mismatch { found, wanted, conflict, .. } => {
+                [found, wanted, &mut conflict.left, &mut conflict.right]
+                    .into_iter()
+                    .for_each(decide);
+            }
+            Finding::Condition { ty, .. }
+            | Finding::NotCallable { ty, .. }
+            | Finding::Projection { ty, .. } => decide(ty),
+            Finding::PatternType { pattern, scrutinee, .. } => {
+                [pattern, scrutinee].into_iter().for_each(decide);
+            }
+            _ => {}
+        }
+    }
+
     /// Whether a name means nothing, which is wrong whether or not the expression is needed.
     pub fn is_about_name(&self) -> bool {
         matches!(

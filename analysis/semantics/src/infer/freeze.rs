@@ -43,6 +43,8 @@ pub struct UnitTypes {
     pub(super) alone: bool,
     /// Some type is left open.
     open: bool,
+    /// Something of the stretch got a type that is more general than what was written.
+    pub(super) generalised: bool,
 }
 
 impl UnitTypes {
@@ -75,6 +77,7 @@ impl Infer<'_> {
         }
         self.entangled |= self.solver.table.is_entangled();
         let alone = self.open.len() == 1;
+        let generalised = std::mem::take(&mut self.generalised);
         for open in std::mem::take(&mut self.open) {
             let table = &self.solver.table;
             let exprs: Box<[Type]> = open.exprs.iter().map(|&node| table.resolve(node)).collect();
@@ -86,14 +89,17 @@ impl Infer<'_> {
             let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
             let stale = self.printer.stale(unit, &exprs, &binders);
             let is_open = exprs.iter().chain(&binders).any(|ty| !ty.is_closed());
+            let mut findings = open.findings;
+            findings.iter_mut().for_each(|finding| finding.decide_literals(table));
             self.done[open.at.body as usize][open.at.unit as usize] = Some(Arc::new(UnitTypes {
                 exprs,
                 binders,
-                findings: open.findings,
+                findings,
                 stale,
                 inputs: open.inputs.into(),
                 alone,
                 open: is_open,
+                generalised,
             }));
         }
         self.open_at.clear();
@@ -106,7 +112,7 @@ impl Infer<'_> {
 
     /// The types of all units, body by body.
     pub(super) fn finish(self) -> Vec<super::Inference> {
-        let (signatures, strict, general) = (self.signatures, self.env.strict(), self.generalised);
+        let (signatures, strict) = (self.signatures, self.env.strict());
         let units = self.done.into_iter().map(|units| {
             units.into_iter().map(Option::unwrap_or_default).collect::<Vec<Arc<UnitTypes>>>()
         });
@@ -115,7 +121,7 @@ impl Infer<'_> {
             .zip(signatures)
             .map(|((units, (body, _)), signature)| {
                 let signature = signature.or_else(|| signature_of(body, &units));
-                let generalised = general || units.iter().any(|types| types.open);
+                let generalised = units.iter().any(|types| types.generalised || types.open);
                 Inference { units, signature, generalised, strict }
             })
             .collect()
@@ -131,7 +137,9 @@ impl Infer<'_> {
             let unknown = result.is_some_and(|node| self.solver.table.is_unknown(node));
             match entry.state.clone() {
                 State::Failed(reason) => {
-                    self.find_at(origin, |expr| Finding::Relation { expr, reason });
+                    let (at, expr) = self.origins[origin as usize];
+                    let finding = self.failed(id, at, expr, reason);
+                    self.find_at(origin, |_| finding);
                 }
                 State::Undecided(reason) if unknown => {
                     self.give_up(result);
@@ -297,6 +305,25 @@ impl Infer<'_> {
             let func = FuncType { type_params: type_params.into(), ..func };
             self.signatures[number] = Some(func.into());
         }
+        for open in 0..self.open.len() {
+            self.generalise_expression(open);
+        }
+    }
+
+    /// The most general type of a function that stands in place of a module: `fn (%x) { %x }`.
+    fn generalise_expression(&mut self, open: usize) {
+        let at = self.open[open].at;
+        let unit = self.unit(at);
+        let Some(root) = unit.root.filter(|_| unit.kind == UnitKind::Tail) else { return };
+        if self.env.strict() || self.body(at).header().is_some() {
+            return;
+        }
+        let ty = self.solver.table.resolve(self.open[open].exprs[root.index()]);
+        if let Some(func) = self.generalised(&ty, &Vars::default()) {
+            let ty = Type::from(func);
+            self.open[open].exprs[root.index()] = self.solver.table.import(&ty);
+            self.signatures[at.body as usize] = Some(ty);
+        }
     }
 
     /// `ty` with the variables that are not `outside` made into type parameters, and with the
@@ -309,7 +336,57 @@ impl Infer<'_> {
         if inside.is_empty() {
             return None;
         }
-        // Relations over these variables come along, and with them the variables they relate.
+        let mut kept = self.related(&mut inside, outside);
+        // A literal that no argument has to do with is what it is by itself: `fn (%x) { (%x, 1) }`
+        // gives a pair of anything and an `int32`.
+        let mut given = Vars::default();
+        func.params.iter().for_each(|param| given.collect(param));
+        given.remove(outside);
+        self.related(&mut given, outside);
+        let results: Vec<types::DTypeVar> = inside
+            .order
+            .iter()
+            .filter_map(|var| match var {
+                Var::DType(dtype) if !given.known.contains(var) => Some(types::DTypeVar(*dtype)),
+                _ => None,
+            })
+            .collect();
+        if self.solver.table.default_some_literals(&results) {
+            self.solver.solve();
+            inside = Vars::default();
+            let node = self.solver.table.import(ty);
+            inside.collect(&self.solver.table.resolve(node));
+            inside.remove(outside);
+            kept = self.related(&mut inside, outside);
+        }
+        kept.sort();
+        let mut params = func.type_params.to_vec();
+        params.extend(self.name_params(&inside));
+        self.generalised |= !inside.is_empty();
+        let func = Type::Func(func.clone());
+        let node = self.solver.table.import(&func);
+        let func = match self.solver.table.resolve(node) {
+            Type::Func(func) => (*func).clone(),
+            _ => return None,
+        };
+        let constraints = kept.iter().map(|&id| Constraint {
+            relation: self.solver.entry(id).relation.clone(),
+            args: self.solver.arg_types(id).into(),
+        });
+        let mut constraints: Vec<Constraint> = constraints.collect();
+        // `fn(%x, %y) where Broadcast { add(%x, %y) }` says it twice.
+        let mut known = FxHashSet::default();
+        constraints
+            .retain(|c| known.insert((c.relation.name, c.args.clone(), c.relation.attrs.clone())));
+        for &id in &kept {
+            self.solver.release(id);
+        }
+        Some(FuncType { type_params: params.into(), constraints: constraints.into(), ..func })
+    }
+
+    /// The relations over these variables, which come along with them, and with the relations the
+    /// variables that they relate.
+    fn related(&self, inside: &mut Vars, outside: &Vars) -> Vec<RelationId> {
         let waiting: Vec<RelationId> = self.solver.waiting().map(|(id, _)| id).collect();
         let mut kept: Vec<RelationId> = Vec::new();
         loop {
@@ -320,40 +397,16 @@ impl Infer<'_> {
                 }
                 let mut vars = Vars::default();
                 self.solver.arg_types(id).iter().for_each(|ty| vars.collect(ty));
-                if vars.overlaps(&inside) {
+                if vars.overlaps(inside) {
                     vars.remove(outside);
                     inside.extend(vars);
                     kept.push(id);
                 }
             }
             if kept.len() == before {
-                break;
+                return kept;
             }
         }
-        kept.sort();
-        let params = self.name_params(&inside);
-        self.generalised = true;
-        let func = Type::Func(func.clone());
-        let node = self.solver.table.import(&func);
-        let func = match self.solver.table.resolve(node) {
-            Type::Func(func) => (*func).clone(),
-            _ => return None,
-        };
-        let mut constraints: Vec<Constraint> = Vec::with_capacity(kept.len());
-        for &id in &kept {
-            let relation = self.solver.entry(id).relation.clone();
-            let args = self.solver.arg_types(id).into();
-            self.solver.release(id);
-            // A `where` clause may say what a call in the body says.
-            let is_known = constraints.iter().any(|known| {
-                let other = &known.relation;
-                (other.name, &other.attrs, &known.args) == (relation.name, &relation.attrs, &args)
-            });
-            if !is_known {
-                constraints.push(Constraint { relation, args });
-            }
-        }
-        Some(FuncType { type_params: params.into(), constraints: constraints.into(), ..func })
     }
 
     /// Puts a fresh type parameter in the place of each variable.

@@ -111,6 +111,18 @@ impl Infer<'_> {
             let node = self.node(arm.body.result);
             self.must_be(result, node, Mismatch::Arm { expr: id, arm: i });
         }
+        // A pattern that is wrong says nothing about what the arms take.
+        let is_broken = |finding: &Finding| match finding {
+            Finding::UnknownConstructor { range, .. }
+            | Finding::PatternArity { range, .. }
+            | Finding::PatternType { range, .. } => {
+                data.arms.iter().any(|arm| arm.pattern.range.contains_range(*range))
+            }
+            _ => false,
+        };
+        if self.current().findings.iter().any(is_broken) {
+            return result;
+        }
         let types = self.env.types();
         let shapes: Vec<Shape> = data.arms.iter().map(|arm| Shape::of(&arm.pattern)).collect();
         for arm in unreachable(types, &shapes) {

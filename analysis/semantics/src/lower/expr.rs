@@ -303,6 +303,7 @@ impl UnitLowering<'_> {
             args: SmallVec::from_slice(&[left, right]),
             attrs: Attrs::none(),
             trusted: true,
+            whole: true,
             written: Vec::new(),
             meta_attrs: None,
             type_args: Vec::new(),
@@ -335,6 +336,7 @@ impl UnitLowering<'_> {
             None => Callee::Name(Name::default()),
         };
         let type_args = call.type_args().map(|list| self.type_args(list)).unwrap_or_default();
+        let whole = call.args().is_some_and(|list| is_whole(list.node()));
         let (mut args, written) = match call.args() {
             Some(list) => {
                 let args = self.exprs(list.node());
@@ -349,7 +351,20 @@ impl UnitLowering<'_> {
             Callee::Operator(operator) => {
                 self.bind_attrs(operator, &written, meta_attrs.is_some(), callee_range)
             }
-            Callee::Name(_) | Callee::Expr(_) => (Attrs::none(), true),
+            Callee::Name(_) | Callee::Expr(_) => {
+                // Only operators take attributes.
+                if let Some(first) = written.first() {
+                    let range = first.name_range + self.origin;
+                    let callee = match callee_node {
+                        Some(callee) if callee.node().range().len() <= 40.into() => {
+                            callee.node().to_string().trim().into()
+                        }
+                        _ => "this".into(),
+                    };
+                    self.problem(range, ProblemKind::AttrsNotTaken { callee });
+                }
+                (Attrs::none(), true)
+            }
         };
         let call = CallData {
             callee,
@@ -357,6 +372,7 @@ impl UnitLowering<'_> {
             args,
             attrs,
             trusted,
+            whole,
             written,
             meta_attrs,
             type_args,
@@ -616,4 +632,19 @@ fn dotted_name(expr: ast::Expr<'_>) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a list in brackets has an end, and nothing missing before it.
+fn is_whole(list: Node<'_>) -> bool {
+    let mut comma = false;
+    for element in list.elements() {
+        match element {
+            NodeOrToken::Node(node) if node.kind() == SyntaxKind::ERROR => return false,
+            NodeOrToken::Node(_) => comma = false,
+            NodeOrToken::Token(token) if token.kind() == SyntaxKind::COMMA => comma = true,
+            NodeOrToken::Token(token) if token.kind() == SyntaxKind::R_PAREN => return !comma,
+            NodeOrToken::Token(_) => {}
+        }
+    }
+    false
 }

@@ -9,8 +9,8 @@ use syntax::{
     ast::{self, AstNode},
 };
 use types::{
-    DTypeTerm, DataType, Dim, FuncType, Kind, Shape, ShapeTerm, SymbolId, Type, TypeParam, TypeVar,
-    open_tensor,
+    Constraint, DTypeTerm, DataType, Dim, FuncType, Kind, Shape, ShapeTerm, SymbolId, Type,
+    TypeParam, TypeVar, open_tensor,
 };
 
 use super::UnitLowering;
@@ -49,11 +49,34 @@ impl UnitLowering<'_> {
             type_params.push(param);
         }
         let params = func.params().into_iter().flat_map(ast::TupleType::fields);
-        let params = params.map(|ty| self.ty(ty.node())).collect();
+        let params: Box<[Type]> = params.map(|ty| self.ty(ty.node())).collect();
         let ret = func.ret().and_then(ast::RetType::ty);
         let ret = ret.map_or(Type::Error, |ty| self.ty(ty.node()));
+        let relations = func.where_clause().into_iter().flat_map(ast::WhereClause::relations);
+        let constraints =
+            relations.filter_map(|relation| self.constraint(relation, &params, &ret)).collect();
         self.type_params.truncate(outer);
-        FuncType { type_params: type_params.into(), params, ret, constraints: [].into() }.into()
+        FuncType { type_params: type_params.into(), params, ret, constraints }.into()
+    }
+
+    /// `Broadcast` behind a function type: over its parameters and result where nothing else is
+    /// written.
+    fn constraint(
+        &mut self,
+        relation: ast::Relation<'_>,
+        params: &[Type],
+        ret: &Type,
+    ) -> Option<Constraint> {
+        let name = relation.name()?;
+        let args = match relation.args() {
+            Some(args) => args.fields().map(|ty| self.ty(ty.node())).collect(),
+            None => params.iter().chain([ret]).cloned().collect(),
+        };
+        let Some(operator) = operators::by_relation(name.text()) else {
+            self.problem(name.range(), ProblemKind::UnknownRelation(name.text().into()));
+            return None;
+        };
+        Some(Constraint { relation: operator.plain_relation()?, args })
     }
 
     /// `float32`, `List[A]`, `A`
