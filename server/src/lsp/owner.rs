@@ -76,6 +76,10 @@ pub(super) struct ClientAbilities {
     pub(super) watch_configuration: bool,
     /// It shows progress.
     pub(super) progress: bool,
+    /// It asks for diagnostics.
+    pub(super) pulls: bool,
+    /// It can be told to ask for diagnostics again.
+    pub(super) refresh: bool,
 }
 
 /// Where everything arrives.
@@ -111,7 +115,7 @@ struct Published {
     dirty: bool,
     /// A worker computes them.
     running: bool,
-    /// What the client has.
+    /// What the client was sent.
     items: Option<Arc<Vec<Diagnostic>>>,
     /// How long they took last.
     cost: Duration,
@@ -151,6 +155,8 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 configuration: false,
                 watch_configuration: false,
                 progress: false,
+                pulls: false,
+                refresh: false,
             },
             files: HashMap::new(),
             published: HashMap::new(),
@@ -217,7 +223,10 @@ impl Owner {
             Event::Close(uri) => self.close(&uri),
             Event::Settings(settings) => self.configure(&settings),
             Event::SettingsChanged => self.ask_settings(),
-            Event::Pulled => self.pulls = self.pulls.saturating_add(1),
+            Event::Pulled => {
+                self.pulls = self.pulls.saturating_add(1);
+                self.retract();
+            }
             Event::Request(request) => self.queue.push_back(request),
             Event::Finished(worker, finished) => {
                 self.workers.finished(worker);
@@ -359,6 +368,10 @@ impl Owner {
             }
             self.published.entry(uri).or_default().dirty = true;
         }
+        self.retract();
+        if !self.is_pushing() && self.client.refresh && !self.published.is_empty() {
+            self.outgoing.send(Message::RefreshDiagnostics);
+        }
     }
 
     /// Before a change: lets requests that were made before it finish, for a moment. Those that do
@@ -443,7 +456,22 @@ impl Owner {
         match self.config.delivery {
             Delivery::Push => true,
             Delivery::Pull => false,
-            Delivery::Auto => self.pulls < PULLS,
+            Delivery::Auto => !self.client.pulls && self.pulls < PULLS,
+        }
+    }
+
+    /// Takes back what was sent to a client that asks from now on: editors keep what they were
+    /// sent apart from what they asked for, and would show each diagnostic twice.
+    fn retract(&mut self) {
+        if self.is_pushing() {
+            return;
+        }
+        for (uri, state) in &mut self.published {
+            if state.items.take().is_some_and(|items| !items.is_empty()) {
+                let uri = uri.clone();
+                let message = Message::Diagnostics { uri, items: Vec::new(), version: None };
+                self.outgoing.send(message);
+            }
         }
     }
 
@@ -501,14 +529,14 @@ impl Owner {
             return;
         }
         let before = state.items.as_ref();
-        if before.is_some_and(|before| *before == items) {
+        if before.is_some_and(|before| *before == items) || !self.is_pushing() {
             return;
         }
-        state.items = Some(items.clone());
-        if self.is_pushing() {
-            let items = Arc::unwrap_or_clone(items);
-            let message = Message::Diagnostics { uri: checked.uri, items, version: Some(version) };
-            self.outgoing.send(message);
+        if let Some(state) = self.published.get_mut(&checked.uri) {
+            state.items = Some(items.clone());
         }
+        let items = Arc::unwrap_or_clone(items);
+        let message = Message::Diagnostics { uri: checked.uri, items, version: Some(version) };
+        self.outgoing.send(message);
     }
 }
