@@ -53,7 +53,7 @@ fn a_client_that_turns_out_to_ask_loses_what_it_was_sent() {
 fn settings_decide_at_any_time() {
     let abilities = json!({
         "textDocument": { "diagnostic": {} },
-        "workspace": { "diagnostic": { "refreshSupport": true } },
+        "workspace": { "diagnostics": { "refreshSupport": true } },
     });
     let mut client = Client::start_with(abilities, Value::Null);
     client.open(URI, BROKEN);
@@ -69,6 +69,8 @@ fn settings_decide_at_any_time() {
     assert_eq!(pull(&mut client), 0);
     let push = json!({ "diagnostics": { "delivery": "push" } });
     assert_eq!(published(&set(&mut client, push)), [1]);
-    let pull = json!({ "diagnostics": { "delivery": "pull" } });
-    assert_eq!(published(&set(&mut client, pull)), [0]);
+    assert_eq!(pull(&mut client), 0, "it was sent already");
+    let ask = json!({ "diagnostics": { "delivery": "pull" } });
+    assert_eq!(published(&set(&mut client, ask)), [0]);
+    assert_eq!(pull(&mut client), 1);
 }

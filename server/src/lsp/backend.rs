@@ -56,9 +56,6 @@ impl LanguageServer for Backend {
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
-            refresh: workspace
-                .and_then(|workspace| workspace.diagnostic.as_ref()?.refresh_support)
-                .unwrap_or(false),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
         })));
         Ok(InitializeResult {

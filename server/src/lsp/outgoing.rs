@@ -65,7 +65,6 @@ pub(super) fn start(client: Client) -> Outgoing {
                 }
                 Message::RefreshDiagnostics => {
                     let client = client.clone();
-                    // A client that refuses asks again with the next change.
                     tokio::spawn(async move { client.workspace_diagnostic_refresh().await });
                 }
             }

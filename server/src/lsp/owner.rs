@@ -78,8 +78,6 @@ pub(super) struct ClientAbilities {
     pub(super) progress: bool,
     /// It asks for diagnostics.
     pub(super) pulls: bool,
-    /// It can be told to ask for diagnostics again.
-    pub(super) refresh: bool,
 }
 
 /// Where everything arrives.
@@ -156,7 +154,6 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 watch_configuration: false,
                 progress: false,
                 pulls: false,
-                refresh: false,
             },
             files: HashMap::new(),
             published: HashMap::new(),
@@ -356,6 +353,7 @@ impl Owner {
         self.settle();
         let limits = config.limits;
         let reparse = limits != self.config.limits;
+        let other_way = config.delivery != self.config.delivery;
         self.db.set_strict(config.tvm);
         self.db.set_prelude(config.prelude);
         self.config = Arc::new(config);
@@ -369,7 +367,11 @@ impl Owner {
             self.published.entry(uri).or_default().dirty = true;
         }
         self.retract();
-        if !self.is_pushing() && self.client.refresh && !self.published.is_empty() {
+        // Whether the client knows this request cannot be asked: `lsp-types` calls the ability
+        // `diagnostic`, and the protocol `diagnostics`. One that does not refuses it, and asks
+        // again with the next change.
+        let asks = other_way || !self.is_pushing();
+        if asks && self.client.pulls && !self.published.is_empty() {
             self.outgoing.send(Message::RefreshDiagnostics);
         }
     }

@@ -9,8 +9,8 @@ import { required, say, withWorkbench } from "./workbench.mjs";
 
 const folder = path.resolve(process.argv[2]);
 const LIMIT = 120_000;
-/** What the host says of itself. */
-const NOISE = /^(\[Service Worker\]|Creating a socket|Resolv|\[reconnection|\[AgentHost|\[AccountPolicy|Updating additional|connect ECONNREFUSED 127.0.0.1:9:)/;
+/** What the host says of itself: among it, that its native modules were not compiled. */
+const NOISE = /^(?:[^]*(?:bindings file|native-watchdog)|\[Service Worker\]|Creating a socket|Resolv|\[reconnection|\[AgentHost|\[AccountPolicy|Updating additional|connect ECONNREFUSED 127.0.0.1:9:)/;
 
 await withWorkbench({ files: [required("RELAY_TEST_FILE")] }, async ({ page, remote, open }) => {
   let finish;

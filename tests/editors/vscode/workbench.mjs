@@ -2,8 +2,9 @@
 //
 // RELAY_EDITORS: where `.ci/install-editors vscode` has put them
 // RELAY_TEST_SERVER: the language server
+// RELAY_VERBOSE: set, to see the log of VS Code's server when something fails
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -142,10 +143,8 @@ export async function withWorkbench({ files, extension }, drive) {
       page.goto(`${origin}/?${new URLSearchParams({ folder: workspace, payload: JSON.stringify(payload) })}`);
     return await drive({ page, workspace, remote, open });
   } catch (error) {
-    try {
-      console.error(readFileSync(log, "utf8").split("\n").slice(-30).join("\n"));
-    } catch {
-      // It had not started.
+    if (process.env.RELAY_VERBOSE) {
+      console.error(existsSync(log) ? readFileSync(log, "utf8") : "VS Code had not started");
     }
     throw error;
   } finally {
