@@ -12,7 +12,7 @@ const LIMIT = 120_000;
 /** What the host says of itself: among it, that its native modules were not compiled. */
 const NOISE = /^(?:[^]*(?:bindings file|native-watchdog)|\[Service Worker\]|Creating a socket|Resolv|\[reconnection|\[AgentHost|\[AccountPolicy|Updating additional|connect ECONNREFUSED 127.0.0.1:9:)/;
 
-await withWorkbench({ files: [required("RELAY_TEST_FILE")] }, async ({ page, remote, open }) => {
+await withWorkbench({ files: [required("RELAY_TEST_FILE")], tests: true }, async ({ page, remote, open }) => {
   let finish;
   const finished = new Promise((resolve) => {
     finish = resolve;

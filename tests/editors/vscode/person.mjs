@@ -14,7 +14,7 @@ const file = required("RELAY_TEST_FILE");
 const PATIENCE = 60_000;
 mkdirSync(folder, { recursive: true });
 
-await withWorkbench({ files: [file], extension }, async ({ page, workspace, remote, open }) => {
+await withWorkbench({ files: [file], extension }, async ({ page, workspace, remote, open, change }) => {
   const shot = (name) => page.screenshot({ path: path.join(folder, `${name}.png`) });
   const squiggles = page.locator(".monaco-editor .squiggly-error");
   const line = (text) => page.locator(".monaco-editor .view-line", { hasText: text }).first();
@@ -96,6 +96,19 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await page.keyboard.press("Control+Shift+M");
     await page.locator(".markers-panel .monaco-list-row", { hasText: "nn.batch_matmul" }).first().waitFor({ timeout: PATIENCE });
     await shot("problems");
+
+    // The server is gone, and there again: a message says so, and what can be done about it.
+    change({ "relay.server.path": "/nowhere/relay-analyzer" });
+    const message = page.locator(".notification-toast, .notifications-center").filter({ hasText: "/nowhere/relay-analyzer" }).first();
+    await message.waitFor({ timeout: PATIENCE });
+    for (const button of ["How to Install", "Open Settings", "Retry"]) {
+      assert.equal(await message.getByRole("button", { name: button }).count(), 1, button);
+    }
+    await squiggles.first().waitFor({ state: "detached", timeout: PATIENCE });
+    await shot("missing");
+    say("missing", JSON.stringify(await message.locator(".notification-list-item-message").innerText()));
+    change({});
+    await squiggles.first().waitFor({ timeout: PATIENCE });
     say("OK");
   } catch (error) {
     await shot("failed");

