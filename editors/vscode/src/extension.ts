@@ -84,6 +84,17 @@ class Relay {
       documentSelector: [{ language: "relay" }],
       outputChannel: this.log,
       traceOutputChannel: this.trace,
+      middleware: {
+        workspace: {
+          didChangeConfiguration: async (sections, next) => {
+            // A change of `relay.server` stops this client: telling it would start it again.
+            await new Promise((resolve) => setImmediate(resolve));
+            if (client === this.client) {
+              await next(sections);
+            }
+          },
+        },
+      },
     });
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {

@@ -60,6 +60,7 @@ function room(files) {
     "git.enabled": false,
     "json.schemaDownload.enable": false,
     "telemetry.telemetryLevel": "off",
+    "workbench.reduceMotion": "on",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
   };
@@ -156,7 +157,7 @@ export async function withWorkbench({ files, extension, tests }, drive) {
       const gone = new Promise((resolve) => server.on("exit", resolve));
       try {
         process.kill(-server.pid, "SIGTERM");
-        await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 5_000))]);
+        await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 2_000))]);
         process.kill(-server.pid, "SIGKILL");
       } catch {
         // The group has ended.
