@@ -191,7 +191,7 @@ fn neovim_without_a_server() {
     ]);
     let printed = run(&mut command);
     assert!(printed.contains("relay relay 0"), "{printed}");
-    assert!(printed.contains("there is no program `relay-analyzer`"), "{printed}");
+    assert!(printed.contains("`:checkhealth relay-analyzer` says what to do"), "{printed}");
     assert!(printed.contains("ERROR"), "{printed}");
     assert!(!printed.contains("Error detected"), "{printed}");
 }

@@ -169,6 +169,12 @@ function steps.takes_settings()
   wait_for_errors({ 'shape-mismatch at %wq' })
   vim.cmd('silent undo 0')
   wait_for_errors({ 'shape-mismatch at %keys' })
+  relay.setup({ cmd = { server, 'lsp' }, settings = {} })
+  vim.cmd('Relay restart')
+  client()
+  change('let %v =', '%wv', '%vw')
+  wait_for_errors({ 'unknown-variable at %vw', 'shape-mismatch at %keys' })
+  vim.cmd('silent undo')
   say('settings reach the server')
 end
 

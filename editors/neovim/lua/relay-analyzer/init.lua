@@ -97,7 +97,8 @@ function M.setup(chosen)
   options.settings = chosen.settings or options.settings
   missing_was_told = false
   if has_config then
-    vim.lsp.config(M.name, M.client_config())
+    -- The file `lsp/relay_analyzer.lua` is read anew; what was set beside it stays.
+    vim.lsp.config(M.name, {})
   end
 end
 
