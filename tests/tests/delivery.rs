@@ -1,4 +1,5 @@
-//! How diagnostics reach clients that wait for them, and clients that ask for them.
+//! How settings reach the server, and how diagnostics reach clients that wait for them and clients
+//! that ask for them.
 
 use std::time::Duration;
 
@@ -73,4 +74,22 @@ fn settings_decide_at_any_time() {
     let ask = json!({ "diagnostics": { "delivery": "pull" } });
     assert_eq!(published(&set(&mut client, ask)), [0]);
     assert_eq!(pull(&mut client), 1);
+}
+
+/// A client can answer nothing before it has the answer to `initialize`.
+#[test]
+fn a_client_is_asked_nothing_before_it_is_ready() {
+    let mut client = Client::spawn();
+    let abilities = json!({
+        "workspace": {
+            "configuration": true,
+            "didChangeConfiguration": { "dynamicRegistration": true },
+        },
+    });
+    let params = json!({ "processId": null, "rootUri": null, "capabilities": abilities });
+    client.request("initialize", params);
+    assert_eq!(client.drain(QUIET), [] as [Value; 0]);
+    client.notify("initialized", json!({}));
+    let asked = client.drain(QUIET);
+    let asked: Vec<&str> = asked.iter().filter_map(|message| message["method"].as_str()).collect();
 }

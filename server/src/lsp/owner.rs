@@ -47,6 +47,9 @@ const PULLS: u32 = 3;
 pub(super) enum Event {
     /// What the client can do, once.
     Client(Box<ClientAbilities>),
+    /// The client has the answer to `initialize`: from now on it may be asked. Many cannot before,
+    /// and refuse.
+    Initialized,
     /// A document was opened.
     Open(TextDocumentItem),
     /// A document was changed.
@@ -210,6 +213,8 @@ impl Owner {
         match event {
             Event::Client(client) => {
                 self.client = *client;
+            }
+            Event::Initialized => {
                 if self.client.watch_configuration {
                     self.outgoing.send(Message::WatchSettings);
                 }
