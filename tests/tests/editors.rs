@@ -116,8 +116,14 @@ fn run(command: &mut Command) -> String {
     printed
 }
 
+/// Asks a program to end, so that it can end what it has started; then ends it.
 fn end(child: &mut Child) {
     // It may have ended by itself.
+    let _ = Command::new("kill").arg(child.id().to_string()).status();
+    let deadline = Instant::now() + FAREWELL;
+    while Instant::now() < deadline && matches!(child.try_wait(), Ok(None)) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let _ = child.kill();
     let _ = child.wait();
 }

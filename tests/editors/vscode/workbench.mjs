@@ -121,6 +121,13 @@ export async function withWorkbench({ files, extension, tests }, drive) {
       // A group of its own, so that the language server ends with it.
       { env, stdio: ["ignore", output, output], detached: true },
     );
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
+      process.once(signal, () => {
+        process.kill(-server.pid, "SIGKILL");
+        rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+        process.exit(1);
+      });
+    }
     const origin = `http://127.0.0.1:${port}`;
     await answering(`${origin}/version`, server);
     say("server");
