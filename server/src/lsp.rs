@@ -38,9 +38,9 @@ pub(crate) fn serve() -> Result<i32, Failure> {
     let farewell = runtime.block_on(async {
         let (mailbox, inbox) = owner::mailbox();
         let (service, socket) = LspService::new(|client| {
-            let outgoing = outgoing::start(client.clone());
+            let outgoing = outgoing::start(client);
             owner::start(inbox, mailbox.clone(), outgoing);
-            backend::Backend::new(client, mailbox.clone())
+            backend::Backend::new(mailbox.clone())
         });
         let (gate, exited) = gate::Gate::new(service);
         let (wire, input) = tokio::io::duplex(1 << 20);

@@ -1,6 +1,6 @@
 //! The protocol's methods: each puts what it was sent into the mailbox, and waits for the answer.
 
-use tower_lsp::{Client, LanguageServer, jsonrpc::Result, lsp_types::*};
+use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 
 use super::{
     convert,
@@ -11,13 +11,12 @@ use super::{
 
 /// The server as `tower-lsp` sees it.
 pub(super) struct Backend {
-    client: Client,
     mailbox: Mailbox,
 }
 
 impl Backend {
-    pub(super) fn new(client: Client, mailbox: Mailbox) -> Backend {
-        Backend { client, mailbox }
+    pub(super) fn new(mailbox: Mailbox) -> Backend {
+        Backend { mailbox }
     }
 
     /// Sends a request on its way. Everything before the first `await` of a handler runs in the
@@ -55,6 +54,7 @@ impl LanguageServer for Backend {
             encoding,
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
+            pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
         })));
         Ok(InitializeResult {
@@ -135,6 +135,6 @@ impl LanguageServer for Backend {
     }
 
     async fn initialized(&self, _: InitializedParams) {
-        let _ = &self.client;
+        self.mailbox.send(Event::Initialized);
     }
 }

@@ -8,7 +8,7 @@ use super::documents::Limits;
 /// How diagnostics reach the client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Delivery {
-    /// They are sent unasked, until the client turns out to ask for them after every change.
+    /// They are sent unasked, unless the client says that it asks for them, or turns out to.
     Auto,
     /// They are sent unasked.
     Push,
@@ -188,6 +188,44 @@ mod tests {
                 "there is no setting `relay.colour` (it was \"blue\")",
             ]
         );
+    }
+
+    /// The values of the settings at their defaults, by path.
+    fn defaults() -> serde_json::Map<String, Value> {
+        let config = Config::default();
+        let values = [
+            ("tvm", json!(config.tvm)),
+            ("prelude", json!(config.prelude)),
+            ("diagnostics.delivery", json!("auto")),
+            ("diagnostics.disabled", json!(config.disabled)),
+            ("limits.codeSize", json!(config.limits.code >> 20)),
+            ("limits.nesting", json!(config.limits.parse.depth)),
+        ];
+        values.map(|(path, value)| (path.to_owned(), value)).into_iter().collect()
+    }
+
+    #[test]
+    fn the_editors_offer_what_the_server_reads() {
+        let editors = concat!(env!("CARGO_MANIFEST_DIR"), "/../editors");
+        let read = |name: &str| std::fs::read_to_string(format!("{editors}/{name}")).unwrap();
+        let package: Value = serde_json::from_str(&read("vscode/package.json")).unwrap();
+        let sections = package["contributes"]["configuration"].as_array().unwrap().iter();
+        let offered: serde_json::Map<String, Value> = sections
+            .flat_map(|section| section["properties"].as_object().unwrap())
+            .filter_map(|(path, setting)| {
+                let path = path.strip_prefix("relay.").unwrap();
+                let is_editors = path.starts_with("server.") || path.starts_with("trace.");
+                (!is_editors).then(|| (path.to_owned(), setting["default"].clone()))
+            })
+            .collect();
+        assert_eq!(offered, defaults());
+        let mut paths: Vec<&str> = SETTINGS.iter().map(|setting| setting.path).collect();
+        paths.sort();
+        assert!(defaults().keys().eq(paths));
+        let help = read("neovim/doc/relay-analyzer.txt");
+        for setting in SETTINGS {
+            assert!(help.contains(&format!("\n  {} ", setting.path)), "{}", setting.path);
+        }
     }
 
     #[test]

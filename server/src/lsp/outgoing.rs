@@ -26,6 +26,8 @@ pub(super) enum Message {
     AskSettings(Mailbox),
     /// Asks to be told when settings change.
     WatchSettings,
+    /// Tells a client that asks for diagnostics to ask again.
+    RefreshDiagnostics,
 }
 
 /// Sends to the client, in order.
@@ -60,6 +62,10 @@ pub(super) fn start(client: Client) -> Outgoing {
                 }
                 Message::WatchSettings => {
                     tokio::spawn(watch_settings(client.clone()));
+                }
+                Message::RefreshDiagnostics => {
+                    let client = client.clone();
+                    tokio::spawn(async move { client.workspace_diagnostic_refresh().await });
                 }
             }
         }

@@ -47,6 +47,9 @@ const PULLS: u32 = 3;
 pub(super) enum Event {
     /// What the client can do, once.
     Client(Box<ClientAbilities>),
+    /// The client has the answer to `initialize`: from now on it may be asked. Many cannot before,
+    /// and refuse.
+    Initialized,
     /// A document was opened.
     Open(TextDocumentItem),
     /// A document was changed.
@@ -76,6 +79,8 @@ pub(super) struct ClientAbilities {
     pub(super) watch_configuration: bool,
     /// It shows progress.
     pub(super) progress: bool,
+    /// It asks for diagnostics.
+    pub(super) pulls: bool,
 }
 
 /// Where everything arrives.
@@ -111,7 +116,7 @@ struct Published {
     dirty: bool,
     /// A worker computes them.
     running: bool,
-    /// What the client has.
+    /// What the client was sent.
     items: Option<Arc<Vec<Diagnostic>>>,
     /// How long they took last.
     cost: Duration,
@@ -151,6 +156,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 configuration: false,
                 watch_configuration: false,
                 progress: false,
+                pulls: false,
             },
             files: HashMap::new(),
             published: HashMap::new(),
@@ -207,6 +213,8 @@ impl Owner {
         match event {
             Event::Client(client) => {
                 self.client = *client;
+            }
+            Event::Initialized => {
                 if self.client.watch_configuration {
                     self.outgoing.send(Message::WatchSettings);
                 }
@@ -217,7 +225,10 @@ impl Owner {
             Event::Close(uri) => self.close(&uri),
             Event::Settings(settings) => self.configure(&settings),
             Event::SettingsChanged => self.ask_settings(),
-            Event::Pulled => self.pulls = self.pulls.saturating_add(1),
+            Event::Pulled => {
+                self.pulls = self.pulls.saturating_add(1);
+                self.retract();
+            }
             Event::Request(request) => self.queue.push_back(request),
             Event::Finished(worker, finished) => {
                 self.workers.finished(worker);
@@ -347,6 +358,7 @@ impl Owner {
         self.settle();
         let limits = config.limits;
         let reparse = limits != self.config.limits;
+        let other_way = config.delivery != self.config.delivery;
         self.db.set_strict(config.tvm);
         self.db.set_prelude(config.prelude);
         self.config = Arc::new(config);
@@ -358,6 +370,14 @@ impl Owner {
                 self.db.set_parse(document.file, document.parse.clone());
             }
             self.published.entry(uri).or_default().dirty = true;
+        }
+        self.retract();
+        // Whether the client knows this request cannot be asked: `lsp-types` calls the ability
+        // `diagnostic`, and the protocol `diagnostics`. One that does not refuses it, and asks
+        // again with the next change.
+        let asks = other_way || !self.is_pushing();
+        if asks && self.client.pulls && !self.published.is_empty() {
+            self.outgoing.send(Message::RefreshDiagnostics);
         }
     }
 
@@ -443,7 +463,22 @@ impl Owner {
         match self.config.delivery {
             Delivery::Push => true,
             Delivery::Pull => false,
-            Delivery::Auto => self.pulls < PULLS,
+            Delivery::Auto => !self.client.pulls && self.pulls < PULLS,
+        }
+    }
+
+    /// Takes back what was sent to a client that asks from now on: editors keep what they were
+    /// sent apart from what they asked for, and would show each diagnostic twice.
+    fn retract(&mut self) {
+        if self.is_pushing() {
+            return;
+        }
+        for (uri, state) in &mut self.published {
+            if state.items.take().is_some_and(|items| !items.is_empty()) {
+                let uri = uri.clone();
+                let message = Message::Diagnostics { uri, items: Vec::new(), version: None };
+                self.outgoing.send(message);
+            }
         }
     }
 
@@ -501,14 +536,14 @@ impl Owner {
             return;
         }
         let before = state.items.as_ref();
-        if before.is_some_and(|before| *before == items) {
+        if before.is_some_and(|before| *before == items) || !self.is_pushing() {
             return;
         }
-        state.items = Some(items.clone());
-        if self.is_pushing() {
-            let items = Arc::unwrap_or_clone(items);
-            let message = Message::Diagnostics { uri: checked.uri, items, version: Some(version) };
-            self.outgoing.send(message);
+        if let Some(state) = self.published.get_mut(&checked.uri) {
+            state.items = Some(items.clone());
         }
+        let items = Arc::unwrap_or_clone(items);
+        let message = Message::Diagnostics { uri: checked.uri, items, version: Some(version) };
+        self.outgoing.send(message);
     }
 }

@@ -18,7 +18,7 @@ use tower_lsp::{
     },
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{config::Delivery, documents::Document, owner::Snapshot};
 
 /// The diagnostics of a document at a version.
 pub(in crate::lsp) struct Checked {
@@ -73,7 +73,11 @@ pub(in crate::lsp) fn handle(
 ) -> Result<DocumentDiagnosticReportResult> {
     let uri = &params.text_document.uri;
     let document = snapshot.document(uri)?;
-    let items = items(snapshot, uri, document);
+    // What is sent anyhow would be shown twice.
+    let items = match snapshot.config.delivery {
+        Delivery::Push => Vec::new(),
+        Delivery::Auto | Delivery::Pull => items(snapshot, uri, document),
+    };
     let result_id = fingerprint(&items);
     let report = if params.previous_result_id.as_ref() == Some(&result_id) {
         DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {

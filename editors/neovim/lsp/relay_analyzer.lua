@@ -1,0 +1,14 @@
+-- For `vim.lsp.enable('relay_analyzer')`, Neovim 0.11 or newer.
+local relay = require('relay-analyzer')
+local config = relay.client_config()
+
+--- A client starts where this calls back: not at all without a program, which is said once.
+config.root_dir = function(buffer, start)
+  if relay.is_installed() then
+    start(relay.root(buffer))
+  else
+    relay.tell_missing()
+  end
+end
+
+return config

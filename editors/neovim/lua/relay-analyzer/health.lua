@@ -1,0 +1,42 @@
+local M = {}
+
+local HOW = 'Install relay-analyzer and put it on the path, or name it: '
+  .. "`require('relay-analyzer').setup({ cmd = '/path/to/relay-analyzer' })`"
+
+function M.check()
+  local relay = require('relay-analyzer')
+  local health = vim.health
+
+  health.start('relay-analyzer')
+  if vim.fn.has('nvim-0.10') == 1 then
+    health.ok('Neovim ' .. tostring(vim.version()))
+  else
+    health.error('Neovim 0.10 or newer is needed')
+    return
+  end
+
+  local version, problem = relay.version()
+  if version then
+    health.ok(('relay-analyzer %s: `%s`'):format(version, vim.fn.exepath(relay.cmd()[1])))
+  else
+    health.error(problem, HOW)
+  end
+
+  local clients = relay.clients()
+  for _, client in ipairs(clients) do
+    local buffers = vim.tbl_count(client.attached_buffers)
+    health.ok(('client %d is attached to %d buffer%s'):format(client.id, buffers, buffers == 1 and '' or 's'))
+  end
+  if #clients == 0 then
+    local open = vim.tbl_filter(function(buffer)
+      return vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].filetype == 'relay'
+    end, vim.api.nvim_list_bufs())
+    if #open == 0 then
+      health.info('no Relay file is open, so no client is attached')
+    elseif version then
+      health.error('a Relay file is open, but no client is attached', '`:Relay log` may say why')
+    end
+  end
+end
+
+return M

@@ -1,0 +1,152 @@
+--- The client side of relay-analyzer: which program to run, with which settings.
+local M = {}
+
+---@class relay_analyzer.Options
+---@field cmd? string|string[] the program, or the program with its arguments
+---@field settings? relay_analyzer.Settings
+
+--- The settings that the server reads.
+---@class relay_analyzer.Settings
+---@field tvm? boolean what TVM 0.14 refuses is an error
+---@field prelude? boolean modules see TVM's prelude
+---@field diagnostics? { delivery?: 'auto'|'push'|'pull', disabled?: string[] }
+---@field limits? { codeSize?: integer, nesting?: integer }
+
+M.name = 'relay_analyzer'
+
+local options = {
+  cmd = { 'relay-analyzer', 'lsp' },
+  settings = {},
+}
+local missing_was_told = false
+
+--- Neovim 0.11 knows servers by their configuration; 0.10 is told of each buffer.
+local has_config = vim.lsp.config ~= nil
+
+---@return string[]
+function M.cmd()
+  return options.cmd
+end
+
+---@return boolean
+function M.is_installed()
+  return vim.fn.executable(options.cmd[1]) == 1
+end
+
+--- What `vim.lsp.config` and `vim.lsp.start` take.
+---@return table
+function M.client_config()
+  return {
+    cmd = options.cmd,
+    filetypes = { 'relay' },
+    settings = { relay = options.settings },
+  }
+end
+
+---@param buffer integer
+---@return string? the folder of the project, nil for a file that stands alone
+function M.root(buffer)
+  return vim.fs.root(buffer, { 'relay.toml', '.git' })
+end
+
+--- Says once that there is no server.
+function M.tell_missing()
+  if missing_was_told then
+    return
+  end
+  missing_was_told = true
+  vim.schedule(function()
+    vim.notify(
+      ('relay-analyzer: there is no program `%s`. `:checkhealth relay-analyzer` says what to do.'):format(
+        options.cmd[1]
+      ),
+      vim.log.levels.WARN
+    )
+  end)
+end
+
+--- Starts the server for a buffer, where Neovim does not do so by itself (0.10).
+---@param buffer integer
+function M.attach(buffer)
+  if not M.is_installed() then
+    M.tell_missing()
+    return
+  end
+  local config = M.client_config()
+  config.name = M.name
+  config.root_dir = M.root(buffer)
+  vim.lsp.start(config, { bufnr = buffer })
+end
+
+--- Chooses a program and settings. It need not be called: without it, `relay-analyzer` on the path
+--- runs with the server's defaults.
+---@param chosen? relay_analyzer.Options
+function M.setup(chosen)
+  chosen = chosen or {}
+  for name, kinds in pairs({ cmd = 'string or list', settings = 'table' }) do
+    local kind = type(chosen[name])
+    if kind ~= 'nil' and kind ~= 'table' and not (name == 'cmd' and kind == 'string') then
+      error(('relay-analyzer: `%s` is a %s, not a %s'):format(name, kinds, kind), 2)
+    end
+  end
+  if type(chosen.cmd) == 'string' then
+    options.cmd = { vim.fn.expand(chosen.cmd), 'lsp' }
+  elseif chosen.cmd then
+    options.cmd = chosen.cmd
+  end
+  options.settings = chosen.settings or options.settings
+  missing_was_told = false
+  if has_config then
+    -- The file `lsp/relay_analyzer.lua` is read anew; what was set beside it stays.
+    vim.lsp.config(M.name, {})
+  end
+end
+
+---@return vim.lsp.Client[]
+function M.clients()
+  return vim.lsp.get_clients({ name = M.name })
+end
+
+--- Stops the server, and starts it for the buffers that had it.
+function M.restart()
+  local buffers = {}
+  for _, client in ipairs(M.clients()) do
+    vim.list_extend(buffers, vim.tbl_keys(client.attached_buffers))
+    if has_config then
+      client:stop()
+    else
+      client.stop()
+    end
+  end
+  if #buffers == 0 then
+    buffers = { vim.api.nvim_get_current_buf() }
+  end
+  vim.wait(2000, function()
+    return #M.clients() == 0
+  end, 20)
+  for _, buffer in ipairs(buffers) do
+    if vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].filetype == 'relay' then
+      if has_config then
+        vim.api.nvim_exec_autocmds('FileType', { group = 'nvim.lsp.enable', buffer = buffer })
+      else
+        M.attach(buffer)
+      end
+    end
+  end
+end
+
+--- The version of the program, or nil and a reason.
+---@return string?, string?
+function M.version()
+  if not M.is_installed() then
+    return nil, ('there is no program `%s`'):format(options.cmd[1])
+  end
+  local ran = vim.system({ options.cmd[1], '--version' }, { text = true, timeout = 10000 }):wait()
+  local version = ran.code == 0 and vim.trim(ran.stdout or ''):match('^relay%-analyzer%s+(%S+)')
+  if not version then
+    return nil, ('`%s --version` does not answer as relay-analyzer does'):format(options.cmd[1])
+  end
+  return version
+end
+
+return M

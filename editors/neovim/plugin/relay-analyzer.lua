@@ -1,0 +1,52 @@
+if vim.g.loaded_relay_analyzer then
+  return
+end
+vim.g.loaded_relay_analyzer = 1
+
+if vim.lsp.config then
+  vim.lsp.enable('relay_analyzer')
+else
+  vim.api.nvim_create_autocmd('FileType', {
+    group = vim.api.nvim_create_augroup('relay-analyzer', {}),
+    pattern = 'relay',
+    callback = function(event)
+      require('relay-analyzer').attach(event.buf)
+    end,
+  })
+end
+
+local commands = {
+  log = function()
+    vim.cmd.tabnew(vim.fn.fnameescape(require('vim.lsp.log').get_filename()))
+  end,
+  restart = function()
+    require('relay-analyzer').restart()
+  end,
+  version = function()
+    local version, problem = require('relay-analyzer').version()
+    if version then
+      vim.notify('relay-analyzer ' .. version)
+    else
+      vim.notify('relay-analyzer: ' .. problem, vim.log.levels.ERROR)
+    end
+  end,
+}
+
+vim.api.nvim_create_user_command('Relay', function(call)
+  local command = commands[call.fargs[1]]
+  if command then
+    command()
+  else
+    vim.notify(('Relay: there is no command `%s`'):format(call.fargs[1]), vim.log.levels.ERROR)
+  end
+end, {
+  nargs = 1,
+  desc = 'relay-analyzer: log, restart, version',
+  complete = function(lead)
+    local names = vim.tbl_filter(function(name)
+      return vim.startswith(name, lead)
+    end, vim.tbl_keys(commands))
+    table.sort(names)
+    return names
+  end,
+})

@@ -1,0 +1,158 @@
+// A thin client: it finds the server, starts it, and says so where it cannot.
+
+import * as vscode from "vscode";
+import { LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
+
+import { findServer, serverSettings } from "./server.js";
+import { Status } from "./status.js";
+
+const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
+
+let relay: Relay | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  relay = new Relay(context);
+  await relay.restart();
+}
+
+export async function deactivate(): Promise<void> {
+  await relay?.stop();
+  relay = undefined;
+}
+
+class Relay {
+  private readonly log = vscode.window.createOutputChannel("relay-analyzer", { log: true });
+  private readonly trace = vscode.window.createOutputChannel("relay-analyzer trace", { log: true });
+  private readonly status = new Status();
+  private client: LanguageClient | undefined;
+  private version: string | undefined;
+  /** Starts and stops, one after another. */
+  private queue: Promise<void> = Promise.resolve();
+
+  constructor(private readonly context: vscode.ExtensionContext) {
+    const command = (name: string, run: () => unknown) =>
+      vscode.commands.registerCommand(`relay.${name}`, run);
+    context.subscriptions.push(
+      this.log,
+      this.trace,
+      this.status,
+      command("restartServer", () => this.restart()),
+      command("showServerLog", () => this.log.show()),
+      command("showServerVersion", () => this.showVersion()),
+      vscode.workspace.onDidChangeConfiguration((change) => {
+        // All other settings reach the server while it runs.
+        if (change.affectsConfiguration("relay.server")) {
+          void this.restart();
+        }
+      }),
+    );
+  }
+
+  restart(): Promise<void> {
+    return this.enqueue(async () => {
+      await this.stopClient();
+      await this.startClient();
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.enqueue(() => this.stopClient());
+  }
+
+  private enqueue(task: () => Promise<void>): Promise<void> {
+    this.queue = this.queue.then(task, task);
+    return this.queue;
+  }
+
+  private async startClient(): Promise<void> {
+    this.status.starting();
+    const settings = serverSettings();
+    const server = await findServer(this.context.extensionUri, settings);
+    if ("problem" in server) {
+      this.fail(server.problem);
+      return;
+    }
+    this.log.info(`relay-analyzer ${server.version}: ${server.program}`);
+    const executable: Executable = {
+      command: server.program,
+      args: ["lsp", ...settings.args],
+      transport: TransportKind.stdio,
+      options: { env: { ...process.env, ...settings.env } },
+    };
+    // No scheme: dumps live in untitled documents, in diffs and in the history of git as well.
+    const client = new LanguageClient("relay", "relay-analyzer", executable, {
+      documentSelector: [{ language: "relay" }],
+      outputChannel: this.log,
+      traceOutputChannel: this.trace,
+      middleware: {
+        workspace: {
+          didChangeConfiguration: async (sections, next) => {
+            // A change of `relay.server` stops this client: telling it would start it again.
+            await new Promise((resolve) => setImmediate(resolve));
+            if (client === this.client) {
+              await next(sections);
+            }
+          },
+        },
+      },
+    });
+    client.onDidChangeState(({ newState }) => {
+      if (newState === State.Running) {
+        this.status.running(server.version);
+      } else if (newState === State.Starting) {
+        this.status.starting();
+      } else if (client === this.client) {
+        this.status.failed("The server has stopped; its log says why.");
+      }
+    });
+    this.client = client;
+    this.version = server.version;
+    try {
+      await client.start();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.fail(`${server.program} does not start: ${reason}.`);
+    }
+  }
+
+  private async stopClient(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    this.version = undefined;
+    if (client === undefined) {
+      return;
+    }
+    try {
+      await client.dispose();
+    } catch (error) {
+      // It was starting, or has crashed: it is gone either way.
+      this.log.warn(`stopping the server: ${String(error)}`);
+    }
+  }
+
+  /** Says what is wrong, and what can be done about it. */
+  private fail(problem: string): void {
+    this.status.failed(problem);
+    this.log.error(problem);
+    const actions: Record<string, () => unknown> = {
+      "How to Install": () => vscode.env.openExternal(vscode.Uri.parse(INSTALL)),
+      "Open Settings": () =>
+        vscode.commands.executeCommand("workbench.action.openSettings", "relay.server.path"),
+      Retry: () => this.restart(),
+    };
+    // Not awaited: the message stays until the person chooses.
+    void vscode.window
+      .showErrorMessage(`${problem} Relay files have colours, but no types.`, ...Object.keys(actions))
+      .then((choice) => choice !== undefined && actions[choice]?.());
+  }
+
+  private showVersion(): string | undefined {
+    const version = this.version;
+    if (version === undefined) {
+      void vscode.window.showWarningMessage("relay-analyzer does not run.");
+    } else {
+      void vscode.window.showInformationMessage(`relay-analyzer ${version}`);
+    }
+    return version;
+  }
+}

