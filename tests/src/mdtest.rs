@@ -8,6 +8,9 @@
 //!   `warning`, `info` and `hint` likewise. The quoted part may be left out.
 //! - `//^ error: …` claims it for the line above, where no comment may follow.
 //!
+//! Several errors of one cause are one diagnostic, with the others beside it; each may be claimed
+//! by its message.
+//!
 //! Every error and warning of a block must be claimed; remarks and hints may go unclaimed, and so
 //! may that a binding is unused whose line claims anything: the claim is its use. Words
 //! behind `relay` change how a block is read: `tvm` as under `--tvm`, with the version header
@@ -169,8 +172,19 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                             && line_of(d.range.start()) == number
                             && part.is_none_or(|part| d.message.contains(part))
                     });
+                    // One diagnostic for all that has one cause; the others stand beside it.
+                    let beside = || {
+                        let related = looked.diagnostics.iter().flat_map(|d| &d.related);
+                        related.into_iter().any(|r| {
+                            r.message.strip_prefix("for the same reason: ").is_some_and(|message| {
+                                line_of(r.range.start()) == number
+                                    && part.is_some_and(|part| message.contains(part))
+                            })
+                        })
+                    };
                     match hit {
                         Some(hit) => claimed[hit] = true,
+                        None if severity == Severity::Error && beside() => {}
                         None => complain(number, format!("no such finding: {claim:?}")),
                     }
                 }

@@ -213,11 +213,18 @@ fn check_def(view: &View<'_>, broken: &[TextRange], found: &mut Vec<Diagnostic>)
             }
         }
     }
+    // What seems unused may be what an unknown name was meant for.
+    let is_settled = unknown.is_empty();
     cause::fold(view, &all, &mut in_def);
     cause::fold_calls(view, &mut in_def);
     names::unbound(unknown, &mut in_def);
     found.append(&mut in_def);
+    let before = found.len();
     lints::check_def(view, found);
+    if !is_settled {
+        let lints = found.split_off(before);
+        found.extend(lints.into_iter().filter(|lint| !lint.unnecessary));
+    }
 }
 
 /// Whether a definition has an error that its types tell.

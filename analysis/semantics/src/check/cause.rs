@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// How many places are shown beside a finding for the same reason.
-const MAX_SHOWN: usize = 5;
+const MAX_SHOWN: usize = 8;
 /// How many findings of a file are compared with each other.
 const MAX_COMPARED: usize = 200;
 
@@ -74,6 +74,16 @@ pub(super) fn of(
                 found.suspect = declared_for(view, unit, *expr);
             }
             cause.values.clone_from(&reason.clash);
+            // A written attribute may be what is wrong.
+            let blames_attribute = |mark: &types::Mark| match mark.place {
+                Place::Attribute(name) => {
+                    view.unit(unit).call(*call).written.iter().any(|attr| attr.name == name)
+                }
+                _ => false,
+            };
+            if reason.marks.iter().any(blames_attribute) {
+                return Some((cause, found));
+            }
             for mark in &reason.marks {
                 let (Place::Argument(position) | Place::Field(position, _)) = mark.place else {
                     continue;
@@ -113,6 +123,12 @@ pub(super) fn of(
             cause.rests_on(view, spot(value), conflict.axis());
         }
         _ => return None,
+    }
+    // What does not suit an operator by itself suits another.
+    let one_sided = cause.values.len() < 2 && cause.parameter.is_none();
+    if one_sided && !matches!(finding, Finding::Relation { reason, .. } if reason.code == "rank-mismatch")
+    {
+        cause.values.clear();
     }
     cause.values.sort();
     Some((cause, found))
