@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use relay_tests::corpus;
-use semantics::{Database, SourceFile, all_defs, body, check_file, inference};
+use relay_tests::{corpus, edits};
+use semantics::{Database, Db, SourceFile, all_defs, body, check_file, inference, types_in};
 use syntax::{Edit, ParseLimits, TextRange};
 
 fn edited(db: &mut Database, file: SourceFile, text: &mut String, at: usize, old: &str, new: &str) {
@@ -51,4 +51,103 @@ fn other_statements_are_taken_over() {
         assert_eq!((lowered, typed), (1, inferred), "{old} to {new}");
     }
     drop(before);
+}
+
+/// What a database says of a file after edits is what one says that has never seen another text.
+fn assert_as_from_scratch(db: &Database, file: SourceFile, text: &str, what: &str) {
+    let fresh = Database::new();
+    let fresh_file = fresh.add_file(text, ParseLimits::default());
+    assert_eq!(types_in(db, file), types_in(&fresh, fresh_file), "types {what}");
+    assert_eq!(check_file(db, file), check_file(&fresh, fresh_file), "diagnostics {what}");
+}
+
+#[test]
+fn edits_in_any_order_equal_a_fresh_start() {
+    let mut rng = fastrand::Rng::with_seed(11);
+    let mut texts = corpus::examples();
+    texts.push(("chain".into(), corpus::chain(60)));
+    for (name, mut text) in texts {
+        for strict in [false, true] {
+            let mut db = Database::new();
+            db.set_strict(strict);
+            let file = db.add_file(&text, ParseLimits::default());
+            let original = text.clone();
+            for round in 0..150 {
+                // Back to a sound text now and then, so that there is something to take over.
+                let edit = if round % 15 == 14 {
+                    let range = TextRange::up_to(syntax::TextSize::of(text.as_str()));
+                    Edit { range, insert: original.clone() }
+                } else {
+                    edits::random(&mut rng, &text)
+                };
+                edit.apply(&mut text);
+                let parse = file.parse(&db).reparse(&text, &edit, ParseLimits::default());
+                db.set_parse(file, Arc::new(parse));
+                let fresh = Database::new();
+                let mut fresh = fresh;
+                fresh.set_strict(strict);
+                let fresh_file = fresh.add_file(&text, ParseLimits::default());
+                let what = format!("of {name} after round {round}, strict {strict}:\n{text}");
+                assert_eq!(types_in(&db, file), types_in(&fresh, fresh_file), "types {what}");
+                assert_eq!(check_file(&db, file), check_file(&fresh, fresh_file), "{what}");
+            }
+            text = original;
+        }
+    }
+}
+
+/// Nothing depends on what is remembered beside the queries.
+#[test]
+fn results_do_not_depend_on_the_cache() {
+    let mut text = corpus::chain(300);
+    let mut db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    check_file(&db, file);
+    for (old, new) in [("nn.relu", "sigmoid"), ("sigmoid", "nn.relu"), ("multiply", "add")] {
+        db.cache().forget(file);
+        let at = text[..text.len() / 2].rfind(old).expect("a call");
+        edited(&mut db, file, &mut text, at, old, new);
+        assert_as_from_scratch(&db, file, &text, "without the cache");
+    }
+}
+
+/// Which queries an edit runs: those of the definition that it is in, and the summary of the file.
+#[test]
+fn an_edit_runs_the_queries_of_its_definition() {
+    let mut text: String = (0..50)
+        .map(|i| {
+            format!("def @f{i}(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {{\n  nn.relu(%x)\n}}\n")
+        })
+        .collect();
+    let (mut db, log) = Database::with_query_log();
+    let file = db.add_file(&text, ParseLimits::default());
+    check_file(&db, file);
+    types_in(&db, file);
+    let first = log.take();
+    let count = |ran: &[String], query: &str| {
+        ran.iter().filter(|name| name.split('(').next() == Some(query)).count()
+    };
+    assert_eq!(count(&first, "body"), 50, "{first:?}");
+    assert_eq!(count(&first, "general_inference"), 50, "{first:?}");
+
+    let at = text.find("nn.relu").expect("a call");
+    edited(&mut db, file, &mut text, at, "nn.relu", "sigmoid");
+    check_file(&db, file);
+    let ran = log.take();
+    let expected = [("modules", 1), ("body", 1), ("scopes", 1), ("general_inference", 1), ("check_file", 1)];
+    for (query, times) in expected {
+        assert_eq!(count(&ran, query), times, "{query} in {ran:?}");
+    }
+    assert_eq!(count(&ran, "module_types"), 0, "{ran:?}");
+
+    // White space in front moves everything and changes nothing.
+    edited(&mut db, file, &mut text, 0, "", "\n\n");
+    check_file(&db, file);
+    let ran = log.take();
+    assert_eq!((count(&ran, "body"), count(&ran, "general_inference")), (0, 0), "{ran:?}");
+
+    // Asking again runs nothing.
+    check_file(&db, file);
+    types_in(&db, file);
+    assert_eq!(log.take(), [""; 0]);
 }

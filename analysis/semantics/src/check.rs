@@ -4,6 +4,7 @@
 //! diagnostic are made here, from the places in units and the starts of units and definitions;
 //! everything below works without them.
 
+mod broken;
 mod cause;
 mod compat;
 mod lints;
@@ -16,7 +17,7 @@ mod typing;
 
 use std::sync::Arc;
 
-use syntax::{SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
+use syntax::TextRange;
 
 use crate::{
     db::{Db, Settings, SourceFile},
@@ -26,6 +27,7 @@ use crate::{
     queries,
     view::{Spot, View},
 };
+use broken::{Broken, is_doubtful};
 pub(crate) use cause::Cause;
 use compat::Compat;
 pub use compat::{Converted, apply, to_tvm};
@@ -46,9 +48,9 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
 fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
-    let broken = broken_ranges(db, file);
-    let lost = lost_bindings(db, file);
-    let mut notation = Compat::new(&[]);
+    let broken = Broken::of(db, file);
+    let nothing_broken = Broken::default();
+    let mut notation = Compat::new(&nothing_broken);
     compat::check_notation(db, file, &mut notation);
     notation.finish(&mut found);
     // What a syntax error left behind is no news.
@@ -63,12 +65,12 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
                         let before = in_module.len();
                         check_def(&view, &broken, &mut in_module);
                         let range = def.range(db);
-                        let is_broken = touches(&broken, range);
-                        let lost = lost.iter().filter(|&&at| range.contains(at)).min();
+                        let is_broken = broken.touches(range);
+                        let lost = broken.first_lost_binding(range);
                         if is_broken || lost.is_some() {
                             let is_lost = |d: &Diagnostic| {
                                 d.code == "unknown-variable"
-                                    && lost.is_some_and(|&lost| d.range.start() >= lost)
+                                    && lost.is_some_and(|lost| d.range.start() >= lost)
                             };
                             let of_def = in_module.split_off(before).into_iter();
                             in_module.extend(
@@ -84,8 +86,8 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
         }
         compat::check_module(db, *module, &mut compat);
         in_module.retain(|d| {
-            let is_broken =
-                touches(&broken, d.range) || d.code == "unknown-variable" && runs_into(&broken, d);
+            let is_broken = broken.touches(d.range)
+                || d.code == "unknown-variable" && broken.follows(d.range);
             d.severity < Severity::Warning || !is_broken
         });
         found.extend(in_module);
@@ -106,58 +108,6 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     found
 }
 
-/// Where syntax errors stand.
-fn broken_ranges(db: &dyn Db, file: SourceFile) -> Vec<TextRange> {
-    let parse = file.parse(db);
-    let root = syntax::Node::root(&parse.green);
-    let errors = parse.errors.iter().filter(|e| !e.kind.is_compat());
-    // A name right before an error is in doubt: `return` in `return %a`.
-    let with_name = |range: TextRange| {
-        let before = |at: TextSize| root.token_at(at.checked_sub(1.into())?);
-        let token = before(range.start()).and_then(|token| match token.text().trim_matches(' ') {
-            "" => before(token.range().start()),
-            _ => Some(token),
-        });
-        token.map_or(range, |token| token.range().cover(range))
-    };
-    errors.map(|e| if e.range.is_empty() { e.range } else { with_name(e.range) }).collect()
-}
-
-/// Whether a finding may come from what could not be read around it: the use of a binding may stand
-/// there, or the brace that would put one in sight.
-fn is_doubtful(diagnostic: &Diagnostic) -> bool {
-    diagnostic.unnecessary
-        || (diagnostic.code == "unknown-variable" && !diagnostic.related.is_empty())
-}
-
-/// Where a syntax error stands in a place that binds a name: what is not bound behind it may be
-/// what it would have bound.
-fn lost_bindings(db: &dyn Db, file: SourceFile) -> Vec<TextSize> {
-    let is_binding = |error: &&syntax::SyntaxError| match &error.kind {
-        SyntaxErrorKind::Expected { expected, found, .. } => {
-            *found == SyntaxKind::EQ || expected.starts_with("a local variable")
-        }
-        _ => false,
-    };
-    file.parse(db).errors.iter().filter(is_binding).map(|error| error.range.start()).collect()
-}
-
-/// Whether a syntax error stands directly behind: `%x1` with a letter too many, `%a = 1;` with a
-/// name that `=` does not bind.
-fn runs_into(broken: &[TextRange], diagnostic: &Diagnostic) -> bool {
-    let end = diagnostic.range.end();
-    broken.iter().any(|b| !b.is_empty() && (b.start() == end || b.start() == end + BLANK))
-}
-
-/// One space.
-const BLANK: TextSize = TextSize::new(1);
-
-fn touches(ranges: &[TextRange], range: TextRange) -> bool {
-    ranges
-        .iter()
-        .any(|broken| broken.intersect(range).is_some_and(|r| !r.is_empty() || broken.is_empty()))
-}
-
 fn limit(found: &mut Vec<Diagnostic>) {
     if found.len() <= MAX_DIAGNOSTICS {
         return;
@@ -173,7 +123,7 @@ fn limit(found: &mut Vec<Diagnostic>) {
 }
 
 /// A function or a bare expression.
-fn check_def(view: &View<'_>, broken: &[TextRange], found: &mut Vec<Diagnostic>) {
+fn check_def(view: &View<'_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
     let mut all: Vec<cause::Found> = Vec::new();
     let mut in_def = Vec::new();
     let unknown = names::check_def(view, &mut in_def);
@@ -192,7 +142,7 @@ fn check_def(view: &View<'_>, broken: &[TextRange], found: &mut Vec<Diagnostic>)
                 Finding::Mismatch { what: Mismatch::Result { .. }, .. } => view.def.range(view.db),
                 _ => TextRange::default(),
             };
-            if broken.iter().any(|broken| !whole.is_empty() && whole.contains_range(*broken)) {
+            if !whole.is_empty() && broken.is_inside(whole) {
                 continue;
             }
             let before = in_def.len();

@@ -13,6 +13,8 @@ use crate::{
     infer::Inference,
     item::DefKind,
     lower::Previous,
+    metadata::Metadata,
+    module::ModuleTypes,
     prelude,
 };
 
@@ -98,8 +100,19 @@ impl Database {
         Database::with_log(None)
     }
 
-    /// A database that tells `log` which queries run.
-    pub fn with_log(log: Option<Box<dyn Fn(salsa::Event) + Send + Sync>>) -> Database {
+    /// A database that writes down which queries run.
+    pub fn with_query_log() -> (Database, QueryLog) {
+        let log = QueryLog::default();
+        let own = log.clone();
+        let note = move |event: salsa::Event| {
+            if let salsa::EventKind::WillExecute { database_key } = event.kind {
+                own.with(|ran| ran.push(format!("{database_key:?}")));
+            }
+        };
+        (Database::with_log(Some(Box::new(note))), log)
+    }
+
+    fn with_log(log: Option<Box<dyn Fn(salsa::Event) + Send + Sync>>) -> Database {
         let storage = salsa::Storage::new(log);
         let mut db = Database { cache: Cache::default(), prelude: Arc::default(), storage };
         let prelude = (0..prelude::COUNT).map(|number| {
@@ -152,6 +165,21 @@ impl Database {
     }
 }
 
+/// The queries that ran: `body(Id(400))`.
+#[derive(Clone, Default)]
+pub struct QueryLog(Arc<Mutex<Vec<String>>>);
+
+impl QueryLog {
+    fn with<R>(&self, use_log: impl FnOnce(&mut Vec<String>) -> R) -> R {
+        use_log(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    /// What ran since the last time.
+    pub fn take(&self) -> Vec<String> {
+        self.with(std::mem::take)
+    }
+}
+
 /// Names a definition across revisions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct DefKey {
@@ -171,10 +199,19 @@ pub struct Cache {
     entries: Arc<Mutex<FxHashMap<DefKey, Entry>>>,
 }
 
+/// The types of a definition, and what they were found from beside what its units name.
+#[derive(Clone)]
+pub(crate) struct Inferred {
+    pub(crate) body: Arc<Body>,
+    pub(crate) inference: Arc<Inference>,
+    pub(crate) types: Arc<ModuleTypes>,
+    pub(crate) metadata: Option<Arc<Metadata>>,
+}
+
 #[derive(Clone, Default)]
 struct Entry {
     lowered: Option<Previous>,
-    inferred: Option<(Arc<Body>, Arc<Inference>)>,
+    inferred: Option<Inferred>,
 }
 
 impl Cache {
@@ -192,14 +229,12 @@ impl Cache {
         self.with(|entries| entries.entry(key.clone()).or_default().lowered = Some(previous));
     }
 
-    pub(crate) fn inferred(&self, key: &DefKey) -> Option<(Arc<Body>, Arc<Inference>)> {
+    pub(crate) fn inferred(&self, key: &DefKey) -> Option<Inferred> {
         self.with(|entries| entries.get(key).and_then(|entry| entry.inferred.clone()))
     }
 
-    pub(crate) fn set_inferred(&self, key: &DefKey, body: Arc<Body>, inference: Arc<Inference>) {
-        self.with(|entries| {
-            entries.entry(key.clone()).or_default().inferred = Some((body, inference));
-        });
+    pub(crate) fn set_inferred(&self, key: &DefKey, inferred: Inferred) {
+        self.with(|entries| entries.entry(key.clone()).or_default().inferred = Some(inferred));
     }
 
     /// Forgets what belongs to `file`: it has been closed, or gave way to another text.

@@ -30,7 +30,7 @@ pub use check::{
     Converted, MAX_DIAGNOSTICS, Step, apply, check_file, has_type_errors, is_fully_typed,
     origin_of, to_tvm,
 };
-pub use db::{Cache, Database, Db, Settings, SourceFile};
+pub use db::{Cache, Database, Db, QueryLog, Settings, SourceFile};
 pub use diagnostic::{Code, Diagnostic, Fix, Related, Severity, code_of, codes};
 pub use item::{Def, DefKind, ItemGreen, Module, module, modules};
 pub use queries::*;

@@ -7,7 +7,7 @@ use types::{FuncType, Type};
 
 use crate::{
     body::{Body, Name, UnitKind},
-    db::{Db, Settings, SourceFile},
+    db::{Db, Inferred, Settings, SourceFile},
     infer::{self, Env, Global, Inference, Memo, MetaEntry},
     item::{Def, DefKind, Module, module, modules},
     lower::{Previous, lower},
@@ -300,12 +300,18 @@ fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inferen
     let (body, scopes) = (body(db, def), scopes(db, def));
     let env = DbEnv { strict, ..DbEnv::new(db, def, &[]) };
     let key = def.key(db);
-    // What was found under other rules says nothing.
-    let before = db.cache().inferred(&key).filter(|(_, inference)| inference.strict == strict);
-    let memo = before.as_ref().map(|(body, inference)| Memo { body, inference });
+    // What was found under other rules, or over other data types, says nothing.
+    let before = db.cache().inferred(&key).filter(|before| {
+        before.inference.strict == strict
+            && before.metadata == env.metadata
+            && (Arc::ptr_eq(&before.types, &env.types) || before.types == env.types)
+    });
+    let memo = before.as_ref().map(|b| Memo { body: &b.body, inference: &b.inference });
     let inference = Arc::new(infer::infer_ordered(&body, &scopes, &env, memo.as_ref()));
     if strict == Settings::get(db).strict(db) {
-        db.cache().set_inferred(&key, body, inference.clone());
+        let (types, metadata) = (env.types, env.metadata);
+        let inference = inference.clone();
+        db.cache().set_inferred(&key, Inferred { body, inference, types, metadata });
     }
     inference
 }
@@ -395,6 +401,73 @@ pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     }
 }
 
+/// How deep definitions are inferred one inside the other.
+const MAX_NESTED: u32 = 24;
+
+thread_local! {
+    /// How deep definitions are being inferred, and whether what they need is being prepared.
+    static NESTED: std::cell::Cell<(u32, bool)> = const { std::cell::Cell::new((0, false)) };
+}
+
+/// As [`global_type`], for chains of definitions of any length.
+///
+/// Each definition that leaves its result out is inferred inside the one that calls it. Before
+/// that gets deep, all that is needed further down is inferred from the bottom up. The values are
+/// the same either way.
+fn deep_global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    let (depth, preparing) = NESTED.get();
+    if depth >= MAX_NESTED && !preparing && signature(db, def).is_none() {
+        let _leave = Nesting::enter(depth, true);
+        for needed in needed_by(db, def) {
+            global_type(db, needed);
+        }
+    }
+    let _leave = Nesting::enter(depth + 1, preparing);
+    global_type(db, def)
+}
+
+/// Puts back on drop how deep inference was, also where a query is cancelled.
+struct Nesting(u32, bool);
+
+impl Nesting {
+    fn enter(depth: u32, preparing: bool) -> Nesting {
+        let (before, was_preparing) = NESTED.replace((depth, preparing));
+        Nesting(before, was_preparing)
+    }
+}
+
+impl Drop for Nesting {
+    fn drop(&mut self) {
+        NESTED.set((self.0, self.1));
+    }
+}
+
+/// The definitions without written types that `def` leads to, each behind those that it needs.
+fn needed_by<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Def<'db>> {
+    let callees = |def: Def<'db>| -> Vec<Def<'db>> {
+        let Some(module) = module(db, def.file(db), def.module(db)) else { return Vec::new() };
+        let own = global_uses(db, def).iter().filter_map(|name| own_global(db, module, name));
+        own.filter(|&callee| signature(db, callee).is_none()).collect()
+    };
+    let mut order = Vec::new();
+    let mut seen = rustc_hash::FxHashSet::from_iter([def]);
+    let mut path = vec![(def, callees(def))];
+    while let Some((def, rest)) = path.last_mut() {
+        match rest.pop() {
+            Some(next) => {
+                if seen.insert(next) {
+                    path.push((next, callees(next)));
+                }
+            }
+            None => {
+                order.push(*def);
+                path.pop();
+            }
+        }
+    }
+    order
+}
+
 /// The world around a definition.
 struct DbEnv<'db> {
     db: &'db dyn Db,
@@ -438,7 +511,7 @@ impl Env for DbEnv<'_> {
                 None => Global::Opaque,
             };
         }
-        match global_type(self.db, def) {
+        match deep_global_type(self.db, def) {
             Some(ty) => Global::Known(ty),
             None => Global::Opaque,
         }

@@ -20,7 +20,7 @@ mod uses;
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
 
-use super::touches;
+use super::Broken;
 use crate::{
     db::{Db, SourceFile},
     diagnostic::{Diagnostic, Fix},
@@ -35,19 +35,19 @@ type Edit = (TextRange, String);
 /// Findings of the group, those that a file repeats as one.
 pub(super) struct Compat<'b> {
     /// Where syntax errors stand: nothing is said there.
-    broken: &'b [TextRange],
+    broken: &'b Broken,
     found: Vec<(Diagnostic, usize)>,
     folded: FxHashMap<&'static str, usize>,
 }
 
 impl<'b> Compat<'b> {
-    pub(super) fn new(broken: &'b [TextRange]) -> Compat<'b> {
+    pub(super) fn new(broken: &'b Broken) -> Compat<'b> {
         Compat { broken, found: Vec::new(), folded: FxHashMap::default() }
     }
 
     /// Adds a finding of its own.
     fn add(&mut self, diagnostic: Diagnostic) {
-        if !touches(self.broken, diagnostic.range) {
+        if !self.broken.touches(diagnostic.range) {
             self.found.push((diagnostic, 1));
         }
     }
@@ -55,7 +55,7 @@ impl<'b> Compat<'b> {
     /// Adds a finding that a file may repeat hundreds of times: the first place stands for all,
     /// and its fix mends all.
     fn fold(&mut self, diagnostic: Diagnostic) {
-        if touches(self.broken, diagnostic.range) {
+        if self.broken.touches(diagnostic.range) {
             return;
         }
         let Some(&at) = self.folded.get(diagnostic.code) else {

@@ -1,6 +1,6 @@
 //! Syntax errors, in words.
 
-use syntax::{SyntaxErrorKind, SyntaxKind, TextRange};
+use syntax::{SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
 use crate::{
     db::{Db, SourceFile},
@@ -16,12 +16,9 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
             _ => String::new(),
         }
     };
-    // What the lexer makes nothing of, the parser does not expect: that is one finding.
-    let is_unknown = |error: &syntax::SyntaxError| error.kind == SyntaxErrorKind::UnknownCharacter;
-    let unknown: Vec<TextRange> =
-        parse.errors.iter().filter(|error| is_unknown(error)).map(|error| error.range).collect();
-    for (index, error) in parse.errors.iter().enumerate() {
-        if follows(&parse.errors, index) || !is_unknown(error) && unknown.contains(&error.range) {
+    let lexical = Lexical::of(&parse.errors);
+    for error in &parse.errors {
+        if lexical.explains(error) {
             continue;
         }
         if let Some(diagnostic) = slash(&root, error) {
@@ -32,19 +29,38 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// Whether an error follows from another: something else is expected where characters stand that
-/// mean nothing, or right behind a string that never ended.
-fn follows(errors: &[syntax::SyntaxError], index: usize) -> bool {
-    use SyntaxErrorKind::*;
-    let error = &errors[index];
-    if !matches!(error.kind, Expected { .. } | Unexpected(_)) {
-        return false;
+/// What the lexer makes nothing of: what the parser expects there is no second finding.
+struct Lexical {
+    /// Characters that mean nothing, in order.
+    unknown: Vec<TextRange>,
+    /// Where strings end that never end.
+    strings: Vec<TextSize>,
+}
+
+impl Lexical {
+    fn of(errors: &[SyntaxError]) -> Lexical {
+        let of = |kind: SyntaxErrorKind| errors.iter().filter(move |error| error.kind == kind);
+        let mut unknown: Vec<TextRange> =
+            of(SyntaxErrorKind::UnknownCharacter).map(|error| error.range).collect();
+        unknown.sort_unstable_by_key(|range| range.start());
+        let mut strings: Vec<TextSize> =
+            of(SyntaxErrorKind::UnclosedString).map(|error| error.range.end()).collect();
+        strings.sort_unstable();
+        Lexical { unknown, strings }
     }
-    errors.iter().any(|other| match other.kind {
-        UnknownCharacter => other.range.contains(error.range.start()),
-        UnclosedString => other.range.end() == error.range.start(),
-        _ => false,
-    })
+
+    /// Whether an error follows from one of these: something else is expected where characters
+    /// stand that mean nothing, or right behind a string that never ended.
+    fn explains(&self, error: &SyntaxError) -> bool {
+        use SyntaxErrorKind::*;
+        if !matches!(error.kind, Expected { .. } | Unexpected(_)) {
+            return false;
+        }
+        let start = error.range.start();
+        let until = self.unknown.partition_point(|range| range.start() <= start);
+        until.checked_sub(1).is_some_and(|at| self.unknown[at].contains(start))
+            || self.strings.binary_search(&start).is_ok()
+    }
 }
 
 /// `%a/%b` was meant for a division, and reads as two variables, `%a/` and `%b`.

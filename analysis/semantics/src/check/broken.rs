@@ -1,0 +1,131 @@
+//! Where syntax errors stand, and what is in doubt around them.
+
+use syntax::{Node, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
+
+use crate::{
+    db::{Db, SourceFile},
+    diagnostic::Diagnostic,
+};
+
+/// The places of a file's syntax errors. Asking costs little however many there are.
+#[derive(Default)]
+pub(super) struct Broken {
+    /// By their starts.
+    ranges: Vec<TextRange>,
+    /// The last end of the ranges up to each.
+    ends: Vec<TextSize>,
+    /// Where a name should be bound and is not, in order.
+    lost: Vec<TextSize>,
+}
+
+impl Broken {
+    pub(super) fn of(db: &dyn Db, file: SourceFile) -> Broken {
+        let parse = file.parse(db);
+        let root = Node::root(&parse.green);
+        let errors = || parse.errors.iter().filter(|error| !error.kind.is_compat());
+        let mut ranges: Vec<TextRange> = errors().map(|e| with_name(root, e.range)).collect();
+        ranges.sort_unstable_by_key(|range| (range.start(), range.end()));
+        let mut last = TextSize::default();
+        let ends = ranges.iter().map(|range| {
+            last = last.max(range.end());
+            last
+        });
+        let ends = ends.collect();
+        let mut lost: Vec<TextSize> =
+            errors().filter(|e| is_binding(&e.kind)).map(|e| e.range.start()).collect();
+        lost.sort_unstable();
+        Broken { ranges, ends, lost }
+    }
+
+    /// The places that may have something in common with `range`, the last first.
+    fn around(&self, range: TextRange) -> impl Iterator<Item = TextRange> {
+        let until = self.ranges.partition_point(|broken| broken.start() <= range.end());
+        let near = move |&at: &usize| self.ends[at] >= range.start();
+        (0..until).rev().take_while(near).map(|at| self.ranges[at])
+    }
+
+    /// Whether an error stands in `range`, or `range` in an error.
+    pub(super) fn touches(&self, range: TextRange) -> bool {
+        self.around(range).any(|broken| {
+            broken.intersect(range).is_some_and(|common| !common.is_empty() || broken.is_empty())
+        })
+    }
+
+    /// Whether an error lies in `range` as a whole.
+    pub(super) fn is_inside(&self, range: TextRange) -> bool {
+        let from = self.ranges.partition_point(|broken| broken.start() < range.start());
+        let inside = self.ranges[from..].iter().take_while(|b| b.start() <= range.end());
+        inside.into_iter().any(|broken| range.contains_range(*broken))
+    }
+
+    /// Whether an error stands directly behind `range`, or behind one space.
+    pub(super) fn follows(&self, range: TextRange) -> bool {
+        let space = TextSize::from(1);
+        [range.end(), range.end() + space].into_iter().any(|at| {
+            let from = self.ranges.partition_point(|broken| broken.start() < at);
+            let here = self.ranges[from..].iter().take_while(|broken| broken.start() == at);
+            here.into_iter().any(|broken| !broken.is_empty())
+        })
+    }
+
+    /// The first place in `range` where a name should be bound and is not: what is not bound
+    /// behind it may be what it would have bound.
+    pub(super) fn first_lost_binding(&self, range: TextRange) -> Option<TextSize> {
+        let from = self.lost.partition_point(|&at| at < range.start());
+        self.lost.get(from).copied().filter(|&at| range.contains(at))
+    }
+}
+
+fn is_binding(error: &SyntaxErrorKind) -> bool {
+    match error {
+        SyntaxErrorKind::Expected { expected, found, .. } => {
+            *found == SyntaxKind::EQ || expected.starts_with("a local variable")
+        }
+        _ => false,
+    }
+}
+
+/// A name right before an error is in doubt: `return` in `return %a`.
+fn with_name(root: Node<'_>, error: TextRange) -> TextRange {
+    if error.is_empty() {
+        return error;
+    }
+    let before = |at: TextSize| root.token_at(at.checked_sub(1.into())?);
+    let token = before(error.start()).and_then(|token| match token.text().trim_matches(' ') {
+        "" => before(token.range().start()),
+        _ => Some(token),
+    });
+    token.map_or(error, |token| token.range().cover(error))
+}
+
+/// Whether a finding may come from what could not be read around it: the use of a binding may stand
+/// there, or the brace that would put one in sight.
+pub(super) fn is_doubtful(diagnostic: &Diagnostic) -> bool {
+    diagnostic.unnecessary
+        || (diagnostic.code == "unknown-variable" && !diagnostic.related.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(start: u32, end: u32) -> TextRange {
+        TextRange::new(start.into(), end.into())
+    }
+
+    #[test]
+    fn places() {
+        let ranges = vec![at(2, 30), at(5, 6), at(40, 40), at(50, 52)];
+        let ends = vec![30.into(), 30.into(), 40.into(), 52.into()];
+        let broken = Broken { ranges, ends, lost: vec![5.into(), 50.into()] };
+        let touched = [at(0, 3), at(20, 25), at(39, 41), at(40, 40), at(51, 60)];
+        assert!(touched.into_iter().all(|range| broken.touches(range)));
+        let free = [at(0, 2), at(30, 39), at(41, 50), at(52, 99)];
+        assert!(!free.into_iter().any(|range| broken.touches(range)));
+        assert!(broken.is_inside(at(4, 8)) && !broken.is_inside(at(3, 5)));
+        assert!(broken.follows(at(44, 50)) && broken.follows(at(44, 49)));
+        assert!(!broken.follows(at(44, 48)) && !broken.follows(at(35, 40)));
+        assert_eq!(broken.first_lost_binding(at(6, 60)), Some(50.into()));
+        assert_eq!(broken.first_lost_binding(at(6, 40)), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! Crates depend one way, and leave out what they say they leave out.
+
+use std::{collections::HashMap, process::Command};
+
+use serde_json::Value;
+
+/// What each crate of the workspace may depend on, in the workspace.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("relay-syntax", &[]),
+    ("relay-types", &[]),
+    ("relay-operators", &["relay-types"]),
+    ("relay-semantics", &["relay-syntax", "relay-types", "relay-operators"]),
+    ("relay-ide", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
+    (
+        "relay-interpreter",
+        &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"],
+    ),
+    (
+        "relay-analyzer",
+        &[
+            "relay-syntax",
+            "relay-types",
+            "relay-operators",
+            "relay-semantics",
+            "relay-ide",
+            "relay-interpreter",
+        ],
+    ),
+];
+
+/// What a crate must not depend on, however far away: the whole point of the rooms.
+const ABSENT: &[(&str, &[&str])] = &[
+    ("relay-syntax", &["salsa", "tower-lsp", "tokio", "ndarray"]),
+    ("relay-types", &["salsa", "rowan", "tower-lsp", "tokio", "ndarray"]),
+    ("relay-operators", &["salsa", "rowan", "tower-lsp", "tokio", "ndarray"]),
+    ("relay-semantics", &["tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
+    ("relay-ide", &["tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
+    ("relay-interpreter", &["tower-lsp", "lsp-types", "tokio"]),
+];
+
+fn metadata() -> Value {
+    // Of this platform only: packages for others may not be here.
+    let version = Command::new("rustc").arg("-vV").output().expect("rustc runs").stdout;
+    let version = String::from_utf8_lossy(&version).into_owned();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--filter-platform", host])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo speaks JSON")
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Normal dependencies of every package, by id.
+fn edges(metadata: &Value) -> HashMap<&str, Vec<&str>> {
+    let is_normal = |dep: &&Value| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
+    list(&metadata["resolve"]["nodes"])
+        .iter()
+        .map(|node| {
+            let deps = list(&node["deps"]).iter().filter(is_normal);
+            (text(&node["id"]), deps.map(|dep| text(&dep["pkg"])).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn crates_depend_one_way() {
+    let metadata = metadata();
+    let names: HashMap<&str, &str> =
+        list(&metadata["packages"]).iter().map(|p| (text(&p["id"]), text(&p["name"]))).collect();
+    let members: Vec<&str> = list(&metadata["workspace_members"]).iter().map(text).collect();
+    let edges = edges(&metadata);
+    for &member in &members {
+        let name = names[member];
+        if name == "relay-tests" {
+            continue;
+        }
+        let allowed = ALLOWED.iter().find(|(known, _)| *known == name);
+        let Some((_, allowed)) = allowed else {
+            panic!("{name} is in no room: say above what it may depend on")
+        };
+        for dep in edges[member].iter().filter(|dep| members.contains(dep)) {
+            assert!(allowed.contains(&names[dep]), "{name} depends on {}", names[dep]);
+        }
+        let absent = ABSENT.iter().find(|(known, _)| *known == name).map_or(&[][..], |a| a.1);
+        let (mut seen, mut next) = (vec![member], vec![member]);
+        while let Some(id) = next.pop() {
+            for &dep in &edges[id] {
+                assert!(!absent.contains(&names[dep]), "{name} comes to depend on {}", names[dep]);
+                if !seen.contains(&dep) {
+                    seen.push(dep);
+                    next.push(dep);
+                }
+            }
+        }
+    }
+}
