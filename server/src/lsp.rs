@@ -28,6 +28,9 @@ use crate::cli::Failure;
 /// tower-lsp's default of four, four slow requests shut out everything behind them.
 const CONCURRENCY: usize = 256;
 
+/// How long answers that are under way may take after `exit`.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// Serves a client over standard input and output until it says `exit` or is gone; gives the exit
 /// code that the protocol asks for.
 ///
@@ -49,11 +52,16 @@ pub(crate) fn serve() -> Result<i32, Failure> {
         let server = Server::new(input, tokio::io::stdout(), socket)
             .concurrency_level(CONCURRENCY)
             .serve(gate);
+        tokio::pin!(server);
         let farewell = tokio::select! {
-            () = server => gate::Farewell::Gone,
+            () = &mut server => gate::Farewell::Gone,
             farewell = exited => farewell,
         };
+        // Nothing more is read; what has been answered still goes out.
         forward.abort();
+        if farewell != gate::Farewell::Gone {
+            let _ = tokio::time::timeout(LAST_WORDS, server).await;
+        }
         farewell
     });
     let code = farewell.code();

@@ -45,6 +45,8 @@ pub trait Env {
     /// integers whatever stands beside them, a function has type parameters only where they are
     /// written, and of other definitions nothing is known but their headers.
     fn strict(&self) -> bool;
+    /// Ends inference by unwinding, if nobody waits for it any more. Asked once a unit.
+    fn poll(&self) {}
 }
 
 /// What a global is.
@@ -197,6 +199,7 @@ impl<'a> Infer<'a> {
         let known = memo.map(|memo| Known::new(memo, body));
         let count = body.units.len();
         for unit in 0..count {
+            self.env.poll();
             let at = At { body: 0, unit: unit as u32 };
             if self.open.is_empty()
                 && let Some(types) = known.as_ref().and_then(|known| known.get(unit))
@@ -224,6 +227,7 @@ impl<'a> Infer<'a> {
         }
         for (number, (body, _)) in self.bodies.iter().enumerate() {
             for unit in 0..body.units.len() {
+                self.env.poll();
                 self.run(At { body: number as u32, unit: unit as u32 });
             }
         }

@@ -545,6 +545,10 @@ impl Env for DbEnv<'_> {
     fn strict(&self) -> bool {
         self.strict
     }
+
+    fn poll(&self) {
+        self.db.unwind_if_revision_cancelled();
+    }
 }
 
 /// Every definition of a file, module by module.

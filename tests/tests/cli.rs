@@ -1,0 +1,277 @@
+//! The command line, as scripts and people use it.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use relay_tests::client::binary;
+use serde_json::{Value, json};
+
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    /// Standard output as JSON Lines.
+    fn lines(&self) -> Vec<Value> {
+        let lines = self.out.lines();
+        lines.map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    }
+}
+
+fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Run {
+    let mut child = Command::new(binary())
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    // A program that does not read its input may have gone.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("the program ends");
+    writer.join().expect("the writer ends");
+    Run {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).expect("text"),
+        err: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+fn run(args: &[&str], input: &str) -> Run {
+    run_in(Path::new("."), args, input.as_bytes())
+}
+
+/// A folder of files for one test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, files: &[(&str, &[u8])]) -> Folder {
+        let path = std::env::temp_dir().join(format!("relay-cli-{}-{name}", std::process::id()));
+        // It may not be there.
+        let _ = std::fs::remove_dir_all(&path);
+        for (file, bytes) in files {
+            let file = path.join(file);
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            std::fs::write(file, bytes).expect("a file");
+        }
+        Folder(path)
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        run_in(&self.0, args, b"")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left over harms nobody.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const GOOD: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { %x }\n";
+const BAD: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { /* ä𝄞 */ %y }\n";
+
+#[test]
+fn exit_codes() {
+    let folder = Folder::new("codes", &[("good.relay", GOOD.as_bytes()), ("bad.rly", BAD.as_bytes())]);
+    assert_eq!(folder.run(&["check", "good.relay"]).code, Some(0));
+    assert_eq!(folder.run(&["check", "bad.rly"]).code, Some(1));
+    assert_eq!(folder.run(&["check", "."]).code, Some(1));
+    let missing = folder.run(&["check", "missing.relay"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.err.contains("missing.relay"), "{}", missing.err);
+    assert_eq!(folder.run(&["check"]).code, Some(2));
+    assert_eq!(folder.run(&["check", "--format", "poem", "good.relay"]).code, Some(2));
+    assert_eq!(folder.run(&["frobnicate"]).code, Some(2));
+    assert_eq!(folder.run(&["check", "--tvm", "good.relay"]).code, Some(0));
+    let manual = Folder::new("manual", &[("a.rly", b"def @main(%x: int32) { %x }")]);
+    assert_eq!(manual.run(&["check", "a.rly"]).code, Some(0));
+    assert_eq!(manual.run(&["check", "--tvm", "a.rly"]).code, Some(1));
+}
+
+#[test]
+fn json_says_where() {
+    let folder = Folder::new("json", &[("bad.relay", BAD.as_bytes())]);
+    let lines = folder.run(&["check", "--format", "json", "bad.relay"]).lines();
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0]["path"], "bad.relay");
+    let errors: Vec<&Value> = lines[0]["diagnostics"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|d| d["severity"] == "error")
+        .collect();
+    assert_eq!(errors.len(), 1);
+    let error = errors[0];
+    let at = BAD.find("%y").expect("the fault");
+    assert_eq!((&error["code"], &error["start"], &error["end"]), (&json!("unknown-variable"), &json!(at), &json!(at + 2)));
+    // Lines from 0, columns in utf-16.
+    let line_start = BAD.find("def").expect("a line");
+    let column = BAD[line_start..at].encode_utf16().count();
+    assert_eq!((&error["line"], &error["column"]), (&json!(1), &json!(column)));
+    assert!(error["message"].is_string() && error["related"].is_array());
+    assert!(error["help"].as_str().is_some_and(|help| help.contains("%x")), "{error}");
+}
+
+#[test]
+fn other_formats() {
+    let folder = Folder::new("formats", &[("bad.relay", BAD.as_bytes())]);
+    let sarif: Value =
+        serde_json::from_str(&folder.run(&["check", "--format", "sarif", "bad.relay"]).out).expect("JSON");
+    assert_eq!(sarif["version"], "2.1.0");
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    assert!(results.iter().any(|r| r["ruleId"] == "unknown-variable" && r["level"] == "error"));
+    let github = folder.run(&["check", "--format", "github", "bad.relay"]).out;
+    assert!(github.starts_with("::error file=bad.relay,line=2,"), "{github}");
+    let human = folder.run(&["check", "bad.relay"]).out;
+    assert!(human.contains("error[unknown-variable]") && human.contains("bad.relay:2:"), "{human}");
+    assert!(!human.contains('\u{1b}'), "colour goes to terminals only: {human:?}");
+}
+
+#[test]
+fn folders_as_git_sees_them() {
+    let folder = Folder::new(
+        "ignore",
+        &[
+            (".git/HEAD", b"ref: refs/heads/main\n"),
+            (".gitignore", b"out/\n"),
+            ("a/one.relay", GOOD.as_bytes()),
+            ("a/b/two.rly", GOOD.as_bytes()),
+            ("out/three.relay", BAD.as_bytes()),
+            ("a/notes.txt", b"no Relay"),
+        ],
+    );
+    let lines = folder.run(&["check", "--format", "json", "."]).lines();
+    let mut paths: Vec<&str> = lines.iter().filter_map(|line| line["path"].as_str()).collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["./a/b/two.rly", "./a/one.relay"]);
+}
+
+#[test]
+fn types_as_tvm_prints_them() {
+    let folder = Folder::new("types", &[("good.relay", GOOD.as_bytes())]);
+    let lines = folder.run(&["types", "good.relay"]).lines();
+    let types = lines[0]["types"].as_array().expect("a list");
+    let use_of_x = GOOD.rfind("%x").expect("a use");
+    let wanted = json!({ "start": use_of_x, "end": use_of_x + 2, "type": "int32" });
+    assert!(types.contains(&wanted), "{types:?}");
+    assert_eq!(types.len(), 2, "the parameter and its use: {types:?}");
+}
+
+#[test]
+fn batches_are_answered_in_order() {
+    let input: String = (0..200)
+        .map(|i| json!({ "id": i, "text": if i % 2 == 0 { GOOD } else { BAD } }).to_string() + "\n")
+        .collect();
+    let answers = run(&["check", "--batch", "--types"], &input).lines();
+    assert_eq!(answers.len(), 200);
+    for (i, answer) in answers.iter().enumerate() {
+        assert_eq!(answer["id"], i);
+        let errors = answer["diagnostics"].as_array().expect("a list");
+        let errors = errors.iter().filter(|d| d["severity"] == "error").count();
+        assert_eq!(errors, i % 2);
+        assert!(answer["types"].is_array());
+    }
+    let odd = run(&["check", "--batch"], &format!("{{\"id\": 1\nnonsense\n{}\n", json!({ "id": "z", "text": GOOD })));
+    let last = odd.lines().pop().expect("an answer");
+    assert_eq!(last["id"], "z", "{}", odd.out);
+}
+
+#[test]
+fn standard_input() {
+    let read = run(&["check", "--format", "json", "-"], BAD);
+    assert_eq!(read.code, Some(1));
+    assert!(read.out.contains("unknown-variable"), "{}", read.out);
+}
+
+#[test]
+fn bad_files() {
+    let deep = format!("def @main(%x: int32) {{ {}%x{} }}", "(".repeat(50_000), ")".repeat(50_000));
+    let large = format!("{GOOD}// {}\n", "x".repeat(1_200_000));
+    let folder = Folder::new(
+        "bad",
+        &[
+            ("program.relay", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0"),
+            ("wide.relay", b"\xff\xfed\0e\0f\0"),
+            ("latin.relay", b"def @main(%x: int32) { %x } // \xe4\xf6\n"),
+            ("nul.relay", b"def @main(%x: int32) { \0 %x }\n"),
+            ("empty.relay", b""),
+            ("crlf.relay", b"#[version = \"0.0.5\"]\r\ndef @main(%x: int32) -> int32 {\r\n  %x\r\n}\r\n"),
+            ("cr.relay", b"def @main(%x: int32) -> int32 {\r  %x\r}\r"),
+            ("bom.relay", "\u{FEFF}#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { %x }\n".as_bytes()),
+            ("comment.relay", b"def @main(%x: int32) { %x } /* open"),
+            ("string.relay", b"def @main(%x: int32) { cast(%x, dtype=\"int8) }"),
+            ("deep.relay", deep.as_bytes()),
+            ("large.relay", large.as_bytes()),
+        ],
+    );
+    let errors = |args: &[&str]| -> Vec<String> {
+        let run = folder.run(args);
+        assert!(matches!(run.code, Some(0 | 1)), "{args:?}: {:?} {}", run.code, run.err);
+        let lines = run.lines();
+        let found = lines[0]["diagnostics"].as_array().expect("a list").iter();
+        let errors = found.filter(|d| d["severity"] == "error");
+        errors.map(|d| d["code"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let json = |file: &str| errors(&["check", "--format", "json", file]);
+    assert_eq!(json("program.relay"), ["not-text"]);
+    assert_eq!(json("wide.relay"), ["not-text"]);
+    assert_eq!(json("latin.relay"), ["invalid-utf8"]);
+    assert_eq!(json("nul.relay"), ["unknown-character"]);
+    assert_eq!(json("comment.relay"), ["unclosed-comment"]);
+    assert_eq!(json("string.relay").first().map(String::as_str), Some("unclosed-string"));
+    assert_eq!(json("deep.relay"), ["nested-too-deep"]);
+    for sound in ["empty.relay", "crlf.relay", "cr.relay", "bom.relay", "large.relay"] {
+        assert_eq!(json(sound), [""; 0], "{sound}");
+    }
+    assert_eq!(errors(&["check", "--format", "json", "--tvm", "crlf.relay"]), [""; 0]);
+    assert_eq!(
+        errors(&["check", "--format", "json", "--max-size", "1", "large.relay"]),
+        ["file-too-large"]
+    );
+}
+
+#[test]
+fn codes_are_explained() {
+    let page = run(&["explain", "shape-mismatch"], "");
+    assert_eq!(page.code, Some(0));
+    assert!(page.out.contains("shape-mismatch"), "{}", page.out);
+    let all = run(&["explain"], "");
+    assert!(all.out.contains("unknown-variable") && all.out.contains("tvm-version"));
+    let unknown = run(&["explain", "shape-mismatc"], "");
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.err.contains("shape-mismatch"), "{}", unknown.err);
+}
+
+#[test]
+fn versions_and_help() {
+    let version = run(&["--version"], "");
+    assert_eq!(version.out.trim(), format!("relay-analyzer {}", env!("CARGO_PKG_VERSION")));
+    for args in [&["--help"][..], &["check", "--help"], &["types", "--help"], &["lsp", "--help"]] {
+        let help = run(args, "");
+        assert!(help.code == Some(0) && help.out.contains("Usage"), "{args:?}: {}", help.err);
+    }
+}
+
+/// Each way in that editors use.
+#[test]
+fn ways_into_the_server() {
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
+    let exit = r#"{"jsonrpc":"2.0","method":"exit"}"#;
+    let framed = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    for args in [&["lsp"][..], &["lsp", "--stdio"], &["--stdio"], &[]] {
+        let session = run(args, &(framed(request) + &framed(exit)));
+        // `exit` right behind it may cancel the request; it is answered either way.
+        assert!(session.out.contains("\"id\":1"), "{args:?}: {} {}", session.out, session.err);
+        assert_eq!(session.code, Some(1), "exit without shutdown");
+    }
+}

@@ -1,0 +1,144 @@
+//! What TVM printed and refused, where the corpus is present. See its README for what passes.
+
+use std::collections::HashMap;
+
+use relay_tests::corpus;
+use semantics::{Database, Diagnostic, Severity, check_file, types_in};
+use serde_json::Value;
+use syntax::ParseLimits;
+
+/// The cases of a file of the corpus: id and text.
+fn cases(file: &str) -> Option<Vec<(String, String)>> {
+    let path = corpus::conformance()?.join(file);
+    let text = std::fs::read_to_string(path).ok()?;
+    let case = |line: &str| {
+        let case: Value = serde_json::from_str(line).ok()?;
+        Some((case["id"].as_str()?.to_owned(), case["text"].as_str()?.to_owned()))
+    };
+    text.lines().map(case).collect()
+}
+
+fn skipped(what: &str) {
+    eprintln!("SKIPPED: {what}: the conformance corpus is not here; name its folder in RELAY_CONFORMANCE");
+}
+
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// What a comment says of a type: nothing, where it holds names that were made up.
+fn stated(comment: &str) -> Option<String> {
+    let inner = comment.strip_prefix("/*")?.strip_suffix("*/")?.trim();
+    let ty = inner.strip_prefix("ty=")?;
+    let ty = ty.split(" span=").next()?.trim();
+    let states = !ty.contains("meta[") && !ty.contains("-malformed-ir");
+    states.then(|| plain(ty))
+}
+
+/// The type comments of a text: the offset where what they are about ends, and the type.
+fn claims(text: &str) -> Vec<(usize, String)> {
+    let mut claims = Vec::new();
+    let (mut at, mut end) = (0, 0);
+    for (kind, until) in syntax::tokens(text) {
+        let token = &text[at..usize::from(until)];
+        match kind {
+            syntax::SyntaxKind::BLOCK_COMMENT => claims.extend(stated(token).map(|ty| (end, ty))),
+            kind if kind.is_trivia() => {}
+            _ => end = usize::from(until),
+        }
+        at = usize::from(until);
+    }
+    claims
+}
+
+fn errors(found: &[Diagnostic]) -> Vec<&Diagnostic> {
+    found.iter().filter(|d| d.severity == Severity::Error).collect()
+}
+
+/// What is wrong with our reading of a module that TVM printed.
+fn wrong(text: &str, strict: bool) -> Option<String> {
+    let mut db = Database::new();
+    db.set_strict(strict);
+    let file = db.add_file(text, ParseLimits::default());
+    let found = check_file(&db, file);
+    if let Some(error) = errors(&found).first() {
+        return Some(format!("{}: {}", error.code, error.message));
+    }
+    let mut types: HashMap<usize, Vec<String>> = HashMap::new();
+    for at in types_in(&db, file) {
+        types.entry(at.range.end().into()).or_default().push(plain(&at.ty.to_string()));
+    }
+    claims(text).into_iter().find_map(|(end, ty)| {
+        let here = types.get(&end)?;
+        (!here.contains(&ty)).then(|| format!("at {end}: {here:?}, not {ty}"))
+    })
+}
+
+/// Holds the share of cases that pass against a bar; says which do not.
+fn bar(what: &str, total: usize, failed: &[String], least: f64) {
+    let share = 100.0 * (total - failed.len()) as f64 / total.max(1) as f64;
+    let shown: Vec<&str> = failed.iter().take(20).map(String::as_str).collect();
+    eprintln!("{what}: {share:.2} % of {total}\n{}", shown.join("\n"));
+    assert!(share >= least, "{what}: {share:.2} %, and {least} % are wanted");
+}
+
+fn printed(file: &str, strict: bool, least: f64) {
+    let Some(cases) = cases(file) else { return skipped(file) };
+    let failed: Vec<String> = cases
+        .iter()
+        .filter_map(|(id, text)| wrong(text, strict).map(|why| format!("{id}: {why}")))
+        .collect();
+    bar(file, cases.len(), &failed, least);
+}
+
+#[test]
+fn what_tvm_takes() {
+    printed("typed.jsonl", true, 99.5);
+}
+
+#[test]
+fn what_tvm_only_prints() {
+    printed("printonly.jsonl", false, 97.0);
+}
+
+#[test]
+fn networks() {
+    let Some(folder) = corpus::conformance() else { return skipped("models") };
+    let models = corpus::relay_files(&folder.join("models"));
+    let failed: Vec<String> = models
+        .iter()
+        .filter_map(|(name, text)| wrong(text, false).map(|why| format!("{name}: {why}")))
+        .collect();
+    bar("models", models.len(), &failed, 100.0);
+}
+
+#[test]
+fn what_tvm_refuses() {
+    let Some(cases) = cases("reject.jsonl") else { return skipped("reject.jsonl") };
+    let accepted = |(id, text): &(String, String)| {
+        let mut db = Database::new();
+        db.set_strict(true);
+        let file = db.add_file(text, ParseLimits::default());
+        errors(&check_file(&db, file)).is_empty().then(|| id.clone())
+    };
+    let failed: Vec<String> = cases.iter().filter_map(accepted).collect();
+    bar("reject.jsonl", cases.len(), &failed, 99.0);
+}
+
+/// Every text of the corpus is in its tree to the byte; those that TVM prints read without a
+/// syntax error.
+#[test]
+fn trees_hold_every_byte() {
+    let Some(folder) = corpus::conformance() else { return skipped("trees") };
+    for (name, text) in corpus::relay_files(&folder.join("models")) {
+        let parse = syntax::parse(&text);
+        assert!(parse.green.to_string() == text, "{name}");
+        let error = parse.errors.iter().find(|error| !error.kind.is_compat());
+        assert!(error.is_none(), "{name}: {error:?}");
+    }
+    for file in ["typed.jsonl", "printonly.jsonl", "reject.jsonl"] {
+        for (id, text) in cases(file).unwrap_or_default() {
+            assert!(syntax::parse(&text).green.to_string() == text, "{id}");
+        }
+    }
+}

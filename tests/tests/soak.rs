@@ -1,0 +1,127 @@
+//! A long session: nothing is lost on the way, nothing piles up.
+
+use relay_tests::{client::Client, corpus, edits};
+use serde_json::{Value, json};
+
+const URI: &str = "file:///soak.relay";
+
+/// How many edits: `RELAY_SOAK`, or few enough for every day.
+fn rounds() -> usize {
+    std::env::var("RELAY_SOAK").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000)
+}
+
+/// The module to work on: the longest of the corpus, or a straight line of bindings.
+fn module() -> String {
+    corpus::conformance()
+        .and_then(|folder| std::fs::read_to_string(folder.join("models/lstm500.relay")).ok())
+        .unwrap_or_else(|| corpus::chain(10_000))
+}
+
+/// The position of an offset; columns are bytes.
+fn position(text: &str, offset: usize) -> (u32, u32) {
+    let before = &text[..offset];
+    let line = before.bytes().filter(|&b| b == b'\n').count();
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    (line as u32, (offset - start) as u32)
+}
+
+/// The diagnostics of a document as it is now.
+fn pulled(client: &mut Client) -> Value {
+    let params = json!({ "textDocument": { "uri": URI } });
+    let answer = client.request("textDocument/diagnostic", params);
+    assert!(answer["error"].is_null(), "{answer}");
+    answer["result"]["items"].clone()
+}
+
+/// Small edits all over a big module, each undone by the next: memory stays where it was.
+#[test]
+fn ten_thousand_edits() {
+    let text = module();
+    let mut client = Client::start();
+    client.open(URI, &text);
+    client.diagnostics(URI, 1);
+    // What the first edits bring to life stays.
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut version = 1;
+    let mut baseline = None;
+    for round in 0..rounds() {
+        let mut at = rng.usize(0..text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let start = position(&text, at);
+        for (end, insert) in [(start, "q"), ((start.0, start.1 + 1), "")] {
+            version += 1;
+            client.edit(URI, version, start, end, insert);
+        }
+        if round % 10 == 9 {
+            let hover = client.request(
+                "textDocument/hover",
+                json!({
+                    "textDocument": { "uri": URI },
+                    "position": { "line": start.0, "character": start.1 },
+                }),
+            );
+            assert!(hover["error"].is_null(), "{hover}");
+        }
+        if round == rounds() / 10 {
+            pulled(&mut client);
+            baseline = client.resident();
+        }
+    }
+    let last = pulled(&mut client);
+    if let (Some(baseline), Some(resident)) = (baseline, client.resident()) {
+        let grown = resident as f64 / baseline as f64;
+        assert!(grown < 1.10, "from {baseline} to {resident} bytes: {grown:.2}");
+    }
+    // The text that the server holds is the text that was sent.
+    let mut fresh = Client::start();
+    fresh.open(URI, &text);
+    assert_eq!(last, pulled(&mut fresh));
+    assert_eq!(client.finish(), Some(0));
+    assert_eq!(fresh.finish(), Some(0));
+}
+
+/// Edits that do what people do, and worse, with questions in between: each is answered.
+#[test]
+fn a_wild_session() {
+    let mut rng = fastrand::Rng::with_seed(5);
+    for (name, original) in corpus::examples() {
+        let mut text = original.clone();
+        let mut client = Client::start();
+        client.open(URI, &text);
+        for version in 2..(2 + rounds() as i64 / 5) {
+            let edit = edits::random(&mut rng, &text);
+            let start = position(&text, edit.range.start().into());
+            let end = position(&text, edit.range.end().into());
+            // A lone carriage return is a line break to the protocol.
+            if edit.insert.contains('\r') || text.contains('\r') {
+                continue;
+            }
+            edit.apply(&mut text);
+            client.edit(URI, version, start, end, &edit.insert);
+            let place = json!({
+                "textDocument": { "uri": URI },
+                "position": { "line": start.0, "character": start.1 },
+                "context": { "includeDeclaration": true },
+            });
+            let method = match version % 5 {
+                0 => "textDocument/hover",
+                1 => "textDocument/definition",
+                2 => "textDocument/references",
+                3 => "textDocument/documentSymbol",
+                _ => continue,
+            };
+            let answer = client.request(method, place);
+            // The next edit may have come first.
+            let modified = answer["error"]["code"] == -32801;
+            assert!(answer["error"] == Value::Null || modified, "{name}: {method}: {answer}");
+        }
+        client.replace(URI, 1_000_000, &original);
+        let last = pulled(&mut client);
+        let mut fresh = Client::start();
+        fresh.open(URI, &original);
+        assert_eq!(last, pulled(&mut fresh), "{name}");
+        assert_eq!(client.finish(), Some(0));
+    }
+}
