@@ -82,7 +82,8 @@ const BAD: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { /* ä
 
 #[test]
 fn exit_codes() {
-    let folder = Folder::new("codes", &[("good.relay", GOOD.as_bytes()), ("bad.rly", BAD.as_bytes())]);
+    let folder =
+        Folder::new("codes", &[("good.relay", GOOD.as_bytes()), ("bad.rly", BAD.as_bytes())]);
     assert_eq!(folder.run(&["check", "good.relay"]).code, Some(0));
     assert_eq!(folder.run(&["check", "bad.rly"]).code, Some(1));
     assert_eq!(folder.run(&["check", "."]).code, Some(1));
@@ -113,7 +114,10 @@ fn json_says_where() {
     assert_eq!(errors.len(), 1);
     let error = errors[0];
     let at = BAD.find("%y").expect("the fault");
-    assert_eq!((&error["code"], &error["start"], &error["end"]), (&json!("unknown-variable"), &json!(at), &json!(at + 2)));
+    assert_eq!(
+        (&error["code"], &error["start"], &error["end"]),
+        (&json!("unknown-variable"), &json!(at), &json!(at + 2))
+    );
     // Lines from 0, columns in utf-16.
     let line_start = BAD.find("def").expect("a line");
     let column = BAD[line_start..at].encode_utf16().count();
@@ -126,7 +130,8 @@ fn json_says_where() {
 fn other_formats() {
     let folder = Folder::new("formats", &[("bad.relay", BAD.as_bytes())]);
     let sarif: Value =
-        serde_json::from_str(&folder.run(&["check", "--format", "sarif", "bad.relay"]).out).expect("JSON");
+        serde_json::from_str(&folder.run(&["check", "--format", "sarif", "bad.relay"]).out)
+            .expect("JSON");
     assert_eq!(sarif["version"], "2.1.0");
     let results = sarif["runs"][0]["results"].as_array().expect("results");
     assert!(results.iter().any(|r| r["ruleId"] == "unknown-variable" && r["level"] == "error"));
@@ -181,7 +186,10 @@ fn batches_are_answered_in_order() {
         assert_eq!(errors, i % 2);
         assert!(answer["types"].is_array());
     }
-    let odd = run(&["check", "--batch"], &format!("{{\"id\": 1\nnonsense\n{}\n", json!({ "id": "z", "text": GOOD })));
+    let odd = run(
+        &["check", "--batch"],
+        &format!("{{\"id\": 1\nnonsense\n{}\n", json!({ "id": "z", "text": GOOD })),
+    );
     let last = odd.lines().pop().expect("an answer");
     assert_eq!(last["id"], "z", "{}", odd.out);
 }
@@ -205,9 +213,15 @@ fn bad_files() {
             ("latin.relay", b"def @main(%x: int32) { %x } // \xe4\xf6\n"),
             ("nul.relay", b"def @main(%x: int32) { \0 %x }\n"),
             ("empty.relay", b""),
-            ("crlf.relay", b"#[version = \"0.0.5\"]\r\ndef @main(%x: int32) -> int32 {\r\n  %x\r\n}\r\n"),
+            (
+                "crlf.relay",
+                b"#[version = \"0.0.5\"]\r\ndef @main(%x: int32) -> int32 {\r\n  %x\r\n}\r\n",
+            ),
             ("cr.relay", b"def @main(%x: int32) -> int32 {\r  %x\r}\r"),
-            ("bom.relay", "\u{FEFF}#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { %x }\n".as_bytes()),
+            (
+                "bom.relay",
+                "\u{FEFF}#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { %x }\n".as_bytes(),
+            ),
             ("comment.relay", b"def @main(%x: int32) { %x } /* open"),
             ("string.relay", b"def @main(%x: int32) { cast(%x, dtype=\"int8) }"),
             ("deep.relay", deep.as_bytes()),

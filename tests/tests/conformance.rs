@@ -19,7 +19,9 @@ fn cases(file: &str) -> Option<Vec<(String, String)>> {
 }
 
 fn skipped(what: &str) {
-    eprintln!("SKIPPED: {what}: the conformance corpus is not here; name its folder in RELAY_CONFORMANCE");
+    eprintln!(
+        "SKIPPED: {what}: the conformance corpus is not here; name its folder in RELAY_CONFORMANCE"
+    );
 }
 
 fn plain(text: &str) -> String {

@@ -11,10 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-operators", &["relay-types"]),
     ("relay-semantics", &["relay-syntax", "relay-types", "relay-operators"]),
     ("relay-ide", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
-    (
-        "relay-interpreter",
-        &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"],
-    ),
+    ("relay-interpreter", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
     (
         "relay-analyzer",
         &[
@@ -62,7 +59,8 @@ fn list(value: &Value) -> &[Value] {
 
 /// Normal dependencies of every package, by id.
 fn edges(metadata: &Value) -> HashMap<&str, Vec<&str>> {
-    let is_normal = |dep: &&Value| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
+    let is_normal =
+        |dep: &&Value| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
     list(&metadata["resolve"]["nodes"])
         .iter()
         .map(|node| {

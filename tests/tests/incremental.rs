@@ -134,7 +134,8 @@ fn an_edit_runs_the_queries_of_its_definition() {
     edited(&mut db, file, &mut text, at, "nn.relu", "sigmoid");
     check_file(&db, file);
     let ran = log.take();
-    let expected = [("modules", 1), ("body", 1), ("scopes", 1), ("general_inference", 1), ("check_file", 1)];
+    let expected =
+        [("modules", 1), ("body", 1), ("scopes", 1), ("general_inference", 1), ("check_file", 1)];
     for (query, times) in expected {
         assert_eq!(count(&ran, query), times, "{query} in {ran:?}");
     }

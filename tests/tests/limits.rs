@@ -55,7 +55,10 @@ fn deep_texts() {
             (wrap("%x.0", "", ""), true),
             (format!("def @main(%x: {}int32{}) {{ %x }}", "(".repeat(n), ",)".repeat(n)), true),
             (format!("def @main(%x: {}int32) {{ %x }}", "fn () -> ".repeat(n)), true),
-            (format!("def @main() {{ add(1, 2, axis={}1{}) }}", "[".repeat(n), "]".repeat(n)), true),
+            (
+                format!("def @main() {{ add(1, 2, axis={}1{}) }}", "[".repeat(n), "]".repeat(n)),
+                true,
+            ),
         ] {
             assert_eq!(open(&text) > 0, broken, "{}…", &text[..60]);
         }
@@ -79,7 +82,8 @@ fn long_texts() {
         assert_eq!(open(&chain(&|_| "  let %x = nn.relu(%x);\n".into(), "%x")), 0);
         let sum = (0..1_500).map(|_| "%x + ").collect::<String>();
         assert_eq!(open(&format!("def @main(%x: float32) {{ {sum}%x }}")), 0);
-        let many: String = (0..n).map(|i| format!("def @f{i}(%x: int32) {{ @f{}(%x) }}\n", i + 1)).collect();
+        let many: String =
+            (0..n).map(|i| format!("def @f{i}(%x: int32) {{ @f{}(%x) }}\n", i + 1)).collect();
         assert_eq!(open(&format!("{many}def @f{n}(%x: int32) {{ %x }}\n")), 0);
         let recursive: String =
             (0..n).map(|i| format!("def @f{i}(%x) {{ @f{}(%x) }}\n", (i + 1) % n)).collect();
@@ -88,7 +92,8 @@ fn long_texts() {
         assert_eq!(open(&format!("def @main({params}%x: int32) {{ %x }}")), 0);
         let arms: String = (0..2_000).map(|i| format!("C{i}(%y) => %y,\n")).collect();
         let constructors: String = (0..2_000).map(|i| format!("C{i}(int32),\n")).collect();
-        let text = format!("type T {{ {constructors} }}\ndef @main(%t: T) {{ match (%t) {{ {arms} }} }}");
+        let text =
+            format!("type T {{ {constructors} }}\ndef @main(%t: T) {{ match (%t) {{ {arms} }} }}");
         assert_eq!(open(&text), 0);
     });
 }
@@ -99,7 +104,9 @@ fn wrong_texts() {
     let n = 20_000;
     let each = |line: &dyn Fn(usize) -> String| {
         let lines: String = (0..n).map(line).collect();
-        format!("def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(4), float32]) {{\n{lines}  %x\n}}\n")
+        format!(
+            "def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(4), float32]) {{\n{lines}  %x\n}}\n"
+        )
     };
     for text in [
         each(&|i| format!("  %{i} = add(%x, %unknown{i});\n")),
@@ -121,7 +128,12 @@ fn wrong_texts() {
         let start = Instant::now();
         assert!(open(&text) > 0, "{}…", text.chars().take(80).collect::<String>());
         // A bound that only what is quadratic comes near to.
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?}: {}…", start.elapsed(), &text[..80]);
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "{:?}: {}…",
+            start.elapsed(),
+            &text[..80]
+        );
     }
 }
 

@@ -86,8 +86,8 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
         }
         compat::check_module(db, *module, &mut compat);
         in_module.retain(|d| {
-            let is_broken = broken.touches(d.range)
-                || d.code == "unknown-variable" && broken.follows(d.range);
+            let is_broken =
+                broken.touches(d.range) || d.code == "unknown-variable" && broken.follows(d.range);
             d.severity < Severity::Warning || !is_broken
         });
         found.extend(in_module);

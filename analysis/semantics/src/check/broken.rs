@@ -23,8 +23,12 @@ impl Broken {
         let parse = file.parse(db);
         let root = Node::root(&parse.green);
         let errors = || parse.errors.iter().filter(|error| !error.kind.is_compat());
-        let mut ranges: Vec<TextRange> = errors().map(|e| with_name(root, e.range)).collect();
-        ranges.sort_unstable_by_key(|range| (range.start(), range.end()));
+        let mut ranges: Vec<TextRange> = errors().map(|e| e.range).collect();
+        let by_start = |range: &TextRange| (range.start(), range.end());
+        ranges.sort_unstable_by_key(by_start);
+        // A look into the tree is dear; in a text with more errors than this, all is in doubt.
+        ranges.iter_mut().take(super::MAX_DIAGNOSTICS).for_each(|r| *r = with_name(root, *r));
+        ranges.sort_unstable_by_key(by_start);
         let mut last = TextSize::default();
         let ends = ranges.iter().map(|range| {
             last = last.max(range.end());

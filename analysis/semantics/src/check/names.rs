@@ -302,8 +302,7 @@ pub(super) fn unknown_name(view: &View<'_>, range: TextRange, name: &str) -> Dia
         return change(diagnostic, global, help);
     }
     let local = format!("%{name}");
-    let bound = |unit: &std::sync::Arc<Unit>| unit.binders.iter().any(|b| b.name == local);
-    if view.body.units.iter().any(bound) {
+    if view.binds_name(&local) {
         let help = format!("`{local}` is a variable here; it needs its sigil");
         return change(diagnostic, local, help);
     }

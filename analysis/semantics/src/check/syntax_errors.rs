@@ -17,13 +17,19 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
         }
     };
     let lexical = Lexical::of(&parse.errors);
-    for error in &parse.errors {
+    let mut errors: Vec<&SyntaxError> =
+        parse.errors.iter().filter(|e| !e.kind.is_compat()).collect();
+    errors.sort_by_key(|error| error.range.start());
+    for (number, error) in errors.into_iter().enumerate() {
         if lexical.explains(error) {
             continue;
         }
-        if let Some(diagnostic) = slash(&root, error) {
+        // What is said of those that are not shown is not read, and a look into the tree is dear.
+        let shown = number < super::MAX_DIAGNOSTICS;
+        let text = if shown { text_of(error.range) } else { String::new() };
+        if let Some(diagnostic) = shown.then(|| slash(&root, error)).flatten() {
             found.push(diagnostic);
-        } else if let Some((code, message)) = words(&error.kind, &text_of(error.range)) {
+        } else if let Some((code, message)) = words(&error.kind, &text) {
             found.push(detail(error, Diagnostic::new(code, error.range, message)));
         }
     }

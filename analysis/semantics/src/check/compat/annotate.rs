@@ -26,7 +26,7 @@ use crate::{
 pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
     // What could be written down is told by the most general types, under TVM's rules as well.
     let inference = queries::general_inference(view.db, view.def);
-    let view = &View { inference, ..view.clone() };
+    let view = &view.with_types(inference);
     let mut said = false;
     for (number, unit) in view.body.units.iter().enumerate() {
         // Without a function in it, there is nothing to see.
@@ -63,7 +63,7 @@ fn definition(view: &View<'_>, said: bool, compat: &mut Compat<'_>) {
     let doubtful =
         is_open || view.inference.generalised || queries::uses_open_globals(db, view.def);
     if strict || doubtful && !has_type_errors(view) {
-        let tvm = View { inference: queries::tvm_inference(db, view.def), ..view.clone() };
+        let tvm = view.with_types(queries::tvm_inference(db, view.def));
         if let Some((number, finding)) = unknown_to_tvm(&tvm, strict) {
             if let Some(func) = signature.filter(|func| is_generalised(func, declared)) {
                 let ty = Type::from(func.clone());
