@@ -281,7 +281,7 @@ impl<'db> Place<'db> {
 
 /// The range of a node without the comments and white space in it at the end.
 pub(crate) fn trimmed(node: Node<'_>) -> TextRange {
-    let tokens = node.tokens().filter(|token| !token.kind().is_trivia());
-    let last = tokens.last().map_or(node.range().end(), |token| token.range().end());
+    let mut tokens = node.tokens().filter(|token| !token.kind().is_trivia());
+    let last = tokens.next_back().map_or(node.range().end(), |token| token.range().end());
     TextRange::new(node.start(), last)
 }

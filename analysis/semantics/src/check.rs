@@ -74,7 +74,7 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
                             };
                             let of_def = in_module.split_off(before).into_iter();
                             in_module.extend(
-                                of_def.filter(|d| !is_lost(d) && !(is_broken && is_doubtful(d))),
+                                of_def.filter(|d| !(is_lost(d) || is_broken && is_doubtful(d))),
                             );
                         }
                         compat::check_def(&view, &mut compat);

@@ -30,7 +30,7 @@ pub(super) fn signature(operator: &Operator) -> String {
     for field in operator.schema.into_iter().flat_map(|schema| schema.fields) {
         parts.push(match words::default(&field.default) {
             Some(default) => format!("{}={default}", field.name),
-            None => format!("{}", field.name),
+            None => field.name.to_string(),
         });
     }
     let one_line = parts.join(", ");
