@@ -18,7 +18,7 @@ use syntax::{
     GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
-use types::{Kind, ParamId, TypeParam};
+use types::{Kind, ParamId, Type, TypeParam};
 
 use crate::body::*;
 use scope::Scope;
@@ -42,6 +42,7 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
     let mut lowering = Lowering {
         salt: name.as_deref().map_or(0, salt),
         scope: Scope::default(),
+        shared: Shared::default(),
         type_params: Vec::new(),
     };
     let origin = node.start();
@@ -188,9 +189,30 @@ fn salt(name: &str) -> u32 {
     (hasher.finish() as u32) << 10
 }
 
+/// What a definition says many times and needs once.
+#[derive(Default)]
+struct Shared {
+    /// Types of tensors by their syntax, which a tree shares.
+    tensors: FxHashMap<*const syntax::GreenNodeData, Type>,
+    /// The texts of type comments.
+    texts: FxHashSet<SmolStr>,
+}
+
+impl Shared {
+    fn text(&mut self, text: &str) -> SmolStr {
+        if let Some(known) = self.texts.get(text) {
+            return known.clone();
+        }
+        let text = SmolStr::new(text);
+        self.texts.insert(text.clone());
+        text
+    }
+}
+
 struct Lowering {
     salt: u32,
     scope: Scope,
+    shared: Shared,
     /// Type parameters of the definition.
     type_params: Vec<TypeParam>,
 }
@@ -202,6 +224,7 @@ impl Lowering {
             origin: node.start(),
             unit: Unit { kind, len: u32::from(node.range().len()), ..Unit::default() },
             scope: &mut self.scope,
+            shared: &mut self.shared,
             type_params: self.type_params.clone(),
             next_param: self.salt + 256,
             frees: FxHashMap::default(),
@@ -261,6 +284,7 @@ struct UnitLowering<'a> {
     origin: TextSize,
     unit: Unit,
     scope: &'a mut Scope,
+    shared: &'a mut Shared,
     /// Type parameters in scope, the innermost last.
     type_params: Vec<TypeParam>,
     next_param: u32,
@@ -331,7 +355,8 @@ impl UnitLowering<'_> {
         let text = claimed_type(&comment[at + 3..]);
         let start = range.start() + TextSize::new(at as u32 + 3);
         let range = TextRange::at(start, TextSize::of(text));
-        self.unit.evidence.push(Evidence { about, range, text: text.into() });
+        let text = self.shared.text(text);
+        self.unit.evidence.push(Evidence { about, range, text });
     }
 
     /// Type parameters, parameters, result and relations of a function; the parameters and type
@@ -420,8 +445,12 @@ pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
     use crate::module::{Adt, Constructor, TypeDef};
     let node = def.node();
     let name = def.name().map(|n| SmolStr::new(n.text())).unwrap_or_default();
-    let mut lowering =
-        Lowering { salt: salt(&name), scope: Scope::default(), type_params: Vec::new() };
+    let mut lowering = Lowering {
+        salt: salt(&name),
+        scope: Scope::default(),
+        shared: Shared::default(),
+        type_params: Vec::new(),
+    };
     let mut unit = lowering.unit(node, UnitKind::Header);
     unit.next_param = salt(&name);
     let function = unit.signature(def.type_params(), None, None, None);

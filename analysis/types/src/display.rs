@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::{
-    AdtType, Constraint, DTypeTerm, FuncType, Kind, OpenTensor, ShapeTerm, TensorType, Type,
-    TypeParam,
+    AdtType, Constraint, DTypeTerm, DataType, Dim, FuncType, Kind, OpenTensor, ShapeTerm,
+    TensorType, Type, TypeParam,
 };
 
 fn list<T: Display>(f: &mut Formatter<'_>, items: impl IntoIterator<Item = T>) -> fmt::Result {
@@ -117,10 +117,70 @@ impl Display for Type {
     }
 }
 
+impl Type {
+    /// What follows the type in `text`, if `text` begins with the type as it is printed.
+    ///
+    /// For tensors and tuples of them alone, which is what a dump consists of; they are compared
+    /// without being printed. Nothing where they differ, and for all other types.
+    pub fn strip_printed<'t>(&self, text: &'t str) -> Option<&'t str> {
+        match self {
+            Type::Tensor(tensor) if tensor.shape.is_empty() => strip_dtype(tensor.dtype, text),
+            Type::Tensor(tensor) => {
+                let mut rest = text.strip_prefix("Tensor[(")?;
+                for (axis, size) in tensor.shape.iter().enumerate() {
+                    if axis > 0 {
+                        rest = rest.strip_prefix(", ")?;
+                    }
+                    rest = strip_size(size, rest)?;
+                }
+                let rest = strip_dtype(tensor.dtype, rest.strip_prefix("), ")?)?;
+                rest.strip_prefix(']')
+            }
+            Type::Tuple(fields) => {
+                let mut rest = text.strip_prefix('(')?;
+                for (number, field) in fields.iter().enumerate() {
+                    if number > 0 {
+                        rest = rest.strip_prefix(", ")?;
+                    }
+                    rest = field.strip_printed(rest)?;
+                }
+                rest.strip_prefix(if fields.len() == 1 { ",)" } else { ")" })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn strip_size<'t>(size: &Dim, text: &'t str) -> Option<&'t str> {
+    match size {
+        Dim::Known { size, wide: false } => {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, rest) = text.split_at(digits);
+            (number.parse() == Ok(*size)).then_some(rest)
+        }
+        Dim::Any => text.strip_prefix('?'),
+        _ => None,
+    }
+}
+
+fn strip_dtype(dtype: DataType, text: &str) -> Option<&str> {
+    const NAMED: [(DataType, &str); 5] = [
+        (DataType::FLOAT32, "float32"),
+        (DataType::INT32, "int32"),
+        (DataType::INT64, "int64"),
+        (DataType::BOOL, "bool"),
+        (DataType::INT8, "int8"),
+    ];
+    match NAMED.iter().find(|(named, _)| *named == dtype) {
+        Some((_, name)) => text.strip_prefix(name),
+        None => text.strip_prefix(dtype.to_string().as_str()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DataType, Dim, ParamId};
+    use crate::ParamId;
 
     #[test]
     fn as_tvm_prints() {
@@ -138,5 +198,24 @@ mod tests {
             constraints: [].into(),
         };
         assert_eq!(func.to_string(), "fn [A](A) -> List[A]");
+    }
+
+    #[test]
+    fn printed_types_are_recognised() {
+        let t = Type::tensor([Dim::known(1), Dim::Any], DataType::FLOAT32);
+        let u = Type::tensor([Dim::known(12)], DataType::parse("uint8").unwrap_or(DataType::VOID));
+        for ty in [t.clone(), u.clone(), Type::scalar(DataType::BOOL), Type::unit()] {
+            for ty in [ty.clone(), Type::tuple([ty.clone()]), Type::tuple([ty.clone(), t.clone()])]
+            {
+                assert_eq!(ty.strip_printed(&format!("{ty} rest")), Some(" rest"), "{ty}");
+            }
+        }
+        for other in
+            ["Tensor[(1, 1), float32]", "Tensor[(1), float32]", "Tensor[(1, ?), float16]", ""]
+        {
+            assert_eq!(t.strip_printed(other), None);
+        }
+        assert_eq!(u.strip_printed("Tensor[(1, 2), uint8]"), None);
+        assert_eq!(u.strip_printed("Tensor[(99999999999999999999), uint8]"), None);
     }
 }

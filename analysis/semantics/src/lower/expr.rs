@@ -143,7 +143,10 @@ impl UnitLowering<'_> {
         let (uses, problems) = (self.unit.type_uses.len(), self.unit.problems.len());
         // The comment's text counts from its own start.
         let origin = std::mem::take(&mut self.origin);
+        // Its tree lives no longer than this.
+        let tensors = std::mem::take(&mut self.shared.tensors);
         let ty = self.ty(ty.node());
+        self.shared.tensors = tensors;
         self.origin = origin;
         self.unit.type_uses.truncate(uses);
         self.unit.problems.truncate(problems);

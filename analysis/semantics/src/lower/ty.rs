@@ -23,7 +23,20 @@ impl UnitLowering<'_> {
     pub(super) fn ty(&mut self, node: Node<'_>) -> Type {
         let Some(ty) = ast::Type::cast(node) else { return Type::Error };
         match ty {
-            ast::Type::TensorType(tensor) => self.tensor_type(tensor),
+            ast::Type::TensorType(tensor) => {
+                let green = std::ptr::from_ref(node.green());
+                if let Some(known) = self.shared.tensors.get(&green) {
+                    return known.clone();
+                }
+                let before = (self.unit.problems.len(), self.unit.type_uses.len());
+                let ty = self.tensor_type(tensor);
+                let is_plain = before == (self.unit.problems.len(), self.unit.type_uses.len())
+                    && ty.as_tensor().is_some_and(|tensor| tensor.elements().is_some());
+                if is_plain {
+                    self.shared.tensors.insert(green, ty.clone());
+                }
+                ty
+            }
             ast::Type::TupleType(tuple) => Type::tuple(tuple.fields().map(|f| self.ty(f.node()))),
             ast::Type::FnType(func) => self.fn_type(func),
             ast::Type::NamedType(named) => self.named_type(named),
