@@ -79,6 +79,8 @@ pub enum SyntaxErrorKind {
     UnreadableName,
     /// `ref(T)` as a type.
     RefType,
+    /// `%x: meta[TensorType][0]`: a type in the metadata section.
+    MetaType,
     /// `def @f = meta[ExternalFunc][0]`.
     ExternalFunction,
     /// A TIR function in the module.

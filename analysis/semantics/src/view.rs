@@ -248,6 +248,33 @@ impl<'db> View<'db> {
         })
     }
 
+    /// Where the graph bindings begin that stand right before the expression at `range` of the
+    /// file, which ends their block.
+    ///
+    /// TVM gives that expression the place of all of them:
+    ///
+    /// ```text
+    /// %0 = nn.relu(%x);   // here, for TVM, begins
+    /// add(%0)             // what is wrong with this
+    /// ```
+    pub fn block_start(&self, range: TextRange) -> Option<TextRange> {
+        let start = self.def.start(self.db);
+        let own =
+            TextRange::new(range.start().checked_sub(start)?, range.end().checked_sub(start)?);
+        let path = self.def.node(self.db).path_to(own);
+        let at = path.iter().rposition(|node| node.kind() == SyntaxKind::BLOCK)?;
+        let block = path[at];
+        let tail = ast::Block::cast(block)?.tail()?.node();
+        if tail.start() != own.start() {
+            return None;
+        }
+        let before = block.children().take_while(|node| node.start() < tail.start());
+        let run = before.collect::<Vec<_>>().into_iter().rev();
+        let first = run.take_while(|node| node.kind() == SyntaxKind::GRAPH_STMT).last()?;
+        let name = first.child(SyntaxKind::NAME)?;
+        Some(name.range() + start)
+    }
+
     /// The unit of the definition that `offset` of the file lies in.
     pub fn unit_at(&self, offset: TextSize) -> Option<usize> {
         let offset = offset.checked_sub(self.def.start(self.db))?;

@@ -32,6 +32,7 @@ pub(super) fn ty(p: &mut Parser<'_>) {
         META_REF => {
             let meta = p.start();
             p.bump();
+            p.compat(p.last_range(), SyntaxErrorKind::MetaType);
             meta.complete(p, META_TYPE);
         }
         _ => p.expected("a type"),

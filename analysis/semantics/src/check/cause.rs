@@ -331,7 +331,8 @@ fn absorb(cause: &mut Diagnostic, consequence: Diagnostic) {
         cause.related.push(Related { range: consequence.range, message });
     }
     for related in consequence.related {
-        if related.message == super::typing::VALUE_USED
+        let places = [super::typing::VALUE_USED, super::typing::BLOCK_BEGINS];
+        if places.contains(&related.message.as_str())
             && !cause.related.iter().any(|known| known.range == related.range)
         {
             cause.related.push(related);

@@ -6,6 +6,7 @@ use types::{Conflict, ConflictKind, Step, Type, describe};
 use super::{names, origin, relation, text};
 use crate::{
     body::*,
+    db::Settings,
     diagnostic::Diagnostic,
     infer::{Finding, Mismatch},
     queries,
@@ -15,6 +16,9 @@ use crate::{
 /// What is said of the place that TVM names.
 pub(super) const VALUE_USED: &str = "the value is used here";
 
+/// What is said of the graph bindings in front of the end of a block.
+pub(super) const BLOCK_BEGINS: &str = "for TVM, the expression begins here";
+
 pub(super) fn report(view: &View<'_>, unit: usize, finding: &Finding, out: &mut Vec<Diagnostic>) {
     let Some(mut diagnostic) = diagnostic(view, unit, finding) else { return };
     // TVM names the last use of a graph variable for what is wrong with its value.
@@ -23,7 +27,33 @@ pub(super) fn report(view: &View<'_>, unit: usize, finding: &Finding, out: &mut 
     {
         diagnostic = diagnostic.related(last, VALUE_USED);
     }
+    // And for what is wrong with the end of a block, the graph bindings in front of it.
+    if finding.is_error()
+        && Settings::get(view.db).strict(view.db)
+        && let Some(expr) = subject(view, unit, finding)
+        && let Some(first) = view.block_start(view.range(Spot { unit, expr }))
+    {
+        diagnostic = diagnostic.related(first, BLOCK_BEGINS);
+    }
     out.push(diagnostic);
+}
+
+/// The expression that a finding is about.
+fn subject(view: &View<'_>, unit: usize, finding: &Finding) -> Option<ExprId> {
+    match finding {
+        Finding::Relation { expr, .. }
+        | Finding::Undecided { expr, .. }
+        | Finding::Unknown { expr, .. }
+        | Finding::NoRule { expr, .. }
+        | Finding::UnknownName { expr, .. } => Some(*expr),
+        Finding::NotCallable { call, .. } | Finding::Arity { call, .. } => Some(*call),
+        Finding::Mismatch { what, .. } => match *what {
+            Mismatch::Result { value, .. } => Some(value),
+            Mismatch::Argument { call, .. } => Some(call),
+            _ => view.unit(unit).root,
+        },
+        _ => None,
+    }
 }
 
 fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnostic> {

@@ -87,6 +87,10 @@ fn words(kind: &SyntaxErrorKind) -> Option<(&'static str, &'static str)> {
         }
         GluedMinus => ("tvm-glued-minus", "TVM reads a `-` against a number as its sign"),
         UnreadableName => ("tvm-name", "TVM prints names like this one but cannot read them back"),
+        MetaType => (
+            "tvm-meta-type",
+            "TVM prints a type as an entry of the metadata section but cannot read it back",
+        ),
         RefType => ("tvm-ref-type", "TVM prints the type `ref(T)` but cannot read it back"),
         ExternalFunction => {
             ("tvm-external-function", "TVM prints external functions but cannot read them back")
