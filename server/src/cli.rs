@@ -3,6 +3,7 @@
 mod batch;
 mod check;
 mod explain;
+mod operators;
 mod types;
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
@@ -31,6 +32,14 @@ enum Command {
     Explain {
         /// The code, as it stands in a message: `shape-mismatch`; without one, all are listed
         code: Option<String>,
+    },
+    /// Show an operator: its arguments, attributes, shapes and cost
+    Operators {
+        /// The operator, as in `nn.conv2d`; without one, all are listed
+        name: Option<String>,
+        /// All of them as one page of markdown
+        #[arg(long, conflicts_with = "name")]
+        markdown: bool,
     },
     /// Run the language server over standard input and output
     Lsp,
@@ -161,6 +170,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Types(args)) => types::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
+        Some(Command::Operators { name, markdown }) => operators::run(name.as_deref(), markdown),
         Some(Command::Lsp) | None => match crate::lsp::serve() {
             Ok(code) => std::process::exit(code),
             Err(failure) => Err(failure),

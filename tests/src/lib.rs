@@ -3,6 +3,7 @@
 //! Nothing here is part of the product. The conformance corpus is read where it is present
 //! (`RELAY_CONFORMANCE`, or `../shared/conformance`); no test needs it.
 
+pub mod calls;
 pub mod client;
 pub mod corpus;
 pub mod edits;

@@ -267,6 +267,34 @@ fn codes_are_explained() {
 }
 
 #[test]
+fn operators_are_shown() {
+    let page = run(&["operators", "nn.conv2d"], "");
+    assert_eq!(page.code, Some(0));
+    assert!(
+        page.out.contains("data_layout=\"NCHW\"") && page.out.contains("Conv2D"),
+        "{}",
+        page.out
+    );
+    let all = run(&["operators"], "");
+    assert!(all.out.lines().count() >= 305, "{}", all.out.lines().count());
+    let unknown = run(&["operators", "conv2d"], "");
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.err.contains("`nn.conv2d`"), "{}", unknown.err);
+}
+
+/// The reference page in the tree is the one that the program makes.
+#[test]
+fn the_reference_page_is_current() {
+    let page = run(&["operators", "--markdown"], "").out;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/operators/OPERATORS.md");
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        page == there,
+        "write it anew: relay-analyzer operators --markdown > analysis/operators/OPERATORS.md"
+    );
+}
+
+#[test]
 fn versions_and_help() {
     let version = run(&["--version"], "");
     assert_eq!(version.out.trim(), format!("relay-analyzer {}", env!("CARGO_PKG_VERSION")));

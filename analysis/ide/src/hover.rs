@@ -224,6 +224,11 @@ fn comment(db: &dyn Db, place: &Place<'_>, offset: TextSize) -> Option<Hover> {
     Some(Hover { range: range + place.start(db), markdown })
 }
 
+/// Everything about an operator as markdown: its signature, what it computes, the shapes.
+pub fn operator_page(operator: &operators::Operator) -> String {
+    code(&operator::signature(operator)) + &operator::documentation(operator)
+}
+
 /// A definition: its header, and the comment above it.
 fn of_global(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String {
     let name = def.name(db);

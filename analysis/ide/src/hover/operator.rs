@@ -48,8 +48,14 @@ pub(super) fn documentation(operator: &Operator) -> String {
     if !doc.summary.is_empty() {
         out += &format!("\n\n{}", doc.summary);
     }
-    for line in doc.args {
-        out += &format!("\n- {line}");
+    if !doc.args.is_empty() {
+        out.push('\n');
+    }
+    for (number, line) in doc.args.iter().enumerate() {
+        match operator.args.get(number) {
+            Some(name) => out += &format!("\n- `{name}`: {line}"),
+            None => out += &format!("\n- {line}"),
+        }
     }
     if !doc.shape.is_empty() {
         out += &format!("\n\n**Shape**: {}", doc.shape);
