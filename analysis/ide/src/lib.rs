@@ -5,6 +5,7 @@
 
 pub mod goto;
 pub mod hover;
+pub mod inlay;
 pub mod place;
 pub mod references;
 pub mod symbols;

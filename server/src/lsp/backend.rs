@@ -4,7 +4,7 @@ use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 
 use super::{
     convert,
-    handlers::{self, actions, definition, diagnostics, hover, references, symbols},
+    handlers::{self, actions, definition, diagnostics, hover, inlay, references, symbols},
     owner::{ClientAbilities, Event, Mailbox, Snapshot},
     request::{Request, Retry},
 };
@@ -124,6 +124,10 @@ impl LanguageServer for Backend {
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         self.ask(params, Retry::Never, actions::handle).await
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        self.ask(params, Retry::Never, inlay::handle).await
     }
 
     async fn diagnostic(

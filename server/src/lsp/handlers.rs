@@ -4,6 +4,7 @@ pub(super) mod actions;
 pub(super) mod definition;
 pub(super) mod diagnostics;
 pub(super) mod hover;
+pub(super) mod inlay;
 pub(super) mod references;
 pub(super) mod symbols;
 
@@ -39,6 +40,7 @@ pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
             workspace_diagnostics: false,
             ..DiagnosticOptions::default()
         })),
+        inlay_hint_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
     }
 }
