@@ -16,6 +16,7 @@ mod handlers;
 mod outgoing;
 mod owner;
 mod request;
+mod session;
 mod workers;
 
 use tower_lsp::{LspService, Server};

@@ -4,6 +4,7 @@
 //! here is remembered; all of it is read off the database. Absent on purpose: LSP, JSON, threads.
 
 pub mod goto;
+pub mod highlight;
 pub mod hover;
 pub mod inlay;
 pub mod place;

@@ -4,7 +4,7 @@ use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 
 use super::{
     convert,
-    handlers::{self, actions, definition, diagnostics, hover, inlay, references, symbols},
+    handlers::{self, actions, definition, diagnostics, hover, inlay, references, symbols, tokens},
     owner::{ClientAbilities, Event, Mailbox, Snapshot},
     request::{Request, Retry},
 };
@@ -124,6 +124,27 @@ impl LanguageServer for Backend {
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         self.ask(params, Retry::Never, actions::handle).await
+    }
+
+    async fn semantic_tokens_full(
+        &self,
+        params: SemanticTokensParams,
+    ) -> Result<Option<SemanticTokensResult>> {
+        self.ask(params, Retry::Always, tokens::full).await
+    }
+
+    async fn semantic_tokens_full_delta(
+        &self,
+        params: SemanticTokensDeltaParams,
+    ) -> Result<Option<SemanticTokensFullDeltaResult>> {
+        self.ask(params, Retry::Always, tokens::delta).await
+    }
+
+    async fn semantic_tokens_range(
+        &self,
+        params: SemanticTokensRangeParams,
+    ) -> Result<Option<SemanticTokensRangeResult>> {
+        self.ask(params, Retry::Never, tokens::range).await
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {

@@ -7,6 +7,7 @@ pub(super) mod hover;
 pub(super) mod inlay;
 pub(super) mod references;
 pub(super) mod symbols;
+pub(super) mod tokens;
 
 use syntax::{Encoding, TextSize};
 use tower_lsp::{
@@ -40,6 +41,9 @@ pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
             workspace_diagnostics: false,
             ..DiagnosticOptions::default()
         })),
+        semantic_tokens_provider: Some(
+            SemanticTokensServerCapabilities::SemanticTokensOptions(tokens::options()),
+        ),
         inlay_hint_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
     }

@@ -28,6 +28,7 @@ use super::{
     handlers::diagnostics::{self, Checked},
     outgoing::{Message, Outgoing},
     request::{Ran, Request, Retry, content_modified},
+    session::Session,
     workers::{Finished, Workers},
 };
 
@@ -107,6 +108,7 @@ pub(super) struct Snapshot {
     pub(super) documents: Arc<Documents>,
     pub(super) config: Arc<Config>,
     pub(super) encoding: Encoding,
+    pub(super) session: Arc<Session>,
 }
 
 /// What is known about the diagnostics of a document.
@@ -139,6 +141,7 @@ struct Owner {
     /// Events that arrived while a change waited.
     later: VecDeque<Event>,
     workers: Workers,
+    session: Arc<Session>,
     inbox: Receiver<Event>,
     mailbox: Mailbox,
     outgoing: Outgoing,
@@ -164,6 +167,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
             queue: VecDeque::new(),
             later: VecDeque::new(),
             workers: Workers::start(&mailbox),
+            session: Arc::default(),
             inbox,
             mailbox,
             outgoing,
@@ -332,6 +336,7 @@ impl Owner {
             return;
         }
         self.settle();
+        self.session.tokens.forget(uri);
         let removed = Arc::make_mut(&mut self.documents).remove(uri);
         if let Some(document) = removed {
             self.db.set_parse(document.file, Arc::new(syntax::parse("")));
@@ -419,6 +424,7 @@ impl Owner {
             documents: self.documents.clone(),
             config: self.config.clone(),
             encoding: self.client.encoding,
+            session: self.session.clone(),
         }
     }
 

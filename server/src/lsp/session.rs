@@ -1,0 +1,10 @@
+//! What a session remembers beside its documents, for every worker to see.
+
+use super::handlers::tokens;
+
+/// What a session remembers.
+#[derive(Default)]
+pub(super) struct Session {
+    /// The tokens that the client has of each document.
+    pub(super) tokens: tokens::Sent,
+}
