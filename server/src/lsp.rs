@@ -18,6 +18,7 @@ mod owner;
 mod request;
 mod session;
 mod workers;
+mod workspace;
 
 use tower_lsp::{LspService, Server};
 

@@ -8,7 +8,12 @@ use semantics::{
     body::{Expr, UnitKind},
     modules, type_def,
 };
-use syntax::TextRange;
+use syntax::{
+    Node, Parse, TextRange,
+    ast::{self, AstNode},
+};
+
+use crate::place::trimmed;
 
 /// An entry of an outline.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -148,6 +153,43 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
     })
 }
 
+/// A definition, as a list of everything in a workspace shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listed {
+    /// Its name, with the sigil.
+    pub name: String,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Where the name stands.
+    pub range: TextRange,
+    /// The type that it belongs to, if it is a constructor.
+    pub of: Option<String>,
+}
+
+/// What a text defines, as its tree alone tells: no query runs, and the tree need not be kept.
+pub fn listed(parse: &Parse) -> Vec<Listed> {
+    let mut found = Vec::new();
+    let mut add = |name: Option<ast::Name<'_>>, kind, of: Option<&str>| {
+        let Some(name) = name else { return };
+        let (text, range) = (name.text().into_owned(), trimmed(name.node()));
+        if !text.is_empty() {
+            found.push(Listed { name: text, kind, range, of: of.map(str::to_owned) });
+        }
+    };
+    for item in Node::root(&parse.green).children() {
+        if let Some(def) = ast::FnDef::cast(item) {
+            add(def.name(), SymbolKind::Function, None);
+        } else if let Some(def) = ast::TypeDef::cast(item) {
+            add(def.name(), SymbolKind::Type, None);
+            let owner = def.name().map(|name| name.text().into_owned());
+            for constructor in def.constructors().into_iter().flat_map(|list| list.constructors()) {
+                add(constructor.name(), SymbolKind::Constructor, owner.as_deref());
+            }
+        }
+    }
+    found
+}
+
 /// Functions that are bound to a name in a definition.
 fn functions_in(view: &View<'_>) -> Vec<Symbol> {
     let mut found = Vec::new();
@@ -172,7 +214,7 @@ fn functions_in(view: &View<'_>) -> Vec<Symbol> {
     found
 }
 
-fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     match text.char_indices().nth(DETAIL) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
@@ -200,6 +242,21 @@ mod tests {
             *out += &format!("{}{:?} {} {detail}\n", "  ".repeat(depth), symbol.kind, symbol.name);
             render(&symbol.children, depth + 1, out);
         }
+    }
+
+    #[test]
+    fn a_list_for_the_workspace() {
+        let text = "type T { A(int32), B }\ndef @f /* c */ () { 1 }\ndef () {}\n1";
+        let listed = listed(&syntax::parse(text));
+        let shown: Vec<String> = listed
+            .iter()
+            .map(|l| format!("{:?} {} {:?} {:?}", l.kind, l.name, l.range, l.of))
+            .collect();
+        expect![[r#"
+            Type T 5..6 None
+            Constructor A 9..10 Some("T")
+            Constructor B 19..20 Some("T")
+            Function @f 27..29 None"#]].assert_eq(&shown.join("\n"));
     }
 
     #[test]

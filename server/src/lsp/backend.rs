@@ -4,7 +4,10 @@ use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 
 use super::{
     convert,
-    handlers::{self, actions, definition, diagnostics, hover, inlay, references, symbols, tokens},
+    handlers::{
+        self, actions, calls, definition, diagnostics, folding, hover, inlay, links, occurrences,
+        references, selection, symbols, tokens, workspace,
+    },
     owner::{ClientAbilities, Event, Mailbox, Snapshot},
     request::{Request, Retry},
 };
@@ -47,6 +50,11 @@ impl LanguageServer for Backend {
         let workspace = abilities.workspace.as_ref();
         let watched = workspace.and_then(|workspace| workspace.did_change_configuration);
         let window = abilities.window.as_ref();
+        let folders = match params.workspace_folders {
+            Some(folders) => folders.into_iter().map(|folder| folder.uri).collect(),
+            None => params.root_uri.into_iter().collect(),
+        };
+        self.mailbox.send(Event::Folders { added: folders, removed: Vec::new() });
         if let Some(options) = params.initialization_options {
             self.mailbox.send(Event::Settings(options));
         }
@@ -93,6 +101,13 @@ impl LanguageServer for Backend {
         }
     }
 
+    async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
+        let uris =
+            |folders: Vec<WorkspaceFolder>| folders.into_iter().map(|folder| folder.uri).collect();
+        let (added, removed) = (uris(params.event.added), uris(params.event.removed));
+        self.mailbox.send(Event::Folders { added, removed });
+    }
+
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         self.ask(params, Retry::Never, hover::handle).await
     }
@@ -124,6 +139,56 @@ impl LanguageServer for Backend {
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         self.ask(params, Retry::Never, actions::handle).await
+    }
+
+    async fn document_highlight(
+        &self,
+        params: DocumentHighlightParams,
+    ) -> Result<Option<Vec<DocumentHighlight>>> {
+        self.ask(params, Retry::Never, occurrences::handle).await
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        self.ask(params, Retry::Always, folding::handle).await
+    }
+
+    async fn selection_range(
+        &self,
+        params: SelectionRangeParams,
+    ) -> Result<Option<Vec<SelectionRange>>> {
+        self.ask(params, Retry::Never, selection::handle).await
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<CallHierarchyItem>>> {
+        self.ask(params, Retry::Never, calls::prepare).await
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
+        self.ask(params, Retry::Never, calls::handle_incoming).await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
+        self.ask(params, Retry::Never, calls::handle_outgoing).await
+    }
+
+    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+        self.ask(params, Retry::Always, links::handle).await
+    }
+
+    async fn symbol(
+        &self,
+        params: WorkspaceSymbolParams,
+    ) -> Result<Option<Vec<SymbolInformation>>> {
+        self.ask(params, Retry::Always, workspace::handle).await
     }
 
     async fn semantic_tokens_full(

@@ -57,6 +57,8 @@ pub(super) enum Event {
     Change(VersionedTextDocumentIdentifier, Vec<TextDocumentContentChangeEvent>),
     /// A document was closed.
     Close(Url),
+    /// Folders of the workspace have come or gone.
+    Folders { added: Vec<Url>, removed: Vec<Url> },
     /// Settings, as the client has them.
     Settings(serde_json::Value),
     /// The client may have new settings: ask.
@@ -223,6 +225,10 @@ impl Owner {
                     self.outgoing.send(Message::WatchSettings);
                 }
                 self.ask_settings();
+                self.session.workspace.look(self.client.encoding);
+            }
+            Event::Folders { added, removed } => {
+                self.session.workspace.change_folders(&added, &removed);
             }
             Event::Open(item) => self.open(item),
             Event::Change(id, changes) => self.change(&id, changes),
