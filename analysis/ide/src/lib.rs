@@ -15,6 +15,7 @@ pub mod occurrences;
 pub mod place;
 pub mod references;
 pub mod selection;
+pub mod shapes;
 pub mod symbols;
 pub mod words;
 
