@@ -17,6 +17,7 @@ pub mod references;
 pub mod selection;
 pub mod shapes;
 pub mod symbols;
+pub mod why;
 pub mod words;
 
 #[cfg(test)]

@@ -6,7 +6,8 @@
 //!   parameters of the function where they are weights. A parameter of the function is a weight of
 //!   an operator if it is no first argument (`%w` in `nn.dense(%x, %w)`), the table that `take`
 //!   takes from, or one side of `add` where the other is computed. Transposed, reshaped or cast it
-//!   is a weight still. Each counts once in a total.
+//!   is a weight still. What is a first argument anywhere in the function is no weight but an
+//!   input, as `%x` in `add(nn.dense(%x, %w), %x)`. Each weight counts once in a total.
 //! - **Memory** is that of results: each is there from the call that makes it to its last use.
 //!   Parameters are not in it. Where there are branches, all of them count.
 //! - Sizes that are not known are factors: see [`Amount`].
@@ -258,7 +259,7 @@ def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(128, 784), float32], %b: Te
   %0 = nn.dense(%x, %w, units=128) /* ty=Tensor[(1, 128), float32] span=aten::linear_0:1:2 */;
   %1 = nn.bias_add(%0, %b);
   %2 = nn.relu(%1);
-  %3 = nn.dense(%2, transpose(%w), units=784);
+  %3 = nn.dense(%2, transpose(%w, axes=[1, 0]), units=784);
   add(%3, %x)
 }
 ",
@@ -267,15 +268,15 @@ def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(128, 784), float32], %b: Te
                 #0 %0 = nn.dense(%x, %w): Tensor[(1, 128), float32] | params 100,352 | macs 100,352 | bytes 512 | live 512 | from aten::linear_0:1:2
                 #1 %1 = nn.bias_add(#0, %b): Tensor[(1, 128), float32] | params 128 | macs 0 | bytes 512 | live 1,024
                 #2 %2 = nn.relu(#1): Tensor[(1, 128), float32] | params 0 | macs 0 | bytes 512 | live 1,024
-                #3 _ = transpose(%w): _ | params 0 | macs 0 | bytes ? | live 512 + ?
-                #4 %3 = nn.dense(#2, #3): _ | params 100,352 | macs ? | bytes ? | live 512 + ? | its sizes are not known
-                #5 _ = add(#4, %x): _ | params 784 | macs 0 | bytes ? | live ?
-                total: params 101,264 (395.6 KiB) | macs 100,352 + ? | peak 1,024 at Some(1) | calls 6
-                by operator: nn.dense ×2 100,352 + ? 512 + ?
+                #3 _ = transpose(%w): Tensor[(784, 128), float32] | params 0 | macs 0 | bytes 401,408 | live 401,920
+                #4 %3 = nn.dense(#2, #3): Tensor[(1, 784), float32] | params 100,352 | macs 100,352 | bytes 3,136 | live 405,056
+                #5 _ = add(#4, %x): Tensor[(1, 784), float32] | params 0 | macs 0 | bytes 3,136 | live 6,272
+                total: params 100,480 (392.5 KiB) | macs 200,704 | peak 405,056 at Some(4) | calls 6
+                by operator: nn.dense ×2 200,704 3,648
+                by operator: transpose ×1 0 401,408
+                by operator: add ×1 0 3,136
                 by operator: nn.bias_add ×1 0 512
                 by operator: nn.relu ×1 0 512
-                by operator: add ×1 0 ?
-                by operator: transpose ×1 0 ?
                 by span: aten::linear_0 ×1 100,352 512
             "#]],
         );
@@ -335,13 +336,13 @@ def @main(%x: Tensor[(1, 8), float32], %w1: Tensor[(8, 8), float32], %w2: Tensor
                 #0 %a = %f(%x): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 32
                 #1 %b = %f(#0): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 64
                 #2 _ = @layer(#1, %w2): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 64
-                total: params 128 (512 bytes) | macs 192 | peak 128 at Some(1) | calls 5
+                total: params 128 (512 bytes) | macs 192 | peak 96 at Some(1) | calls 5
                 by operator: nn.dense ×3 192 96
                 by operator: nn.relu ×2 0 64
                 -- %f
                 #0 _ = @layer(%y, %w1): Tensor[(1, 8), float32] | params 64 | macs 64 | bytes 32 | live 32
                 #1 _ = nn.relu(#0): Tensor[(1, 8), float32] | params 0 | macs 0 | bytes 32 | live 64
-                total: params 64 (256 bytes) | macs 64 | peak 64 at Some(0) | calls 2
+                total: params 64 (256 bytes) | macs 64 | peak 64 at Some(1) | calls 2
                 by operator: nn.dense ×1 64 32
                 by operator: nn.relu ×1 0 32
             "#]],
@@ -356,8 +357,8 @@ def @main(%x: Tensor[(?, 784), float32], %y: Tensor[(?, 784), float32], %w: Tens
   %0 = nn.dense(%x, %w, units=128);
   %1 = nn.relu(%0);
   %2 = nn.dense(%y, %w, units=128);
-  %3 = nn.dense(%1, %2);
-  %4 = unique(%3);
+  %3 = nn.dense(%1, %2, units=None);
+  %4 = argsort(%3, axis=-1, is_ascend=True, dtype=\"int32\");
   %3
 }
 ",
@@ -366,12 +367,12 @@ def @main(%x: Tensor[(?, 784), float32], %y: Tensor[(?, 784), float32], %w: Tens
                 #0 %0 = nn.dense(%x, %w): Tensor[(?, 128), float32] | params 100,352 | macs 100,352·n1 | bytes 512·n1 | live 512·n1
                 #1 %1 = nn.relu(#0): Tensor[(?, 128), float32] | params 0 | macs 0 | bytes 512·n1 | live 1,024·n1
                 #2 %2 = nn.dense(%y, %w): Tensor[(?, 128), float32] | params 100,352 | macs 100,352·n2 | bytes 512·n2 | live 512·n1 + 512·n2
-                #3 %3 = nn.dense(#1, #2): _ | params 0 | macs ? | bytes ? | live 512·n1 + 512·n2 + ? | its sizes are not known
-                #4 %4 = unique(#3): _ | params 0 | macs ? | bytes ? | live ? | the number of comparisons depends on the algorithm
-                total: params 100,352 (392.0 KiB) | macs 100,352·n1 + 100,352·n2 + ? | peak 1,024·n1 at Some(1) | calls 5
-                by operator: nn.dense ×3 100,352·n1 + 100,352·n2 + ? 512·n1 + 512·n2 + ?
+                #3 %3 = nn.dense(#1, #2): Tensor[(?, ?), float32] | params 0 | macs 128·n1·n2 | bytes 4·n1·n2 | live 4·n1·n2 + 512·n1 + 512·n2
+                #4 %4 = argsort(#3): Tensor[(?, ?), int32] | params 0 | macs ? | bytes 4·n1·n2 | live 8·n1·n2 | the number of comparisons depends on the algorithm
+                total: params 100,352 (392.0 KiB) | macs 128·n1·n2 + 100,352·n1 + 100,352·n2 + ? | peak 4·n1·n2 + 512·n1 + 512·n2 at Some(3) | calls 5
+                by operator: nn.dense ×3 128·n1·n2 + 100,352·n1 + 100,352·n2 4·n1·n2 + 512·n1 + 512·n2
                 by operator: nn.relu ×1 0 512·n1
-                by operator: unique ×1 ? ?
+                by operator: argsort ×1 ? 4·n1·n2
                 n1: axis 0 of `%x`
                 n2: axis 0 of `%y`
             "#]],
@@ -383,7 +384,7 @@ def @main(%x: Tensor[(?, 784), float32], %y: Tensor[(?, 784), float32], %w: Tens
         check(
             "
 def @loop(%x: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] {
-  @loop(nn.dense(%x, %x))
+  @loop(nn.dense(%x, %x, units=None))
 }
 def @apply(%f: fn (Tensor[(2), float32]) -> Tensor[(2), float32], %x: Tensor[(2), float32]) {
   if (True) { %f(%x) } else { exp(%x) }
@@ -392,11 +393,11 @@ def @list(%l: List[Tensor[(2), float32]]) { @hd(Cons(exp(@hd(%l)), %l)) }
 ",
             expect![[r#"
                 @loop
-                #0 _ = nn.dense(%x): _ | params 4 | macs ? | bytes ? | live ? | its sizes are not known
-                #1 _ = @loop(#0): Tensor[(2, 2), float32] | params 0 | macs ? | bytes 16 | live 16 + ? | how often it calls itself is not known
-                total: params 4 (16 bytes) | macs ? | peak 16 + ? at Some(1) | calls 1
+                #0 _ = nn.dense(%x): Tensor[(2, 2), float32] | params 0 | macs 8 | bytes 16 | live 16
+                #1 _ = @loop(#0): Tensor[(2, 2), float32] | params 0 | macs ? | bytes 16 | live 32 | how often it calls itself is not known
+                total: params 0 (0 bytes) | macs 8 + ? | peak 32 at Some(1) | calls 1
+                by operator: nn.dense ×1 8 16
                 by operator: @loop ×1 ? 16
-                by operator: nn.dense ×1 ? ?
                 @apply
                 #0 _ = %f(%x): Tensor[(2), float32] | params 0 | macs ? | bytes 8 | live 8 | what the function computes is not known
                 #1 _ = exp(%x): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16
@@ -406,7 +407,7 @@ def @list(%l: List[Tensor[(2), float32]]) { @hd(Cons(exp(@hd(%l)), %l)) }
                 @list
                 #0 _ = @hd(%l): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 8
                 #1 _ = exp(#0): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16
-                #2 _ = @hd(%l, #1): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16
+                #2 _ = @hd(#1, %l): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16
                 total: params 0 (0 bytes) | macs 0 | peak 16 at Some(1) | calls 1
                 by operator: exp ×1 0 8
             "#]],

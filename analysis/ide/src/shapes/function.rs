@@ -173,6 +173,7 @@ impl<'db> Reporter<'db> {
         let mut peaks: Vec<Amount> = Vec::new();
         let mut summary = Summary::default();
         let mut weights: FxHashSet<(Def<'db>, Leaf)> = FxHashSet::default();
+        let inputs = data.data_inputs(&code);
         for (count, &spot) in code.exprs.iter().enumerate() {
             if count % 512 == 0 {
                 self.db.unwind_if_revision_cancelled();
@@ -180,7 +181,7 @@ impl<'db> Reporter<'db> {
             let unit = data.view.unit(spot.unit);
             let Expr::Call(id) = unit.expr(spot.expr) else { continue };
             let call = unit.call(*id);
-            let Some(found) = self.call(data, spot, call, depth) else { continue };
+            let Some(found) = self.call(data, spot, call, &inputs, depth) else { continue };
             for weight in found.weights {
                 if weights.insert((weight.0, weight.1)) {
                     summary.total.params.add(&weight.2);
@@ -200,8 +201,12 @@ impl<'db> Reporter<'db> {
         }
         memory(data, &code, &spots, &mut rows);
         for (at, (row, inner)) in rows.iter().zip(&peaks).enumerate() {
+            // The function called makes the result in the end: its own memory holds it already.
             let mut here = row.live.clone();
-            here.add(inner);
+            if inner.at_one() > row.bytes.at_one() {
+                here.subtract(&row.bytes);
+                here.add(inner);
+            }
             if summary.total.peak_row.is_none() || here.at_one() > summary.total.peak.at_one() {
                 summary.total.peak = here;
                 summary.total.peak_row = Some(at);
@@ -232,6 +237,7 @@ impl<'db> Reporter<'db> {
         data: &Rc<Data<'db>>,
         spot: Spot,
         call: &CallData,
+        inputs: &FxHashSet<Leaf>,
         depth: usize,
     ) -> Option<Found<'db>> {
         let view = &data.view;
@@ -263,6 +269,9 @@ impl<'db> Reporter<'db> {
                 row.is_operator = true;
                 (row.macs, row.untold) = self.cost(data, spot, call, operator, &result);
                 for leaf in data.weights_of(spot, call, operator) {
+                    if inputs.contains(&leaf) {
+                        continue;
+                    }
                     leaves.push(self.weight(data, leaf));
                 }
             }
@@ -604,6 +613,25 @@ impl<'db> Data<'db> {
         None
     }
 
+    /// The parameters that are the first argument of some operator: what the function works on.
+    fn data_inputs(&self, code: &Code) -> FxHashSet<Leaf> {
+        let mut found = FxHashSet::default();
+        for spot in &code.exprs {
+            let unit = self.view.unit(spot.unit);
+            let Expr::Call(id) = unit.expr(spot.expr) else { continue };
+            let call = unit.call(*id);
+            let Callee::Operator(operator) = &call.callee else { continue };
+            if keeps_data(operator) || operator.name == "take" || operator.args == ["lhs", "rhs"] {
+                continue;
+            }
+            let first = call.args.first().map(|&expr| Spot { unit: spot.unit, expr });
+            if let Some(leaf @ Leaf::Param(_)) = first.and_then(|first| self.leaf(first)) {
+                found.insert(leaf);
+            }
+        }
+        found
+    }
+
     /// The weights among the arguments of an operator.
     fn weights_of(&self, spot: Spot, call: &CallData, operator: &Operator) -> Vec<Leaf> {
         if operator.variadic || call.args.len() == 1 && keeps_data(operator) {
@@ -712,7 +740,7 @@ fn parts(unit: &semantics::body::Unit, expr: &Expr, add: &mut dyn FnMut(ExprId))
         }
         Expr::Match(id) => {
             if let Some(found) = unit.matches.get(id.index()) {
-                found.arms.iter().for_each(|arm| add(arm.body.result));
+                found.arms.iter().rev().for_each(|arm| add(arm.body.result));
                 add(found.scrutinee);
             }
         }
@@ -724,7 +752,7 @@ fn parts(unit: &semantics::body::Unit, expr: &Expr, add: &mut dyn FnMut(ExprId))
         Expr::Call(id) => {
             // Constructors hold their fields; what is called otherwise makes values of its own.
             let call = unit.call(*id);
-            call.args.iter().for_each(|&arg| add(arg));
+            call.args.iter().rev().for_each(|&arg| add(arg));
         }
         _ => {}
     }
@@ -739,7 +767,7 @@ fn memory(data: &Data<'_>, code: &Code, spots: &[Spot], rows: &mut [Row]) {
         code.exprs.iter().enumerate().map(|(at, &spot)| (spot, at as u32)).collect();
     let mut last = vec![0u32; code.exprs.len()];
     let is_row: FxHashSet<Spot> = spots.iter().copied().collect();
-    let mut reach = |last: &mut Vec<u32>, spot: Spot, time: u32| {
+    let reach = |last: &mut Vec<u32>, spot: Spot, time: u32| {
         if let Some(&at) = times.get(&spot) {
             last[at as usize] = last[at as usize].max(time);
         }

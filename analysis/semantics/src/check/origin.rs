@@ -62,16 +62,30 @@ pub fn origin_of(view: &View<'_>, spot: Spot, axis: usize) -> Vec<Step> {
 /// Every step of the chain of a size, the origin first: where it was set, what changed it, and which
 /// relations it passed through on the way. A chain of more than `most` steps leaves out those
 /// between the origin and what is nearest, and says how many.
-pub fn chain_of(view: &View<'_>, spot: Spot, axis: usize, most: usize) -> Vec<Step> {
+///
+/// With `of_field`, the size is that of one field of a tuple.
+pub fn chain_of(
+    view: &View<'_>,
+    spot: Spot,
+    of_field: Option<usize>,
+    axis: usize,
+    most: usize,
+) -> Vec<Step> {
     let mut steps = Vec::new();
-    let (mut spot, mut axis) = (spot, axis);
+    let (mut spot, mut of_field, mut axis) = (spot, of_field, axis);
     for count in 0..MAX_FOLLOWED {
         if count % 16 == 0 {
             view.db.unwind_if_revision_cancelled();
         }
-        match step(view, spot, axis) {
+        let is_field = of_field.is_some();
+        let next = match of_field.take() {
+            Some(index) => field(view, spot, index, axis),
+            None => step(view, spot, axis),
+        };
+        match next {
             Next::Same(next, next_axis) => {
-                steps.extend(passed(view, spot, axis, next_axis));
+                let of = if is_field { view.resolve(spot) } else { spot };
+                steps.extend(passed(view, of, axis, next_axis));
                 (spot, axis) = (next, next_axis);
             }
             Next::Changed(step, next, next_axis) => {
