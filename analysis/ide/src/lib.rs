@@ -10,6 +10,7 @@ pub mod goto;
 pub mod highlight;
 pub mod hover;
 pub mod inlay;
+pub mod lens;
 pub mod links;
 pub mod occurrences;
 pub mod place;

@@ -5,8 +5,8 @@ use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 use super::{
     convert,
     handlers::{
-        self, actions, calls, definition, diagnostics, folding, hover, inlay, links, occurrences,
-        references, selection, symbols, tokens, workspace,
+        self, actions, calls, definition, diagnostics, folding, hover, inlay, lens, links,
+        occurrences, references, selection, shapes, symbols, tokens, workspace,
     },
     owner::{ClientAbilities, Event, Mailbox, Snapshot},
     request::{Request, Retry},
@@ -40,6 +40,22 @@ impl Backend {
     }
 }
 
+/// Requests that the protocol does not know.
+impl Backend {
+    /// `relay/shapes`
+    pub(super) async fn shapes(&self, params: shapes::ShapesParams) -> Result<serde_json::Value> {
+        self.ask(params, Retry::Always, shapes::report).await
+    }
+
+    /// `relay/whyShape`
+    pub(super) async fn why_shape(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<serde_json::Value> {
+        self.ask(params, Retry::Never, shapes::why).await
+    }
+}
+
 #[tower_lsp::async_trait]
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
@@ -63,6 +79,7 @@ impl LanguageServer for Backend {
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
+            commands: convert::commands(abilities.experimental.as_ref()),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
         })));
         Ok(InitializeResult {
@@ -178,6 +195,17 @@ impl LanguageServer for Backend {
         params: CallHierarchyOutgoingCallsParams,
     ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
         self.ask(params, Retry::Never, calls::handle_outgoing).await
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        self.ask(params, Retry::Always, lens::handle).await
+    }
+
+    async fn execute_command(
+        &self,
+        params: ExecuteCommandParams,
+    ) -> Result<Option<serde_json::Value>> {
+        self.ask(params, Retry::Never, shapes::execute).await
     }
 
     async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {

@@ -7,10 +7,12 @@ pub(super) mod diagnostics;
 pub(super) mod folding;
 pub(super) mod hover;
 pub(super) mod inlay;
+pub(super) mod lens;
 pub(super) mod links;
 pub(super) mod occurrences;
 pub(super) mod references;
 pub(super) mod selection;
+pub(super) mod shapes;
 pub(super) mod symbols;
 pub(super) mod tokens;
 pub(super) mod workspace;
@@ -54,6 +56,8 @@ pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
         call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: None }),
+        execute_command_provider: Some(shapes::commands()),
         document_link_provider: Some(DocumentLinkOptions {
             resolve_provider: None,
             work_done_progress_options: WorkDoneProgressOptions::default(),

@@ -84,6 +84,8 @@ pub(super) struct ClientAbilities {
     pub(super) progress: bool,
     /// It asks for diagnostics.
     pub(super) pulls: bool,
+    /// The commands that it runs when they are clicked.
+    pub(super) commands: Vec<String>,
 }
 
 /// Where everything arrives.
@@ -162,6 +164,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 watch_configuration: false,
                 progress: false,
                 pulls: false,
+                commands: Vec::new(),
             },
             files: HashMap::new(),
             published: HashMap::new(),
@@ -219,6 +222,7 @@ impl Owner {
         match event {
             Event::Client(client) => {
                 self.client = *client;
+                self.session.set_commands(std::mem::take(&mut self.client.commands));
             }
             Event::Initialized => {
                 if self.client.watch_configuration {

@@ -1,5 +1,7 @@
 //! What a session remembers beside its documents, for every worker to see.
 
+use std::sync::OnceLock;
+
 use super::{handlers::tokens, workspace::Workspace};
 
 /// What a session remembers.
@@ -7,6 +9,21 @@ use super::{handlers::tokens, workspace::Workspace};
 pub(super) struct Session {
     /// The tokens that the client has of each document.
     pub(super) tokens: tokens::Sent,
+    /// Commands that the client runs when they are clicked.
+    commands: OnceLock<Vec<String>>,
     /// The files of the workspace.
     pub(super) workspace: Workspace,
+}
+
+impl Session {
+    /// Learns which commands the client runs when they are clicked.
+    pub(super) fn set_commands(&self, commands: Vec<String>) {
+        // A client says it once.
+        let _ = self.commands.set(commands);
+    }
+
+    /// Whether the client runs `command` when it is clicked.
+    pub(super) fn runs(&self, command: &str) -> bool {
+        self.commands.get().is_some_and(|known| known.iter().any(|name| name == command))
+    }
 }
