@@ -119,8 +119,7 @@ impl Bench {
     fn edit(&mut self) -> Instant {
         self.version += 1;
         let (line, column) = (self.line, self.column);
-        let (end, insert) =
-            if self.version % 2 == 0 { (column, "q") } else { (column + 1, "") };
+        let (end, insert) = if self.version % 2 == 0 { (column, "q") } else { (column + 1, "") };
         let start = Instant::now();
         self.client.edit(URI, self.version, (line, column), (line, end), insert);
         start

@@ -74,7 +74,14 @@ impl Client {
                 }
             }
         });
-        Client { child, stdin, incoming, arrived: Instant::now(), unread: VecDeque::new(), next_id: 1 }
+        Client {
+            child,
+            stdin,
+            incoming,
+            arrived: Instant::now(),
+            unread: VecDeque::new(),
+            next_id: 1,
+        }
     }
 
     /// Starts the server and shakes hands, with these capabilities and options.

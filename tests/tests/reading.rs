@@ -39,7 +39,9 @@ fn opened(text: &str) -> Client {
 fn labels(answer: &Value) -> Vec<String> {
     let hints = answer["result"].as_array().into_iter().flatten();
     hints
-        .map(|hint| format!("{} {}", hint["position"]["line"], hint["label"].as_str().unwrap_or("")))
+        .map(|hint| {
+            format!("{} {}", hint["position"]["line"], hint["label"].as_str().unwrap_or(""))
+        })
         .collect()
 }
 
@@ -123,7 +125,8 @@ fn semantic_tokens_whole_and_as_a_change() {
 fn marks_folds_and_selections() {
     let mut client = opened(SMALL);
     let marks = client.request("textDocument/documentHighlight", at(URI, 3, 12));
-    let kinds: Vec<_> = marks["result"].as_array().into_iter().flatten().map(|m| &m["kind"]).collect();
+    let kinds: Vec<_> =
+        marks["result"].as_array().into_iter().flatten().map(|m| &m["kind"]).collect();
     assert_eq!(kinds, [3, 2, 2]);
     let folds = client.request("textDocument/foldingRange", document());
     let lines: Vec<_> = folds["result"]
@@ -132,11 +135,8 @@ fn marks_folds_and_selections() {
         .flatten()
         .map(|fold| (fold["startLine"].as_u64(), fold["endLine"].as_u64(), fold["kind"].as_str()))
         .collect();
-    let wanted = [
-        (Some(0), Some(1), Some("comment")),
-        (Some(2), Some(4), None),
-        (Some(6), Some(7), None),
-    ];
+    let wanted =
+        [(Some(0), Some(1), Some("comment")), (Some(2), Some(4), None), (Some(6), Some(7), None)];
     assert_eq!(lines, wanted);
     let places = json!([{ "line": 3, "character": 8 }, { "line": 40, "character": 0 }]);
     let answer =
@@ -174,7 +174,8 @@ struct Folder(std::path::PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("relay-reading-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("relay-reading-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a folder");
         Folder(path.canonicalize().expect("a path"))
     }
@@ -263,10 +264,130 @@ fn links() {
         &uri,
         "def @main() { meta[relay.Constant][0] /* span=models/net.py:3:7 */ } // models/no.py\n#[metadata]\n{}\n",
     );
-    let links = client
-        .request("textDocument/documentLink", json!({ "textDocument": { "uri": uri } }));
+    let links =
+        client.request("textDocument/documentLink", json!({ "textDocument": { "uri": uri } }));
     let targets: Vec<_> =
         links["result"].as_array().into_iter().flatten().map(|link| &link["target"]).collect();
     let wanted = [format!("{uri}#L2"), format!("{}#L3,7", folder.uri("models/net.py"))];
     assert_eq!(json!(targets), json!(wanted), "{links}");
+}
+
+const MODEL: &str = "\
+def @main(%x: Tensor[(?, 8), float32], %w: Tensor[(4, 8), float32]) {
+  %0 = nn.dense(%x, %w, units=4);
+  nn.relu(%0)
+}
+def @other() { @main }
+";
+
+#[test]
+fn lenses() {
+    let mut client = opened(MODEL);
+    let titles = |answer: &Value| -> Vec<String> {
+        let lenses = answer["result"].as_array().into_iter().flatten();
+        lenses.map(|lens| lens["command"]["title"].as_str().unwrap_or("").to_owned()).collect()
+    };
+    let lenses = client.request("textDocument/codeLens", document());
+    let wanted =
+        ["1 reference", "32 parameters, 32·n1 MACs, where n1 is axis 0 of `%x`", "0 references"];
+    assert_eq!(titles(&lenses), wanted);
+    assert_eq!(lenses["result"][0]["command"]["command"], "", "the client knows no command");
+    let commands = json!({ "commands": ["relay.showReferences", "relay.whyShape"] });
+    let mut client =
+        Client::start_with(json!({ "experimental": { "commands": commands } }), Value::Null);
+    client.open(URI, MODEL);
+    let lenses = client.request("textDocument/codeLens", document());
+    let command = &lenses["result"][0]["command"];
+    assert_eq!(command["command"], "relay.showReferences");
+    assert_eq!(command["arguments"][2][0]["range"], range((4, 15), (4, 20)));
+    // The same client is offered the question in a hover.
+    let hover = client.request("textDocument/hover", at(URI, 2, 10));
+    let text = hover["result"]["contents"]["value"].as_str().unwrap_or("");
+    let (_, link) = text.rsplit_once("](command:relay.whyShape?").expect("a link");
+    assert!(link.starts_with("%5B%22file%3A%2F%2F%2Fwork%2Fa.relay%22%2C%7B"), "{text}");
+}
+
+#[test]
+fn why_a_shape_and_the_shape_report() {
+    let mut client = opened(MODEL);
+    let why = client.request("relay/whyShape", at(URI, 2, 10));
+    let dimensions = &why["result"]["dimensions"];
+    assert_eq!(dimensions[0]["size"], "?", "{why}");
+    assert_eq!(dimensions[0]["steps"][0]["message"], "axis 0 of `%x` is ?");
+    assert_eq!(dimensions[0]["steps"][0]["location"]["range"], range((0, 22), (0, 23)));
+    assert_eq!(dimensions[1]["steps"][0]["message"], "`units` sets axis 1 to 4");
+    let command = json!({
+        "command": "relay.whyShape.text",
+        "arguments": [URI, { "line": 2, "character": 10 }],
+    });
+    let run = client.request("workspace/executeCommand", command);
+    assert_eq!(run["result"], why["result"]);
+    let bad =
+        client.request("workspace/executeCommand", json!({ "command": "relay.whyShape.text" }));
+    assert_eq!(bad["error"]["code"], -32602);
+    let none = client.request("relay/whyShape", at(URI, 4, 6));
+    assert_eq!(none["result"], Value::Null);
+    let report = client.request("relay/shapes", with(json!({ "function": "@main" })));
+    let function = &report["result"]["functions"][0];
+    assert_eq!(function["rows"][0]["operator"], "nn.dense", "{report}");
+    assert_eq!(function["rows"][0]["shape"], json!(["?", 4]));
+    assert_eq!(function["rows"][0]["macs"]["text"], "32·n1");
+    assert_eq!(function["rows"][1]["inputs"], json!([{ "row": 0 }]));
+    assert_eq!(function["total"]["parameters"], 32);
+    assert_eq!(function["unknowns"][0]["what"], "axis 0 of `%x`");
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// What the command prints.
+fn printed(args: &[&str], text: &str) -> (String, Option<i32>) {
+    use std::{io::Write, process::Stdio};
+    let mut child = std::process::Command::new(relay_tests::client::binary())
+        .args(["shapes", "-"])
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(text.as_bytes()).expect("the program reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("the program ends");
+    (String::from_utf8(output.stdout).expect("UTF-8"), output.status.code())
+}
+
+#[test]
+fn the_shape_report_on_the_command_line() {
+    let (table, code) = printed(&["--function", "main"], MODEL);
+    let wanted = "\
+@main (line 1)
+  line    operator type                  parameters  MACs       bytes        live
+     2 %0 nn.dense Tensor[(?, 4), float32]         32 32·n1 16 bytes·n1 16 bytes·n1
+     3 #1 nn.relu  Tensor[(?, 4), float32]          -     - 16 bytes·n1 32 bytes·n1
+total: 32 parameters (128 bytes), 32·n1 MACs, 2 calls of operators
+peak memory: 32 bytes·n1 at #1 (line 3)
+  by operator calls  MACs       bytes
+  nn.dense        1 32·n1 16 bytes·n1
+  nn.relu         1     - 16 bytes·n1
+where n1 is axis 0 of `%x`
+";
+    let squeezed =
+        |text: &str| text.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
+    assert_eq!(squeezed(&table), squeezed(wanted));
+    assert_eq!(code, Some(0));
+    let (csv, _) = printed(&["--format", "csv"], MODEL);
+    assert_eq!(
+        csv.lines().nth(1),
+        Some("@main,0,2,%0,nn.dense,\"Tensor[(?, 4), float32]\",32,32·n1,16·n1,16·n1,")
+    );
+    let (json, _) = printed(&["--format", "json"], MODEL);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let start = &json["functions"][0]["rows"][0]["range"]["start"];
+    assert_eq!(*start, json!({ "line": 2, "column": 8 }));
+    let (dot, _) = printed(&["--format", "dot"], MODEL);
+    assert!(dot.contains("r0_0 -> r0_1;") && dot.ends_with("}\n}\n"), "{dot}");
+    let (html, _) = printed(&["--format", "html"], "def @main(%x: int32) { add(%x, %nowhere) }");
+    assert!(html.contains("<td>add</td>") && html.ends_with("</html>\n"), "{html}");
+    assert_eq!(printed(&[], "def @main(%x: int32) { add(%x, %nowhere) }").1, Some(1));
+    assert_eq!(printed(&["--function", "@none"], MODEL).1, Some(2));
 }

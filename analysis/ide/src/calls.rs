@@ -39,11 +39,7 @@ pub fn callable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Ca
     callee_at(db, file, offset).map(|(_, def)| callable(db, def))
 }
 
-fn callee_at(
-    db: &dyn Db,
-    file: SourceFile,
-    offset: TextSize,
-) -> Option<(Module<'_>, Def<'_>)> {
+fn callee_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<(Module<'_>, Def<'_>)> {
     let place = place_at(db, file, offset)?;
     if let Some((Symbol::Global(name), _)) = place.symbol(db) {
         return Some((place.module, global(db, place.module, &name)?.0));
@@ -165,16 +161,25 @@ def @main() { (@g(1), @f(2)) }
 
     #[test]
     fn inside_of_a_definition_and_in_the_prelude() {
-        check("def @main(%l: List[int32]) -> int32 { let %x = 1; @h$0d(%l) }", expect![[r#"
+        check(
+            "def @main(%l: List[int32]) -> int32 { let %x = 1; @h$0d(%l) }",
+            expect![[r#"
             @hd: fn [A](List[A]) -> A
             from @main at [50]
-        "#]]);
-        check("def @f() { 1 }\ndef @main() -> int32 { let %x = $01; @f() }", expect![[r#"
+        "#]],
+        );
+        check(
+            "def @f() { 1 }\ndef @main() -> int32 { let %x = $01; @f() }",
+            expect![[r#"
             @main: fn () -> int32
             to @f at [50]
-        "#]]);
-        check("type T { A$0 }", expect![[r#"
+        "#]],
+        );
+        check(
+            "type T { A$0 }",
+            expect![[r#"
             nothing
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -47,9 +47,7 @@ pub fn score(query: &str, name: &str) -> Option<u32> {
 fn starts_word(before: Option<char>, letter: char) -> bool {
     match before {
         None => true,
-        Some(before) => {
-            !before.is_alphanumeric() || before.is_lowercase() && letter.is_uppercase()
-        }
+        Some(before) => !before.is_alphanumeric() || before.is_lowercase() && letter.is_uppercase(),
     }
 }
 
@@ -65,11 +63,11 @@ mod tests {
             scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
             scored.into_iter().map(|(_, name)| name).collect()
         };
+        assert_eq!(ranked("fp", &["@flip", "@forward_pass", "@pf"]), ["@forward_pass", "@flip"]);
         assert_eq!(
-            ranked("fp", &["@flip", "@forward_pass", "@pf"]),
-            ["@forward_pass", "@flip"]
+            ranked("main", &["@domain", "@main_2", "@main"]),
+            ["@main", "@main_2", "@domain"]
         );
-        assert_eq!(ranked("main", &["@domain", "@main_2", "@main"]), ["@main", "@main_2", "@domain"]);
         assert_eq!(ranked("@main", &["@domain", "@main"]), ["@main", "@domain"]);
         assert_eq!(ranked("gc", &["GradCell", "@magic"]), ["GradCell", "@magic"]);
         assert_eq!(ranked("x", &["@main"]), [] as [&str; 0]);

@@ -504,7 +504,8 @@ impl<'w, 'db> Walk<'w, 'db> {
                 self.add(TextRange::at(range.start(), len), TokenKind::Meta, 0);
             }
             BLOCK_COMMENT | BANNER | STRING => {
-                let kind = if token.kind() == STRING { TokenKind::String } else { TokenKind::Comment };
+                let kind =
+                    if token.kind() == STRING { TokenKind::String } else { TokenKind::Comment };
                 lines_of(token.text(), range.start() - self.base, kind, 0, self.to);
                 self.said = range.end();
             }
@@ -529,17 +530,17 @@ impl<'w, 'db> Walk<'w, 'db> {
             (NAME, TYPE_DEF) => (TokenKind::Type, modifier::DEFINITION),
             (NAME, CONSTRUCTOR) => (TokenKind::Constructor, modifier::DEFINITION),
             (NAME, ATTR) => (TokenKind::Attribute, 0),
-            (NAME_REF, CONSTRUCTOR_PAT) => {
-                (TokenKind::Constructor, self.names.map_or(0, |n| n.module.constructor(text).unwrap_or(0)))
-            }
-            (NAME_REF, _) => {
-                match self.names.and_then(|names| names.module.constructor(text)) {
-                    Some(modifiers) => (TokenKind::Constructor, modifiers),
-                    None => (TokenKind::Operator, 0),
-                }
-            }
+            (NAME_REF, CONSTRUCTOR_PAT) => (
+                TokenKind::Constructor,
+                self.names.map_or(0, |n| n.module.constructor(text).unwrap_or(0)),
+            ),
+            (NAME_REF, _) => match self.names.and_then(|names| names.module.constructor(text)) {
+                Some(modifiers) => (TokenKind::Constructor, modifiers),
+                None => (TokenKind::Operator, 0),
+            },
             (TYPE_PARAM, _) => {
-                let is_kind = types::Kind::parse(text).is_some() && !self.type_params.contains(&text);
+                let is_kind =
+                    types::Kind::parse(text).is_some() && !self.type_params.contains(&text);
                 if is_kind {
                     (TokenKind::Type, modifier::PRELUDE)
                 } else {
@@ -779,6 +780,7 @@ def @other() -> int32 { 1 }
             let  Keyword
             %x  Variable declaration readonly
             2  Number
-        "#]].assert_eq(&shown(&fixture, &words));
+        "#]]
+        .assert_eq(&shown(&fixture, &words));
     }
 }

@@ -285,7 +285,8 @@ fn parameters_in(view: &View<'_>, number: usize, callees: &mut Callees, found: &
         let names = callees.parameters(view, number, &call.callee);
         for (name, &arg) in names.iter().zip(&call.args) {
             let at = unit.range(arg).start() + base;
-            if found.range.contains_inclusive(at) && helps(view, Spot { unit: number, expr: arg }, name)
+            if found.range.contains_inclusive(at)
+                && helps(view, Spot { unit: number, expr: arg }, name)
             {
                 found.add(at, HintKind::Parameter, format!("{name}:"), None);
             }
@@ -473,7 +474,8 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32], %offset: flo
 
     #[test]
     fn what_a_brace_closes() {
-        let mut text = String::from("def @main(%x: int32) -> int32 {\n  let %f = fn () -> int32 {\n");
+        let mut text =
+            String::from("def @main(%x: int32) -> int32 {\n  let %f = fn () -> int32 {\n");
         text += &"    let %y: int32 = %x;\n".repeat(12);
         text += "    %y\n  };\n  if (True) {\n";
         text += &"    let %y: int32 = %x;\n".repeat(12);

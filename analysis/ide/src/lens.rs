@@ -8,6 +8,9 @@ use syntax::{TextRange, TextSize};
 
 use crate::{shapes, words};
 
+/// How many sizes that are not known a lens explains.
+const MOST_UNKNOWNS: usize = 3;
+
 /// Something to show above a definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lens {
@@ -29,6 +32,8 @@ pub enum LensKind {
         params: String,
         /// Multiply-accumulates, as people read them.
         macs: String,
+        /// What the sizes in them are that are not known: ``n1 is axis 0 of `%x` ``.
+        unknowns: Vec<String>,
     },
 }
 
@@ -37,7 +42,13 @@ impl Lens {
     pub fn title(&self) -> String {
         match &self.kind {
             LensKind::References(places) => words::counted(places.len() as u64, "reference"),
-            LensKind::Cost { params, macs } => format!("{params} parameters, {macs} MACs"),
+            LensKind::Cost { params, macs, unknowns } => {
+                let mut title = format!("{params} parameters, {macs} MACs");
+                if !unknowns.is_empty() {
+                    title += &format!(", where {}", unknowns.join(", "));
+                }
+                title
+            }
         }
     }
 }
@@ -68,9 +79,19 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
             if let Some(cost) = cost.filter(|cost| cost.total.calls > 0) {
                 let name = |unknown| cost.unknown_name(unknown);
                 let text = |amount: &shapes::Amount| amount.text(&name, &words::short_number);
+                let (params, macs) = (&cost.total.params, &cost.total.macs);
+                let factors = params.terms().chain(macs.terms()).flat_map(|(factors, _)| factors);
+                let mut numbers: Vec<_> = factors.map(|(unknown, _)| *unknown).collect();
+                numbers.sort_unstable();
+                numbers.dedup();
+                let unknowns = numbers.iter().take(MOST_UNKNOWNS).filter_map(|&number| {
+                    let unknown = cost.unknowns.get(number as usize)?;
+                    Some(format!("{} is {}", unknown.name, unknown.what))
+                });
                 let kind = LensKind::Cost {
-                    params: text(&cost.total.params),
-                    macs: text(&cost.total.macs),
+                    params: text(params),
+                    macs: text(macs),
+                    unknowns: unknowns.collect(),
                 };
                 found.push(Lens { range, kind });
             }
@@ -82,7 +103,8 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
 /// Where each function and type of a module is used, all in one pass.
 fn uses(db: &dyn Db, module: Module<'_>) -> FxHashMap<(DefKind, Name), Vec<TextRange>> {
     let mut found: FxHashMap<(DefKind, Name), Vec<TextRange>> = FxHashMap::default();
-    let mut add = |kind, name: &Name, range| found.entry((kind, name.clone())).or_default().push(range);
+    let mut add =
+        |kind, name: &Name, range| found.entry((kind, name.clone())).or_default().push(range);
     let of_type = |range: TextRange, name: &Name, base: TextSize| {
         TextRange::at(range.start() + base, TextSize::of(name.as_str()))
     };
@@ -143,9 +165,10 @@ def @main(%x: Tensor[(3, 4096), float32], %w: Tensor[(4096, 4096), float32]) {
         expect![[r#"
             Pair: 2 references
             @layer: 2 references
-            @layer: 64 parameters, 64·n1 MACs
+            @layer: 64 parameters, 64·n1 MACs, where n1 is axis 0 of `%x`
             @none: 0 references
             @main: 16.8 M parameters, 50.3 M MACs
-        "#]].assert_eq(&out);
+        "#]]
+        .assert_eq(&out);
     }
 }

@@ -1,7 +1,7 @@
 //! Places that a text names: files in comments, entries of the metadata section.
 
 use semantics::{Db, DefKind, SourceFile, modules};
-use syntax::{Node, SyntaxKind, TextRange, TextSize, Token};
+use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token};
 
 /// The most links of a file. An editor asks for them all at once.
 const MOST: usize = 20_000;
@@ -45,14 +45,24 @@ pub fn links(db: &dyn Db, file: SourceFile) -> Vec<Link> {
         })
         .collect();
     let mut found = Vec::new();
-    for (count, node) in Node::root(&parse.green).descendants().enumerate() {
-        if count % 4096 == 0 {
+    let mut stack = vec![Node::root(&parse.green)];
+    let mut count = 0u32;
+    while let Some(node) = stack.pop() {
+        count += 1;
+        if count.is_multiple_of(4096) {
             db.unwind_if_revision_cancelled();
         }
         if found.len() >= MOST {
             break;
         }
-        for token in node.tokens() {
+        for element in node.elements() {
+            let token = match element {
+                NodeOrToken::Token(token) => token,
+                NodeOrToken::Node(child) => {
+                    stack.push(child);
+                    continue;
+                }
+            };
             match token.kind() {
                 kind if kind.is_trivia() && kind != SyntaxKind::WHITESPACE => {
                     in_comment(token, &mut found);

@@ -74,8 +74,17 @@ fn inside(node: Node<'_>) -> Option<TextRange> {
     use SyntaxKind::*;
     if !matches!(
         node.kind(),
-        BLOCK | CONSTRUCTOR_LIST | ARM_LIST | PARAM_LIST | ARG_LIST | TUPLE_EXPR | TUPLE_TYPE
-            | ATTR_LIST | ATTR_MAP | SHAPE | TYPE_PARAM_LIST
+        BLOCK
+            | CONSTRUCTOR_LIST
+            | ARM_LIST
+            | PARAM_LIST
+            | ARG_LIST
+            | TUPLE_EXPR
+            | TUPLE_TYPE
+            | ATTR_LIST
+            | ATTR_MAP
+            | SHAPE
+            | TYPE_PARAM_LIST
     ) {
         return None;
     }
@@ -143,7 +152,9 @@ mod tests {
 
     #[test]
     fn between_words_and_in_nothing() {
-        check("def @f(%x: Tensor[(2, $03), int8]) { %x }", expect![[r#"
+        check(
+            "def @f(%x: Tensor[(2, $03), int8]) { %x }",
+            expect![[r#"
             "3"
             "2, 3"
             "(2, 3)"
@@ -151,12 +162,19 @@ mod tests {
             "%x: Tensor[(2, 3), int8]"
             "(%x: Tensor[(2, 3), int8])"
             "def @f(%x: Tensor[(2, 3), int8]) { %x }"
-        "#]]);
-        check("def @f() { 1 }\n\n$0", expect![[r#"
+        "#]],
+        );
+        check(
+            "def @f() { 1 }\n\n$0",
+            expect![[r#"
             "def @f() { 1 }\n\n"
-        "#]]);
-        check("def @f( { (1, $0", expect![[r#"
+        "#]],
+        );
+        check(
+            "def @f( { (1, $0",
+            expect![[r#"
             "def @f( { (1, "
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -164,14 +164,14 @@ pub fn shapes(db: &dyn Db, file: SourceFile, name: Option<&str>) -> Vec<Function
         None => matches!(def.kind(db), DefKind::Fn | DefKind::Expr),
     };
     let defs: Vec<Def<'_>> = all_defs(db, file).filter(wanted).collect();
-    let mut reporter = Reporter::new(db);
+    let mut reporter = Reporter::new(db, true);
     let found = defs.into_iter().filter_map(|def| reporter.report(def));
     found.filter(|f| name.is_some() || !f.rows.is_empty() || !f.functions.is_empty()).collect()
 }
 
 /// What one run of each of `defs` takes, for those that compute something.
 pub fn totals<'db>(db: &'db dyn Db, defs: &[Def<'db>]) -> Vec<Option<FunctionShapes>> {
-    let mut reporter = Reporter::new(db);
+    let mut reporter = Reporter::new(db, false);
     defs.iter().map(|&def| reporter.summary(def)).collect()
 }
 

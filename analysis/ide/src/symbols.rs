@@ -256,7 +256,8 @@ mod tests {
             Type T 5..6 None
             Constructor A 9..10 Some("T")
             Constructor B 19..20 Some("T")
-            Function @f 27..29 None"#]].assert_eq(&shown.join("\n"));
+            Function @f 27..29 None"#]]
+        .assert_eq(&shown.join("\n"));
     }
 
     #[test]

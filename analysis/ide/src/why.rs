@@ -4,7 +4,10 @@ use semantics::{Db, SourceFile, Step, chain_of};
 use syntax::{TextRange, TextSize};
 use types::Type;
 
-use crate::{hover::type_text, place::{Symbol, place_at}};
+use crate::{
+    hover::type_text,
+    place::{Symbol, place_at},
+};
 
 /// How many steps of a chain are shown.
 const MOST_STEPS: usize = 40;
@@ -120,9 +123,10 @@ mod tests {
         };
         let mut out = why.markdown();
         for dimension in &why.dimensions {
-            let texts = dimension.steps.iter().map(|step| {
-                &fixture.text[std::ops::Range::<usize>::from(step.range)]
-            });
+            let texts = dimension
+                .steps
+                .iter()
+                .map(|step| &fixture.text[std::ops::Range::<usize>::from(step.range)]);
             out += &format!("{:?}\n", texts.collect::<Vec<_>>());
         }
         expected.assert_eq(&out);

@@ -1,9 +1,6 @@
 //! The rows of one function, and what a run of it takes.
 
-use std::{
-    collections::BTreeMap,
-    rc::Rc,
-};
+use std::{collections::BTreeMap, rc::Rc};
 
 use operators::{Cost, CostCall, Operator};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,7 +10,7 @@ use semantics::{
     global,
     scope::Binding,
 };
-use syntax::{TextRange, TextSize};
+use syntax::{NodeOrToken, SyntaxKind, TextRange, TextSize};
 use types::Type;
 
 use super::{
@@ -64,6 +61,7 @@ struct Summary<'db> {
 /// Makes reports; what it has found of a function is not looked for again.
 pub(super) struct Reporter<'db> {
     db: &'db dyn Db,
+    with_spans: bool,
     data: FxHashMap<Def<'db>, Rc<Data<'db>>>,
     origins: FxHashMap<Def<'db>, Origins>,
     sizes: Sizes,
@@ -80,9 +78,11 @@ struct Done<'db> {
 }
 
 impl<'db> Reporter<'db> {
-    pub(super) fn new(db: &'db dyn Db) -> Reporter<'db> {
+    /// `with_spans`: what `span=` comments say is looked up, which takes a look at every token.
+    pub(super) fn new(db: &'db dyn Db, with_spans: bool) -> Reporter<'db> {
         Reporter {
             db,
+            with_spans,
             data: FxHashMap::default(),
             origins: FxHashMap::default(),
             sizes: Sizes::default(),
@@ -114,7 +114,12 @@ impl<'db> Reporter<'db> {
         Some(report)
     }
 
-    fn shapes(&mut self, data: &Rc<Data<'db>>, which: Which, depth: usize) -> Option<FunctionShapes> {
+    fn shapes(
+        &mut self,
+        data: &Rc<Data<'db>>,
+        which: Which,
+        depth: usize,
+    ) -> Option<FunctionShapes> {
         let done = self.done(data, which, depth)?;
         let mut report = named(data, which);
         report.rows = done.rows.clone();
@@ -138,18 +143,13 @@ impl<'db> Reporter<'db> {
         if !matches!(def.kind(self.db), DefKind::Fn | DefKind::Expr) {
             return None;
         }
-        let data = Rc::new(Data::new(View::new(self.db, def)?));
+        let data = Rc::new(Data::new(View::new(self.db, def)?, self.with_spans));
         self.data.insert(def, data.clone());
         Some(data)
     }
 
     /// Looks at a function, unless that is going on already: then it calls itself.
-    fn done(
-        &mut self,
-        data: &Rc<Data<'db>>,
-        which: Which,
-        depth: usize,
-    ) -> Option<Rc<Done<'db>>> {
+    fn done(&mut self, data: &Rc<Data<'db>>, which: Which, depth: usize) -> Option<Rc<Done<'db>>> {
         let key = (data.view.def, which);
         if let Some(done) = self.known.get(&key) {
             return Some(done.clone());
@@ -473,7 +473,7 @@ struct Code {
 }
 
 impl<'db> Data<'db> {
-    fn new(view: View<'db>) -> Data<'db> {
+    fn new(view: View<'db>, with_spans: bool) -> Data<'db> {
         let mut values = FxHashMap::default();
         let mut names = FxHashMap::default();
         for (number, unit) in view.body.units.iter().enumerate() {
@@ -485,12 +485,19 @@ impl<'db> Data<'db> {
             }
         }
         let mut spans = Vec::new();
-        if view.body.units.iter().any(|unit| !unit.evidence.is_empty()) {
-            for node in view.def.node(view.db).descendants() {
-                for token in node.tokens().filter(|token| token.kind().is_trivia()) {
-                    if let Some((_, span)) = token.text().rsplit_once("span=") {
-                        let span = span.trim_end_matches("*/").trim();
-                        spans.push((token.start(), span.to_owned()));
+        if with_spans && view.body.units.iter().any(|unit| !unit.evidence.is_empty()) {
+            let mut stack = vec![view.def.node(view.db)];
+            while let Some(node) = stack.pop() {
+                for element in node.elements() {
+                    match element {
+                        NodeOrToken::Node(child) => stack.push(child),
+                        NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
+                            if let Some((_, span)) = token.text().rsplit_once("span=") {
+                                let span = span.trim_end_matches("*/").trim();
+                                spans.push((token.start(), span.to_owned()));
+                            }
+                        }
+                        NodeOrToken::Token(_) => {}
                     }
                 }
             }
@@ -637,11 +644,8 @@ impl<'db> Data<'db> {
         if operator.variadic || call.args.len() == 1 && keeps_data(operator) {
             return Vec::new();
         }
-        let leaves: Vec<Option<Leaf>> = call
-            .args
-            .iter()
-            .map(|&expr| self.leaf(Spot { unit: spot.unit, expr }))
-            .collect();
+        let leaves: Vec<Option<Leaf>> =
+            call.args.iter().map(|&expr| self.leaf(Spot { unit: spot.unit, expr })).collect();
         let names = operator.args;
         let mut found = Vec::new();
         for (at, leaf) in leaves.iter().enumerate() {
@@ -668,13 +672,8 @@ impl<'db> Data<'db> {
         let unit = self.view.unit(spot.unit);
         let Expr::Call(id) = unit.expr(spot.expr) else { return Vec::new() };
         let mut found: Vec<Input> = Vec::new();
-        let mut stack: Vec<Spot> = unit
-            .call(*id)
-            .args
-            .iter()
-            .rev()
-            .map(|&expr| Spot { unit: spot.unit, expr })
-            .collect();
+        let mut stack: Vec<Spot> =
+            unit.call(*id).args.iter().rev().map(|&expr| Spot { unit: spot.unit, expr }).collect();
         for _ in 0..MAX_SOURCES {
             let Some(next) = stack.pop() else { break };
             let value = self.resolve(next);
@@ -712,9 +711,20 @@ impl<'db> Data<'db> {
 fn keeps_data(operator: &Operator) -> bool {
     matches!(
         operator.name,
-        "transpose" | "reshape" | "cast" | "expand_dims" | "squeeze" | "layout_transform"
-            | "nn.batch_flatten" | "contrib_reverse_reshape" | "copy" | "annotation.stop_fusion"
-            | "device_copy" | "on_device" | "nn.contrib_dense_pack"
+        "transpose"
+            | "reshape"
+            | "broadcast_to"
+            | "cast"
+            | "expand_dims"
+            | "squeeze"
+            | "layout_transform"
+            | "nn.batch_flatten"
+            | "contrib_reverse_reshape"
+            | "copy"
+            | "annotation.stop_fusion"
+            | "device_copy"
+            | "on_device"
+            | "nn.contrib_dense_pack"
     )
 }
 
@@ -723,9 +733,25 @@ fn is_index(name: &str) -> bool {
     name.contains("ind")
         || matches!(
             name,
-            "shape" | "newshape" | "new_shape" | "prev_shape" | "begin" | "end" | "strides"
-                | "axis" | "axes" | "size" | "k" | "reps" | "depth" | "condition"
-                | "valid_length" | "sequence_length" | "seq_lengths" | "key" | "pad_width"
+            "shape"
+                | "newshape"
+                | "new_shape"
+                | "prev_shape"
+                | "begin"
+                | "end"
+                | "strides"
+                | "axis"
+                | "axes"
+                | "size"
+                | "k"
+                | "reps"
+                | "depth"
+                | "condition"
+                | "valid_length"
+                | "sequence_length"
+                | "seq_lengths"
+                | "key"
+                | "pad_width"
         )
 }
 

@@ -2,7 +2,9 @@
 
 use tower_lsp::{
     jsonrpc::Result,
-    lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams},
+    lsp_types::{
+        Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams,
+    },
 };
 
 use crate::lsp::owner::Snapshot;

@@ -48,12 +48,13 @@ pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Resul
 }
 
 /// Why the expression at a place has its shape; `null` where no tensor is.
-pub(in crate::lsp) fn why(snapshot: &Snapshot, params: TextDocumentPositionParams) -> Result<Value> {
+pub(in crate::lsp) fn why(
+    snapshot: &Snapshot,
+    params: TextDocumentPositionParams,
+) -> Result<Value> {
     let (document, offset) = snapshot.place(&params)?;
     let why = why_shape(&snapshot.db, document.file, offset);
-    Ok(why.map_or(Value::Null, |why| {
-        json_why(snapshot, &params.text_document.uri, document, &why)
-    }))
+    Ok(why.map_or(Value::Null, |why| json_why(snapshot, &params.text_document.uri, document, &why)))
 }
 
 fn json_why(snapshot: &Snapshot, uri: &Url, document: &Document, why: &Why) -> Value {

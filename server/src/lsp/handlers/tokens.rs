@@ -174,8 +174,7 @@ fn parts(
         let Some(&first) = tokens.first() else { continue };
         let at = LineColumn { line: first.delta_line, column: first.delta_start };
         let delta = distance(last, behind(start, at));
-        let first =
-            SemanticToken { delta_line: delta.line, delta_start: delta.column, ..first };
+        let first = SemanticToken { delta_line: delta.line, delta_start: delta.column, ..first };
         last = behind(start, end);
         parts.push(Part { words: segment.words.clone(), tokens, last: end, first });
     }
@@ -240,8 +239,7 @@ fn difference(old: &[Part], new: &[Part]) -> Vec<SemanticTokensEdit> {
     let back = rest.take_while(same).count();
     let count = |parts: &[Part]| parts.iter().map(|part| part.tokens.len()).sum::<usize>();
     let all = |parts: &[Part]| parts.iter().flat_map(Part::all).collect::<Vec<SemanticToken>>();
-    let (gone, come) =
-        (all(&old[front..old.len() - back]), all(&new[front..new.len() - back]));
+    let (gone, come) = (all(&old[front..old.len() - back]), all(&new[front..new.len() - back]));
     let head = gone.iter().zip(&come).take_while(|(a, b)| a == b).count();
     let tails = gone[head..].iter().rev().zip(come[head..].iter().rev());
     let tail = tails.take_while(|(a, b)| a == b).count();
@@ -291,7 +289,12 @@ mod tests {
 
     use super::*;
 
-    fn encoded(db: &Database, file: semantics::SourceFile, text: &str, old: Option<&Encoded>) -> Encoded {
+    fn encoded(
+        db: &Database,
+        file: semantics::SourceFile,
+        text: &str,
+        old: Option<&Encoded>,
+    ) -> Encoded {
         let highlights = highlight(db, file, old.map(|old| &old.highlights));
         let encoding = Encoding::Utf16;
         let parts = parts(&highlights, &LineIndex::new(text), encoding, old);
