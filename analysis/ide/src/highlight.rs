@@ -321,11 +321,12 @@ impl<'db> Pieces<'db> {
         last: &mut (usize, u64),
     ) {
         match element {
-            NodeOrToken::Token(token) => match kind_of_word(token, parent) {
+            NodeOrToken::Token(token) => {
                 // A keyword of the header, or a comment: its text says all.
-                Some(_) => self.comment(token, base),
-                None => {}
-            },
+                if kind_of_word(token, parent).is_some() {
+                    self.comment(token, base);
+                }
+            }
             NodeOrToken::Node(node) => {
                 if !self.wants(node.range() + base) {
                     return;

@@ -13,6 +13,8 @@ use syntax::{
     ast::{self, AstNode},
 };
 
+use types::FuncType;
+
 use crate::place::trimmed;
 
 /// An entry of an outline.
@@ -131,15 +133,7 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
             let view = View::new(db, def)?;
             let is_fn = def.kind(db) == DefKind::Fn;
             let detail = view.inference.signature.as_ref().map(|ty| match ty.as_func() {
-                Some(func) if is_fn => {
-                    let params = func.params.len();
-                    let params = if params == 1 {
-                        "1 parameter".into()
-                    } else {
-                        format!("{params} parameters")
-                    };
-                    short(&format!("{params} → {}", func.ret))
-                }
+                Some(func) if is_fn => signature_text(func),
                 _ => short(&ty.to_string()),
             });
             let children = functions_in(&view);
@@ -151,6 +145,15 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
             }
         }
     })
+}
+
+/// `2 parameters → int32`
+fn signature_text(func: &FuncType) -> String {
+    let params = match func.params.len() {
+        1 => "1 parameter".to_owned(),
+        n => format!("{n} parameters"),
+    };
+    short(&format!("{params} → {}", func.ret))
 }
 
 /// A definition, as a list of everything in a workspace shows it.
@@ -197,14 +200,15 @@ fn functions_in(view: &View<'_>) -> Vec<Symbol> {
         if !matches!(unit.kind, UnitKind::Let | UnitKind::Graph) {
             continue;
         }
-        let (Some(binder), Some(root)) = (unit.binds, unit.root) else { continue };
+        let (Some(bound), Some(root)) = (unit.binds, unit.root) else { continue };
         if !matches!(unit.expr(root), Expr::Fn(_)) {
             continue;
         }
-        let binder = unit.binder(binder);
+        let binder = unit.binder(bound);
+        let ty = view.unit_types(number).binder(bound);
         found.push(Symbol {
             name: binder.name.to_string(),
-            detail: None,
+            detail: ty.as_func().map(signature_text),
             kind: SymbolKind::Function,
             full: view.place(number, TextRange::up_to(unit.len.into())),
             focus: view.place(number, binder.range),
@@ -280,7 +284,7 @@ def @f(%x: int32, %y: float32) -> int32 {
               Constructor Cons (A, List[A])
               Constructor Nil 
             Function @f 2 parameters → int32
-              Function %g 
+              Function %g 1 parameter → int32
         "#]]
         .assert_eq(&out);
     }

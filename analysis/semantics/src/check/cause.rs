@@ -126,8 +126,7 @@ pub(super) fn of(
     }
     // What does not suit an operator by itself suits another.
     let one_sided = cause.values.len() < 2 && cause.parameter.is_none();
-    if one_sided
-        && !matches!(finding, Finding::Relation { reason, .. } if reason.code == "rank-mismatch")
+    if one_sided && !matches!(finding, Finding::Relation { reason, .. } if reason.code == "rank-mismatch")
     {
         cause.values.clear();
     }
