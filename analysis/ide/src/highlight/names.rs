@@ -45,11 +45,19 @@ impl<'db> ModuleNames<'db> {
     pub(super) fn new(db: &'db dyn Db, module: Module<'db>) -> ModuleNames<'db> {
         let types = module_types(db, module);
         let mut hasher = FxHasher::default();
-        for &def in module.items(db).iter().filter(|def| def.kind(db) == DefKind::Type) {
-            def.name(db).hash(&mut hasher);
-            let adt = types.adt(def.name(db));
+        // Which names are the module's own, and which the prelude's, colours the whole module: it
+        // is looked at anew when a name is defined that was not, or ceases to be.
+        semantics::prelude(db).is_some().hash(&mut hasher);
+        for &def in module.items(db) {
+            let kind = def.kind(db);
+            if matches!(kind, DefKind::Fn | DefKind::Type | DefKind::Tir) {
+                (kind, def.name(db)).hash(&mut hasher);
+            }
+            let adt = if kind == DefKind::Type { types.adt(def.name(db)) } else { None };
             for constructor in adt.into_iter().flat_map(|adt| &adt.constructors) {
                 constructor.name.hash(&mut hasher);
+                // Globals of the prelude are about its types, and not about others of the name.
+                constructor.fields.iter().for_each(|field| field.to_string().hash(&mut hasher));
             }
         }
         let globals = RefCell::default();
@@ -147,9 +155,6 @@ impl<'db> DefNames<'db> {
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         for &binder in params.iter().chain(&unit.binds) {
             code.of(Binding { unit: number as u32, binder }).hash(&mut hasher);
-        }
-        for (name, _) in unit.globals() {
-            self.module.global(name).hash(&mut hasher);
         }
         hasher.finish()
     }
