@@ -121,6 +121,23 @@ fn semantic_tokens_whole_and_as_a_change() {
     assert!(!tokens.is_empty());
 }
 
+/// What a grammar colours need not be sent to a client that has one.
+#[test]
+fn semantic_tokens_beside_a_grammar() {
+    let ability = json!({
+        "requests": { "full": true }, "tokenTypes": [], "tokenModifiers": [], "formats": [],
+        "augmentsSyntaxTokens": true,
+    });
+    let ability = json!({ "textDocument": { "semanticTokens": ability } });
+    let mut client = Client::start_with(ability, Value::Null);
+    client.open(URI, "def @f(%x: int32) { /* c */ add(%x, 1) }");
+    let full = client.request("textDocument/semanticTokens/full", document());
+    let tokens = decoded(&numbers(&full["result"]["data"]));
+    let places: Vec<u64> = tokens.iter().map(|token| token[1]).collect();
+    // `@f`, `%x`, `int32`, `add`, `%x`
+    assert_eq!(places, [4, 7, 11, 28, 32]);
+}
+
 #[test]
 fn marks_folds_and_selections() {
     let mut client = opened(SMALL);

@@ -69,6 +69,14 @@ impl TokenKind {
     ];
 }
 
+impl TokenKind {
+    /// Whether a grammar of regular expressions knows such words as well.
+    pub fn is_syntax(self) -> bool {
+        use TokenKind::*;
+        matches!(self, Keyword | Number | String | Comment)
+    }
+}
+
 /// What else is to be said of a word: bits.
 pub mod modifier {
     /// The name is declared here.
@@ -504,7 +512,7 @@ impl<'w, 'db> Walk<'w, 'db> {
                 let len = TextSize::of("#[metadata]").min(range.len());
                 self.add(TextRange::at(range.start(), len), TokenKind::Meta, 0);
             }
-            BLOCK_COMMENT | BANNER | STRING => {
+            BLOCK_COMMENT | LINE_COMMENT | HASH_COMMENT | BANNER | STRING => {
                 let kind =
                     if token.kind() == STRING { TokenKind::String } else { TokenKind::Comment };
                 lines_of(token.text(), range.start() - self.base, kind, 0, self.to);

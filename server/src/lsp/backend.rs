@@ -79,6 +79,7 @@ impl LanguageServer for Backend {
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
+            has_grammar: tokens::has_grammar(abilities),
             commands: convert::commands(abilities.experimental.as_ref()),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
         })));

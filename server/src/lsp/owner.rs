@@ -86,6 +86,8 @@ pub(super) struct ClientAbilities {
     pub(super) pulls: bool,
     /// The commands that it runs when they are clicked.
     pub(super) commands: Vec<String>,
+    /// It colours words by a grammar, too.
+    pub(super) has_grammar: bool,
 }
 
 /// Where everything arrives.
@@ -165,6 +167,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 progress: false,
                 pulls: false,
                 commands: Vec::new(),
+                has_grammar: false,
             },
             files: HashMap::new(),
             published: HashMap::new(),
@@ -222,7 +225,8 @@ impl Owner {
         match event {
             Event::Client(client) => {
                 self.client = *client;
-                self.session.set_commands(std::mem::take(&mut self.client.commands));
+                let commands = std::mem::take(&mut self.client.commands);
+                self.session.set_client(commands, self.client.has_grammar);
             }
             Event::Initialized => {
                 if self.client.watch_configuration {

@@ -9,6 +9,8 @@ use super::{handlers::tokens, workspace::Workspace};
 pub(super) struct Session {
     /// The tokens that the client has of each document.
     pub(super) tokens: tokens::Sent,
+    /// The client colours words by a grammar, too.
+    has_grammar: OnceLock<bool>,
     /// Commands that the client runs when they are clicked.
     commands: OnceLock<Vec<String>>,
     /// The files of the workspace.
@@ -16,10 +18,17 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Learns which commands the client runs when they are clicked.
-    pub(super) fn set_commands(&self, commands: Vec<String>) {
+    /// Learns which commands the client runs when they are clicked, and whether it colours words by
+    /// a grammar, too.
+    pub(super) fn set_client(&self, commands: Vec<String>, has_grammar: bool) {
         // A client says it once.
         let _ = self.commands.set(commands);
+        let _ = self.has_grammar.set(has_grammar);
+    }
+
+    /// Whether the client colours words by a grammar, too.
+    pub(super) fn has_grammar(&self) -> bool {
+        self.has_grammar.get().copied().unwrap_or(false)
     }
 
     /// Whether the client runs `command` when it is clicked.

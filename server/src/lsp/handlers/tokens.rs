@@ -17,8 +17,8 @@ use syntax::{Encoding, LineColumn, LineIndex, TextRange};
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
-        SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens,
-        SemanticTokensDelta, SemanticTokensDeltaParams, SemanticTokensEdit,
+        ClientCapabilities, SemanticToken, SemanticTokenModifier, SemanticTokenType,
+        SemanticTokens, SemanticTokensDelta, SemanticTokensDeltaParams, SemanticTokensEdit,
         SemanticTokensFullDeltaResult, SemanticTokensFullOptions, SemanticTokensLegend,
         SemanticTokensOptions, SemanticTokensParams, SemanticTokensRangeParams,
         SemanticTokensRangeResult, SemanticTokensResult, Url,
@@ -61,6 +61,13 @@ pub(in crate::lsp) fn options() -> SemanticTokensOptions {
     }
 }
 
+/// Whether a client colours words by a grammar, too, and says so.
+pub(in crate::lsp) fn has_grammar(client: &ClientCapabilities) -> bool {
+    let document = client.text_document.as_ref();
+    let tokens = document.and_then(|document| document.semantic_tokens.as_ref());
+    tokens.and_then(|tokens| tokens.augments_syntax_tokens).unwrap_or(false)
+}
+
 /// What each document's client was sent last.
 #[derive(Default)]
 pub(in crate::lsp) struct Sent {
@@ -82,9 +89,25 @@ impl Sent {
 /// The tokens of a document.
 struct Encoded {
     id: String,
-    encoding: Encoding,
+    form: Form,
     highlights: Highlights,
     parts: Vec<Part>,
+}
+
+/// How a client wants its tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Form {
+    /// The units of columns.
+    encoding: Encoding,
+    /// Only what a grammar cannot know: the client has one. Half of the tokens of a printed module
+    /// are comments and numbers.
+    meaning_only: bool,
+}
+
+impl Form {
+    fn of(snapshot: &Snapshot) -> Form {
+        Form { encoding: snapshot.encoding, meaning_only: snapshot.session.has_grammar() }
+    }
 }
 
 /// The tokens of a segment.
@@ -127,11 +150,13 @@ fn encode(
     segment: &Segment,
     start: LineColumn,
     lines: &LineIndex,
-    encoding: Encoding,
+    form: Form,
 ) -> (Arc<[SemanticToken]>, LineColumn) {
-    let mut walk = lines.walk(encoding);
+    let mut walk = lines.walk(form.encoding);
     let mut before = start;
-    let tokens = segment.words.list.iter().map(|word| {
+    let words = segment.words.list.iter();
+    let words = words.filter(|word| !(form.meaning_only && word.kind.is_syntax()));
+    let tokens = words.map(|word| {
         let range = word.range + segment.start;
         let at = walk.line_column(range.start());
         let end = walk.line_column(range.end());
@@ -153,23 +178,23 @@ fn encode(
 fn parts(
     highlights: &Highlights,
     lines: &LineIndex,
-    encoding: Encoding,
+    form: Form,
     before: Option<&Encoded>,
 ) -> Vec<Part> {
     let known: HashMap<*const Words, &Part> = match before {
-        Some(before) if before.encoding == encoding => {
+        Some(before) if before.form == form => {
             before.parts.iter().map(|part| (Arc::as_ptr(&part.words), part)).collect()
         }
         _ => HashMap::new(),
     };
-    let mut walk = lines.walk(encoding);
+    let mut walk = lines.walk(form.encoding);
     let mut last = LineColumn { line: 0, column: 0 };
     let mut parts = Vec::with_capacity(highlights.segments.len());
     for segment in &highlights.segments {
         let start = walk.line_column(segment.start);
         let (tokens, end) = match known.get(&Arc::as_ptr(&segment.words)) {
             Some(part) => (part.tokens.clone(), part.last),
-            None => encode(segment, start, lines, encoding),
+            None => encode(segment, start, lines, form),
         };
         let Some(&first) = tokens.first() else { continue };
         let at = LineColumn { line: first.delta_line, column: first.delta_start };
@@ -191,10 +216,10 @@ fn current(
     let before = sent.with(|last| last.get(uri).cloned());
     let old = before.as_ref().map(|before| &before.highlights);
     let highlights = highlight(&snapshot.db, document.file, old);
-    let encoding = snapshot.encoding;
-    let parts = parts(&highlights, &document.lines, encoding, before.as_deref());
+    let form = Form::of(snapshot);
+    let parts = parts(&highlights, &document.lines, form, before.as_deref());
     let id = sent.count.fetch_add(1, Ordering::Relaxed).to_string();
-    let encoded = Arc::new(Encoded { id, encoding, highlights, parts });
+    let encoded = Arc::new(Encoded { id, form, highlights, parts });
     sent.with(|last| last.insert(uri.clone(), encoded.clone()));
     (encoded, before)
 }
@@ -277,7 +302,7 @@ pub(in crate::lsp) fn range(
             segment.words = Arc::new(segment.words.only(is_inside));
         }
     }
-    let parts = parts(&highlights, &document.lines, encoding, None);
+    let parts = parts(&highlights, &document.lines, Form::of(snapshot), None);
     let data = parts.iter().flat_map(Part::all).collect();
     Ok(Some(SemanticTokensRangeResult::Tokens(SemanticTokens { result_id: None, data })))
 }
@@ -296,9 +321,9 @@ mod tests {
         old: Option<&Encoded>,
     ) -> Encoded {
         let highlights = highlight(db, file, old.map(|old| &old.highlights));
-        let encoding = Encoding::Utf16;
-        let parts = parts(&highlights, &LineIndex::new(text), encoding, old);
-        Encoded { id: String::new(), encoding, highlights, parts }
+        let form = Form { encoding: Encoding::Utf16, meaning_only: false };
+        let parts = parts(&highlights, &LineIndex::new(text), form, old);
+        Encoded { id: String::new(), form, highlights, parts }
     }
 
     /// Where each token stands, as an editor finds it.
