@@ -37,6 +37,11 @@ impl Analyzer {
         Looked { parse, diagnostics: semantics::check_file(&self.db, self.file) }
     }
 
+    /// What the functions of the text that was checked last compute; with a name, those of it.
+    pub(crate) fn shapes(&self, name: Option<&str>) -> Vec<ide::shapes::FunctionShapes> {
+        ide::shapes::shapes(&self.db, self.file, name)
+    }
+
     /// The types in the text that was checked last.
     pub(crate) fn types(&self) -> Vec<semantics::TypeAt> {
         semantics::types_in(&self.db, self.file)

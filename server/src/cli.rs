@@ -4,6 +4,7 @@ mod batch;
 mod check;
 mod explain;
 mod operators;
+mod shapes;
 mod types;
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
@@ -28,6 +29,8 @@ enum Command {
     Check(CheckArgs),
     /// Print the type of every expression, parameter and variable as JSON Lines
     Types(TypesArgs),
+    /// Report shapes, parameters, multiply-accumulates and memory, operator by operator
+    Shapes(ShapesArgs),
     /// Explain a diagnostic code
     Explain {
         /// The code, as it stands in a message: `shape-mismatch`; without one, all are listed
@@ -76,6 +79,34 @@ struct TypesArgs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     reading: Reading,
+}
+
+#[derive(Args)]
+struct ShapesArgs {
+    /// A file, or `-` for standard input
+    path: PathBuf,
+    /// The function to report, such as `@main`; without one, all that compute something
+    #[arg(long, value_name = "@NAME")]
+    function: Option<String>,
+    /// How to report
+    #[arg(long, value_enum, default_value = "table")]
+    format: ShapesFormat,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ShapesFormat {
+    /// Columns for a terminal
+    Table,
+    /// One JSON document
+    Json,
+    /// One line a call, for spreadsheets
+    Csv,
+    /// A page for a browser
+    Html,
+    /// A graph for Graphviz
+    Dot,
 }
 
 #[derive(Args, Clone, Copy)]
@@ -169,6 +200,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Check(args)) if args.batch => batch::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Types(args)) => types::run(&args),
+        Some(Command::Shapes(args)) => shapes::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
         Some(Command::Operators { name, markdown }) => operators::run(name.as_deref(), markdown),
         Some(Command::Lsp) | None => match crate::lsp::serve() {

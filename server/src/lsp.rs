@@ -16,7 +16,9 @@ mod handlers;
 mod outgoing;
 mod owner;
 mod request;
+mod session;
 mod workers;
+mod workspace;
 
 use tower_lsp::{LspService, Server};
 
@@ -40,11 +42,14 @@ pub(crate) fn serve() -> Result<i32, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let farewell = runtime.block_on(async {
         let (mailbox, inbox) = owner::mailbox();
-        let (service, socket) = LspService::new(|client| {
+        let (service, socket) = LspService::build(|client| {
             let outgoing = outgoing::start(client);
             owner::start(inbox, mailbox.clone(), outgoing);
             backend::Backend::new(mailbox.clone())
-        });
+        })
+        .custom_method("relay/shapes", backend::Backend::shapes)
+        .custom_method("relay/whyShape", backend::Backend::why_shape)
+        .finish();
         let (gate, exited) = gate::Gate::new(service);
         let (wire, input) = tokio::io::duplex(1 << 20);
         let stdin = tokio::io::BufReader::with_capacity(1 << 16, tokio::io::stdin());

@@ -2,6 +2,7 @@
 
 mod human;
 mod machine;
+pub(crate) mod shapes;
 
 use std::sync::Arc;
 

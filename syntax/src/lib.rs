@@ -22,7 +22,7 @@ mod tree;
 
 pub use error::{SyntaxError, SyntaxErrorKind};
 pub use kind::{Relay, SyntaxKind};
-pub use line_index::{Encoding, LineColumn, LineIndex};
+pub use line_index::{Encoding, LineColumn, LineIndex, LineWalk};
 pub use node::{Element, Node, Token};
 pub use parser::ParseLimits;
 pub use reparse::Edit;

@@ -148,6 +148,11 @@ impl LineIndex {
         LineColumn { line: line as u32, column: offset - start - excess }
     }
 
+    /// Lines and columns of many offsets, the later ones behind the earlier.
+    pub fn walk(&self, encoding: Encoding) -> LineWalk<'_> {
+        LineWalk { index: self, encoding, line: 0, wide: 0 }
+    }
+
     /// The byte offset of a line and column. A column past the end of its line counts as the end
     /// of the line; a line past the last has no offset.
     pub fn offset(&self, position: LineColumn, encoding: Encoding) -> Option<TextSize> {
@@ -195,6 +200,48 @@ impl LineIndex {
         let start = *self.starts.get(line as usize)?;
         let end = self.starts.get(line as usize + 1).copied().unwrap_or(self.len);
         Some(TextRange::new(start.into(), end.into()))
+    }
+}
+
+/// A walk over a text. An offset behind the last one costs the lines and wide characters between
+/// the two, and not a search.
+#[derive(Clone, Debug)]
+pub struct LineWalk<'i> {
+    index: &'i LineIndex,
+    encoding: Encoding,
+    /// The line of the last offset.
+    line: usize,
+    /// How many wide characters end at or in front of the last offset.
+    wide: usize,
+}
+
+impl LineWalk<'_> {
+    /// The line and column of an offset at the start of a character.
+    pub fn line_column(&mut self, offset: TextSize) -> LineColumn {
+        let index = self.index;
+        let at = u32::from(offset).min(index.len);
+        if index.starts[self.line] > at {
+            self.line = index.line_of(at);
+            self.wide = index.wide.partition_point(|w| w.end <= at);
+        }
+        while index.starts.get(self.line + 1).is_some_and(|&next| next <= at) {
+            self.line += 1;
+        }
+        while index.wide.get(self.wide).is_some_and(|w| w.end <= at) {
+            self.wide += 1;
+        }
+        let start = index.starts[self.line];
+        let before = self.wide.checked_sub(1).map(|last| index.wide[last]);
+        let excess = match (before, self.encoding) {
+            (Some(wide), Encoding::Utf16) if wide.end > start => {
+                wide.utf16 - index.excess(start, self.encoding)
+            }
+            (Some(wide), Encoding::Utf32) if wide.end > start => {
+                wide.utf32 - index.excess(start, self.encoding)
+            }
+            _ => 0,
+        };
+        LineColumn { line: self.line as u32, column: at - start - excess }
     }
 }
 
@@ -262,6 +309,24 @@ mod tests {
                     back == Some(offset) || text[..offset.into()].ends_with('\r'),
                     "{offset:?}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_finds_what_a_search_finds() {
+        let text = "one é\r\n\ntwo 🚀 é x\rthree\n🚀";
+        let index = LineIndex::new(text);
+        let offsets: Vec<usize> = (0..=text.len()).filter(|&o| text.is_char_boundary(o)).collect();
+        for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+            for step in 1..5 {
+                let mut walk = index.walk(encoding);
+                // Back to the start in the end: slower, and right.
+                for &offset in offsets.iter().step_by(step).chain([&0, &4]) {
+                    let offset = TextSize::new(offset as u32);
+                    let found = walk.line_column(offset);
+                    assert_eq!(found, index.line_column(offset, encoding), "{offset:?}");
+                }
             }
         }
     }

@@ -43,7 +43,10 @@ pub fn binary() -> PathBuf {
 pub struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
-    incoming: Receiver<Value>,
+    incoming: Receiver<(Instant, Value)>,
+    /// When the last message that was waited for had arrived whole; reading what is in it took
+    /// longer.
+    pub arrived: Instant,
     /// Messages that nobody has asked for yet.
     pub unread: VecDeque<Value>,
     next_id: i64,
@@ -63,13 +66,22 @@ impl Client {
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let (sender, incoming) = channel();
         std::thread::spawn(move || {
-            while let Some(message) = read_message(&mut stdout) {
-                if sender.send(message).is_err() {
+            while let Some(body) = read_message(&mut stdout) {
+                let arrived = Instant::now();
+                let Ok(message) = serde_json::from_slice(&body) else { break };
+                if sender.send((arrived, message)).is_err() {
                     break;
                 }
             }
         });
-        Client { child, stdin, incoming, unread: VecDeque::new(), next_id: 1 }
+        Client {
+            child,
+            stdin,
+            incoming,
+            arrived: Instant::now(),
+            unread: VecDeque::new(),
+            next_id: 1,
+        }
     }
 
     /// Starts the server and shakes hands, with these capabilities and options.
@@ -159,8 +171,11 @@ impl Client {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.incoming.recv_timeout(left) {
-                Ok(message) if wanted(&message) => return message,
-                Ok(message) => self.unread.push_back(message),
+                Ok((arrived, message)) if wanted(&message) => {
+                    self.arrived = arrived;
+                    return message;
+                }
+                Ok((_, message)) => self.unread.push_back(message),
                 Err(RecvTimeoutError::Timeout) => {
                     panic!("{what} did not come; unread: {:#?}", self.unread)
                 }
@@ -171,7 +186,7 @@ impl Client {
 
     /// Takes what arrives until nothing has for a while.
     pub fn drain(&mut self, quiet: Duration) -> Vec<Value> {
-        while let Ok(message) = self.incoming.recv_timeout(quiet) {
+        while let Ok((_, message)) = self.incoming.recv_timeout(quiet) {
             self.unread.push_back(message);
         }
         self.unread.drain(..).collect()
@@ -272,7 +287,7 @@ pub fn at(uri: &str, line: u32, character: u32) -> Value {
     })
 }
 
-fn read_message(from: &mut impl BufRead) -> Option<Value> {
+fn read_message(from: &mut impl BufRead) -> Option<Vec<u8>> {
     let mut length = 0;
     loop {
         let mut line = String::new();
@@ -289,5 +304,5 @@ fn read_message(from: &mut impl BufRead) -> Option<Value> {
     }
     let mut body = vec![0; length];
     from.read_exact(&mut body).ok()?;
-    serde_json::from_slice(&body).ok()
+    Some(body)
 }

@@ -29,6 +29,8 @@ pub struct Hover {
     pub range: TextRange,
     /// Markdown.
     pub markdown: String,
+    /// It is about a value that has a shape.
+    pub has_shape: bool,
 }
 
 /// What there is to say about what stands at `offset`.
@@ -37,7 +39,17 @@ pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
     if let Some((symbol, range)) = place.symbol(db)
         && let Some(markdown) = of_symbol(db, &place, &symbol)
     {
-        return Some(Hover { range: range + place.start(db), markdown });
+        let has_shape = match &symbol {
+            Symbol::Local(binding) => {
+                place.view.as_ref().is_some_and(|view| has_shape(view.binding_type(*binding)))
+            }
+            Symbol::Operator(_) | Symbol::Meta(_) => {
+                let (view, spot) = (place.view.as_ref(), place.expr());
+                view.zip(spot).is_some_and(|(view, spot)| has_shape(view.ty(spot)))
+            }
+            _ => false,
+        };
+        return Some(Hover { range: range + place.start(db), markdown, has_shape });
     }
     if place.token.kind().is_trivia() {
         return comment(db, &place, offset);
@@ -45,7 +57,17 @@ pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
     let view = place.view.as_ref()?;
     let spot = place.expr()?;
     let range = view.range(spot);
-    Some(Hover { range, markdown: of_expr(view, spot, None) })
+    let has_shape = has_shape(view.ty(spot));
+    Some(Hover { range, markdown: of_expr(view, spot, None), has_shape })
+}
+
+/// Whether a type has sizes to ask about.
+fn has_shape(ty: &Type) -> bool {
+    match ty {
+        Type::Tensor(tensor) => tensor.rank() > 0,
+        Type::Tuple(fields) => fields.iter().any(|field| matches!(field, Type::Tensor(_))),
+        _ => false,
+    }
 }
 
 /// A fenced block of Relay.
@@ -221,7 +243,7 @@ fn comment(db: &dyn Db, place: &Place<'_>, offset: TextSize) -> Option<Hover> {
         Subject::Expr(expr) => of_expr(view, Spot { unit, expr }, None),
         Subject::Binder(binder) => of_variable(view, Binding { unit: unit as u32, binder }),
     };
-    Some(Hover { range: range + place.start(db), markdown })
+    Some(Hover { range: range + place.start(db), markdown, has_shape: false })
 }
 
 /// Everything about an operator as markdown: its signature, what it computes, the shapes.

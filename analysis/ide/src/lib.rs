@@ -3,11 +3,22 @@
 //! Plain data in and out: a file and an offset go in, ranges, names and markdown come out. Nothing
 //! here is remembered; all of it is read off the database. Absent on purpose: LSP, JSON, threads.
 
+pub mod calls;
+pub mod folding;
+pub mod fuzzy;
 pub mod goto;
+pub mod highlight;
 pub mod hover;
+pub mod inlay;
+pub mod lens;
+pub mod links;
+pub mod occurrences;
 pub mod place;
 pub mod references;
+pub mod selection;
+pub mod shapes;
 pub mod symbols;
+pub mod why;
 pub mod words;
 
 #[cfg(test)]

@@ -8,7 +8,14 @@ use semantics::{
     body::{Expr, UnitKind},
     modules, type_def,
 };
-use syntax::TextRange;
+use syntax::{
+    Node, Parse, TextRange,
+    ast::{self, AstNode},
+};
+
+use types::FuncType;
+
+use crate::place::trimmed;
 
 /// An entry of an outline.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -126,15 +133,7 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
             let view = View::new(db, def)?;
             let is_fn = def.kind(db) == DefKind::Fn;
             let detail = view.inference.signature.as_ref().map(|ty| match ty.as_func() {
-                Some(func) if is_fn => {
-                    let params = func.params.len();
-                    let params = if params == 1 {
-                        "1 parameter".into()
-                    } else {
-                        format!("{params} parameters")
-                    };
-                    short(&format!("{params} → {}", func.ret))
-                }
+                Some(func) if is_fn => signature_text(func),
                 _ => short(&ty.to_string()),
             });
             let children = functions_in(&view);
@@ -148,6 +147,52 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
     })
 }
 
+/// `2 parameters → int32`
+fn signature_text(func: &FuncType) -> String {
+    let params = match func.params.len() {
+        1 => "1 parameter".to_owned(),
+        n => format!("{n} parameters"),
+    };
+    short(&format!("{params} → {}", func.ret))
+}
+
+/// A definition, as a list of everything in a workspace shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listed {
+    /// Its name, with the sigil.
+    pub name: String,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Where the name stands.
+    pub range: TextRange,
+    /// The type that it belongs to, if it is a constructor.
+    pub of: Option<String>,
+}
+
+/// What a text defines, as its tree alone tells: no query runs, and the tree need not be kept.
+pub fn listed(parse: &Parse) -> Vec<Listed> {
+    let mut found = Vec::new();
+    let mut add = |name: Option<ast::Name<'_>>, kind, of: Option<&str>| {
+        let Some(name) = name else { return };
+        let (text, range) = (name.text().into_owned(), trimmed(name.node()));
+        if !text.is_empty() {
+            found.push(Listed { name: text, kind, range, of: of.map(str::to_owned) });
+        }
+    };
+    for item in Node::root(&parse.green).children() {
+        if let Some(def) = ast::FnDef::cast(item) {
+            add(def.name(), SymbolKind::Function, None);
+        } else if let Some(def) = ast::TypeDef::cast(item) {
+            add(def.name(), SymbolKind::Type, None);
+            let owner = def.name().map(|name| name.text().into_owned());
+            for constructor in def.constructors().into_iter().flat_map(|list| list.constructors()) {
+                add(constructor.name(), SymbolKind::Constructor, owner.as_deref());
+            }
+        }
+    }
+    found
+}
+
 /// Functions that are bound to a name in a definition.
 fn functions_in(view: &View<'_>) -> Vec<Symbol> {
     let mut found = Vec::new();
@@ -155,14 +200,15 @@ fn functions_in(view: &View<'_>) -> Vec<Symbol> {
         if !matches!(unit.kind, UnitKind::Let | UnitKind::Graph) {
             continue;
         }
-        let (Some(binder), Some(root)) = (unit.binds, unit.root) else { continue };
+        let (Some(bound), Some(root)) = (unit.binds, unit.root) else { continue };
         if !matches!(unit.expr(root), Expr::Fn(_)) {
             continue;
         }
-        let binder = unit.binder(binder);
+        let binder = unit.binder(bound);
+        let ty = view.unit_types(number).binder(bound);
         found.push(Symbol {
             name: binder.name.to_string(),
-            detail: None,
+            detail: ty.as_func().map(signature_text),
             kind: SymbolKind::Function,
             full: view.place(number, TextRange::up_to(unit.len.into())),
             focus: view.place(number, binder.range),
@@ -172,7 +218,7 @@ fn functions_in(view: &View<'_>) -> Vec<Symbol> {
     found
 }
 
-fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     match text.char_indices().nth(DETAIL) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
@@ -203,6 +249,22 @@ mod tests {
     }
 
     #[test]
+    fn a_list_for_the_workspace() {
+        let text = "type T { A(int32), B }\ndef @f /* c */ () { 1 }\ndef () {}\n1";
+        let listed = listed(&syntax::parse(text));
+        let shown: Vec<String> = listed
+            .iter()
+            .map(|l| format!("{:?} {} {:?} {:?}", l.kind, l.name, l.range, l.of))
+            .collect();
+        expect![[r#"
+            Type T 5..6 None
+            Constructor A 9..10 Some("T")
+            Constructor B 19..20 Some("T")
+            Function @f 27..29 None"#]]
+        .assert_eq(&shown.join("\n"));
+    }
+
+    #[test]
     fn definitions_types_and_inner_functions() {
         let fixture = Fixture::new(
             "
@@ -222,7 +284,7 @@ def @f(%x: int32, %y: float32) -> int32 {
               Constructor Cons (A, List[A])
               Constructor Nil 
             Function @f 2 parameters → int32
-              Function %g 
+              Function %g 1 parameter → int32
         "#]]
         .assert_eq(&out);
     }

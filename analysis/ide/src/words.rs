@@ -30,6 +30,21 @@ pub fn number(n: u64) -> String {
     out
 }
 
+/// `11689512` → `11.7 M`, where a glance has to do.
+pub fn short_number(n: u64) -> String {
+    const UNITS: [&str; 5] = ["k", "M", "G", "T", "P"];
+    if n < 10_000 {
+        return number(n);
+    }
+    let mut size = n as f64 / 1000.0;
+    let mut unit = 0;
+    while size >= 999.95 && unit + 1 < UNITS.len() {
+        size /= 1000.0;
+        unit += 1;
+    }
+    format!("{size:.1} {}", UNITS[unit])
+}
+
 /// `1 byte`, `2 bytes`
 pub fn counted(n: u64, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number(n)) }
@@ -96,5 +111,7 @@ mod tests {
             ]
         );
         assert_eq!(number(802_816), "802,816");
+        let short = [0, 9_999, 10_000, 999_949, 999_950, 11_689_512, u64::MAX].map(short_number);
+        assert_eq!(short, ["0", "9,999", "10.0 k", "999.9 k", "1.0 M", "11.7 M", "18446.7 P"]);
     }
 }

@@ -27,8 +27,8 @@ pub mod scope;
 mod view;
 
 pub use check::{
-    Converted, MAX_DIAGNOSTICS, Step, apply, check_file, has_type_errors, is_fully_typed,
-    origin_of, to_tvm,
+    Converted, MAX_DIAGNOSTICS, Source, Step, apply, chain_of, check_file, has_type_errors,
+    is_fully_typed, origin_of, source_of, to_tvm,
 };
 pub use db::{Cache, Database, Db, QueryLog, Settings, SourceFile};
 pub use diagnostic::{Code, Diagnostic, Fix, Related, Severity, code_of, codes};

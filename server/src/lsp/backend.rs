@@ -4,7 +4,10 @@ use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 
 use super::{
     convert,
-    handlers::{self, actions, definition, diagnostics, hover, references, symbols},
+    handlers::{
+        self, actions, calls, definition, diagnostics, folding, hover, inlay, lens, links,
+        occurrences, references, selection, shapes, symbols, tokens, workspace,
+    },
     owner::{ClientAbilities, Event, Mailbox, Snapshot},
     request::{Request, Retry},
 };
@@ -37,6 +40,22 @@ impl Backend {
     }
 }
 
+/// Requests that the protocol does not know.
+impl Backend {
+    /// `relay/shapes`
+    pub(super) async fn shapes(&self, params: shapes::ShapesParams) -> Result<serde_json::Value> {
+        self.ask(params, Retry::Always, shapes::report).await
+    }
+
+    /// `relay/whyShape`
+    pub(super) async fn why_shape(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<serde_json::Value> {
+        self.ask(params, Retry::Never, shapes::why).await
+    }
+}
+
 #[tower_lsp::async_trait]
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
@@ -47,6 +66,11 @@ impl LanguageServer for Backend {
         let workspace = abilities.workspace.as_ref();
         let watched = workspace.and_then(|workspace| workspace.did_change_configuration);
         let window = abilities.window.as_ref();
+        let folders = match params.workspace_folders {
+            Some(folders) => folders.into_iter().map(|folder| folder.uri).collect(),
+            None => params.root_uri.into_iter().collect(),
+        };
+        self.mailbox.send(Event::Folders { added: folders, removed: Vec::new() });
         if let Some(options) = params.initialization_options {
             self.mailbox.send(Event::Settings(options));
         }
@@ -55,6 +79,8 @@ impl LanguageServer for Backend {
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
+            has_grammar: tokens::has_grammar(abilities),
+            commands: convert::commands(abilities.experimental.as_ref()),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
         })));
         Ok(InitializeResult {
@@ -93,6 +119,13 @@ impl LanguageServer for Backend {
         }
     }
 
+    async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
+        let uris =
+            |folders: Vec<WorkspaceFolder>| folders.into_iter().map(|folder| folder.uri).collect();
+        let (added, removed) = (uris(params.event.added), uris(params.event.removed));
+        self.mailbox.send(Event::Folders { added, removed });
+    }
+
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         self.ask(params, Retry::Never, hover::handle).await
     }
@@ -124,6 +157,92 @@ impl LanguageServer for Backend {
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         self.ask(params, Retry::Never, actions::handle).await
+    }
+
+    async fn document_highlight(
+        &self,
+        params: DocumentHighlightParams,
+    ) -> Result<Option<Vec<DocumentHighlight>>> {
+        self.ask(params, Retry::Never, occurrences::handle).await
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        self.ask(params, Retry::Always, folding::handle).await
+    }
+
+    async fn selection_range(
+        &self,
+        params: SelectionRangeParams,
+    ) -> Result<Option<Vec<SelectionRange>>> {
+        self.ask(params, Retry::Never, selection::handle).await
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<CallHierarchyItem>>> {
+        self.ask(params, Retry::Never, calls::prepare).await
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
+        self.ask(params, Retry::Never, calls::handle_incoming).await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
+        self.ask(params, Retry::Never, calls::handle_outgoing).await
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        self.ask(params, Retry::Always, lens::handle).await
+    }
+
+    async fn execute_command(
+        &self,
+        params: ExecuteCommandParams,
+    ) -> Result<Option<serde_json::Value>> {
+        self.ask(params, Retry::Never, shapes::execute).await
+    }
+
+    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+        self.ask(params, Retry::Always, links::handle).await
+    }
+
+    async fn symbol(
+        &self,
+        params: WorkspaceSymbolParams,
+    ) -> Result<Option<Vec<SymbolInformation>>> {
+        self.ask(params, Retry::Always, workspace::handle).await
+    }
+
+    async fn semantic_tokens_full(
+        &self,
+        params: SemanticTokensParams,
+    ) -> Result<Option<SemanticTokensResult>> {
+        self.ask(params, Retry::Always, tokens::full).await
+    }
+
+    async fn semantic_tokens_full_delta(
+        &self,
+        params: SemanticTokensDeltaParams,
+    ) -> Result<Option<SemanticTokensFullDeltaResult>> {
+        self.ask(params, Retry::Always, tokens::delta).await
+    }
+
+    async fn semantic_tokens_range(
+        &self,
+        params: SemanticTokensRangeParams,
+    ) -> Result<Option<SemanticTokensRangeResult>> {
+        self.ask(params, Retry::Never, tokens::range).await
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        self.ask(params, Retry::Never, inlay::handle).await
     }
 
     async fn diagnostic(

@@ -29,6 +29,8 @@ pub(super) struct Config {
     pub(super) disabled: Vec<String>,
     /// What is looked at.
     pub(super) limits: Limits,
+    /// Which inlay hints are shown.
+    pub(super) hints: ide::inlay::Wanted,
 }
 
 impl Default for Config {
@@ -39,6 +41,7 @@ impl Default for Config {
             delivery: Delivery::Auto,
             disabled: Vec::new(),
             limits: Limits { code: crate::input::MAX_CODE as usize, parse: ParseLimits::default() },
+            hints: ide::inlay::Wanted { types: true, parameters: true, block_ends: true },
         }
     }
 }
@@ -84,6 +87,21 @@ const SETTINGS: &[Setting] = &[
             config.disabled = codes?;
             Some(())
         },
+    },
+    Setting {
+        path: "inlayHints.types",
+        takes: "true or false",
+        set: |config, value| value.as_bool().map(|on| config.hints.types = on),
+    },
+    Setting {
+        path: "inlayHints.parameters",
+        takes: "true or false",
+        set: |config, value| value.as_bool().map(|on| config.hints.parameters = on),
+    },
+    Setting {
+        path: "inlayHints.blockEnds",
+        takes: "true or false",
+        set: |config, value| value.as_bool().map(|on| config.hints.block_ends = on),
     },
     Setting {
         path: "limits.codeSize",
@@ -198,6 +216,9 @@ mod tests {
             ("prelude", json!(config.prelude)),
             ("diagnostics.delivery", json!("auto")),
             ("diagnostics.disabled", json!(config.disabled)),
+            ("inlayHints.types", json!(config.hints.types)),
+            ("inlayHints.parameters", json!(config.hints.parameters)),
+            ("inlayHints.blockEnds", json!(config.hints.block_ends)),
             ("limits.codeSize", json!(config.limits.code >> 20)),
             ("limits.nesting", json!(config.limits.parse.depth)),
         ];

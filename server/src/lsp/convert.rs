@@ -23,6 +23,14 @@ pub(super) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Encoding {
     }
 }
 
+/// The commands that a client runs when they are clicked: `{"commands": {"commands": […]}}` among
+/// its experimental abilities.
+pub(super) fn commands(experimental: Option<&serde_json::Value>) -> Vec<String> {
+    let list = experimental.and_then(|abilities| abilities["commands"]["commands"].as_array());
+    let names = list.into_iter().flatten().filter_map(|name| name.as_str());
+    names.map(str::to_owned).collect()
+}
+
 /// An encoding as the protocol calls it.
 pub(super) fn encoding_kind(encoding: Encoding) -> PositionEncodingKind {
     match encoding {

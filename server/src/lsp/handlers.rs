@@ -1,11 +1,21 @@
 //! One file a request: parameters in, the analysis asked, its answer out.
 
 pub(super) mod actions;
+pub(super) mod calls;
 pub(super) mod definition;
 pub(super) mod diagnostics;
+pub(super) mod folding;
 pub(super) mod hover;
+pub(super) mod inlay;
+pub(super) mod lens;
+pub(super) mod links;
+pub(super) mod occurrences;
 pub(super) mod references;
+pub(super) mod selection;
+pub(super) mod shapes;
 pub(super) mod symbols;
+pub(super) mod tokens;
+pub(super) mod workspace;
 
 use syntax::{Encoding, TextSize};
 use tower_lsp::{
@@ -39,6 +49,28 @@ pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
             workspace_diagnostics: false,
             ..DiagnosticOptions::default()
         })),
+        semantic_tokens_provider: Some(SemanticTokensServerCapabilities::SemanticTokensOptions(
+            tokens::options(),
+        )),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
+        call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: None }),
+        execute_command_provider: Some(shapes::commands()),
+        document_link_provider: Some(DocumentLinkOptions {
+            resolve_provider: None,
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        }),
+        workspace_symbol_provider: Some(OneOf::Left(true)),
+        workspace: Some(WorkspaceServerCapabilities {
+            workspace_folders: Some(WorkspaceFoldersServerCapabilities {
+                supported: Some(true),
+                change_notifications: Some(OneOf::Left(true)),
+            }),
+            file_operations: None,
+        }),
+        inlay_hint_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
     }
 }

@@ -28,6 +28,7 @@ use super::{
     handlers::diagnostics::{self, Checked},
     outgoing::{Message, Outgoing},
     request::{Ran, Request, Retry, content_modified},
+    session::Session,
     workers::{Finished, Workers},
 };
 
@@ -56,6 +57,8 @@ pub(super) enum Event {
     Change(VersionedTextDocumentIdentifier, Vec<TextDocumentContentChangeEvent>),
     /// A document was closed.
     Close(Url),
+    /// Folders of the workspace have come or gone.
+    Folders { added: Vec<Url>, removed: Vec<Url> },
     /// Settings, as the client has them.
     Settings(serde_json::Value),
     /// The client may have new settings: ask.
@@ -81,6 +84,10 @@ pub(super) struct ClientAbilities {
     pub(super) progress: bool,
     /// It asks for diagnostics.
     pub(super) pulls: bool,
+    /// The commands that it runs when they are clicked.
+    pub(super) commands: Vec<String>,
+    /// It colours words by a grammar, too.
+    pub(super) has_grammar: bool,
 }
 
 /// Where everything arrives.
@@ -107,6 +114,7 @@ pub(super) struct Snapshot {
     pub(super) documents: Arc<Documents>,
     pub(super) config: Arc<Config>,
     pub(super) encoding: Encoding,
+    pub(super) session: Arc<Session>,
 }
 
 /// What is known about the diagnostics of a document.
@@ -139,6 +147,7 @@ struct Owner {
     /// Events that arrived while a change waited.
     later: VecDeque<Event>,
     workers: Workers,
+    session: Arc<Session>,
     inbox: Receiver<Event>,
     mailbox: Mailbox,
     outgoing: Outgoing,
@@ -157,6 +166,8 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 watch_configuration: false,
                 progress: false,
                 pulls: false,
+                commands: Vec::new(),
+                has_grammar: false,
             },
             files: HashMap::new(),
             published: HashMap::new(),
@@ -164,6 +175,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
             queue: VecDeque::new(),
             later: VecDeque::new(),
             workers: Workers::start(&mailbox),
+            session: Arc::default(),
             inbox,
             mailbox,
             outgoing,
@@ -213,12 +225,18 @@ impl Owner {
         match event {
             Event::Client(client) => {
                 self.client = *client;
+                let commands = std::mem::take(&mut self.client.commands);
+                self.session.set_client(commands, self.client.has_grammar);
             }
             Event::Initialized => {
                 if self.client.watch_configuration {
                     self.outgoing.send(Message::WatchSettings);
                 }
                 self.ask_settings();
+                self.session.workspace.look(self.client.encoding);
+            }
+            Event::Folders { added, removed } => {
+                self.session.workspace.change_folders(&added, &removed);
             }
             Event::Open(item) => self.open(item),
             Event::Change(id, changes) => self.change(&id, changes),
@@ -332,6 +350,7 @@ impl Owner {
             return;
         }
         self.settle();
+        self.session.tokens.forget(uri);
         let removed = Arc::make_mut(&mut self.documents).remove(uri);
         if let Some(document) = removed {
             self.db.set_parse(document.file, Arc::new(syntax::parse("")));
@@ -419,6 +438,7 @@ impl Owner {
             documents: self.documents.clone(),
             config: self.config.clone(),
             encoding: self.client.encoding,
+            session: self.session.clone(),
         }
     }
 

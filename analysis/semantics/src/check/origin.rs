@@ -59,6 +59,129 @@ pub fn origin_of(view: &View<'_>, spot: Spot, axis: usize) -> Vec<Step> {
     steps
 }
 
+/// Every step of the chain of a size, the origin first: where it was set, what changed it, and which
+/// relations it passed through on the way. A chain of more than `most` steps leaves out those
+/// between the origin and what is nearest, and says how many.
+///
+/// With `of_field`, the size is that of one field of a tuple.
+pub fn chain_of(
+    view: &View<'_>,
+    spot: Spot,
+    of_field: Option<usize>,
+    axis: usize,
+    most: usize,
+) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let (mut spot, mut of_field, mut axis) = (spot, of_field, axis);
+    for count in 0..MAX_FOLLOWED {
+        if count % 16 == 0 {
+            view.db.unwind_if_revision_cancelled();
+        }
+        let is_field = of_field.is_some();
+        let next = match of_field.take() {
+            Some(index) => field(view, spot, index, axis),
+            None => step(view, spot, axis),
+        };
+        match next {
+            Next::Same(next, next_axis) => {
+                let of = if is_field { view.resolve(spot) } else { spot };
+                steps.extend(passed(view, of, axis, next_axis));
+                (spot, axis) = (next, next_axis);
+            }
+            Next::Changed(step, next, next_axis) => {
+                steps.push(step);
+                (spot, axis) = (next, next_axis);
+            }
+            Next::Set(step) => {
+                steps.push(step);
+                break;
+            }
+            Next::Unknown => break,
+        }
+    }
+    let most = most.max(2);
+    if steps.len() > most {
+        let left_out = steps.len() - most;
+        let origin = steps.pop();
+        steps.truncate(most - 1);
+        if let Some(last) = steps.last_mut() {
+            last.message = format!("{} ({left_out} more steps are not shown)", last.message);
+        }
+        steps.extend(origin);
+    }
+    steps.reverse();
+    steps
+}
+
+/// The relation that a size passes through unchanged at `spot`, if it does.
+fn passed(view: &View<'_>, spot: Spot, axis: usize, from: usize) -> Option<Step> {
+    let value = match view.variable(spot) {
+        Some(_) => return None,
+        None => spot,
+    };
+    let unit = view.unit(value.unit);
+    let call = match unit.expr(value.expr) {
+        Expr::Call(call) => unit.call(*call),
+        // A field of what an operator gives.
+        Expr::Proj { tuple, .. } => {
+            let value = view.resolve(Spot { unit: value.unit, expr: *tuple });
+            match view.unit(value.unit).expr(value.expr) {
+                Expr::Call(call) => {
+                    let call = view.unit(value.unit).call(*call);
+                    return passed_call(view, value.unit, call, axis, from);
+                }
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    passed_call(view, value.unit, call, axis, from)
+}
+
+fn passed_call(
+    view: &View<'_>,
+    unit: usize,
+    call: &CallData,
+    axis: usize,
+    from: usize,
+) -> Option<Step> {
+    let Callee::Operator(operator) = &call.callee else { return None };
+    let (relation, _) = operator.rule?;
+    let how = if axis == from {
+        format!("keeps axis {axis}")
+    } else {
+        format!("takes axis {axis} from axis {from}")
+    };
+    Some(Step {
+        range: view.place(unit, call.callee_range),
+        message: format!("`{}` {how}, by `{relation}`", operator.name),
+    })
+}
+
+/// What the size of one axis comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// It is the size of this axis of this expression.
+    Same(Spot, usize),
+    /// It was computed from the size of this axis of this expression.
+    Changed(Spot, usize),
+    /// It was set where it stands.
+    Set,
+}
+
+/// One step back from the size of an axis of `spot`, or of one field of it if that is a tuple.
+pub fn source_of(view: &View<'_>, spot: Spot, of_field: Option<usize>, axis: usize) -> Source {
+    let next = match of_field {
+        Some(index) => field(view, spot, index, axis),
+        None => step(view, spot, axis),
+    };
+    match next {
+        Next::Same(spot, axis) => Source::Same(spot, axis),
+        Next::Changed(_, spot, axis) => Source::Changed(spot, axis),
+        Next::Set(_) | Next::Unknown => Source::Set,
+    }
+}
+
 /// Where the type of an expression was declared, for what is wrong with it as a whole.
 pub(super) fn declaration(view: &View<'_>, spot: Spot) -> Option<Step> {
     let binding = view.variable(spot)?;
@@ -198,6 +321,25 @@ fn operator_step(
         None => size_of(view.ty(spot), axis).cloned(),
     };
     let Some(here) = here else { return Next::Unknown };
+    if here.is_any() {
+        let found = unknown_source(view, &relation, operator.args, &inputs, &arg, &result);
+        let range = view.place(spot.unit, call.callee_range);
+        return match found {
+            Some((source, source_axis, true)) => Next::Same(source, source_axis),
+            Some((source, source_axis, false)) => Next::Changed(
+                Step {
+                    range,
+                    message: format!("`{}` computes axis {axis} from a `?`", operator.name),
+                },
+                source,
+                source_axis,
+            ),
+            None => Next::Set(Step {
+                range,
+                message: format!("`{}` leaves axis {axis} open until it runs", operator.name),
+            }),
+        };
+    }
     let mut sources: Vec<(Spot, usize, Dim)> = Vec::new();
     // In `add(%a, %b)` each of two equal sizes decides alone; only together are they missed.
     let mut equal: Vec<(Spot, usize, Dim)> = Vec::new();
@@ -256,6 +398,40 @@ fn operator_step(
     }
 }
 
+/// A size for what is not known, which no module uses for anything else.
+const PROBE: i64 = 1_000_003;
+
+/// Which `?` of the arguments a `?` of the result comes from, and whether it is the same size: each
+/// is given a size in turn, and the result watched.
+fn unknown_source(
+    view: &View<'_>,
+    relation: &Relation,
+    names: &'static [&'static str],
+    inputs: &[Type],
+    arg: &dyn Fn(usize) -> Spot,
+    result: &dyn Fn(&[Type]) -> Option<Dim>,
+) -> Option<(Spot, usize, bool)> {
+    let mut changed = None;
+    for (position, input) in inputs.iter().enumerate() {
+        for (part, source, ty) in parts(view, arg(position), input) {
+            let shape = ty.as_tensor().map(|tensor| tensor.shape.clone()).unwrap_or_default();
+            for (axis, _) in shape.iter().enumerate().filter(|(_, size)| size.is_any()) {
+                let mut given = inputs.to_vec();
+                given[position] = with_size(input, part, axis, Dim::known(PROBE));
+                let (_, types) = probe(relation, names, &given);
+                match result(&types) {
+                    Some(size) if size.is(PROBE) => return Some((source, axis, true)),
+                    Some(size) if size.as_known().is_some() => {
+                        changed.get_or_insert((source, axis, false));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    changed
+}
+
 /// The tensors that an argument consists of: itself, or the fields of a tuple.
 fn parts(view: &View<'_>, arg: Spot, ty: &Type) -> Vec<(Option<usize>, Spot, Type)> {
     match ty {
@@ -277,18 +453,22 @@ fn parts(view: &View<'_>, arg: Spot, ty: &Type) -> Vec<(Option<usize>, Spot, Typ
 
 /// `ty` with one size made unknown.
 fn erase(ty: &Type, part: Option<usize>, axis: usize) -> Type {
+    with_size(ty, part, axis, Dim::Any)
+}
+
+/// `ty` with another size on one axis.
+fn with_size(ty: &Type, part: Option<usize>, axis: usize, new: Dim) -> Type {
     match (ty, part) {
         (Type::Tuple(fields), Some(part)) => {
-            let erased = fields
-                .iter()
-                .enumerate()
-                .map(|(i, field)| if i == part { erase(field, None, axis) } else { field.clone() });
-            Type::tuple(erased)
+            let changed = fields.iter().enumerate().map(|(i, field)| {
+                if i == part { with_size(field, None, axis, new.clone()) } else { field.clone() }
+            });
+            Type::tuple(changed)
         }
         (Type::Tensor(tensor), None) => {
             let mut shape = tensor.shape.clone();
             if let Some(size) = shape.get_mut(axis) {
-                *size = Dim::Any;
+                *size = new;
             }
             Type::tensor(shape, tensor.dtype)
         }

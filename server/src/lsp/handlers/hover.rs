@@ -2,18 +2,43 @@
 
 use tower_lsp::{
     jsonrpc::Result,
-    lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind},
+    lsp_types::{
+        Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams,
+    },
 };
 
 use crate::lsp::owner::Snapshot;
 
+/// The command that shows why an expression has its shape, where the client says that it has one.
+const WHY: &str = "relay.whyShape";
+
+/// A link that asks why, for clients that run commands out of a hover.
+fn why_link(snapshot: &Snapshot, at: &TextDocumentPositionParams, has_shape: bool) -> String {
+    if !has_shape || !snapshot.session.runs(WHY) {
+        return String::new();
+    }
+    let arguments = serde_json::json!([at.text_document.uri, at.position]).to_string();
+    // Whatever means something in a link or in Markdown.
+    let arguments: String = arguments
+        .bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                char::from(byte).to_string()
+            }
+            byte => format!("%{byte:02X}"),
+        })
+        .collect();
+    format!("\n\n[Why this shape?](command:{WHY}?{arguments})")
+}
+
 pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HoverParams) -> Result<Option<Hover>> {
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
     let hover = ide::hover::hover(&snapshot.db, document.file, offset);
+    let at = &params.text_document_position_params;
     Ok(hover.map(|hover| Hover {
         contents: HoverContents::Markup(MarkupContent {
             kind: MarkupKind::Markdown,
-            value: hover.markdown,
+            value: hover.markdown + &why_link(snapshot, at, hover.has_shape),
         }),
         range: Some(document.range(hover.range, snapshot.encoding)),
     }))

@@ -1,0 +1,185 @@
+//! Who calls a global, and whom it calls.
+
+use rustc_hash::FxHashMap;
+use semantics::{
+    Db, Def, DefKind, Module, SourceFile,
+    body::{Expr, Name},
+    global,
+};
+use syntax::{TextRange, TextSize};
+
+use crate::{
+    goto::{Target, def_target},
+    place::{Symbol, place_at},
+};
+
+/// A definition that calls or is called.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Callable {
+    /// Its name; a bare expression has none.
+    pub name: String,
+    /// Its type, as far as it is known.
+    pub detail: Option<String>,
+    /// Where it is.
+    pub target: Target,
+}
+
+/// A definition, and the places that name it or that it names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Calls {
+    /// The other side.
+    pub other: Callable,
+    /// Where, in the file of the caller.
+    pub places: Vec<TextRange>,
+}
+
+/// The definition whose calls are meant at `offset`: the global named there, else the definition
+/// around.
+pub fn callable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Callable> {
+    callee_at(db, file, offset).map(|(_, def)| callable(db, def))
+}
+
+fn callee_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<(Module<'_>, Def<'_>)> {
+    let place = place_at(db, file, offset)?;
+    if let Some((Symbol::Global(name), _)) = place.symbol(db) {
+        return Some((place.module, global(db, place.module, &name)?.0));
+    }
+    let computes = matches!(place.def.kind(db), DefKind::Fn | DefKind::Expr);
+    computes.then_some((place.module, place.def))
+}
+
+/// The definitions that name the global at `offset`. One of the prelude is looked for in the
+/// module that was asked about.
+pub fn incoming(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
+    let Some((module, callee)) = callee_at(db, file, offset) else { return Vec::new() };
+    let mut found = Vec::new();
+    for &caller in module.items(db) {
+        if !matches!(caller.kind(db), DefKind::Fn | DefKind::Expr) {
+            continue;
+        }
+        let uses = uses(db, caller);
+        let names = uses.into_iter().filter(|(name, _)| *name == *callee.name(db));
+        let mut places: Vec<TextRange> = names.flat_map(|(_, places)| places).collect();
+        if !places.is_empty() {
+            places.sort_by_key(|range| range.start());
+            found.push(Calls { other: callable(db, caller), places });
+        }
+    }
+    found
+}
+
+/// The globals that the definition at `offset` names, in the order of their first use.
+pub fn outgoing(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
+    let Some((module, caller)) = callee_at(db, file, offset) else { return Vec::new() };
+    // A global of the prelude calls others of the prelude.
+    let module = if caller.file(db) == file {
+        module
+    } else {
+        match semantics::module(db, caller.file(db), caller.module(db)) {
+            Some(module) => module,
+            None => return Vec::new(),
+        }
+    };
+    let found = uses(db, caller).into_iter().filter_map(|(name, places)| {
+        let (def, _) = global(db, module, &name)?;
+        Some(Calls { other: callable(db, def), places })
+    });
+    found.collect()
+}
+
+/// The globals that a definition names, each with the places in the file.
+fn uses(db: &dyn Db, def: Def<'_>) -> Vec<(Name, Vec<TextRange>)> {
+    if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+        return Vec::new();
+    }
+    let body = semantics::body(db, def);
+    let mut index: FxHashMap<Name, usize> = FxHashMap::default();
+    let mut found: Vec<(Name, Vec<TextRange>)> = Vec::new();
+    for (number, unit) in body.units.iter().enumerate() {
+        let base = body.starts[number] + def.start(db);
+        for (i, expr) in unit.exprs.iter().enumerate() {
+            let Expr::Global(name) = expr else { continue };
+            let at = *index.entry(name.clone()).or_insert_with(|| {
+                found.push((name.clone(), Vec::new()));
+                found.len() - 1
+            });
+            found[at].1.push(unit.ranges[i] + base);
+        }
+    }
+    found
+}
+
+fn callable(db: &dyn Db, def: Def<'_>) -> Callable {
+    let name = match def.name(db).as_str() {
+        "" => "expression".to_owned(),
+        name => name.to_owned(),
+    };
+    let detail = semantics::global_type(db, def).map(|ty| crate::symbols::short(&ty.to_string()));
+    Callable { name, detail, target: def_target(db, def) }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::fixture::Fixture;
+
+    fn check(text: &str, expected: Expect) {
+        let fixture = Fixture::new(text);
+        let (db, file, at) = (&fixture.db, fixture.file, fixture.cursor());
+        let mut out = match callable_at(db, file, at) {
+            Some(c) => format!("{}: {}\n", c.name, c.detail.unwrap_or_default()),
+            None => "nothing\n".into(),
+        };
+        for (what, calls) in [("from", incoming(db, file, at)), ("to", outgoing(db, file, at))] {
+            for call in calls {
+                let places: Vec<_> = call.places.iter().map(|p| u32::from(p.start())).collect();
+                out += &format!("{what} {} at {places:?}\n", call.other.name);
+            }
+        }
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn callers_and_callees() {
+        check(
+            "
+def @f(%x: int32) -> int32 { %x }
+def @g$0(%x: int32) -> int32 { @f(@f(@g(%x))) }
+def @main() { (@g(1), @f(2)) }
+",
+            expect![[r#"
+                @g: fn (int32) -> int32
+                from @g at [69]
+                from @main at [95]
+                to @f at [63, 66]
+                to @g at [69]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn inside_of_a_definition_and_in_the_prelude() {
+        check(
+            "def @main(%l: List[int32]) -> int32 { let %x = 1; @h$0d(%l) }",
+            expect![[r#"
+            @hd: fn [A](List[A]) -> A
+            from @main at [50]
+        "#]],
+        );
+        check(
+            "def @f() { 1 }\ndef @main() -> int32 { let %x = $01; @f() }",
+            expect![[r#"
+            @main: fn () -> int32
+            to @f at [50]
+        "#]],
+        );
+        check(
+            "type T { A$0 }",
+            expect![[r#"
+            nothing
+        "#]],
+        );
+    }
+}

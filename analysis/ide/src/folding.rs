@@ -1,0 +1,219 @@
+//! What can be folded away: blocks, lists over several lines, comments, TIR, metadata.
+//!
+//! Only nodes that cover more than one line are entered.
+
+use semantics::{Db, SourceFile};
+use syntax::{Element, LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
+
+/// Something that can be folded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fold {
+    /// From the first line, which stays, to the last letter that goes.
+    pub range: TextRange,
+    /// What it is.
+    pub kind: FoldKind,
+}
+
+/// What is folded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FoldKind {
+    /// A block, a list of arms or constructors.
+    Block,
+    /// Parameters, arguments, the fields of a tuple.
+    List,
+    /// A comment of several lines, or several in a row.
+    Comment,
+    /// A TIR function.
+    Tir,
+    /// The metadata section.
+    Metadata,
+}
+
+/// Everything in the file that can be folded, in the order of the text.
+pub fn folds(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Vec<Fold> {
+    let parse = file.parse(db);
+    let mut found = Vec::new();
+    let is_tall = |range: TextRange| lines.line_at(range.start()) < lines.line_at(range.end());
+    let mut stack = vec![Node::root(&parse.green)];
+    let mut count = 0u32;
+    while let Some(node) = stack.pop() {
+        count += 1;
+        if count.is_multiple_of(1024) {
+            db.unwind_if_revision_cancelled();
+        }
+        if let Some(kind) = kind_of(node.kind()) {
+            let range = match kind {
+                FoldKind::Tir | FoldKind::Metadata => without_break(node),
+                _ => inside(node),
+            };
+            if let Some(range) = range.filter(|range| is_tall(*range)) {
+                found.push(Fold { range, kind });
+            }
+        }
+        comments(node, is_tall, &mut found);
+        let tall = node.children().filter(|child| is_tall(child.range()));
+        stack.extend(tall);
+    }
+    found.sort_by_key(|fold| (fold.range.start(), std::cmp::Reverse(fold.range.end())));
+    // An outer list and an inner one on the same lines fold as one.
+    found.dedup_by_key(|fold| (lines.line_at(fold.range.start()), lines.line_at(fold.range.end())));
+    found
+}
+
+fn kind_of(kind: SyntaxKind) -> Option<FoldKind> {
+    use SyntaxKind::*;
+    Some(match kind {
+        BLOCK | CONSTRUCTOR_LIST | ARM_LIST => FoldKind::Block,
+        PARAM_LIST | ARG_LIST | TUPLE_EXPR | TUPLE_TYPE | ATTR_LIST | ATTR_MAP
+        | TYPE_PARAM_LIST => FoldKind::List,
+        TIR_ITEM => FoldKind::Tir,
+        METADATA_ITEM => FoldKind::Metadata,
+        _ => return None,
+    })
+}
+
+/// From behind the opening bracket to the end of what stands in front of the closing one, which
+/// stays in sight.
+fn inside(node: Node<'_>) -> Option<TextRange> {
+    let is_bracket = |element: &Element<'_>, brackets: [SyntaxKind; 3]| match element {
+        NodeOrToken::Token(token) => brackets.contains(&token.kind()),
+        NodeOrToken::Node(_) => false,
+    };
+    use SyntaxKind::*;
+    let mut elements = node.elements();
+    let open = elements.find(|element| is_bracket(element, [L_PAREN, L_BRACK, L_BRACE]))?;
+    elements.rfind(|element| is_bracket(element, [R_PAREN, R_BRACK, R_BRACE]))?;
+    let last = elements.rfind(|element| match element {
+        NodeOrToken::Token(token) => token.kind() != WHITESPACE,
+        NodeOrToken::Node(_) => true,
+    })?;
+    Some(TextRange::new(range_of(&open).end(), range_of(&last).end()))
+}
+
+fn range_of(element: &Element<'_>) -> TextRange {
+    match element {
+        NodeOrToken::Node(node) => node.range(),
+        NodeOrToken::Token(token) => token.range(),
+    }
+}
+
+/// The text of an item that is one token, without the line breaks at its end.
+fn without_break(node: Node<'_>) -> Option<TextRange> {
+    let token = node.tokens().find(|token| !token.kind().is_trivia())?;
+    Some(TextRange::at(token.start(), TextSize::of(token.text().trim_end())))
+}
+
+/// Comments directly in a node: each that covers several lines, and line comments in a row.
+fn comments(node: Node<'_>, is_tall: impl Fn(TextRange) -> bool, found: &mut Vec<Fold>) {
+    let mut row: Option<TextRange> = None;
+    let mut add = |range: Option<TextRange>| {
+        if let Some(range) = range.filter(|range| is_tall(*range)) {
+            found.push(Fold { range, kind: FoldKind::Comment });
+        }
+    };
+    for element in node.elements() {
+        let NodeOrToken::Token(token) = element else {
+            add(row.take());
+            continue;
+        };
+        match token.kind() {
+            SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT => {
+                row = Some(row.map_or(token.range(), |row| row.cover(token.range())));
+            }
+            // An empty line parts two rows of comments.
+            SyntaxKind::WHITESPACE if token.text().matches('\n').count() <= 1 => {}
+            SyntaxKind::BLOCK_COMMENT => {
+                add(row.take());
+                add(Some(token.range()));
+            }
+            _ => add(row.take()),
+        }
+    }
+    add(row);
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use syntax::LineIndex;
+
+    use crate::fixture::Fixture;
+
+    fn check(text: &str, expected: Expect) {
+        let fixture = Fixture::new(text);
+        let lines = LineIndex::new(&fixture.text);
+        let mut out = String::new();
+        for fold in super::folds(&fixture.db, fixture.file, &lines) {
+            let (from, to) = (lines.line_at(fold.range.start()), lines.line_at(fold.range.end()));
+            out += &format!("{from}..{to} {:?}\n", fold.kind);
+        }
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn blocks_lists_and_comments() {
+        check(
+            "// One.
+// Two.
+
+// Alone.
+type List[A] {
+  Cons(A, List[A]),
+  Nil,
+}
+/* Some
+   lines. */
+def @main(
+  %x: int32,
+  %y: List[int32]
+) -> int32 {
+  # manual
+  # comments
+  let %f = fn (%z: int32) {
+    add(%z,
+        1)
+  };
+  match (%y) {
+    Nil => { %x },
+    Cons(%h, _) => {
+      %h
+    },
+  }
+}
+def @one() { 1 }
+",
+            expect![[r#"
+                0..1 Comment
+                4..6 Block
+                8..9 Comment
+                10..12 List
+                13..25 Block
+                14..15 Comment
+                16..18 Block
+                17..18 List
+                20..24 Block
+                22..23 Block
+            "#]],
+        );
+    }
+
+    #[test]
+    fn metadata_and_tir() {
+        check(
+            "#[version = \"0.0.5\"]
+def @main() { meta[relay.Constant][0] }
+@tir = primfn(a: handle) -> () {
+  attr = 1
+}
+#[metadata]
+{
+  \"root\": 1
+}
+",
+            expect![[r#"
+                2..4 Tir
+                5..8 Metadata
+            "#]],
+        );
+    }
+}

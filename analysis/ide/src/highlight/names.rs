@@ -1,0 +1,240 @@
+//! What names mean, as far as colours go.
+
+use std::{
+    cell::RefCell,
+    hash::{Hash, Hasher},
+    rc::Rc,
+    sync::Arc,
+};
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use semantics::{
+    Db, Def, DefKind, Module,
+    body::{BinderId, BinderKind, Body, Expr, Name, Unit},
+    global,
+    module::ModuleTypes,
+    module_types,
+    scope::{Binding, Scopes, is_silenced, unused_inside},
+};
+use syntax::{
+    TextRange, TextSize,
+    ast::{self, AstNode},
+};
+
+use super::{TokenKind, modifier};
+
+/// A variable where it is bound or used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named {
+    /// Where, counted from the start of the definition.
+    pub(super) range: TextRange,
+    pub(super) kind: TokenKind,
+    pub(super) modifiers: u8,
+}
+
+/// Names that a whole module sees.
+pub(super) struct ModuleNames<'db> {
+    db: &'db dyn Db,
+    module: Module<'db>,
+    types: Arc<ModuleTypes>,
+    globals: RefCell<FxHashMap<Name, u8>>,
+    hash: u64,
+}
+
+impl<'db> ModuleNames<'db> {
+    pub(super) fn new(db: &'db dyn Db, module: Module<'db>) -> ModuleNames<'db> {
+        let types = module_types(db, module);
+        let mut hasher = FxHasher::default();
+        // Which names are the module's own, and which the prelude's, colours the whole module: it
+        // is looked at anew when a name is defined that was not, or ceases to be.
+        semantics::prelude(db).is_some().hash(&mut hasher);
+        for &def in module.items(db) {
+            let kind = def.kind(db);
+            if matches!(kind, DefKind::Fn | DefKind::Type | DefKind::Tir) {
+                (kind, def.name(db)).hash(&mut hasher);
+            }
+            let adt = if kind == DefKind::Type { types.adt(def.name(db)) } else { None };
+            for constructor in adt.into_iter().flat_map(|adt| &adt.constructors) {
+                constructor.name.hash(&mut hasher);
+                // Globals of the prelude are about its types, and not about others of the name.
+                constructor.fields.iter().for_each(|field| field.to_string().hash(&mut hasher));
+            }
+        }
+        let globals = RefCell::default();
+        ModuleNames { db, module, types, globals, hash: hasher.finish() }
+    }
+
+    /// The modifiers of a global.
+    pub(super) fn global(&self, name: &str) -> u8 {
+        if let Some(&known) = self.globals.borrow().get(name) {
+            return known;
+        }
+        let from_prelude = global(self.db, self.module, name).is_some_and(|(_, prelude)| prelude);
+        let modifiers = if from_prelude { modifier::PRELUDE } else { 0 };
+        self.globals.borrow_mut().insert(name.into(), modifiers);
+        modifiers
+    }
+
+    /// The modifiers of a constructor, if there is one of the name.
+    pub(super) fn constructor(&self, name: &str) -> Option<u8> {
+        let (adt, _) = self.types.constructor(name)?;
+        Some(if adt.from_prelude { modifier::PRELUDE } else { 0 })
+    }
+
+    /// The modifiers of a type: those of data types come with the language.
+    pub(super) fn type_name(&self, name: &str) -> u8 {
+        match self.types.adt(name) {
+            Some(adt) if !adt.from_prelude => 0,
+            Some(_) => modifier::PRELUDE,
+            None if types::DataType::parse(name).is_some() => modifier::PRELUDE,
+            None => 0,
+        }
+    }
+}
+
+/// Names of a definition.
+pub(super) struct DefNames<'db> {
+    pub(super) module: Rc<ModuleNames<'db>>,
+    pub(super) type_params: Vec<Box<str>>,
+    code: Option<Code>,
+    hash: u64,
+}
+
+struct Code {
+    body: Arc<Body>,
+    scopes: Arc<Scopes>,
+    unused: FxHashSet<Binding>,
+    hidden: FxHashSet<Binding>,
+    /// Whether what each unit binds is a constant.
+    constant: Vec<bool>,
+}
+
+impl<'db> DefNames<'db> {
+    pub(super) fn new(
+        db: &'db dyn Db,
+        def: Def<'db>,
+        module: Rc<ModuleNames<'db>>,
+    ) -> DefNames<'db> {
+        let list = def.node(db).child(syntax::SyntaxKind::TYPE_PARAM_LIST);
+        let params = list.and_then(ast::TypeParamList::cast).into_iter().flat_map(|l| l.params());
+        let type_params: Vec<Box<str>> =
+            params.filter_map(|param| param.name()).map(|name| name.text().into()).collect();
+        let computes = matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
+        let code = computes.then(|| {
+            let (body, scopes) = (semantics::body(db, def), semantics::scopes(db, def));
+            let unused = scopes.unused.iter().copied().collect();
+            let hidden = scopes.shadows.iter().map(|(_, hidden)| *hidden).collect();
+            let constant = body.units.iter().map(|unit| {
+                let binds = |expr: &&Expr| matches!(expr, Expr::Bind { binder, .. } if Some(*binder) == unit.binds);
+                unit.binds.is_some()
+                    && unit.exprs.iter().rev().find(binds).is_some_and(|e| is_constant(unit, e))
+            });
+            Code { constant: constant.collect(), unused, hidden, body, scopes }
+        });
+        let mut hasher = FxHasher::default();
+        module.hash.hash(&mut hasher);
+        type_params.hash(&mut hasher);
+        DefNames { module, type_params, code, hash: hasher.finish() }
+    }
+
+    /// The unit that stands at an offset of the definition.
+    pub(super) fn unit_at(&self, offset: TextSize) -> usize {
+        let starts = self.code.as_ref().map_or(&[][..], |code| &code.body.starts);
+        starts.partition_point(|&start| start <= offset).saturating_sub(1)
+    }
+
+    /// A hash of what the names in a unit mean. Equal trees with equal hashes have equal words.
+    pub(super) fn context(&self, number: usize) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.hash.hash(&mut hasher);
+        let Some(code) = &self.code else { return hasher.finish() };
+        let Some(unit) = code.body.units.get(number) else { return hasher.finish() };
+        for &found in code.scopes.unit(number) {
+            found.map(|binding| code.of(binding)).hash(&mut hasher);
+        }
+        let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
+        for &binder in params.iter().chain(&unit.binds) {
+            code.of(Binding { unit: number as u32, binder }).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Every variable of a unit where it is bound or used, in the order of the text.
+    pub(super) fn of_unit(&self, number: usize) -> Vec<Named> {
+        let Some(code) = &self.code else { return Vec::new() };
+        let Some(unit) = code.body.units.get(number) else { return Vec::new() };
+        let base = code.body.starts[number];
+        let mut own: Vec<(TokenKind, u8)> = (0..unit.binders.len())
+            .map(|i| code.of(Binding { unit: number as u32, binder: BinderId(i as u32) }))
+            .collect();
+        for expr in &unit.exprs {
+            if let Expr::Bind { binder, .. } = expr
+                && is_constant(unit, expr)
+            {
+                own[binder.index()].1 |= modifier::READONLY;
+            }
+        }
+        let mut found: Vec<Named> = Vec::new();
+        for (i, expr) in unit.exprs.iter().enumerate() {
+            let meant = match expr {
+                Expr::Bound(binder) => Some(own[binder.index()]),
+                Expr::Free(free) => {
+                    let binding = code.scopes.get(number, *free);
+                    Some(binding.map_or((TokenKind::Variable, 0), |binding| code.of(binding)))
+                }
+                // Where it is no longer name, it is a projection, and its front answers.
+                Expr::Dotted { whole, .. } => {
+                    code.scopes.get(number, *whole).map(|binding| code.of(binding))
+                }
+                _ => None,
+            };
+            if let Some((kind, modifiers)) = meant {
+                let modifiers = modifiers & !modifier::UNUSED;
+                found.push(Named { range: unit.ranges[i] + base, kind, modifiers });
+            }
+        }
+        for inner in unused_inside(unit) {
+            own[inner.index()].1 |= modifier::UNUSED;
+        }
+        for (binder, (kind, modifiers)) in unit.binders.iter().zip(own) {
+            if !binder.name.is_empty() {
+                let silenced = if is_silenced(&binder.name) { modifier::UNUSED } else { 0 };
+                let modifiers = (modifiers & !silenced) | modifier::DECLARATION;
+                found.push(Named { range: binder.range + base, kind, modifiers });
+            }
+        }
+        // Of `%input` and `%input.1`, which begin together, the longer one is meant.
+        found.sort_by_key(|named| (named.range.start(), std::cmp::Reverse(named.range.end())));
+        found.dedup_by_key(|named| named.range.start());
+        found
+    }
+}
+
+impl Code {
+    /// What a variable is.
+    fn of(&self, binding: Binding) -> (TokenKind, u8) {
+        let number = binding.unit as usize;
+        let Some(unit) = self.body.units.get(number) else { return (TokenKind::Variable, 0) };
+        let kind = match unit.binders.get(binding.binder.index()).map(|binder| binder.kind) {
+            Some(BinderKind::Param) => TokenKind::Parameter,
+            _ => TokenKind::Variable,
+        };
+        let mut modifiers = 0;
+        if unit.binds == Some(binding.binder) && self.constant[number] {
+            modifiers |= modifier::READONLY;
+        }
+        if self.hidden.contains(&binding) {
+            modifiers |= modifier::SHADOWED;
+        }
+        if self.unused.contains(&binding) {
+            modifiers |= modifier::UNUSED;
+        }
+        (kind, modifiers)
+    }
+}
+
+/// Whether a `Bind` step binds a constant.
+fn is_constant(unit: &Unit, bind: &Expr) -> bool {
+    let Expr::Bind { value, .. } = bind else { return false };
+    matches!(unit.expr(*value), Expr::Literal(_) | Expr::Filled(_) | Expr::Meta(_))
+}

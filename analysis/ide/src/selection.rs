@@ -1,0 +1,180 @@
+//! What a selection grows to: the word, its expression, the call, the statement, the block, the
+//! definition, the file.
+
+use semantics::{Db, SourceFile};
+use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
+
+/// The ranges around `offset`, the smallest first; each holds the one before it.
+pub fn ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<TextRange> {
+    let parse = file.parse(db);
+    let root = Node::root(&parse.green);
+    let mut found = vec![root.range()];
+    let mut node = root;
+    loop {
+        let mut next = None;
+        for element in node.elements() {
+            let (range, is_space) = match &element {
+                NodeOrToken::Node(node) => (node.range(), false),
+                NodeOrToken::Token(token) => {
+                    (token.range(), token.kind() == SyntaxKind::WHITESPACE)
+                }
+            };
+            if range.start() > offset {
+                break;
+            }
+            // Between two words the right one is meant, but for space and punctuation.
+            if range.contains_inclusive(offset)
+                && !is_space
+                && (next.is_none() || range.contains(offset) && is_word(&element))
+            {
+                next = Some(element);
+            }
+        }
+        if let Some(inner) = inside(node)
+            && inner.contains_inclusive(offset)
+        {
+            found.push(inner);
+        }
+        match next {
+            Some(NodeOrToken::Node(child)) => {
+                found.push(child.range());
+                node = child;
+            }
+            Some(NodeOrToken::Token(token)) => {
+                found.push(token.range());
+                break;
+            }
+            None => break,
+        }
+    }
+    found.dedup();
+    // Where a list and what is in it overlap oddly in a broken text, the outer one wins.
+    let mut nested: Vec<TextRange> = Vec::with_capacity(found.len());
+    for range in found {
+        if nested.last().is_none_or(|outer| outer.contains_range(range) && *outer != range) {
+            nested.push(range);
+        }
+    }
+    nested.reverse();
+    nested
+}
+
+fn is_word(element: &syntax::Element<'_>) -> bool {
+    match element {
+        NodeOrToken::Node(_) => true,
+        NodeOrToken::Token(token) => {
+            let text = token.text().as_bytes();
+            text.len() > 1 || text.first().is_some_and(u8::is_ascii_alphanumeric)
+        }
+    }
+}
+
+/// What stands between the brackets of a block or list.
+fn inside(node: Node<'_>) -> Option<TextRange> {
+    use SyntaxKind::*;
+    if !matches!(
+        node.kind(),
+        BLOCK
+            | CONSTRUCTOR_LIST
+            | ARM_LIST
+            | PARAM_LIST
+            | ARG_LIST
+            | TUPLE_EXPR
+            | TUPLE_TYPE
+            | ATTR_LIST
+            | ATTR_MAP
+            | SHAPE
+            | TYPE_PARAM_LIST
+    ) {
+        return None;
+    }
+    let is_space = |element: &syntax::Element<'_>| match element {
+        NodeOrToken::Token(token) => token.kind() == WHITESPACE,
+        NodeOrToken::Node(_) => false,
+    };
+    let mut elements = node.elements();
+    let (first, last) = (elements.next()?, elements.next_back()?);
+    let is_bracket = |element: &syntax::Element<'_>| match element {
+        NodeOrToken::Token(token) => {
+            matches!(token.kind(), L_PAREN | R_PAREN | L_BRACK | R_BRACK | L_BRACE | R_BRACE)
+        }
+        NodeOrToken::Node(_) => false,
+    };
+    if !is_bracket(&first) || !is_bracket(&last) {
+        return None;
+    }
+    let mut inner = elements.filter(|element| !is_space(element));
+    let range = |element: syntax::Element<'_>| match element {
+        NodeOrToken::Node(node) => node.range(),
+        NodeOrToken::Token(token) => token.range(),
+    };
+    let first = range(inner.next()?);
+    Some(inner.next_back().map_or(first, |last| first.cover(range(last))))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::Fixture;
+
+    fn check(text: &str, expected: Expect) {
+        let fixture = Fixture::new(text);
+        let ranges = super::ranges(&fixture.db, fixture.file, fixture.cursor());
+        let mut out = String::new();
+        let mut inner = syntax::TextRange::empty(fixture.cursor());
+        for range in ranges {
+            assert!(range.contains_range(inner), "{range:?} around {inner:?}");
+            inner = range;
+            out += &format!("{:?}\n", &fixture.text[std::ops::Range::<usize>::from(range)]);
+        }
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn from_the_word_to_the_file() {
+        check(
+            "def @main(%x: int32) {\n  let %y = add(%x, mul$0tiply(%x, 2));\n  %y\n}\n",
+            expect![[r#"
+                "multiply"
+                "multiply(%x, 2)"
+                "%x, multiply(%x, 2)"
+                "(%x, multiply(%x, 2))"
+                "add(%x, multiply(%x, 2))"
+                "let %y = add(%x, multiply(%x, 2));"
+                "let %y = add(%x, multiply(%x, 2));\n  %y"
+                "{\n  let %y = add(%x, multiply(%x, 2));\n  %y\n}"
+                "def @main(%x: int32) {\n  let %y = add(%x, multiply(%x, 2));\n  %y\n}"
+                "def @main(%x: int32) {\n  let %y = add(%x, multiply(%x, 2));\n  %y\n}\n"
+            "#]],
+        );
+    }
+
+    #[test]
+    fn between_words_and_in_nothing() {
+        check(
+            "def @f(%x: Tensor[(2, $03), int8]) { %x }",
+            expect![[r#"
+            "3"
+            "2, 3"
+            "(2, 3)"
+            "Tensor[(2, 3), int8]"
+            "%x: Tensor[(2, 3), int8]"
+            "(%x: Tensor[(2, 3), int8])"
+            "def @f(%x: Tensor[(2, 3), int8]) { %x }"
+        "#]],
+        );
+        check(
+            "def @f() { 1 }\n\n$0",
+            expect![[r#"
+            "def @f() { 1 }\n\n"
+        "#]],
+        );
+        check(
+            "def @f( { (1, $0",
+            expect![[r#"
+            "def @f( { (1, "
+        "#]],
+        );
+    }
+}

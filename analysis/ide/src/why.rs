@@ -1,0 +1,234 @@
+//! Why an expression has the shape that it has: each size back to where it was set.
+
+use semantics::{Db, SourceFile, Step, chain_of};
+use syntax::{TextRange, TextSize};
+use types::Type;
+
+use crate::{
+    hover::type_text,
+    place::{Symbol, place_at},
+};
+
+/// How many steps of a chain are shown.
+const MOST_STEPS: usize = 40;
+/// How many axes are followed.
+const MOST_AXES: usize = 64;
+
+/// Why an expression has its shape.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Why {
+    /// The expression.
+    pub range: TextRange,
+    /// Its text, or what it is.
+    pub expression: String,
+    /// Its type.
+    pub ty: String,
+    /// Its sizes, axis by axis; those of each field in turn if it is a tuple.
+    pub dimensions: Vec<Dimension>,
+}
+
+/// Why one size is what it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dimension {
+    /// The field of the tuple, if it is one.
+    pub field: Option<usize>,
+    /// The axis.
+    pub axis: usize,
+    /// The size.
+    pub size: String,
+    /// Where it was set, then each relation that changed it or passed it on.
+    pub steps: Vec<Step>,
+}
+
+/// Why the expression at `offset` has its shape; nothing where no tensor is.
+pub fn why_shape(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Why> {
+    let place = place_at(db, file, offset)?;
+    let view = place.view.as_ref()?;
+    let spot = match place.symbol(db) {
+        // The name of a variable where it is bound stands for its value.
+        Some((Symbol::Local(binding), range)) => match place.expr_of(range) {
+            Some(spot) => spot,
+            None => view.value(binding)?,
+        },
+        _ => place.expr()?,
+    };
+    let dimensions = match view.ty(spot) {
+        Type::Tensor(tensor) => {
+            let axes = tensor.shape.iter().enumerate().take(MOST_AXES);
+            axes.map(|(axis, size)| Dimension {
+                field: None,
+                axis,
+                size: size.to_string(),
+                steps: chain_of(view, spot, None, axis, MOST_STEPS),
+            })
+            .collect()
+        }
+        Type::Tuple(fields) => {
+            let axes = fields.iter().enumerate().flat_map(|(field, ty)| {
+                let shape = ty.as_tensor().map(|tensor| &tensor.shape[..]).unwrap_or_default();
+                shape.iter().enumerate().map(move |(axis, size)| (field, axis, size))
+            });
+            axes.take(MOST_AXES)
+                .map(|(field, axis, size)| Dimension {
+                    field: Some(field),
+                    axis,
+                    size: size.to_string(),
+                    steps: chain_of(view, spot, Some(field), axis, MOST_STEPS),
+                })
+                .collect()
+        }
+        _ => return None,
+    };
+    Some(Why {
+        range: view.range(spot),
+        expression: view.describe(spot),
+        ty: type_text(view.ty(spot)),
+        dimensions,
+    })
+}
+
+impl Why {
+    /// The answer as markdown.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("{} : `{}`\n", self.expression, self.ty);
+        for dimension in &self.dimensions {
+            let field = match dimension.field {
+                Some(field) => format!("field {field}, "),
+                None => String::new(),
+            };
+            out += &format!("\n**{field}axis {} = {}**\n", dimension.axis, dimension.size);
+            for (at, step) in dimension.steps.iter().enumerate() {
+                out += &format!("{}. {}\n", at + 1, step.message);
+            }
+            if dimension.steps.is_empty() {
+                out += "1. nothing is known about where it comes from\n";
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::Fixture;
+
+    fn check(text: &str, expected: Expect) {
+        let fixture = Fixture::new(text);
+        let why = super::why_shape(&fixture.db, fixture.file, fixture.cursor());
+        let Some(why) = why else {
+            expected.assert_eq("nothing");
+            return;
+        };
+        let mut out = why.markdown();
+        for dimension in &why.dimensions {
+            let texts = dimension
+                .steps
+                .iter()
+                .map(|step| &fixture.text[std::ops::Range::<usize>::from(step.range)]);
+            out += &format!("{:?}\n", texts.collect::<Vec<_>>());
+        }
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn back_to_parameters_and_attributes() {
+        check(
+            "
+def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(16, 3, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]);
+  %1 = nn.relu(%0);
+  let %y$0 = transpose(%1, axes=[0, 2, 3, 1]);
+  %y
+}
+",
+            expect![[r#"
+                `transpose(%1, axes=[0, 2, 3, 1])` : `Tensor[(2, 4, 4, 16), float32]`
+
+                **axis 0 = 2**
+                1. axis 0 of `%x` is 2
+                2. `nn.conv2d` keeps axis 0, by `Conv2D`
+                3. `nn.relu` keeps axis 0, by `Identity`
+                4. `transpose` keeps axis 0, by `Transpose`
+
+                **axis 1 = 4**
+                1. axis 2 of `%x` is 8
+                2. `nn.conv2d` makes 4 of 8 on axis 2
+                3. `nn.relu` keeps axis 2, by `Identity`
+                4. `transpose` takes axis 1 from axis 2, by `Transpose`
+
+                **axis 2 = 4**
+                1. axis 3 of `%x` is 8
+                2. `nn.conv2d` makes 4 of 8 on axis 3
+                3. `nn.relu` keeps axis 3, by `Identity`
+                4. `transpose` takes axis 2 from axis 3, by `Transpose`
+
+                **axis 3 = 16**
+                1. `channels` sets axis 1 to 16
+                2. `nn.relu` keeps axis 1, by `Identity`
+                3. `transpose` takes axis 3 from axis 1, by `Transpose`
+                ["2", "nn.conv2d", "nn.relu", "transpose"]
+                ["8", "nn.conv2d", "nn.relu", "transpose"]
+                ["8", "nn.conv2d", "nn.relu", "transpose"]
+                ["16", "nn.relu", "transpose"]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn fields_constants_and_open_sizes() {
+        check(
+            "
+def @main(%x: Tensor[(?, 8), float32]) {
+  %0 = nn.relu(%x);
+  sp$0lit(%0, indices_or_sections=2, axis=1)
+}
+",
+            expect![[r#"
+                `split(%0, indices_or_sections=2, axis=1)` : `(Tensor[(?, 4), float32], Tensor[(?, 4), float32])`
+
+                **field 0, axis 0 = ?**
+                1. axis 0 of `%x` is ?
+                2. `nn.relu` keeps axis 0, by `Identity`
+                3. `split` keeps axis 0, by `Split`
+
+                **field 0, axis 1 = 4**
+                1. axis 1 of `%x` is 8
+                2. `nn.relu` keeps axis 1, by `Identity`
+                3. `split` makes 4 of 8 on axis 1
+
+                **field 1, axis 0 = ?**
+                1. axis 0 of `%x` is ?
+                2. `nn.relu` keeps axis 0, by `Identity`
+                3. `split` keeps axis 0, by `Split`
+
+                **field 1, axis 1 = 4**
+                1. axis 1 of `%x` is 8
+                2. `nn.relu` keeps axis 1, by `Identity`
+                3. `split` makes 4 of 8 on axis 1
+                ["?", "nn.relu", "split"]
+                ["8", "nn.relu", "split"]
+                ["?", "nn.relu", "split"]
+                ["8", "nn.relu", "split"]
+            "#]],
+        );
+        check(
+            "
+def @main(%n: int32) { full(1f, shape=[2, 5], dtype=\"float32\")$0 }
+",
+            expect![[r#"
+                `full(1f, shape=[2, 5], dtype="float32")` : `Tensor[(2, 5), float32]`
+
+                **axis 0 = 2**
+                1. `shape` sets axis 0 to 2
+
+                **axis 1 = 5**
+                1. `shape` sets axis 1 to 5
+                ["[2, 5]"]
+                ["[2, 5]"]
+            "#]],
+        );
+        check("def @main(%f: fn () -> int32) { %f$0 }", expect!["nothing"]);
+    }
+}

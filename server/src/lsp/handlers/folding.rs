@@ -1,0 +1,33 @@
+//! `textDocument/foldingRange`
+
+use ide::folding::{FoldKind, folds};
+use tower_lsp::{
+    jsonrpc::Result,
+    lsp_types::{FoldingRange, FoldingRangeKind, FoldingRangeParams},
+};
+
+use crate::lsp::owner::Snapshot;
+
+pub(in crate::lsp) fn handle(
+    snapshot: &Snapshot,
+    params: FoldingRangeParams,
+) -> Result<Option<Vec<FoldingRange>>> {
+    let document = snapshot.document(&params.text_document.uri)?;
+    let found = folds(&snapshot.db, document.file, &document.lines);
+    let found = found.into_iter().map(|fold| {
+        let range = document.range(fold.range, snapshot.encoding);
+        FoldingRange {
+            start_line: range.start.line,
+            start_character: Some(range.start.character),
+            end_line: range.end.line,
+            end_character: Some(range.end.character),
+            kind: match fold.kind {
+                FoldKind::Block | FoldKind::List => None,
+                FoldKind::Comment => Some(FoldingRangeKind::Comment),
+                FoldKind::Tir | FoldKind::Metadata => Some(FoldingRangeKind::Region),
+            },
+            collapsed_text: None,
+        }
+    });
+    Ok(Some(found.collect()))
+}

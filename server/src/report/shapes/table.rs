@@ -1,0 +1,153 @@
+//! The shape report in columns: for a terminal, and for a spreadsheet.
+
+use ide::shapes::{Amount, FunctionShapes, Group};
+use syntax::LineIndex;
+
+use super::name_of;
+
+/// Types longer than this are cut in the terminal.
+const WIDEST: usize = 60;
+
+/// One table a function, its totals below.
+pub(crate) fn table(functions: &[FunctionShapes], lines: &LineIndex) -> String {
+    let mut out = String::new();
+    for function in functions.iter().flat_map(FunctionShapes::all) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let line = lines.line_at(function.range.start()) + 1;
+        out += &format!("{} (line {line})\n", function.name);
+        let head = ["line", "", "operator", "type", "parameters", "MACs", "bytes", "live"];
+        let mut cells: Vec<[String; 8]> = vec![head.map(str::to_owned)];
+        for (at, row) in function.rows.iter().enumerate() {
+            cells.push([
+                (lines.line_at(row.range.start()) + 1).to_string(),
+                name_of(row, at),
+                row.operator.clone(),
+                cut(&row.ty.to_string()),
+                nonzero(function, &row.params),
+                nonzero(function, &row.macs),
+                function.bytes(&row.bytes),
+                function.bytes(&row.live),
+            ]);
+        }
+        // Numbers stand to the right.
+        out += &columns(&cells, [true, false, false, false, true, true, true, true]);
+        out += &totals(function, lines);
+    }
+    out
+}
+
+fn totals(function: &FunctionShapes, lines: &LineIndex) -> String {
+    let total = &function.total;
+    let mut out = format!(
+        "total: {} parameters ({}), {} MACs, {} calls of operators\n",
+        function.number(&total.params),
+        function.bytes(&total.param_bytes),
+        function.number(&total.macs),
+        ide::words::number(total.calls),
+    );
+    if let Some((at, row)) = total.peak_row.and_then(|at| Some((at, function.rows.get(at)?))) {
+        let line = lines.line_at(row.range.start()) + 1;
+        let peak = function.bytes(&total.peak);
+        out += &format!("peak memory: {peak} at {} (line {line})\n", name_of(row, at));
+    }
+    for (what, groups) in [("operator", &function.by_operator), ("source", &function.by_span)] {
+        if groups.is_empty() {
+            continue;
+        }
+        let head = [format!("by {what}"), "calls".into(), "MACs".into(), "bytes".into()];
+        let mut cells = vec![head];
+        cells.extend(groups.iter().map(|group| group_cells(function, group)));
+        out += &columns(&cells, [false, true, true, true]);
+    }
+    for unknown in &function.unknowns {
+        out += &format!("where {} is {}\n", unknown.name, unknown.what);
+    }
+    let untold = function.rows.iter().enumerate().filter_map(|(at, row)| {
+        let why = row.untold.as_ref()?;
+        Some(format!("not told: the MACs of {} ({}): {why}\n", name_of(row, at), row.operator))
+    });
+    out.extend(untold);
+    out
+}
+
+fn group_cells(function: &FunctionShapes, group: &Group) -> [String; 4] {
+    [
+        group.name.clone(),
+        ide::words::number(group.count),
+        nonzero(function, &group.macs),
+        function.bytes(&group.bytes),
+    ]
+}
+
+fn nonzero(function: &FunctionShapes, amount: &Amount) -> String {
+    if amount.is_zero() { "-".to_owned() } else { function.number(amount) }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(WIDEST) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+fn columns<const N: usize>(cells: &[[String; N]], right: [bool; N]) -> String {
+    let mut widths = [0; N];
+    for row in cells {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut out = String::new();
+    for row in cells {
+        let mut line = String::from(" ");
+        for ((cell, width), right) in row.iter().zip(widths).zip(right) {
+            let space = " ".repeat(width - cell.chars().count());
+            line += " ";
+            line += &if right { format!("{space}{cell}") } else { format!("{cell}{space}") };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+/// One line a row of every function, after RFC 4180.
+pub(crate) fn csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
+    let mut out = String::from(
+        "function,row,line,binding,operator,type,parameters,macs,bytes,live_bytes,span\r\n",
+    );
+    for function in functions.iter().flat_map(FunctionShapes::all) {
+        for (at, row) in function.rows.iter().enumerate() {
+            let amount = |amount: &Amount| match amount.as_known() {
+                Some(known) => known.to_string(),
+                None => function.number(amount),
+            };
+            let fields = [
+                function.name.clone(),
+                at.to_string(),
+                (lines.line_at(row.range.start()) + 1).to_string(),
+                row.binding.clone().unwrap_or_default(),
+                row.operator.clone(),
+                row.ty.to_string(),
+                amount(&row.params),
+                amount(&row.macs),
+                amount(&row.bytes),
+                amount(&row.live),
+                row.span.clone().unwrap_or_default(),
+            ];
+            out += &fields.map(|field| quoted(&field)).join(",");
+            out += "\r\n";
+        }
+    }
+    out
+}
+
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}

@@ -1,0 +1,190 @@
+//! How long a client waits for what it shows while a module is read.
+//!
+//! Each row is a request to the real server over standard input and output, with the module open
+//! and checked: the median and the longest of many, in milliseconds, until the answer has arrived
+//! whole. Requests that follow an edit are timed from the edit on.
+
+use std::time::{Duration, Instant};
+
+use relay_tests::{
+    client::{Client, at, range},
+    corpus,
+};
+use serde_json::{Value, json};
+
+const URI: &str = "file:///module.relay";
+
+fn main() {
+    let only = std::env::var("RELAY_BENCH_MODULE").ok();
+    let mut modules: Vec<(String, String)> = corpus::conformance()
+        .map(|folder| corpus::relay_files(&folder.join("models")))
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(name, _)| ["bert-base.relay", "lstm500.relay"].contains(&name.as_str()))
+        .collect();
+    if modules.is_empty() {
+        println!("the conformance corpus is not here: a straight line of bindings only");
+        modules.push(("chain of 10,000".into(), corpus::chain(10_000)));
+    }
+    for (name, text) in modules {
+        if only.as_ref().is_none_or(|only| *only == name) {
+            module(&name, &text);
+        }
+    }
+}
+
+/// The rest of what the protocol wants said about tokens.
+fn tokens_ability(mut ability: Value) -> Value {
+    ability["requests"] = json!({ "full": { "delta": true }, "range": true });
+    for list in ["tokenTypes", "tokenModifiers", "formats"] {
+        ability[list] = json!([]);
+    }
+    ability
+}
+
+struct Bench {
+    client: Client,
+    version: i64,
+    /// The place of an edit: the first letter of an operator's name in the middle.
+    line: u32,
+    column: u32,
+}
+
+fn module(name: &str, text: &str) {
+    let lines = text.matches('\n').count() as u32;
+    println!("\n{name}: {} kB, {lines} lines; milliseconds", text.len() / 1000);
+    println!("{:28} {:>8} {:>8} {:>10}", "", "median", "max", "bytes");
+    // As VS Code begins: it has a grammar of its own for what needs no analysis.
+    let tokens = json!({ "augmentsSyntaxTokens": true });
+    let abilities = json!({
+        "general": { "positionEncodings": ["utf-16"] },
+        "textDocument": { "semanticTokens": tokens_ability(tokens) },
+    });
+    let mut client = Client::start_with(abilities, Value::Null);
+    client.open(URI, text);
+    client.diagnostics(URI, 1);
+    let middle = text[..text.len() / 2].rfind("add(").unwrap_or(0);
+    let line = text[..middle].matches('\n').count() as u32;
+    let column = (middle - text[..middle].rfind('\n').map_or(0, |at| at + 1)) as u32;
+    let mut bench = Bench { client, version: 1, line, column };
+    let document = json!({ "textDocument": { "uri": URI } });
+    let here = at(URI, line, column);
+    let with = |extra: Value| {
+        let mut params = document.clone();
+        for (key, value) in extra.as_object().into_iter().flatten() {
+            params[key] = value.clone();
+        }
+        params
+    };
+    let screen = with(json!({ "range": range((line, 0), (line + 60, 0)) }));
+    bench.still("hover", "textDocument/hover", &here);
+    bench.still("definition", "textDocument/definition", &here);
+    bench.still("document highlight", "textDocument/documentHighlight", &here);
+    bench.still("inlay hints of a screen", "textDocument/inlayHint", &screen);
+    let top = with(json!({ "range": range((0, 0), (60, 0)) }));
+    bench.still("inlay hints of the top", "textDocument/inlayHint", &top);
+    bench.still("tokens of a screen", "textDocument/semanticTokens/range", &screen);
+    bench.still("tokens, full", "textDocument/semanticTokens/full", &document);
+    bench.edited("tokens, full, edited", "textDocument/semanticTokens/full", &document);
+    bench.deltas();
+    bench.edited("inlay hints, edited", "textDocument/inlayHint", &screen);
+    bench.still("folding", "textDocument/foldingRange", &document);
+    let places = with(json!({ "positions": [{ "line": line, "character": column }] }));
+    bench.still("selection", "textDocument/selectionRange", &places);
+    bench.still("outline", "textDocument/documentSymbol", &document);
+    bench.still("links", "textDocument/documentLink", &document);
+    bench.still("lenses", "textDocument/codeLens", &document);
+    bench.edited("lenses, edited", "textDocument/codeLens", &document);
+    bench.still("workspace symbols", "workspace/symbol", &json!({ "query": "main" }));
+    bench.still("call hierarchy", "textDocument/prepareCallHierarchy", &at(URI, 1, 6));
+    bench.still("why this shape", "relay/whyShape", &here);
+    bench.still("shapes", "relay/shapes", &document);
+    bench.client.finish();
+}
+
+impl Bench {
+    fn report(&self, what: &str, mut times: Vec<Duration>, bytes: usize) {
+        times.sort_unstable();
+        let ms = |time: Option<&Duration>| time.map_or(f64::NAN, |time| time.as_secs_f64() * 1e3);
+        let (middle, last) = (times.get(times.len() / 2), times.last());
+        println!("{what:28} {:>8.2} {:>8.2} {bytes:>10}", ms(middle), ms(last));
+    }
+
+    fn timed(&mut self, method: &str, params: &Value, from: Instant) -> (Duration, Value) {
+        let answer = self.client.request(method, params.clone());
+        let took = self.client.arrived.saturating_duration_since(from);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        (took, answer)
+    }
+
+    fn still(&mut self, what: &str, method: &str, params: &Value) {
+        let mut times = Vec::new();
+        let mut bytes = 0;
+        for _ in 0..15 {
+            let (took, answer) = self.timed(method, params, Instant::now());
+            bytes = answer.to_string().len();
+            times.push(took);
+        }
+        self.report(what, times, bytes);
+    }
+
+    /// Types a letter, or takes it away again, and waits until that has been checked.
+    fn edit(&mut self) -> Instant {
+        self.version += 1;
+        let (line, column) = (self.line, self.column);
+        let (end, insert) = if self.version % 2 == 0 { (column, "q") } else { (column + 1, "") };
+        let start = Instant::now();
+        self.client.edit(URI, self.version, (line, column), (line, end), insert);
+        start
+    }
+
+    fn settle(&mut self) {
+        let version = self.version;
+        self.client.diagnostics(URI, version);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+
+    fn edited(&mut self, what: &str, method: &str, params: &Value) {
+        let mut times = Vec::new();
+        let mut bytes = 0;
+        for _ in 0..14 {
+            let start = self.edit();
+            let (took, answer) = self.timed(method, params, start);
+            bytes = answer.to_string().len();
+            times.push(took);
+            self.settle();
+        }
+        self.report(what, times, bytes);
+    }
+
+    /// Tokens after an edit, as a change of those before: from the edit on, and from the moment on
+    /// when the text has been checked.
+    fn deltas(&mut self) {
+        let document = json!({ "textDocument": { "uri": URI } });
+        let full = self.client.request("textDocument/semanticTokens/full", document.clone());
+        let mut id = full["result"]["resultId"].clone();
+        for checked in [false, true] {
+            let mut times = Vec::new();
+            let mut bytes = 0;
+            for _ in 0..14 {
+                let mut start = self.edit();
+                if checked {
+                    self.settle();
+                    start = Instant::now();
+                }
+                let mut params = document.clone();
+                params["previousResultId"] = id;
+                let (took, answer) =
+                    self.timed("textDocument/semanticTokens/full/delta", &params, start);
+                id = answer["result"]["resultId"].clone();
+                bytes = answer.to_string().len();
+                times.push(took);
+                if !checked {
+                    self.settle();
+                }
+            }
+            let what = if checked { "tokens, delta, checked" } else { "tokens, delta, edited" };
+            self.report(what, times, bytes);
+        }
+    }
+}
