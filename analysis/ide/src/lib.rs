@@ -3,10 +3,14 @@
 //! Plain data in and out: a file and an offset go in, ranges, names and markdown come out. Nothing
 //! here is remembered; all of it is read off the database. Absent on purpose: LSP, JSON, threads.
 
+pub mod completion;
+mod cursor;
 pub mod goto;
 pub mod hover;
+mod locals;
 pub mod place;
 pub mod references;
+pub mod signature;
 pub mod symbols;
 pub mod words;
 
