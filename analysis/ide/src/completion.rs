@@ -16,9 +16,8 @@ use syntax::{Node, TextRange, TextSize};
 use types::{Dim, Type};
 
 use crate::{
-    cursor::{CallSite, Callee, Cursor, Wanted, cursor},
+    cursor::{CallSite, Callee, Cursor, Wanted, cursor, def_around},
     locals::{Local, locals},
-    place::def_at,
 };
 
 /// The most entries in a list.
@@ -95,11 +94,8 @@ pub fn completions(
 ) -> Completions {
     let parse = file.parse(db);
     let cursor = cursor(Node::root(&parse.green), offset);
-    let def = def_at(db, file, offset);
-    let module = def
-        .map(|(module, _)| module)
-        .or_else(|| modules(db, file).iter().rfind(|m| begins_before(db, **m, offset)).copied())
-        .or_else(|| modules(db, file).first().copied());
+    let def = def_around(db, file, offset);
+    let module = def.map(|(module, _)| module).or_else(|| modules(db, file).first().copied());
     let view = def.and_then(|(_, def)| match def.kind(db) {
         semantics::DefKind::Fn | semantics::DefKind::Expr => View::new(db, def),
         _ => None,
@@ -120,10 +116,6 @@ pub fn completions(
     let incomplete = items.len() > MAX_ITEMS;
     items.truncate(MAX_ITEMS);
     Completions { replace: cursor.word, items, incomplete }
-}
-
-fn begins_before(db: &dyn Db, module: Module<'_>, offset: TextSize) -> bool {
-    module.items(db).first().is_some_and(|def| def.start(db) <= offset)
 }
 
 /// A list that is being made.

@@ -5,6 +5,7 @@
 //! front of the cursor are as they will stay, so they are what is asked here, from the cursor
 //! backwards and never further than to the statement's begin.
 
+use semantics::{Db, Def, Module, SourceFile, modules};
 use syntax::{Element, Node, NodeOrToken, SyntaxKind, T, TextRange, TextSize, Token};
 
 /// The most tokens that are looked at. A header of 662 parameters has some 20,000.
@@ -75,8 +76,6 @@ pub(crate) struct CallSite<'t> {
     pub(crate) attribute: Option<String>,
     /// The arguments in front of the cursor that are plain variables.
     pub(crate) variables: Vec<Option<Token<'t>>>,
-    /// The bracket.
-    pub(crate) open: TextSize,
 }
 
 /// What is called.
@@ -170,6 +169,20 @@ impl<'t, I: Iterator<Item = Token<'t>>> Back<'t, I> {
         }
         (name, at + 1)
     }
+}
+
+/// The definition in which something at `offset` is written: while its end is missing, it reaches
+/// as far as the next one.
+pub(crate) fn def_around(
+    db: &dyn Db,
+    file: SourceFile,
+    offset: TextSize,
+) -> Option<(Module<'_>, Def<'_>)> {
+    modules(db, file).iter().rev().find_map(|&module| {
+        let defs = module.items(db);
+        let at = defs.partition_point(|def| def.start(db) <= offset).checked_sub(1)?;
+        Some((module, defs[at]))
+    })
 }
 
 /// What is being written at `offset`; `root` is the whole file.
@@ -390,8 +403,11 @@ fn around<'t>(
                 continue;
             }
             T!["=>"] => {
-                level.arrow = true;
-                decide(&mut wanted, Wanted::Expr { attribute: false });
+                // Behind a comma it is the arrow of an arm before.
+                if level.commas == 0 {
+                    level.arrow = true;
+                    decide(&mut wanted, Wanted::Expr { attribute: false });
+                }
             }
             T![":"] if level.commas == 0 => {
                 // `%x: Tensor[…] ` behind a type; what may follow is no name.
@@ -411,7 +427,7 @@ fn around<'t>(
                             _ => {
                                 let attribute = direct && level.arrow_free();
                                 decide(&mut wanted, Wanted::Expr { attribute });
-                                calls.push(level.call(Callee::Name(name), open));
+                                calls.push(level.call(Callee::Name(name)));
                             }
                         }
                     }
@@ -422,13 +438,13 @@ fn around<'t>(
                         }
                         decide(&mut wanted, Wanted::Expr { attribute: false });
                         if let Some(name) = back.get(at + 1) {
-                            calls.push(level.call(Callee::Global(name), open));
+                            calls.push(level.call(Callee::Global(name)));
                         }
                     }
                     SyntaxKind::LOCAL | SyntaxKind::GRAPH => {
                         decide(&mut wanted, Wanted::Expr { attribute: false });
                         if let Some(name) = back.get(at + 1) {
-                            calls.push(level.call(Callee::Variable(name), open));
+                            calls.push(level.call(Callee::Variable(name)));
                         }
                     }
                     T!["]"] => {
@@ -442,7 +458,7 @@ fn around<'t>(
                     T![")"] | T!["}"] => {
                         decide(&mut wanted, Wanted::Expr { attribute: false });
                         let end = back.get(at + 1).map_or(open, |token| token.range().end());
-                        calls.push(level.call(Callee::Expr(end), open));
+                        calls.push(level.call(Callee::Expr(end)));
                     }
                     T!["fn"] => {
                         // The parameters of a function, or of a function type.
@@ -653,7 +669,7 @@ impl<'t> Level<'t> {
         !self.arrow && self.own.unwrap_or(self.tokens) == 0
     }
 
-    fn call(&mut self, callee: Callee<'t>, open: TextSize) -> CallSite<'t> {
+    fn call(&mut self, callee: Callee<'t>) -> CallSite<'t> {
         self.end_segment();
         let mut variables = std::mem::take(&mut self.variables);
         variables.reverse();
@@ -664,7 +680,6 @@ impl<'t> Level<'t> {
             written: std::mem::take(&mut self.written),
             attribute: self.attribute.take(),
             variables,
-            open,
         }
     }
 }

@@ -5,11 +5,13 @@
 
 pub mod completion;
 mod cursor;
+pub mod edit;
 pub mod goto;
 pub mod hover;
 mod locals;
 pub mod place;
 pub mod references;
+pub mod rename;
 pub mod signature;
 pub mod symbols;
 pub mod words;

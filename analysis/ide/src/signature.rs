@@ -7,10 +7,9 @@ use types::{FuncType, Type};
 
 use crate::{
     completion,
-    cursor::{CallSite, Callee, cursor},
+    cursor::{CallSite, Callee, cursor, def_around},
     hover::{self, type_text},
     locals::locals,
-    place::def_at,
     words,
 };
 
@@ -67,7 +66,7 @@ impl Label {
 pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Signature> {
     let parse = file.parse(db);
     let cursor = cursor(Node::root(&parse.green), offset);
-    let (module, def) = def_at(db, file, offset)?;
+    let (module, def) = def_around(db, file, offset)?;
     let view = || match def.kind(db) {
         semantics::DefKind::Fn | semantics::DefKind::Expr => View::new(db, def),
         _ => None,
@@ -254,7 +253,12 @@ mod tests {
             nn.dense(%data, %weight, units, out_dtype="")
             active: out_dtype="""#]],
         );
-        check("def @main(%x: int32) { nn.dense(%x, add(%x, (%x, $0", expect!["nothing"]);
+        check(
+            "def @main(%x: int32) { nn.dense(%x, add(%x, (%x, $0",
+            expect![[r#"
+            add(%lhs, %rhs)
+            active: %rhs"#]],
+        );
     }
 
     #[test]

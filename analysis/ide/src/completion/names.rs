@@ -99,7 +99,10 @@ impl List<'_, '_> {
             if operator.name.starts_with('_') || super::fit(&self.typed, operator.name).is_none() {
                 continue;
             }
-            let detail = operator::signature(operator).replace("\n  ", " ").replace('\n', "");
+            let detail = operator::signature(operator)
+                .replace("(\n  ", "(")
+                .replace("\n  ", " ")
+                .replace('\n', "");
             let mut entry = Item {
                 detail: Some(detail),
                 lookup: Some(Lookup::Operator(operator.name.to_owned())),
@@ -128,7 +131,8 @@ impl List<'_, '_> {
             }
             // Names in fewer parts are used more.
             let depth = operator.name.matches('.').count().min(3) as u8;
-            self.add(6 + u8::from(depth > 1), order as u32, entry);
+            let rare = depth > 1 || operator.name.contains("contrib");
+            self.add(6 + u8::from(rare), order as u32, entry);
         }
     }
 

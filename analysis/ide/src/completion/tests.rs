@@ -26,18 +26,18 @@ fn an_operator_that_is_begun() {
         "def @main(%x: Tensor[(1, 3, 8, 8), float32]) {\n  nn.conv2d_t$0\n}\n",
         3,
         expect![[r#"
-        for `nn.conv2d_t`
-        nn.conv2d_transpose | nn.conv2d_transpose( %data, %weight, channels=None, kernel_size=None, strides=[1, 1], output_padding=[0, 0], padding=[0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IOHW", out_layout="", out_dtype="") | nn.conv2d_transpose(${1:%data}, ${2:%weight})$0
-    "#]],
+            for `nn.conv2d_t`
+            nn.conv2d_transpose | nn.conv2d_transpose(%data, %weight, channels=None, kernel_size=None, strides=[1, 1], output_padding=[0, 0], padding=[0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IOHW", out_layout="", out_dtype="") | nn.conv2d_transpose(${1:%data}, ${2:%weight})$0
+        "#]],
     );
     check(
         "def @main(%x: Tensor[(1, 3, 8, 8), float32]) {\n  nn.$0\n}\n",
         2,
         expect![[r#"
-        for `nn.`
-        nn.contrib_conv2d_NCHWc | nn.contrib_conv2d_NCHWc( %data, %weight, strides=[1, 1], padding=[0, 0], dilation=[1, 1], groups=1, channels=None, kernel_size=None, data_layout="NCHW", kernel_layout="OIHW", out_layout="", out_dtype="") | nn.contrib_conv2d_NCHWc(${1:%data}, ${2:%weight})$0
-        nn.contrib_depthwise_conv2d_NCHWc | nn.contrib_depthwise_conv2d_NCHWc( %data, %weight, strides=[1, 1], padding=[0, 0], dilation=[1, 1], groups=1, channels=None, kernel_size=None, data_layout="NCHW", kernel_layout="OIHW", out_layout="", out_dtype="") | nn.contrib_depthwise_conv2d_NCHWc(${1:%data}, ${2:%weight})$0
-    "#]],
+            for `nn.`
+            nn.conv1d | nn.conv1d(%data, %weight, strides=[1], padding=[0, 0], dilation=[1], groups=1, channels=None, kernel_size=None, data_layout="NCW", kernel_layout="OIW", out_layout="", out_dtype="") | nn.conv1d(${1:%data}, ${2:%weight})$0
+            nn.conv1d_transpose | nn.conv1d_transpose(%data, %weight, channels=None, kernel_size=None, strides=[1], output_padding=[0], padding=[0], dilation=[1], groups=1, data_layout="NCW", kernel_layout="IOW", out_layout="", out_dtype="") | nn.conv1d_transpose(${1:%data}, ${2:%weight})$0
+        "#]],
     );
 }
 
@@ -196,8 +196,7 @@ def @main(%c: Chain) -> int32 {
         2,
         expect![[r#"
             for `L`
-            Link | (int32, Chain[]) -> Chain[] | Link(${1:int32}, ${2:Chain[]})$0
-            left_shift | left_shift(%lhs, %rhs) | left_shift(${1:%lhs}, ${2:%rhs})$0
+            Link | Chain[] | Link(${1:%x1}, ${2:%x2})$0
         "#]],
     );
 }
