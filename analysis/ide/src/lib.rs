@@ -3,6 +3,7 @@
 //! Plain data in and out: a file and an offset go in, ranges, names and markdown come out. Nothing
 //! here is remembered; all of it is read off the database. Absent on purpose: LSP, JSON, threads.
 
+pub mod actions;
 pub mod completion;
 mod cursor;
 pub mod edit;
