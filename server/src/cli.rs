@@ -3,6 +3,7 @@
 mod batch;
 mod check;
 mod explain;
+mod fmt;
 mod types;
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
@@ -32,6 +33,8 @@ enum Command {
         /// The code, as it stands in a message: `shape-mismatch`; without one, all are listed
         code: Option<String>,
     },
+    /// Lay files out; nothing but white space changes
+    Fmt(FmtArgs),
     /// Run the language server over standard input and output
     Lsp,
 }
@@ -67,6 +70,38 @@ struct TypesArgs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     reading: Reading,
+}
+
+#[derive(Args)]
+struct FmtArgs {
+    /// Files, folders, or `-` for standard input, which is laid out to standard output
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Change nothing; name the files that are laid out otherwise, and end with 1 if there are any
+    #[arg(long)]
+    check: bool,
+    /// How to lay out
+    #[arg(long, value_enum, default_value = "tvm")]
+    style: FmtStyle,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FmtStyle {
+    /// As TVM prints, byte for byte
+    Tvm,
+    /// Long headers with one parameter a line, long calls wrapped
+    Reading,
+}
+
+impl From<FmtStyle> for syntax::format::Style {
+    fn from(style: FmtStyle) -> syntax::format::Style {
+        match style {
+            FmtStyle::Tvm => syntax::format::Style::Tvm,
+            FmtStyle::Reading => syntax::format::Style::Reading,
+        }
+    }
 }
 
 #[derive(Args, Clone, Copy)]
@@ -160,6 +195,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Check(args)) if args.batch => batch::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Types(args)) => types::run(&args),
+        Some(Command::Fmt(args)) => fmt::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
         Some(Command::Lsp) | None => match crate::lsp::serve() {
             Ok(code) => std::process::exit(code),

@@ -4,8 +4,11 @@ use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 
 use super::{
     convert,
-    handlers::{self, actions, definition, diagnostics, hover, references, symbols},
-    owner::{ClientAbilities, Event, Mailbox, Snapshot},
+    handlers::{
+        self, actions, completion, definition, diagnostics, format, hover, linked, references,
+        rename, signature, symbols,
+    },
+    owner::{ClientAbilities, Event, Mailbox, Snapshot, Writing},
     request::{Request, Retry},
 };
 
@@ -56,6 +59,7 @@ impl LanguageServer for Backend {
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
+            writing: writing(abilities),
         })));
         Ok(InitializeResult {
             capabilities: handlers::capabilities(encoding),
@@ -126,6 +130,58 @@ impl LanguageServer for Backend {
         self.ask(params, Retry::Never, actions::handle).await
     }
 
+    async fn code_action_resolve(&self, params: CodeAction) -> Result<CodeAction> {
+        self.ask(params, Retry::Never, actions::resolve).await
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        self.ask(params, Retry::Never, completion::handle).await
+    }
+
+    async fn completion_resolve(&self, params: CompletionItem) -> Result<CompletionItem> {
+        self.ask(params, Retry::Always, completion::resolve).await
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        self.ask(params, Retry::Never, signature::handle).await
+    }
+
+    async fn prepare_rename(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<Option<PrepareRenameResponse>> {
+        self.ask(params, Retry::Never, rename::prepare).await
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        self.ask(params, Retry::Never, rename::handle).await
+    }
+
+    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        self.ask(params, Retry::Never, format::handle).await
+    }
+
+    async fn range_formatting(
+        &self,
+        params: DocumentRangeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        self.ask(params, Retry::Never, format::handle_range).await
+    }
+
+    async fn on_type_formatting(
+        &self,
+        params: DocumentOnTypeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        self.ask(params, Retry::Never, format::handle_on_type).await
+    }
+
+    async fn linked_editing_range(
+        &self,
+        params: LinkedEditingRangeParams,
+    ) -> Result<Option<LinkedEditingRanges>> {
+        self.ask(params, Retry::Never, linked::handle).await
+    }
+
     async fn diagnostic(
         &self,
         params: DocumentDiagnosticParams,
@@ -136,5 +192,20 @@ impl LanguageServer for Backend {
 
     async fn initialized(&self, _: InitializedParams) {
         self.mailbox.send(Event::Initialized);
+    }
+}
+
+/// What the client can do with a text that is written for it.
+fn writing(abilities: &ClientCapabilities) -> Writing {
+    let document = abilities.text_document.as_ref();
+    let item = document
+        .and_then(|document| document.completion.as_ref())
+        .and_then(|completion| completion.completion_item.as_ref());
+    let lazy = document
+        .and_then(|document| document.code_action.as_ref())
+        .and_then(|action| action.resolve_support.as_ref());
+    Writing {
+        snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
+        lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
     }
 }

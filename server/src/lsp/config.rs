@@ -1,7 +1,7 @@
 //! Settings, as the client sends them.
 
 use serde_json::Value;
-use syntax::ParseLimits;
+use syntax::{ParseLimits, format::Style};
 
 use super::documents::Limits;
 
@@ -29,6 +29,8 @@ pub(super) struct Config {
     pub(super) disabled: Vec<String>,
     /// What is looked at.
     pub(super) limits: Limits,
+    /// How texts are laid out.
+    pub(super) style: Style,
 }
 
 impl Default for Config {
@@ -39,6 +41,7 @@ impl Default for Config {
             delivery: Delivery::Auto,
             disabled: Vec::new(),
             limits: Limits { code: crate::input::MAX_CODE as usize, parse: ParseLimits::default() },
+            style: Style::default(),
         }
     }
 }
@@ -82,6 +85,14 @@ const SETTINGS: &[Setting] = &[
             let codes: Option<Vec<String>> =
                 codes.map(|code| code.as_str().map(str::to_owned)).collect();
             config.disabled = codes?;
+            Some(())
+        },
+    },
+    Setting {
+        path: "format.style",
+        takes: "\"tvm\" or \"reading\"",
+        set: |config, value| {
+            config.style = Style::parse(value.as_str()?)?;
             Some(())
         },
     },
@@ -198,6 +209,7 @@ mod tests {
             ("prelude", json!(config.prelude)),
             ("diagnostics.delivery", json!("auto")),
             ("diagnostics.disabled", json!(config.disabled)),
+            ("format.style", json!(config.style.name())),
             ("limits.codeSize", json!(config.limits.code >> 20)),
             ("limits.nesting", json!(config.limits.parse.depth)),
         ];

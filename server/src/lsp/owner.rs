@@ -81,6 +81,17 @@ pub(super) struct ClientAbilities {
     pub(super) progress: bool,
     /// It asks for diagnostics.
     pub(super) pulls: bool,
+    /// What it can do with a text that is written for it.
+    pub(super) writing: Writing,
+}
+
+/// What the client can do with a text that is written for it.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Writing {
+    /// It fills in snippets.
+    pub(super) snippets: bool,
+    /// It asks for the edits of a code action when that is chosen.
+    pub(super) lazy_actions: bool,
 }
 
 /// Where everything arrives.
@@ -107,6 +118,7 @@ pub(super) struct Snapshot {
     pub(super) documents: Arc<Documents>,
     pub(super) config: Arc<Config>,
     pub(super) encoding: Encoding,
+    pub(super) writing: Writing,
 }
 
 /// What is known about the diagnostics of a document.
@@ -157,6 +169,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 watch_configuration: false,
                 progress: false,
                 pulls: false,
+                writing: Writing::default(),
             },
             files: HashMap::new(),
             published: HashMap::new(),
@@ -419,6 +432,7 @@ impl Owner {
             documents: self.documents.clone(),
             config: self.config.clone(),
             encoding: self.client.encoding,
+            writing: self.client.writing,
         }
     }
 

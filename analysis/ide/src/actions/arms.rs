@@ -45,14 +45,23 @@ pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
     // What stands last in the list: the comma goes behind it.
     let mut last_end = close.start();
     let mut has_comma = true;
+    // A comment behind it stays on its line.
+    let mut comment_end = None;
     for element in list.node().elements() {
         match element {
-            NodeOrToken::Node(arm) => (last_end, has_comma) = (arm.range().end(), false),
+            NodeOrToken::Node(arm) => {
+                (last_end, has_comma, comment_end) = (arm.range().end(), false, None);
+            }
             NodeOrToken::Token(token) if token.kind() == SyntaxKind::COMMA => {
-                (last_end, has_comma) = (token.range().end(), true);
+                (last_end, has_comma, comment_end) = (token.range().end(), true, None);
             }
             NodeOrToken::Token(token) if token.kind() == SyntaxKind::L_BRACE => {
                 last_end = token.range().end();
+            }
+            NodeOrToken::Token(token)
+                if matches!(token.kind(), SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT) =>
+            {
+                comment_end = Some(token.range().end());
             }
             // A type comment belongs to what stands in front of it.
             NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
@@ -72,11 +81,10 @@ pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
     });
     let arms: Vec<String> = arms.collect();
     let start = context.start();
+    let mut edits = Edits::new();
     let mut out = String::new();
-    if !has_comma && !is_case {
-        out.push(',');
-    }
-    let edit = if on_lines {
+    let needs_comma = !has_comma && !is_case;
+    if on_lines {
         let outer = context.indent_of(close.start()).to_owned();
         let indent = match list.arms().next() {
             Some(arm) => context.indent_of(arm.node().start()).to_owned(),
@@ -85,13 +93,24 @@ pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
         for arm in &arms {
             out += &format!("\n{indent}{arm}");
         }
-        (TextRange::empty(last_end), out)
+        match comment_end {
+            Some(end) => {
+                if needs_comma {
+                    edits.push((TextRange::empty(last_end) + start, ",".into()));
+                }
+                edits.push((TextRange::empty(end) + start, out));
+            }
+            None => {
+                let comma = if needs_comma { "," } else { "" };
+                edits.push((TextRange::empty(last_end) + start, format!("{comma}{out}")));
+            }
+        }
     } else {
-        out += &format!(" {}", arms.join(" "));
-        let closing = out.trim_end_matches(',').to_owned();
-        (TextRange::empty(last_end), closing)
-    };
-    Ok(vec![(edit.0 + start, edit.1)])
+        let comma = if needs_comma { "," } else { "" };
+        let text = format!("{comma} {}", arms.join(" "));
+        edits.push((TextRange::empty(last_end) + start, text.trim_end_matches(',').to_owned()));
+    }
+    Ok(edits)
 }
 
 /// The value of an arm that does without the variables of its pattern.

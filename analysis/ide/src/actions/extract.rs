@@ -22,11 +22,16 @@ fn selected<'db>(context: &Context<'db>) -> Option<(Node<'db>, Node<'db>)> {
     }
     let range = context.range - context.start();
     let path = context.root()?.path_to(range);
-    path.windows(2).find_map(|pair| {
+    let whole = path.windows(2).find_map(|pair| {
         let (parent, node) = (pair[0], pair[1]);
-        let whole =
-            is_expr(node) && (node.range() == range || with_comments(parent, node) == range);
-        whole.then_some((parent, node))
+        (is_expr(node) && node.range() == range).then_some((parent, node))
+    });
+    whole.or_else(|| {
+        // With the comment behind it.
+        let parent = *path.last()?;
+        let mut exprs = parent.children().filter(|child| is_expr(*child));
+        let node = exprs.find(|child| with_comments(parent, *child) == range)?;
+        Some((parent, node))
     })
 }
 

@@ -158,9 +158,9 @@ def @main(%c: T) -> (int32, bool) {
             type T { A, B, C }
             def @main(%c: T) -> (int32, bool) {
               match (%c) {
-                A => (1, True),
+                A => (1, True), // behind
                 B => (0, False),
-                C => (0, False), // behind
+                C => (0, False),
               }
             }
         "#]],
@@ -412,8 +412,12 @@ def @main(%x: int32) {
 }
 ",
         expect![[r#"
-            // not offered
-            refused: select one whole expression
+            // Extract into a variable
+            def @main(%x: int32) {
+              %1 = add(%x, 1) /* ty=int32 */;
+              %0 = multiply(%1, %x);
+              %0
+            }
         "#]],
     );
     check(
@@ -515,22 +519,38 @@ def @main[A](%x: A) -> (A, A) {
 
 #[test]
 fn calls_and_signs() {
-    check("to-infix", "def @main(%x: int32) { ad$0d(%x, %x + 1) }\n", expect![[r#"
+    check(
+        "to-infix",
+        "def @main(%x: int32) { ad$0d(%x, %x + 1) }\n",
+        expect![[r#"
         // Write it with `+`
         def @main(%x: int32) { %x + (%x + 1) }
-    "#]]);
-    check("to-infix", "def @main(%x: int32) { %x * su$0btract(%x, -1) }\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "to-infix",
+        "def @main(%x: int32) { %x * su$0btract(%x, -1) }\n",
+        expect![[r#"
         // Write it with `-`
         def @main(%x: int32) { %x * (%x - (-1)) }
-    "#]]);
-    check("to-call", "def @main(%x: int32) { (%x + 1) $0* %x }\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "to-call",
+        "def @main(%x: int32) { (%x + 1) $0* %x }\n",
+        expect![[r#"
         // Write it as a call of `multiply`
         def @main(%x: int32) { multiply(%x + 1, %x) }
-    "#]]);
-    check("to-call", "def @main(%x: int32) { %x $0< 3 }\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "to-call",
+        "def @main(%x: int32) { %x $0< 3 }\n",
+        expect![[r#"
         // Write it as a call of `less`
         def @main(%x: int32) { less(%x, 3) }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -557,7 +577,7 @@ def @main(%x: int32) {
         "
 def @main(%x: int32) {
   %0 = add(%x, 1);$0
-  %1 = add(%0, 1); // gone with it
+  %1 = add(%0, 1); // stays
   let %_kept = 1;
   let %r = ref(%x);
   let %w = ref_write(%r, 2);
@@ -568,7 +588,7 @@ def @g(%x: int32) { let %z = 1; %x }
         expect![[r#"
             // Remove all bindings that nothing uses
             def @main(%x: int32) {
-              // gone with it
+              // stays
               let %_kept = 1;
               let %r = ref(%x);
               let %w = ref_write(%r, 2);
@@ -581,24 +601,26 @@ def @g(%x: int32) { let %z = 1; %x }
 
 #[test]
 fn whole_files() {
-    check("add-version", "def @main(%x: int32) {$0 %x }\n", expect![[r#"
+    check(
+        "add-version",
+        "def @main(%x: int32) {$0 %x }\n",
+        expect![[r#"
         // Add the version header
         #[version = "0.0.5"]
         def @main(%x: int32) { %x }
-    "#]]);
+    "#]],
+    );
     check(
         "to-tvm",
         "
-def @plus<t : Type>(%x: t, %y: t) {$0 %0 = mul(%x, %y)
+def @main(%x: float32) {$0 %0 = mul(%x, %x)
  %0 }
-def @main(%x: float32) { @plus(%x, %x) }
 ",
         expect![[r#"
             // Convert the file to TVM's text format
             #[version = "0.0.5"]
-            def @plus[t](%x: t, %y: t) -> float32 { %0 = multiply(%x, %y);
+            def @main(%x: float32) { %0 = multiply(%x, %x);
              %0 }
-            def @main(%x: float32) { @plus(%x, %x) }
         "#]],
     );
     check(
