@@ -306,10 +306,9 @@ fn large_modules_are_no_wait() {
         client.open(URI, &text);
         client.diagnostics(URI, 1);
         let lines: Vec<&str> = text.lines().collect();
-        // A binding in the middle.
-        let line = (lines.len() / 2..lines.len())
-            .find(|&line| lines[line].starts_with("  %") && lines[line].contains("(%"))
-            .expect("a binding") as u32;
+        // The last call: every binding is in sight there.
+        let line = lines.iter().rposition(|line| line.contains("(%") && !line.starts_with("def"));
+        let line = line.expect("a call") as u32;
         let text_of_line = lines[line as usize];
         let column = (text_of_line.find("(%").expect("a call") + 2) as u32;
         let budget = |what: &str, taken: Duration, wanted: u64| {
@@ -361,4 +360,60 @@ fn large_modules_are_no_wait() {
         });
         budget("rename", renamed, 100);
     }
+}
+
+/// Requests at random places of texts that random edits have broken: each is answered, none with an
+/// error of the server's own.
+#[test]
+fn odd_places_in_odd_texts() {
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut client = able(Value::Null);
+    let mut texts: Vec<String> = corpus::examples().into_iter().map(|(_, text)| text).collect();
+    // A type comment that is broken, behind a constant.
+    texts.push("x\n  multiply(meta[][0]/*ty=Tensor*/)".into());
+    client.open(URI, "");
+    let mut version = 1;
+    for _ in 0..60 {
+        let mut text = texts[rng.usize(0..texts.len())].clone();
+        for _ in 0..rng.usize(0..5) {
+            relay_tests::edits::random(&mut rng, &text.clone()).apply(&mut text);
+        }
+        version += 1;
+        client.replace(URI, version, &text);
+        let lines: Vec<&str> = text.split('\n').collect();
+        for _ in 0..6 {
+            let line = rng.usize(0..lines.len());
+            let place = (line as u32, rng.usize(0..=lines[line].len()) as u32);
+            let options = json!({ "tabSize": 2, "insertSpaces": true });
+            let mut rename = at(URI, place.0, place.1);
+            rename["newName"] = json!(["x", "%y", "@main", "Nil", "7", "add"][rng.usize(0..6)]);
+            let mut typed = at(URI, place.0, place.1);
+            typed["ch"] = json!(["\n", ";", "}"][rng.usize(0..3)]);
+            typed["options"] = options.clone();
+            let requests = [
+                ("textDocument/completion", at(URI, place.0, place.1)),
+                ("textDocument/signatureHelp", at(URI, place.0, place.1)),
+                ("textDocument/prepareRename", at(URI, place.0, place.1)),
+                ("textDocument/rename", rename),
+                ("textDocument/linkedEditingRange", at(URI, place.0, place.1)),
+                ("textDocument/onTypeFormatting", typed),
+                (
+                    "textDocument/formatting",
+                    json!({ "textDocument": { "uri": URI }, "options": options }),
+                ),
+            ];
+            for (method, params) in requests {
+                let answer = client.request(method, params);
+                let code = answer["error"]["code"].as_i64();
+                assert!(matches!(code, None | Some(-32803)), "{method}: {answer}\n{text:?}");
+            }
+            let end = (place.0, lines[line].len() as u32);
+            for action in actions(&mut client, place, end, None) {
+                let chosen = client.request("codeAction/resolve", action);
+                let code = chosen["error"]["code"].as_i64();
+                assert!(matches!(code, None | Some(-32803)), "{chosen}\n{text:?}");
+            }
+        }
+    }
+    assert_eq!(client.finish(), Some(0));
 }

@@ -370,6 +370,11 @@ fn keeps_meaning(
         root.children().find(|node| node.kind() == def.node(db).kind()).ok_or_else(unclear)?;
     let body = lower(node, None);
     let scopes = resolve(&body);
+    let problems = |body: &Body| body.units.iter().map(|unit| unit.problems.len()).sum::<usize>();
+    if problems(&body) > problems(&view.body) {
+        // `fn (%x, %x)`
+        return Err(format!("`{new}` is the name of another parameter beside it"));
+    }
     let (mut before, mut now) = (meanings(&view.body, &view.scopes), meanings(&body, &scopes));
     loop {
         let (was, is) = match (before.next(), now.next()) {
@@ -566,6 +571,9 @@ def @main(%x: int32) {
                 }
             "#]],
         );
+        check("def @main(%x$0: int32, %y: int32) { 1 }\n", "y", expect![[r#"
+            refused: `%y` is the name of another parameter beside it
+        "#]]);
         // Inner functions and patterns.
         check(
             "

@@ -141,7 +141,10 @@ impl UnitLowering<'_> {
         let ty = node.children().find_map(ast::Type::cast)?;
         // Names in a comment are not looked up, and problems in it are not reported.
         let (uses, problems) = (self.unit.type_uses.len(), self.unit.problems.len());
+        // The type is a text of its own, whose places begin at its own start.
+        let origin = std::mem::take(&mut self.origin);
         let ty = self.ty(ty.node());
+        self.origin = origin;
         self.unit.type_uses.truncate(uses);
         self.unit.problems.truncate(problems);
         (!ty.has_error() && parse.errors.iter().all(|e| e.kind.is_compat())).then_some(ty)
