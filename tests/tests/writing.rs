@@ -318,7 +318,7 @@ fn large_modules_are_no_wait() {
         };
         let mut version = 1;
         // A letter more and a letter less, each followed by the question.
-        let typed = latency(&mut client, 15, &mut |client| {
+        let typed = latency(&mut client, 16, &mut |client| {
             version += 1;
             if version % 2 == 0 {
                 client.edit(URI, version, (line, column), (line, column), "1");
@@ -354,11 +354,23 @@ fn large_modules_are_no_wait() {
         });
         budget("code actions", offered, 60);
         let renamed = latency(&mut client, 5, &mut |client| {
-            let mut params = at(URI, line, 3);
-            params["newName"] = json!("999999");
+            let mut params = at(URI, line, column);
+            let behind = text_of_line.as_bytes()[column as usize];
+            params["newName"] = json!(if behind.is_ascii_digit() { "999999" } else { "renamed" });
             client.request("textDocument/rename", params)
         });
         budget("rename", renamed, 100);
+        let place = (line, column);
+        for id in ["graph-to-let", "write-all-types"] {
+            let offered = actions(&mut client, place, place, None);
+            let Some(action) = offered.iter().find(|action| action["data"]["id"] == id) else {
+                continue;
+            };
+            let chosen = latency(&mut client, 1, &mut |client| {
+                client.request("codeAction/resolve", action.clone())
+            });
+            budget(&format!("the action {id}, with its check"), chosen, 3_000);
+        }
     }
 }
 

@@ -281,12 +281,15 @@ impl<'db> Context<'db> {
         self.text().get(range).unwrap_or_default()
     }
 
-    /// A statement together with its line, if it has one to itself; places are the definition's.
+    /// A statement of the definition together with its line, if it has one to itself; what comes
+    /// out is a place in the file, since a line may begin in front of the definition.
     fn whole_line(&self, range: TextRange) -> TextRange {
         let absolute = range + self.start();
         let text = self.text();
         let (start, end) = (usize::from(absolute.start()), usize::from(absolute.end()));
-        let (Some(head), Some(tail)) = (text.get(..start), text.get(end..)) else { return range };
+        let (Some(head), Some(tail)) = (text.get(..start), text.get(end..)) else {
+            return absolute;
+        };
         let indent = head.len() - head.trim_end_matches([' ', '\t']).len();
         let begins = head[..start - indent].ends_with('\n');
         let blank = tail.len() - tail.trim_start_matches([' ', '\t', '\r']).len();
@@ -297,7 +300,7 @@ impl<'db> Context<'db> {
             _ => (start, end + blank),
         };
         let size = |at: usize| TextSize::new(at as u32);
-        TextRange::new(size(cut.0), size(cut.1)) - self.start()
+        TextRange::new(size(cut.0), size(cut.1))
     }
 
     /// The white space that the line of a place begins with.

@@ -140,6 +140,10 @@ fn fit(typed: &str, name: &str) -> Option<u8> {
     if typed.len() > bare.len() && !name.starts_with(&typed[..1]) {
         return None;
     }
+    // `%` alone fits every variable, of which there can be very many.
+    if bare.is_empty() {
+        return Some(0);
+    }
     let lower = name.to_lowercase();
     let name = lower.trim_start_matches(['%', '@']);
     if name.starts_with(bare) {
@@ -204,14 +208,24 @@ impl<'a> List<'a, '_> {
             let known = self.view.map(|view| locals(view, self.offset, cursor.bound));
             let known = known.unwrap_or_default();
             let wanted = call.map_or(Fits::Unknown, |call| self.wanted_by(call, &known));
+            // Of very many, only what will be shown is spelled out.
+            let mut found: Vec<((u8, u8, u32), usize)> = Vec::new();
             for (distance, local) in known.iter().enumerate() {
-                let class = if wanted.takes(local.ty) { 1 } else { 3 };
-                let detail = crate::hover::type_text(local.ty);
-                self.add(
-                    class,
-                    distance as u32,
-                    Item { detail: Some(detail), ..item(local.name, ItemKind::Variable) },
-                );
+                if let Some(fit) = fit(&self.typed, local.name) {
+                    let class = if wanted.takes(local.ty) { 1 } else { 3 };
+                    found.push(((fit, class, distance as u32), distance));
+                }
+            }
+            if found.len() > MAX_ITEMS {
+                found.select_nth_unstable(MAX_ITEMS);
+                // One more than is shown, so that it is known that there are more.
+                found.truncate(MAX_ITEMS + 1);
+            }
+            for (rank, at) in found {
+                let local = &known[at];
+                let detail = Some(crate::hover::type_text(local.ty));
+                let entry = item(local.name, ItemKind::Variable);
+                self.items.push(Item { detail, rank, ..entry });
             }
         }
         if sigil != Some('%') {

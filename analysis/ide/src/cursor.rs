@@ -202,11 +202,8 @@ pub(crate) fn cursor(root: Node<'_>, offset: TextSize) -> Cursor<'_> {
     if let Some(&left) = all.peek() {
         let ends_here = left.range().end() == offset;
         match left.kind() {
-            SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT => {
-                if !left.text().ends_with('\n') || !ends_here {
-                    return at(Wanted::Nothing);
-                }
-            }
+            // It reaches as far as its line does.
+            SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT => return at(Wanted::Nothing),
             SyntaxKind::METADATA | SyntaxKind::TIR_TEXT | SyntaxKind::BANNER => {
                 return at(Wanted::Nothing);
             }

@@ -571,9 +571,13 @@ def @main(%x: int32) {
                 }
             "#]],
         );
-        check("def @main(%x$0: int32, %y: int32) { 1 }\n", "y", expect![[r#"
+        check(
+            "def @main(%x$0: int32, %y: int32) { 1 }\n",
+            "y",
+            expect![[r#"
             refused: `%y` is the name of another parameter beside it
-        "#]]);
+        "#]],
+        );
         // Inner functions and patterns.
         check(
             "

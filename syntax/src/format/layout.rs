@@ -368,7 +368,7 @@ impl<'t> Layout<'t> {
             _ => self.column,
         };
         let can = matches!(node.kind(), CALL_EXPR | TUPLE_EXPR);
-        if !can || line + width::flat(node, 2 * WIDTH) + 1 <= WIDTH || width::has_lines(node) {
+        if !can || line + width::flat(node, 2 * WIDTH) < WIDTH || width::has_lines(node) {
             return self.node(node);
         }
         if node.kind() == TUPLE_EXPR {

@@ -98,7 +98,7 @@ pub(super) fn one(context: &Context<'_>) -> Result<Edits, String> {
     let binding = binding_at(context).ok_or(nothing)?;
     let view = context.view.as_ref().ok_or(nothing)?;
     let stmt = statement_of(view, binding).ok_or(nothing)?;
-    Ok(vec![(context.whole_line(stmt.range()) + context.start(), String::new())])
+    Ok(vec![(context.whole_line(stmt.range()), String::new())])
 }
 
 pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
@@ -129,7 +129,7 @@ pub(super) fn all(context: &Context<'_>) -> Result<Edits, String> {
         let Some(view) = View::new(db, def) else { continue };
         let here = Context::new(db, context.file, TextRange::empty(def.start(db)));
         for stmt in dead(&view, effects) {
-            edits.push((here.whole_line(stmt.range()) + def.start(db), String::new()));
+            edits.push((here.whole_line(stmt.range()), String::new()));
         }
     }
     if edits.is_empty() { Err("every binding is used".into()) } else { Ok(edits) }
