@@ -368,6 +368,12 @@ fn is_expr(node: Node<'_>) -> bool {
     ast::Expr::can_cast(node.kind())
 }
 
+/// Whether a node holds a block, or the arms of a `match`.
+fn has_lines(node: Node<'_>) -> bool {
+    let mut inside = node.descendants();
+    inside.any(|node| matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::ARM_LIST))
+}
+
 /// Whether anything in a node reads or writes a reference, or may.
 fn has_effects(node: Node<'_>) -> bool {
     node.descendants().any(|node| {

@@ -354,10 +354,13 @@ fn around<'t>(
         T!["let"] | T!["def"] | T!["type"] | T!["extern"] | T!["free_var"] => {
             return (Wanted::Nothing, calls);
         }
-        T!["="] if is_attr_name(back.kind(1)) => {
+        T!["="] if is_attr(back, 0) => {
             let name = back.get(1).map_or("", |token| token.text()).to_owned();
             decide(&mut wanted, Wanted::AttrValue { name, in_list: false, in_string });
         }
+        T!["="] => decide(&mut wanted, Wanted::Expr { attribute: false }),
+        // `#[version = "0.0.5"]`
+        T!["]"] if in_front_of_hash(back) => return (Wanted::Item, calls),
         T![";"] | SyntaxKind::END_OF_FILE => {
             let what = if back.kind(0) == T![";"] { Wanted::Statement } else { Wanted::Item };
             return (what, calls);
@@ -366,6 +369,8 @@ fn around<'t>(
     }
     // Whether everything passed so far stands directly in the bracket that is looked for.
     let mut direct = true;
+    // Whether a block has ended in front.
+    let mut behind_block = false;
     let mut level = Level::default();
     let mut at = 0;
     loop {
@@ -379,13 +384,7 @@ fn around<'t>(
         match token.kind() {
             T![")"] | T!["]"] | T!["}"] => {
                 let next = back.skip_closed(at);
-                if token.kind() == T!["}"] && at == 0 && direct {
-                    // Behind a block: the next item, or the next arm.
-                    let outer = back.kind(next);
-                    if outer == SyntaxKind::END_OF_FILE {
-                        return (Wanted::Item, calls);
-                    }
-                }
+                behind_block |= token.kind() == T!["}"];
                 level.bracket();
                 at = next;
                 continue;
@@ -520,12 +519,14 @@ fn around<'t>(
                 decide(&mut wanted, Wanted::Expr { attribute: false });
                 break;
             }
-            T!["="] if matches!(back.kind(at + 1), SyntaxKind::GRAPH | SyntaxKind::LOCAL) => {
+            // `let %x: T = …`, `%0 = …`
+            T!["="] => {
                 decide(&mut wanted, Wanted::Expr { attribute: false });
                 break;
             }
             T!["def"] | T!["type"] | T!["extern"] => {
-                decide(&mut wanted, Wanted::Nothing);
+                let ended = behind_block && direct;
+                decide(&mut wanted, if ended { Wanted::Item } else { Wanted::Nothing });
                 break;
             }
             _ => level.token(token),
@@ -533,6 +534,17 @@ fn around<'t>(
         at += 1;
     }
     (wanted.unwrap_or(Wanted::Expr { attribute: false }), calls)
+}
+
+/// Whether the `=` at `at` stands behind the name of an attribute: `(axis=`, `, axis=`.
+fn is_attr<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, at: usize) -> bool {
+    is_attr_name(back.kind(at + 1)) && matches!(back.kind(at + 2), T!["("] | T![","] | T!["{"])
+}
+
+/// Whether what ends in front of the cursor began with `#[`.
+fn in_front_of_hash<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>) -> bool {
+    let front = back.skip_closed(0);
+    back.kind(front) == SyntaxKind::HASH
 }
 
 fn is_attr_name(kind: SyntaxKind) -> bool {
@@ -678,5 +690,134 @@ impl<'t> Level<'t> {
             attribute: self.attribute.take(),
             variables,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What may stand at `$0`, and the call around it.
+    fn check(text: &str, expected: &str) {
+        let at = TextSize::new(text.find("$0").expect("a cursor") as u32);
+        let text = text.replace("$0", "");
+        let parse = syntax::parse(&text);
+        let found = cursor(Node::root(&parse.green), at);
+        let call = found.calls.first().map(|call| {
+            let callee = match &call.callee {
+                Callee::Name(name) => name.clone(),
+                Callee::Global(token) | Callee::Variable(token) => token.text().to_owned(),
+                Callee::Expr(_) => "…".to_owned(),
+            };
+            format!(" {callee}#{}", call.argument)
+        });
+        let shown = format!("{:?}{}", found.wanted, call.unwrap_or_default());
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn types() {
+        for text in [
+            "def @f(%x: $0",
+            "def @f(%x: int32, %y: T$0) { %x }",
+            "def @f(%x: int32) -> $0 { %x }",
+            "def @f(%x: (int32, $0",
+            "def @f(%x: List[$0]) { %x }",
+            "def @f(%x: fn ($0) -> int32) { %x }",
+            "def @f() {\n  let %y: i$0 = 1;\n  %y\n}",
+            "def @f() { fn (%a: $0) { 1 } }",
+            "type T { A($0",
+            "type T[A] { B(A), C(A, $0) }",
+        ] {
+            check(text, "Type");
+        }
+        check("def @f(%x: Tensor[$0", "Shape");
+        check("def @f(%x: Tensor[(1, $0", "Shape");
+        check("def @f(%x: Tensor[(1, 2), $0", "DataType");
+    }
+
+    #[test]
+    fn expressions() {
+        let plain = "Expr { attribute: false }";
+        let either = "Expr { attribute: true }";
+        check("def @f(%x: int32) {\n  $0\n}", "Statement");
+        check("def @f(%x: int32) {\n  %0 = %x;\n  a$0\n}", "Statement");
+        check("def @f(%x: int32) {\n  %0 = $0;\n}", plain);
+        check("def @f(%x: int32) {\n  let %y = $0", plain);
+        check("def @f(%x: int32) {\n  let %y: int32 = $0", plain);
+        check("def @f(%x: int32) { add(%x, $0", &format!("{either} add#1"));
+        check("def @f(%x: int32) { add($0", &format!("{either} add#0"));
+        check("def @f(%x: int32) { add(%x + $0", &format!("{plain} add#0"));
+        check("def @f(%x: int32) { add((%x, $0", &format!("{plain} add#0"));
+        check(
+            "def @f(%x: int32) { nn.conv2d(%x, %w, strides=[1, 1], $0",
+            &format!("{either} nn.conv2d#3"),
+        );
+        check("def @f(%x: int32) { @g(add(%x, %x), $0", &format!("{plain} @g#1"));
+        check("def @f(%x: int32) { %g($0", &format!("{plain} %g#0"));
+        check("def @f(%x: int32) { (fn (%a) { %a })($0", &format!("{plain} …#0"));
+        check("def @f(%x: int32) { if ($0", plain);
+        check("def @f(%x: int32) { if (%x) { $0", "Statement");
+        check("def @f(%x: int32) { match (%x) { A => $0", plain);
+        check(
+            "def @f(%x: int32) { match (%x) { A => 1, B => add(%x, $0",
+            &format!("{either} add#1"),
+        );
+        check("def @f(%x: int32) { (%x, $0", plain);
+        check(
+            "def @f(%x: int32) { concatenate((%x, $0), axis=1)",
+            &format!("{plain} concatenate#0"),
+        );
+    }
+
+    #[test]
+    fn patterns_attributes_and_fields() {
+        check("def @f(%x: int32) { match (%x) { $0", "Pattern");
+        check("def @f(%x: int32) { match (%x) { A => 1, $0 } }", "Pattern");
+        check("def @f(%x: int32) { match? (%x) { Cons($0 } }", "Pattern");
+        check("def @f(%x: int32) { match (%x) { A => { 1 }, Cons(_, $0 } }", "Pattern");
+        let value = |name: &str, in_list, in_string| {
+            format!("AttrValue {{ name: {name:?}, in_list: {in_list}, in_string: {in_string} }}")
+        };
+        check(
+            "def @f(%x: int32) { sum(%x, axis=$0",
+            &format!("{} sum#1", value("axis", false, false)),
+        );
+        check(
+            "def @f(%x: int32) { sum(%x, axis=[$0",
+            &format!("{} sum#1", value("axis", true, false)),
+        );
+        check(
+            "def @f(%x: int32) { cast(%x, dtype=\"$0\")",
+            &format!("{} cast#1", value("dtype", false, true)),
+        );
+        check(
+            "def @f(%x: int32) { cast(%x, dtype=\"fl$0\n}",
+            &format!("{} cast#1", value("dtype", false, true)),
+        );
+        check("def @f(%x: int32) { %x.$0 }", &format!("Field({})", 22));
+        check("def @f(%x: int32) { %0.1$0 }", &format!("Field({})", 22));
+    }
+
+    #[test]
+    fn where_nothing_can_be_offered() {
+        for text in [
+            "def @f($0",
+            "def @f(%x: int32, %$0",
+            "def $0",
+            "type T$0",
+            "def @f() { let $0",
+            "// $0",
+            "def @f() { /* $0 */ 1 }",
+            "def @f() { 12$0 }",
+            "type T { $0 }",
+            "def @f() { fn (%a$0",
+        ] {
+            check(text, "Nothing");
+        }
+        check("$0", "Item");
+        check("#[version = \"0.0.5\"]\nd$0", "Item");
+        check("def @f() { 1 }\n$0", "Item");
+        check("def @f() { 1 }\nde$0\ndef @g() { 2 }", "Item");
     }
 }

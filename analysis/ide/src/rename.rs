@@ -791,4 +791,47 @@ def @other() { @main(Link(1, End)) }
             "#]],
         );
     }
+
+    /// Each name of some texts, renamed to each other name: refused, or everything has the type
+    /// that it had, and nothing new is wrong.
+    #[test]
+    fn any_name_to_any_other() {
+        let texts = [
+            "type T { C(int32, T), D }\ndef @f(%a: int32, %b: float32, %t: T) {\n  let %c = add(%a, 1);\n  let %g = fn (%a: float32) { let %b = (%a, %c); %b.0 };\n  %0 = %g(%b);\n  let %a = %0;\n  match? (%t) { C(%c, %b) => (%a, %b, %c), D => (%a, D, 1) }\n}\n",
+            "def @f(%x: int32) {\n  let %x = (%x, 1f);\n  let %y = (%x, %x.0);\n  let %loop = fn (%n: int32) -> int32 { if (less(%n, 1)) { %n } else { %loop(subtract(%n, 1)) } };\n  (%loop(%x.0), %y)\n}\n",
+        ];
+        let look = |text: &str| {
+            let db = semantics::Database::new();
+            let file = db.add_file(text, syntax::ParseLimits::default());
+            let types: Vec<String> =
+                semantics::types_in(&db, file).iter().map(|at| at.ty.to_string()).collect();
+            let errors: Vec<&str> = semantics::check_file(&db, file)
+                .iter()
+                .filter(|d| d.severity == semantics::Severity::Error)
+                .map(|d| d.code)
+                .collect();
+            (types, errors)
+        };
+        let (mut done, mut refused) = (0, 0);
+        for text in texts {
+            let before = look(text);
+            assert_eq!(before.1, [] as [&str; 0]);
+            let db = semantics::Database::new();
+            let file = db.add_file(text, syntax::ParseLimits::default());
+            for at in (0..text.len()).filter(|&at| text.as_bytes()[at] == b'%') {
+                for new in ["a", "b", "c", "g", "t", "x", "y", "n", "loop", "fresh", "3"] {
+                    let offset = syntax::TextSize::new(at as u32 + 1);
+                    match super::rename(&db, file, offset, new) {
+                        Ok(edits) => {
+                            let after = crate::edit::apply_all(text, &edits);
+                            assert_eq!(look(&after), before, "{at} to {new}:\n{after}");
+                            done += 1;
+                        }
+                        Err(_) => refused += 1,
+                    }
+                }
+            }
+        }
+        assert!(done > 100 && refused > 100, "{done} done, {refused} refused");
+    }
 }

@@ -29,9 +29,7 @@ fn is_compound(node: Node<'_>) -> bool {
             | SyntaxKind::REF_READ_EXPR
             | SyntaxKind::REF_WRITE_EXPR
     ) && !(node.kind() == SyntaxKind::TUPLE_EXPR && node.children().next().is_none())
-        && !node
-            .descendants()
-            .any(|node| matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::ARM_LIST))
+        && !super::has_lines(node)
 }
 
 /// The operands of an expression, each with the node that it stands in.
@@ -135,12 +133,21 @@ pub(super) fn to_let(context: &Context<'_>) -> Result<Edits, String> {
     let (Some(view), Some(root)) = (&context.view, context.root()) else {
         return Err("there is no definition here".into());
     };
+    let effects = module_has_effects(context);
+    let graph = names::bound(view, BinderKind::Graph);
+    if effects && !graph.is_empty() {
+        return Err(
+            "a graph binding is evaluated when it is used first, and this module has references: \
+             their reads and writes could change places"
+                .into(),
+        );
+    }
     let start = context.start();
     let uses = names::all_uses(view);
     let mut known = Names::of(view);
     let mut renames = Edits::new();
     let mut declared = Edits::new();
-    for binding in names::bound(view, BinderKind::Graph) {
+    for binding in graph {
         let old = view.binder(binding).name.trim_start_matches('%').to_owned();
         let name = known.local(&format!("x{old}"));
         for place in uses.get(&binding).into_iter().flatten() {
@@ -159,6 +166,10 @@ pub(super) fn to_let(context: &Context<'_>) -> Result<Edits, String> {
         let replaced = normal.flatten(value, &mut lets);
         if lets.is_empty() {
             continue;
+        }
+        // What has a block of its own stays, and would be evaluated after what is moved out.
+        if effects && super::has_lines(value) {
+            return Err("the order of reads and writes of references would change".into());
         }
         edits.push((TextRange::empty(stmt.start()), before(context, stmt.start(), &lets)));
         moved.extend(replaced.iter().map(|(range, _)| *range));
