@@ -12,7 +12,7 @@ mod extract;
 mod file;
 mod infix;
 mod inline;
-mod names;
+pub(crate) mod names;
 mod unused;
 
 use std::cell::OnceCell;

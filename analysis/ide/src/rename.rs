@@ -14,6 +14,7 @@ use semantics::{
 use syntax::{LineIndex, Node, SyntaxKind, TextRange, TextSize};
 
 use crate::{
+    actions::names::graph_numbers,
     place::{Place, Symbol, place_at},
     references::references_to,
 };
@@ -321,6 +322,14 @@ fn local_is_free(place: &Place<'_>, binding: Binding, new: &str) -> Result<(), R
             return Err(taken(view.db, view.def.file(view.db), new, "used", at));
         }
     }
+    // TVM has one set of numbers for a whole module: the second `%0` of it is the first.
+    let number = new.get(1..).and_then(|number| number.parse::<u64>().ok());
+    let mut numbers = graph_numbers(view.db, place.module);
+    if numbers.any(|taken| Some(taken) == number) {
+        return Err(format!(
+            "another definition of this module has a `{new}`, and TVM takes equal numbers for one"
+        ));
+    }
     Ok(())
 }
 
@@ -606,17 +615,24 @@ def @main(%x$0: int32) {
 
     #[test]
     fn graph_variables_are_numbers() {
-        let text = "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %1 = add(%$00, %x);\n  %1\n}\n";
+        let text = "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %1 = add(%$00, %x);\n  %1\n}\ndef @g() {\n  %5 = 1;\n  %5\n}\n";
+        check(text, "5", expect![[r#"
+            refused: another definition of this module has a `%5`, and TVM takes equal numbers for one
+        "#]]);
         check(
             text,
             "7",
             expect![[r#"
-            def @main(%x: int32) {
-              %7 = add(%x, %x);
-              %1 = add(%7, %x);
-              %1
-            }
-        "#]],
+                def @main(%x: int32) {
+                  %7 = add(%x, %x);
+                  %1 = add(%7, %x);
+                  %1
+                }
+                def @g() {
+                  %5 = 1;
+                  %5
+                }
+            "#]],
         );
         check(
             text,

@@ -190,6 +190,20 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
         params.push(format!("{param}: {ty}"));
         args.push(name);
     }
+    // What goes out keeps its number outside, so that it needs another one inside.
+    let mut inner: Vec<String> = Vec::new();
+    for &binding in &outputs {
+        let name = view.binder(binding).name.to_string();
+        if view.binder(binding).kind != BinderKind::Graph {
+            inner.push(name);
+            continue;
+        }
+        let fresh = known.graph();
+        let places = used.iter().filter(|(used, _)| *used == binding).map(|(_, place)| *place);
+        let places = places.chain([view.binding_range(binding)]);
+        renames.extend(places.map(|place| (place - inside.start(), fresh.clone())));
+        inner.push(fresh);
+    }
     let call = format!("{global}({})", args.join(", "));
     let body = apply_all(context.slice(range), &renames);
     let own = context.indent_of(range.start()).to_owned();
@@ -214,7 +228,7 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
         match (outputs.as_slice(), types.as_slice()) {
             ([one], [ty]) => {
                 let text = format!("{}{} = {call};", keyword(*one), names[0]);
-                (ty.clone(), format!("\n  {}", names[0]), text)
+                (ty.clone(), format!("\n  {}", inner[0]), text)
             }
             _ => {
                 let indent = context.indent_of(range.start());
@@ -225,7 +239,7 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
                 for (at, &binding) in outputs.iter().enumerate() {
                     text += &format!("\n{indent}{}{} = {tuple}.{at};", keyword(binding), names[at]);
                 }
-                (format!("({})", types.join(", ")), format!("\n  ({})", names.join(", ")), text)
+                (format!("({})", types.join(", ")), format!("\n  ({})", inner.join(", ")), text)
             }
         }
     };

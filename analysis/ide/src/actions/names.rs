@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Spot, View,
+    Db, DefKind, Module, Spot, View,
     body::{BinderId, BinderKind, ExprId},
     scope::Binding,
 };
@@ -19,16 +19,15 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn of(view: &View<'_>) -> Names {
         let mut used = FxHashSet::default();
-        let mut next = 0;
         for unit in &view.body.units {
             let binders = unit.binders.iter().map(|binder| &binder.name);
             for name in binders.chain(unit.frees.iter().map(|free| &free.name)) {
-                if let Some(number) = name.get(1..).and_then(|name| name.parse::<u64>().ok()) {
-                    next = next.max(number.saturating_add(1));
-                }
                 used.insert(name.to_string());
             }
         }
+        // TVM has one set of numbers for a whole module: the second `%0` of it is the first.
+        let next =
+            graph_numbers(view.db, view.module).max().map_or(0, |most| most.saturating_add(1));
         Names { used, next }
     }
 
@@ -51,6 +50,26 @@ impl Names {
         self.used.insert(name.clone());
         name
     }
+}
+
+/// The numbers of the graph variables of a module.
+pub(crate) fn graph_numbers<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+) -> impl Iterator<Item = u64> + 'db {
+    let defs = module.items(db).iter().copied();
+    let computing = defs.filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
+    computing.flat_map(move |def| {
+        let body = semantics::body(db, def);
+        let mut numbers = Vec::new();
+        for unit in &body.units {
+            let binders = unit.binders.iter().map(|binder| &binder.name);
+            for name in binders.chain(unit.frees.iter().map(|free| &free.name)) {
+                numbers.extend(name.get(1..).and_then(|name| name.parse::<u64>().ok()));
+            }
+        }
+        numbers
+    })
 }
 
 /// Every variable of a definition that is bound in one of these ways.

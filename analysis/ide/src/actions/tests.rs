@@ -472,8 +472,8 @@ def @main(%x: Tensor[(2, 2), float32], %w: Tensor[(2, 2), float32]) {
 
             def @extracted(%x0: Tensor[(2, 2), float32], %w: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] {
               %1 = add(%x0, %w);
-              %2 = nn.relu(%1);
-              %2
+              %3 = nn.relu(%1);
+              %3
             }
         "#]],
     );
