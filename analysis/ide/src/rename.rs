@@ -616,9 +616,13 @@ def @main(%x$0: int32) {
     #[test]
     fn graph_variables_are_numbers() {
         let text = "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %1 = add(%$00, %x);\n  %1\n}\ndef @g() {\n  %5 = 1;\n  %5\n}\n";
-        check(text, "5", expect![[r#"
+        check(
+            text,
+            "5",
+            expect![[r#"
             refused: another definition of this module has a `%5`, and TVM takes equal numbers for one
-        "#]]);
+        "#]],
+        );
         check(
             text,
             "7",

@@ -26,13 +26,20 @@ fn selected<'db>(context: &Context<'db>) -> Option<(Node<'db>, Node<'db>)> {
         let (parent, node) = (pair[0], pair[1]);
         (is_expr(node) && node.range() == range).then_some((parent, node))
     });
-    whole.or_else(|| {
+    let found = whole.or_else(|| {
         // With the comment behind it.
         let parent = *path.last()?;
         let mut exprs = parent.children().filter(|child| is_expr(*child));
         let node = exprs.find(|child| with_comments(parent, *child) == range)?;
         Some((parent, node))
-    })
+    });
+    let (mut parent, mut node) = found?;
+    // The brackets of `match (%x)` belong to the `match`.
+    while node.kind() == SyntaxKind::PAREN_EXPR {
+        let inner = node.children().find(|child| is_expr(*child))?;
+        (parent, node) = (node, inner);
+    }
+    Some((parent, node))
 }
 
 pub(super) fn offer_variable(context: &Context<'_>) -> Option<String> {

@@ -2,11 +2,11 @@
 
 use semantics::body::{Callee, Expr};
 use syntax::{
-    Node, SyntaxKind,
+    Node, SyntaxKind, TextRange,
     ast::{self, AstNode},
 };
 
-use super::{Context, is_atom};
+use super::{Context, is_atom, with_comments};
 use crate::edit::Edits;
 
 const SIGNS: &[(&str, &str)] = &[
@@ -42,9 +42,12 @@ fn call_at<'db>(context: &Context<'db>) -> Option<(ast::CallExpr<'db>, &'static 
         .then_some((call, sign))
 }
 
-/// An operand as the sign wants it: what is no atom or call is put in brackets.
-fn operand(context: &Context<'_>, node: Node<'_>) -> String {
+/// An operand as the sign wants it, with the comments behind it: what is no atom or call is put in
+/// brackets.
+fn operand(context: &Context<'_>, parent: Node<'_>, node: Node<'_>) -> String {
     let text = context.slice(node.range());
+    let whole = with_comments(parent, node);
+    let behind = context.slice(TextRange::new(node.range().end(), whole.end()));
     let negative = node.kind() == SyntaxKind::LITERAL && text.starts_with('-');
     let bare = is_atom(node) && !negative
         || matches!(
@@ -55,7 +58,12 @@ fn operand(context: &Context<'_>, node: Node<'_>) -> String {
                 | SyntaxKind::TUPLE_EXPR
                 | SyntaxKind::REF_READ_EXPR
         );
-    if bare { text.to_owned() } else { format!("({text})") }
+    match (bare, behind.contains("ty=")) {
+        // A type comment behind the last operand would speak of the whole.
+        (_, true) => format!("({text}{behind})"),
+        (true, false) => format!("{text}{behind}"),
+        (false, false) => format!("({text}){behind}"),
+    }
 }
 
 pub(super) fn offer_infix(context: &Context<'_>) -> Option<String> {
@@ -67,14 +75,18 @@ pub(super) fn to_infix(context: &Context<'_>) -> Result<Edits, String> {
     let (call, sign) =
         call_at(context).ok_or("there is no call of an operator with a sign here")?;
     let args = call.args().ok_or("the call has no arguments")?;
-    let comments = args
+    let kept: Vec<TextRange> =
+        args.args().map(|arg| with_comments(args.node(), arg.node())).collect();
+    let is_lost = |range: TextRange| !kept.iter().any(|kept| kept.contains_range(range));
+    let mut comments = args
         .node()
         .tokens()
-        .any(|token| token.kind().is_trivia() && token.kind() != SyntaxKind::WHITESPACE);
-    if comments {
+        .filter(|token| token.kind().is_trivia() && token.kind() != SyntaxKind::WHITESPACE);
+    if comments.any(|token| is_lost(token.range())) {
         return Err("a comment stands between the arguments, and would be lost".into());
     }
-    let operands: Vec<String> = args.args().map(|arg| operand(context, arg.node())).collect();
+    let operands: Vec<String> =
+        args.args().map(|arg| operand(context, args.node(), arg.node())).collect();
     let mut text = operands.join(&format!(" {sign} "));
     let parent = context.root().map(|root| root.path_to(call.range())).and_then(|path| {
         let at = path.iter().position(|node| node.range() == call.range())?;

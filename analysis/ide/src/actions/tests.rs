@@ -431,6 +431,27 @@ def @main(%x: int32) {
 }
 
 #[test]
+fn the_brackets_of_a_match_stay() {
+    check(
+        "extract-variable",
+        "
+type T { A(int32), B }
+def @main(%x: int32) {
+  match $0(A(%x))$0 { A(%y) => %y, B => 0 }
+}
+",
+        expect![[r#"
+            // Extract into a variable
+            type T { A(int32), B }
+            def @main(%x: int32) {
+              let %value = A(%x);
+              match (%value) { A(%y) => %y, B => 0 }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn a_selection_becomes_a_definition() {
     check(
         "extract-definition",
@@ -533,6 +554,22 @@ fn calls_and_signs() {
         expect![[r#"
         // Write it with `-`
         def @main(%x: int32) { %x * (%x - (-1)) }
+    "#]],
+    );
+    check(
+        "to-infix",
+        "def @main(%x: int32) { ad$0d(%x /* a */, 1 /* ty=int32 */) }\n",
+        expect![[r#"
+            // Write it with `+`
+            def @main(%x: int32) { %x /* a */ + 1 /* ty=int32 */ }
+        "#]],
+    );
+    check(
+        "to-infix",
+        "def @main(%x: int32) { ad$0d(/* lost */ %x, 1) }\n",
+        expect![[r#"
+        // Write it with `+`
+        refused: a comment stands between the arguments, and would be lost
     "#]],
     );
     check(
@@ -663,4 +700,26 @@ fn every_action_everywhere() {
             }
         }
     }
+}
+
+/// A change that is wrong does not pass.
+#[test]
+fn the_check_finds_what_is_wrong() {
+    let text =
+        "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { add(%x, 1) }\ndef @g() { 1 }\n";
+    let db = semantics::Database::new();
+    let file = db.add_file(text, syntax::ParseLimits::default());
+    let context = super::Context::new(&db, file, TextRange::empty(TextSize::new(0)));
+    let change = |from: &str, to: &str| {
+        let start = TextSize::new(text.find(from).expect("it is there") as u32);
+        let edits = vec![(TextRange::at(start, TextSize::of(from)), to.to_owned())];
+        super::check::check(&context, &edits, super::check::Level::Types).err()
+    };
+    assert_eq!(change("add(%x, 1)", "%x"), None);
+    expect!["this cannot be done here: there is no variable `%y` here"]
+        .assert_eq(&change("%x, 1", "%y, 1").unwrap_or_default());
+    expect!["this would give `@g` the type `fn () -> float32` instead of `fn () -> int32`"]
+        .assert_eq(&change("{ 1 }", "{ 1f }").unwrap_or_default());
+    expect!["this cannot be done here: TVM reads a `-` against a number as its sign"]
+        .assert_eq(&change("add(%x, 1)", "%x -1").unwrap_or_default());
 }
