@@ -561,7 +561,7 @@ fn calls_and_signs() {
         "def @main(%x: int32) { ad$0d(%x /* a */, 1 /* ty=int32 */) }\n",
         expect![[r#"
             // Write it with `+`
-            def @main(%x: int32) { %x /* a */ + 1 /* ty=int32 */ }
+            def @main(%x: int32) { %x /* a */ + (1 /* ty=int32 */) }
         "#]],
     );
     check(
