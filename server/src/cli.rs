@@ -3,6 +3,7 @@
 mod batch;
 mod check;
 mod explain;
+mod fmt;
 mod operators;
 mod shapes;
 mod types;
@@ -44,6 +45,8 @@ enum Command {
         #[arg(long, conflicts_with = "name")]
         markdown: bool,
     },
+    /// Lay files out; nothing but white space changes
+    Fmt(FmtArgs),
     /// Run the language server over standard input and output
     Lsp,
 }
@@ -95,6 +98,21 @@ struct ShapesArgs {
     reading: Reading,
 }
 
+#[derive(Args)]
+struct FmtArgs {
+    /// Files, folders, or `-` for standard input, which is laid out to standard output
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Change nothing; name the files that are laid out otherwise, and end with 1 if there are any
+    #[arg(long)]
+    check: bool,
+    /// How to lay out
+    #[arg(long, value_enum, default_value = "tvm")]
+    style: FmtStyle,
+    #[command(flatten)]
+    reading: Reading,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ShapesFormat {
     /// Columns for a terminal
@@ -107,6 +125,23 @@ enum ShapesFormat {
     Html,
     /// A graph for Graphviz
     Dot,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FmtStyle {
+    /// As TVM prints, byte for byte
+    Tvm,
+    /// Long headers with one parameter a line, long calls wrapped
+    Reading,
+}
+
+impl From<FmtStyle> for syntax::format::Style {
+    fn from(style: FmtStyle) -> syntax::format::Style {
+        match style {
+            FmtStyle::Tvm => syntax::format::Style::Tvm,
+            FmtStyle::Reading => syntax::format::Style::Reading,
+        }
+    }
 }
 
 #[derive(Args, Clone, Copy)]
@@ -201,6 +236,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Types(args)) => types::run(&args),
         Some(Command::Shapes(args)) => shapes::run(&args),
+        Some(Command::Fmt(args)) => fmt::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
         Some(Command::Operators { name, markdown }) => operators::run(name.as_deref(), markdown),
         Some(Command::Lsp) | None => match crate::lsp::serve() {

@@ -12,6 +12,7 @@ mod kind;
 
 pub mod ast;
 mod error;
+pub mod format;
 mod grammar;
 mod lexer;
 mod line_index;

@@ -1,6 +1,6 @@
 //! What an editor shows about the thing under the cursor.
 
-mod operator;
+pub(crate) mod operator;
 
 use semantics::{
     Db, Def, DefKind, SourceFile, Spot, View,
@@ -252,7 +252,7 @@ pub fn operator_page(operator: &operators::Operator) -> String {
 }
 
 /// A definition: its header, and the comment above it.
-fn of_global(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String {
+pub(crate) fn of_global(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String {
     let name = def.name(db);
     let header = match def.kind(db) {
         DefKind::Fn => match View::new(db, def) {
@@ -297,7 +297,7 @@ fn header_text(view: &View<'_>) -> String {
     out
 }
 
-fn type_params_text(func: &FuncType) -> String {
+pub(crate) fn type_params_text(func: &FuncType) -> String {
     let all: Vec<String> = func.type_params.iter().map(|param| param.to_string()).collect();
     if all.is_empty() { String::new() } else { format!("[{}]", all.join(", ")) }
 }

@@ -3,7 +3,11 @@
 //! Plain data in and out: a file and an offset go in, ranges, names and markdown come out. Nothing
 //! here is remembered; all of it is read off the database. Absent on purpose: LSP, JSON, threads.
 
+pub mod actions;
 pub mod calls;
+pub mod completion;
+mod cursor;
+pub mod edit;
 pub mod folding;
 pub mod fuzzy;
 pub mod goto;
@@ -11,12 +15,17 @@ pub mod highlight;
 pub mod hover;
 pub mod inlay;
 pub mod lens;
+pub mod linked;
 pub mod links;
+mod locals;
 pub mod occurrences;
+pub mod on_type;
 pub mod place;
 pub mod references;
+pub mod rename;
 pub mod selection;
 pub mod shapes;
+pub mod signature;
 pub mod symbols;
 pub mod why;
 pub mod words;

@@ -5,10 +5,11 @@ use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 use super::{
     convert,
     handlers::{
-        self, actions, calls, definition, diagnostics, folding, hover, inlay, lens, links,
-        occurrences, references, selection, shapes, symbols, tokens, workspace,
+        self, actions, calls, completion, definition, diagnostics, folding, format, hover, inlay,
+        lens, linked, links, occurrences, references, rename, selection, shapes, signature,
+        symbols, tokens, workspace,
     },
-    owner::{ClientAbilities, Event, Mailbox, Snapshot},
+    owner::{ClientAbilities, Event, Mailbox, Snapshot, Writing},
     request::{Request, Retry},
 };
 
@@ -82,6 +83,7 @@ impl LanguageServer for Backend {
             has_grammar: tokens::has_grammar(abilities),
             commands: convert::commands(abilities.experimental.as_ref()),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
+            writing: writing(abilities),
         })));
         Ok(InitializeResult {
             capabilities: handlers::capabilities(encoding),
@@ -245,6 +247,58 @@ impl LanguageServer for Backend {
         self.ask(params, Retry::Never, inlay::handle).await
     }
 
+    async fn code_action_resolve(&self, params: CodeAction) -> Result<CodeAction> {
+        self.ask(params, Retry::Never, actions::resolve).await
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        self.ask(params, Retry::Never, completion::handle).await
+    }
+
+    async fn completion_resolve(&self, params: CompletionItem) -> Result<CompletionItem> {
+        self.ask(params, Retry::Always, completion::resolve).await
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        self.ask(params, Retry::Never, signature::handle).await
+    }
+
+    async fn prepare_rename(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<Option<PrepareRenameResponse>> {
+        self.ask(params, Retry::Never, rename::prepare).await
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        self.ask(params, Retry::Never, rename::handle).await
+    }
+
+    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        self.ask(params, Retry::Never, format::handle).await
+    }
+
+    async fn range_formatting(
+        &self,
+        params: DocumentRangeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        self.ask(params, Retry::Never, format::handle_range).await
+    }
+
+    async fn on_type_formatting(
+        &self,
+        params: DocumentOnTypeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        self.ask(params, Retry::Never, format::handle_on_type).await
+    }
+
+    async fn linked_editing_range(
+        &self,
+        params: LinkedEditingRangeParams,
+    ) -> Result<Option<LinkedEditingRanges>> {
+        self.ask(params, Retry::Never, linked::handle).await
+    }
+
     async fn diagnostic(
         &self,
         params: DocumentDiagnosticParams,
@@ -255,5 +309,20 @@ impl LanguageServer for Backend {
 
     async fn initialized(&self, _: InitializedParams) {
         self.mailbox.send(Event::Initialized);
+    }
+}
+
+/// What the client can do with a text that is written for it.
+fn writing(abilities: &ClientCapabilities) -> Writing {
+    let document = abilities.text_document.as_ref();
+    let item = document
+        .and_then(|document| document.completion.as_ref())
+        .and_then(|completion| completion.completion_item.as_ref());
+    let lazy = document
+        .and_then(|document| document.code_action.as_ref())
+        .and_then(|action| action.resolve_support.as_ref());
+    Writing {
+        snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
+        lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
     }
 }

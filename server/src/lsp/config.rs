@@ -1,7 +1,7 @@
 //! Settings, as the client sends them.
 
 use serde_json::Value;
-use syntax::ParseLimits;
+use syntax::{ParseLimits, format::Style};
 
 use super::documents::Limits;
 
@@ -31,6 +31,8 @@ pub(super) struct Config {
     pub(super) limits: Limits,
     /// Which inlay hints are shown.
     pub(super) hints: ide::inlay::Wanted,
+    /// How texts are laid out.
+    pub(super) style: Style,
 }
 
 impl Default for Config {
@@ -42,6 +44,7 @@ impl Default for Config {
             disabled: Vec::new(),
             limits: Limits { code: crate::input::MAX_CODE as usize, parse: ParseLimits::default() },
             hints: ide::inlay::Wanted { types: true, parameters: true, block_ends: true },
+            style: Style::default(),
         }
     }
 }
@@ -102,6 +105,14 @@ const SETTINGS: &[Setting] = &[
         path: "inlayHints.blockEnds",
         takes: "true or false",
         set: |config, value| value.as_bool().map(|on| config.hints.block_ends = on),
+    },
+    Setting {
+        path: "format.style",
+        takes: "\"tvm\" or \"reading\"",
+        set: |config, value| {
+            config.style = Style::parse(value.as_str()?)?;
+            Some(())
+        },
     },
     Setting {
         path: "limits.codeSize",
@@ -219,6 +230,7 @@ mod tests {
             ("inlayHints.types", json!(config.hints.types)),
             ("inlayHints.parameters", json!(config.hints.parameters)),
             ("inlayHints.blockEnds", json!(config.hints.block_ends)),
+            ("format.style", json!(config.style.name())),
             ("limits.codeSize", json!(config.limits.code >> 20)),
             ("limits.nesting", json!(config.limits.parse.depth)),
         ];

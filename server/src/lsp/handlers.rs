@@ -2,17 +2,22 @@
 
 pub(super) mod actions;
 pub(super) mod calls;
+pub(super) mod completion;
 pub(super) mod definition;
 pub(super) mod diagnostics;
 pub(super) mod folding;
+pub(super) mod format;
 pub(super) mod hover;
 pub(super) mod inlay;
 pub(super) mod lens;
+pub(super) mod linked;
 pub(super) mod links;
 pub(super) mod occurrences;
 pub(super) mod references;
+pub(super) mod rename;
 pub(super) mod selection;
 pub(super) mod shapes;
+pub(super) mod signature;
 pub(super) mod symbols;
 pub(super) mod tokens;
 pub(super) mod workspace;
@@ -40,9 +45,33 @@ pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
         references_provider: Some(OneOf::Left(true)),
         document_symbol_provider: Some(OneOf::Left(true)),
         code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+            code_action_kinds: Some(actions::kinds()),
+            resolve_provider: Some(true),
             ..CodeActionOptions::default()
         })),
+        completion_provider: Some(CompletionOptions {
+            resolve_provider: Some(true),
+            trigger_characters: Some(
+                ["%", "@", ".", "(", ",", "=", "\""].map(str::to_owned).to_vec(),
+            ),
+            ..CompletionOptions::default()
+        }),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: Some(vec!["(".into(), ",".into(), "=".into()]),
+            retrigger_characters: Some(vec![")".into()]),
+            ..SignatureHelpOptions::default()
+        }),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        })),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        document_range_formatting_provider: Some(OneOf::Left(true)),
+        document_on_type_formatting_provider: Some(DocumentOnTypeFormattingOptions {
+            first_trigger_character: "\n".into(),
+            more_trigger_character: Some(vec![";".into(), "}".into()]),
+        }),
+        linked_editing_range_provider: Some(LinkedEditingRangeServerCapabilities::Simple(true)),
         diagnostic_provider: Some(DiagnosticServerCapabilities::Options(DiagnosticOptions {
             identifier: Some("relay".into()),
             inter_file_dependencies: false,

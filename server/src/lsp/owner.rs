@@ -88,6 +88,17 @@ pub(super) struct ClientAbilities {
     pub(super) commands: Vec<String>,
     /// It colours words by a grammar, too.
     pub(super) has_grammar: bool,
+    /// What it can do with a text that is written for it.
+    pub(super) writing: Writing,
+}
+
+/// What the client can do with a text that is written for it.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Writing {
+    /// It fills in snippets.
+    pub(super) snippets: bool,
+    /// It asks for the edits of a code action when that is chosen.
+    pub(super) lazy_actions: bool,
 }
 
 /// Where everything arrives.
@@ -115,6 +126,7 @@ pub(super) struct Snapshot {
     pub(super) config: Arc<Config>,
     pub(super) encoding: Encoding,
     pub(super) session: Arc<Session>,
+    pub(super) writing: Writing,
 }
 
 /// What is known about the diagnostics of a document.
@@ -168,6 +180,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 pulls: false,
                 commands: Vec::new(),
                 has_grammar: false,
+                writing: Writing::default(),
             },
             files: HashMap::new(),
             published: HashMap::new(),
@@ -439,6 +452,7 @@ impl Owner {
             config: self.config.clone(),
             encoding: self.client.encoding,
             session: self.session.clone(),
+            writing: self.client.writing,
         }
     }
 

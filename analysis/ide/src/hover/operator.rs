@@ -22,7 +22,7 @@ pub(super) fn of_operator(operator: &'static Operator, call: Option<(&View<'_>, 
 }
 
 /// `nn.dense(data, weight, units=None, out_dtype="")`
-pub(super) fn signature(operator: &Operator) -> String {
+pub(crate) fn signature(operator: &Operator) -> String {
     let mut parts: Vec<String> = operator.args.iter().map(|arg| format!("%{arg}")).collect();
     if operator.variadic {
         parts.push("…".into());
@@ -42,7 +42,7 @@ pub(super) fn signature(operator: &Operator) -> String {
 }
 
 /// The documentation column as markdown.
-pub(super) fn documentation(operator: &Operator) -> String {
+pub(crate) fn documentation(operator: &Operator) -> String {
     let doc = &operator.doc;
     let mut out = String::new();
     if !doc.summary.is_empty() {
@@ -84,7 +84,7 @@ pub(super) fn relation_line(
 }
 
 /// An attribute: what it takes, its default, its value here.
-pub(super) fn of_attribute(
+pub(crate) fn of_attribute(
     operator: &Operator,
     field: &AttrField,
     call: Option<(&View<'_>, Spot)>,

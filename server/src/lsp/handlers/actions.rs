@@ -1,12 +1,51 @@
-//! `textDocument/codeAction`
+//! `textDocument/codeAction`, `codeAction/resolve`
 
+use ide::actions::{Action, ActionKind};
+use serde_json::json;
+use syntax::TextRange;
 use tower_lsp::{
-    jsonrpc::Result,
-    lsp_types::{CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse},
+    jsonrpc::{Error, Result},
+    lsp_types::{
+        CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
+        TextEdit, Url, WorkspaceEdit,
+    },
 };
 
-use super::diagnostics;
-use crate::lsp::owner::Snapshot;
+use super::{diagnostics, rename::refused};
+use crate::lsp::{documents::Document, owner::Snapshot, request::content_modified};
+
+/// The kinds of actions that there are.
+pub(in crate::lsp) fn kinds() -> Vec<CodeActionKind> {
+    vec![
+        CodeActionKind::QUICKFIX,
+        CodeActionKind::REFACTOR_REWRITE,
+        CodeActionKind::REFACTOR_INLINE,
+        CodeActionKind::REFACTOR_EXTRACT,
+        CodeActionKind::SOURCE,
+        CodeActionKind::SOURCE_FIX_ALL,
+    ]
+}
+
+fn kind_of(kind: ActionKind) -> CodeActionKind {
+    match kind {
+        ActionKind::QuickFix => CodeActionKind::QUICKFIX,
+        ActionKind::Rewrite => CodeActionKind::REFACTOR_REWRITE,
+        ActionKind::Inline => CodeActionKind::REFACTOR_INLINE,
+        ActionKind::Extract => CodeActionKind::REFACTOR_EXTRACT,
+        ActionKind::Source => CodeActionKind::SOURCE,
+        ActionKind::FixAll => CodeActionKind::SOURCE_FIX_ALL,
+    }
+}
+
+/// Whether `kind` is among the kinds that are asked for: `refactor` is asked for `refactor.inline`.
+fn is_wanted(only: Option<&[CodeActionKind]>, kind: &CodeActionKind) -> bool {
+    let Some(only) = only else { return true };
+    only.iter().any(|wanted| {
+        let rest = kind.as_str().strip_prefix(wanted.as_str());
+        wanted.as_str().is_empty()
+            || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,
@@ -14,27 +53,99 @@ pub(in crate::lsp) fn handle(
 ) -> Result<Option<CodeActionResponse>> {
     let uri = &params.text_document.uri;
     let document = snapshot.document(uri)?;
-    let wants_fixes = params.context.only.as_ref().is_none_or(|only| {
-        only.iter().any(|kind| *kind == CodeActionKind::QUICKFIX || kind.as_str().is_empty())
-    });
+    let only = params.context.only.as_deref();
     let (Some(start), Some(end)) = (
         document.offset(params.range.start, snapshot.encoding),
         document.offset(params.range.end, snapshot.encoding),
     ) else {
         return Ok(Some(Vec::new()));
     };
+    let range = TextRange::new(start.min(end), end.max(start));
     let mut actions = Vec::new();
-    for diagnostic in diagnostics::found(snapshot, document) {
-        let touches =
-            diagnostic.range.start() <= end.max(start) && start.min(end) <= diagnostic.range.end();
-        if !touches || !wants_fixes {
-            continue;
-        }
-        for (at, fix) in diagnostic.fixes.iter().enumerate() {
-            let of = document.diagnostic(uri, &diagnostic, snapshot.encoding);
-            let action = document.fix(uri, fix, of, at == 0, snapshot.encoding);
-            actions.push(CodeActionOrCommand::CodeAction(action));
+    if is_wanted(only, &CodeActionKind::QUICKFIX) {
+        for diagnostic in diagnostics::found(snapshot, document) {
+            let touches =
+                diagnostic.range.start() <= range.end() && range.start() <= diagnostic.range.end();
+            if !touches {
+                continue;
+            }
+            for (at, fix) in diagnostic.fixes.iter().enumerate() {
+                let of = document.diagnostic(uri, &diagnostic, snapshot.encoding);
+                let action = document.fix(uri, fix, of, at == 0, snapshot.encoding);
+                actions.push(CodeActionOrCommand::CodeAction(action));
+            }
         }
     }
+    if document.problem.is_some() {
+        return Ok(Some(actions));
+    }
+    for offered in ide::actions::actions(&snapshot.db, document.file, range) {
+        if !is_wanted(only, &kind_of(offered.kind)) {
+            continue;
+        }
+        let mut action = offer(uri, document, range, &offered);
+        if !snapshot.writing.lazy_actions {
+            // It would never be asked for: what cannot be done is not shown.
+            match ide::actions::resolve(&snapshot.db, document.file, range, offered.id) {
+                Ok(edits) => action.edit = Some(edit(snapshot, uri, document, &edits)),
+                Err(_) => continue,
+            }
+        }
+        actions.push(CodeActionOrCommand::CodeAction(action));
+    }
     Ok(Some(actions))
+}
+
+fn offer(uri: &Url, document: &Document, range: TextRange, offered: &Action) -> CodeAction {
+    CodeAction {
+        title: offered.title.clone(),
+        kind: Some(kind_of(offered.kind)),
+        data: Some(json!({
+            "id": offered.id,
+            "uri": uri,
+            "version": document.version,
+            "start": u32::from(range.start()),
+            "end": u32::from(range.end()),
+        })),
+        ..CodeAction::default()
+    }
+}
+
+fn edit(
+    snapshot: &Snapshot,
+    uri: &Url,
+    document: &Document,
+    edits: &[(TextRange, String)],
+) -> WorkspaceEdit {
+    let edits = edits.iter().map(|(range, text)| {
+        TextEdit::new(document.range(*range, snapshot.encoding), text.clone())
+    });
+    WorkspaceEdit {
+        changes: Some([(uri.clone(), edits.collect())].into()),
+        ..WorkspaceEdit::default()
+    }
+}
+
+/// Makes the edits of an action that was chosen.
+pub(in crate::lsp) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Result<CodeAction> {
+    // The fix of a diagnostic has its edits from the start.
+    let Some(data) = action.data.as_ref().filter(|_| action.edit.is_none()) else {
+        return Ok(action);
+    };
+    let invalid = || Error::invalid_params("this action does not come from this server");
+    let uri = data["uri"].as_str().and_then(|uri| Url::parse(uri).ok()).ok_or_else(invalid)?;
+    let id = data["id"].as_str().ok_or_else(invalid)?;
+    let offset = |name: &str| data[name].as_u64().and_then(|at| u32::try_from(at).ok());
+    let (Some(start), Some(end)) = (offset("start"), offset("end")) else { return Err(invalid()) };
+    let document = snapshot.document(&uri)?;
+    // Its places are those of the text for which it was offered.
+    if data["version"].as_i64() != Some(document.version.into()) {
+        return Err(content_modified());
+    }
+    let length = document.text.len() as u32;
+    let range =
+        TextRange::new(start.min(end).min(length).into(), end.max(start).min(length).into());
+    let edits = ide::actions::resolve(&snapshot.db, document.file, range, id).map_err(refused)?;
+    action.edit = Some(edit(snapshot, &uri, document, &edits));
+    Ok(action)
 }

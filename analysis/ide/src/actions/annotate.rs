@@ -1,0 +1,130 @@
+//! The types that were inferred, written down.
+
+use semantics::{
+    DefKind, View, all_defs,
+    body::{BinderId, BinderKind},
+    scope::Binding,
+};
+use syntax::{
+    SyntaxKind, TextRange,
+    ast::{self, AstNode},
+};
+use types::Type;
+
+use super::Context;
+use crate::{edit::Edits, place::Symbol};
+
+/// A type as it is written, if it can be.
+pub(super) fn written(view: &View<'_>, ty: &Type) -> Option<String> {
+    (ty.is_closed() && !ty.has_error() && is_writable(view, ty, 32)).then(|| ty.to_string())
+}
+
+/// Whether the text format has words for a type: none for references, nor for a type parameter
+/// that nobody declared.
+fn is_writable(view: &View<'_>, ty: &Type, depth: u32) -> bool {
+    if depth == 0 {
+        return false;
+    }
+    let all = |types: &[Type]| types.iter().all(|ty| is_writable(view, ty, depth - 1));
+    match ty {
+        Type::Tensor(_) => true,
+        Type::Tuple(fields) => all(fields),
+        Type::Adt(adt) => all(&adt.args),
+        Type::Func(func) => {
+            func.constraints.is_empty()
+                && func.type_params.is_empty()
+                && all(&func.params)
+                && is_writable(view, &func.ret, depth - 1)
+        }
+        Type::Param(param) => {
+            let header = view.body.header();
+            header.is_some_and(|header| header.type_params.iter().any(|p| p.id == param.id))
+        }
+        Type::OpenTensor(_) | Type::Ref(_) | Type::Var(_) | Type::Error => false,
+    }
+}
+
+/// Where the type of a variable would be written, if it is not.
+fn binder_edit(view: &View<'_>, binding: Binding) -> Option<(TextRange, String)> {
+    let binder = view.binder(binding);
+    let can = matches!(binder.kind, BinderKind::Param | BinderKind::Let | BinderKind::Pattern);
+    if !can || binder.annotation.is_some() || binder.name.is_empty() {
+        return None;
+    }
+    let ty = written(view, view.binding_type(binding))?;
+    Some((TextRange::empty(view.binding_range(binding).end()), format!(": {ty}")))
+}
+
+/// Where the result type of the definition would be written, if it is not.
+fn result_edit(view: &View<'_>) -> Option<(TextRange, String)> {
+    let node = view.def.node(view.db);
+    let def = ast::FnDef::cast(node)?;
+    let params = def.params()?;
+    if def.ret().is_some() || def.body().is_none() {
+        return None;
+    }
+    let ty = view.inference.signature.as_ref()?.as_func()?.ret.clone();
+    let text = written(view, &ty)?;
+    let at = params.range().end() + view.def.start(view.db);
+    Some((TextRange::empty(at), format!(" -> {text}")))
+}
+
+fn shown(text: &str) -> String {
+    let text = text.trim_start_matches([':', '-', '>', ' ']);
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+fn edit_at(context: &Context<'_>) -> Option<(TextRange, String)> {
+    let (place, view) = (context.place.as_ref()?, context.view.as_ref()?);
+    match place.symbol(context.db) {
+        Some((Symbol::Local(binding), range)) => {
+            // Where the variable is bound, not where it is used.
+            let here = range + place.start(context.db) == view.binding_range(binding);
+            here.then(|| binder_edit(view, binding)).flatten()
+        }
+        Some((Symbol::Global(name), range)) => {
+            let own =
+                *view.def.name(context.db) == name && range == view.def.name_range(context.db);
+            own.then(|| result_edit(view)).flatten()
+        }
+        _ if place.token.kind() == SyntaxKind::DEF_KW => result_edit(view),
+        _ => None,
+    }
+}
+
+pub(super) fn offer_one(context: &Context<'_>) -> Option<String> {
+    edit_at(context).map(|(_, text)| format!("Write the type `{}`", shown(&text)))
+}
+
+pub(super) fn one(context: &Context<'_>) -> Result<Edits, String> {
+    edit_at(context).map(|edit| vec![edit]).ok_or_else(|| "there is no type to write here".into())
+}
+
+fn views<'a>(context: &'a Context<'_>) -> impl Iterator<Item = View<'a>> {
+    let db = context.db;
+    all_defs(db, context.file)
+        .filter(move |def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
+        .filter_map(move |def| View::new(db, def))
+}
+
+fn edits_of<'v>(view: &'v View<'_>) -> impl Iterator<Item = (TextRange, String)> + 'v {
+    let binders = view.body.units.iter().enumerate().flat_map(|(number, unit)| {
+        (0..unit.binders.len())
+            .map(move |i| Binding { unit: number as u32, binder: BinderId(i as u32) })
+    });
+    binders.filter_map(|binding| binder_edit(view, binding)).chain(result_edit(view))
+}
+
+pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
+    let any = views(context).any(|view| edits_of(&view).next().is_some());
+    any.then(|| "Write all types that are inferred".into())
+}
+
+pub(super) fn all(context: &Context<'_>) -> Result<Edits, String> {
+    let edits: Edits =
+        views(context).flat_map(|view| edits_of(&view).collect::<Vec<_>>()).collect();
+    if edits.is_empty() { Err("every type that is known is written".into()) } else { Ok(edits) }
+}

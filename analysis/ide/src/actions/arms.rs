@@ -1,0 +1,164 @@
+//! The arms that a `match` lacks.
+
+use semantics::{Spot, View, infer::Finding};
+use syntax::{
+    Node, NodeOrToken, SyntaxKind, TextRange,
+    ast::{self, AstNode},
+};
+use types::{DataType, Type};
+
+use super::Context;
+use crate::edit::Edits;
+
+/// The `match` around the cursor, with what is missing in it.
+fn missing<'db>(context: &Context<'db>) -> Option<(ast::MatchExpr<'db>, Spot, Vec<String>)> {
+    let view = context.view.as_ref()?;
+    let place = context.place.as_ref()?;
+    context.around().into_iter().find_map(|node| {
+        let node = ast::MatchExpr::cast(node)?;
+        let spot = place.expr_of(node.range())?;
+        let findings = &view.unit_types(spot.unit).findings;
+        let patterns = findings.iter().find_map(|finding| match finding {
+            Finding::NotExhaustive { expr, missing } if *expr == spot.expr => Some(missing),
+            _ => None,
+        })?;
+        Some((node, spot, patterns.clone()))
+    })
+}
+
+pub(super) fn offer(context: &Context<'_>) -> Option<String> {
+    let (_, _, missing) = missing(context)?;
+    Some(match missing.as_slice() {
+        [one] => format!("Add an arm for `{one}`"),
+        all => format!("Add {} arms", all.len()),
+    })
+}
+
+pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
+    let (node, spot, missing) = missing(context).ok_or("no arm is missing here")?;
+    let view = context.view.as_ref().ok_or("there is nothing to match here")?;
+    let list = node.arms().ok_or("the arms have no braces")?;
+    let value = value(view, view.ty(spot), 3)
+        .or_else(|| constant_arm(context, list))
+        .ok_or("there is no simple value of the type that the arms give")?;
+    let close = list.node().token(SyntaxKind::R_BRACE).ok_or("the arms have no closing brace")?;
+    // What stands last in the list: the comma goes behind it.
+    let mut last_end = close.start();
+    let mut has_comma = true;
+    // A comment behind it stays on its line.
+    let mut comment_end = None;
+    for element in list.node().elements() {
+        match element {
+            NodeOrToken::Node(arm) => {
+                (last_end, has_comma, comment_end) = (arm.range().end(), false, None);
+            }
+            NodeOrToken::Token(token) if token.kind() == SyntaxKind::COMMA => {
+                (last_end, has_comma, comment_end) = (token.range().end(), true, None);
+            }
+            NodeOrToken::Token(token) if token.kind() == SyntaxKind::L_BRACE => {
+                last_end = token.range().end();
+            }
+            NodeOrToken::Token(token)
+                if matches!(token.kind(), SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT) =>
+            {
+                comment_end = Some(token.range().end());
+            }
+            // A type comment belongs to what stands in front of it.
+            NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
+                if !has_comma {
+                    last_end = token.range().end();
+                }
+            }
+            NodeOrToken::Token(_) => {}
+        }
+    }
+    let is_case =
+        list.arms().any(|arm| arm.node().first_token().is_some_and(|token| token.text() == "case"));
+    let on_lines = context.slice(list.range()).contains('\n');
+    let arms = missing.iter().map(|pattern| match is_case {
+        true => format!("case {pattern} {{ {value} }}"),
+        false => format!("{pattern} => {value},"),
+    });
+    let arms: Vec<String> = arms.collect();
+    let start = context.start();
+    let mut edits = Edits::new();
+    let mut out = String::new();
+    let needs_comma = !has_comma && !is_case;
+    if on_lines {
+        let outer = context.indent_of(close.start()).to_owned();
+        let indent = match list.arms().next() {
+            Some(arm) => context.indent_of(arm.node().start()).to_owned(),
+            None => format!("{outer}  "),
+        };
+        for arm in &arms {
+            out += &format!("\n{indent}{arm}");
+        }
+        match comment_end {
+            Some(end) => {
+                if needs_comma {
+                    edits.push((TextRange::empty(last_end) + start, ",".into()));
+                }
+                edits.push((TextRange::empty(end) + start, out));
+            }
+            None => {
+                let comma = if needs_comma { "," } else { "" };
+                edits.push((TextRange::empty(last_end) + start, format!("{comma}{out}")));
+            }
+        }
+    } else {
+        let comma = if needs_comma { "," } else { "" };
+        let text = format!("{comma} {}", arms.join(" "));
+        edits.push((TextRange::empty(last_end) + start, text.trim_end_matches(',').to_owned()));
+    }
+    Ok(edits)
+}
+
+/// The value of an arm that does without the variables of its pattern.
+fn constant_arm(context: &Context<'_>, list: ast::ArmList<'_>) -> Option<String> {
+    list.arms().find_map(|arm| {
+        let binds = |node: Node<'_>| node.descendants().any(|n| n.kind() == SyntaxKind::VAR_PAT);
+        let body = arm.body()?;
+        (!binds(arm.pattern()?.node())).then(|| context.slice(body.range()).to_owned())
+    })
+}
+
+/// Some value of a type: zeros, an empty list.
+fn value(view: &View<'_>, ty: &Type, depth: u32) -> Option<String> {
+    if depth == 0 {
+        return None;
+    }
+    match ty {
+        Type::Tensor(tensor) if tensor.rank() == 0 => Some(scalar(tensor.dtype)),
+        Type::Tensor(tensor) => {
+            let dims: Option<Vec<String>> =
+                tensor.shape.iter().map(|dim| dim.as_known().map(|n| n.to_string())).collect();
+            Some(format!("zeros(shape=[{}], dtype=\"{}\")", dims?.join(", "), tensor.dtype))
+        }
+        Type::Tuple(fields) => {
+            let fields: Option<Vec<String>> =
+                fields.iter().map(|field| value(view, field, depth - 1)).collect();
+            let fields = fields?;
+            let comma = if fields.len() == 1 { "," } else { "" };
+            Some(format!("({}{comma})", fields.join(", ")))
+        }
+        Type::Adt(adt) => {
+            let own = view.types.adt(&adt.name)?;
+            let empty = own.constructors.iter().find(|c| c.fields.is_empty());
+            empty.map(|constructor| constructor.name.to_string())
+        }
+        Type::Ref(inner) => Some(format!("ref({})", value(view, inner, depth - 1)?)),
+        _ => None,
+    }
+}
+
+fn scalar(dtype: DataType) -> String {
+    match dtype.to_string().as_str() {
+        "bool" => "False".into(),
+        "int32" => "0".into(),
+        "int64" => "0i64".into(),
+        "float32" => "0f".into(),
+        "float16" => "0f16".into(),
+        "float64" => "0f64".into(),
+        other => format!("cast(0, dtype=\"{other}\")"),
+    }
+}

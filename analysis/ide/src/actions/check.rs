@@ -1,0 +1,79 @@
+//! Whether a change keeps what a text means.
+
+use std::collections::BTreeMap;
+
+use semantics::{Database, Db, DefKind, Severity, SourceFile, View, all_defs, check_file, code_of};
+use syntax::{ParseLimits, TextRange};
+
+use super::Context;
+use crate::edit::apply_all;
+
+/// What has to be as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Level {
+    /// There are no errors that were not there.
+    Errors,
+    /// That, and every definition has its type.
+    Types,
+}
+
+/// Looks at the text with the edits.
+pub(super) fn check(
+    context: &Context<'_>,
+    edits: &[(TextRange, String)],
+    level: Level,
+) -> Result<(), String> {
+    if edits.windows(2).any(|pair| pair[0].0.end() > pair[1].0.start()) {
+        return Err("two parts of this change touch the same place".into());
+    }
+    let after = apply_all(context.text(), edits);
+    let mut scratch = Database::new();
+    scratch.set_prelude(semantics::prelude(context.db).is_some());
+    let file = scratch.add_file(&after, ParseLimits::default());
+    let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
+    for (code, (count, message)) in &now {
+        if before.get(code).is_none_or(|(there, _)| there < count) {
+            return Err(format!("this cannot be done here: {message}"));
+        }
+    }
+    if level == Level::Types {
+        let now = types(&scratch, file);
+        for (name, ty) in types(context.db, context.file) {
+            if let Some(other) = now.get(&name)
+                && *other != ty
+            {
+                return Err(format!(
+                    "this would give `{}` the type `{other}` instead of `{ty}`",
+                    name.1
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many errors of each code a file has, with one of them; what TVM does not take counts, so that
+/// a text that TVM reads stays one.
+fn errors(db: &dyn Db, file: SourceFile) -> BTreeMap<&'static str, (usize, String)> {
+    let mut found: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
+    for diagnostic in check_file(db, file).iter() {
+        let is_compat = code_of(diagnostic.code).is_some_and(|code| code.tvm);
+        if diagnostic.severity == Severity::Error || is_compat {
+            let entry = found.entry(diagnostic.code).or_default();
+            entry.0 += 1;
+            entry.1.clone_from(&diagnostic.message);
+        }
+    }
+    found
+}
+
+/// The type of each definition by module and name.
+fn types(db: &dyn Db, file: SourceFile) -> BTreeMap<(u32, String), String> {
+    let defs = all_defs(db, file).filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
+    defs.filter_map(|def| {
+        let view = View::new(db, def)?;
+        let ty = view.inference.signature.as_ref()?.to_string();
+        Some(((def.module(db), def.name(db).to_string()), ty))
+    })
+    .collect()
+}

@@ -1,0 +1,90 @@
+//! Changes of a whole file.
+
+use semantics::{Diagnostic, Fix, check_file, code_of};
+use syntax::{Node, SyntaxKind, TextRange, TextSize};
+
+use super::Context;
+use crate::edit::Edits;
+
+/// The text is replaced where it differs, and nowhere else.
+fn difference(before: &str, after: &str) -> Edits {
+    if before == after {
+        return Edits::new();
+    }
+    let head = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
+    let mut head = head;
+    while !before.is_char_boundary(head) || !after.is_char_boundary(head) {
+        head -= 1;
+    }
+    let (rest, with) = (&before[head..], &after[head..]);
+    let mut tail = rest.bytes().rev().zip(with.bytes().rev()).take_while(|(a, b)| a == b).count();
+    while !rest.is_char_boundary(rest.len() - tail) || !with.is_char_boundary(with.len() - tail) {
+        tail -= 1;
+    }
+    let size = |at: usize| TextSize::new(at as u32);
+    let range = TextRange::new(size(head), size(before.len() - tail));
+    vec![(range, with[..with.len() - tail].to_owned())]
+}
+
+fn has_version(context: &Context<'_>) -> bool {
+    let parse = context.file.parse(context.db);
+    Node::root(&parse.green).child(SyntaxKind::VERSION).is_some()
+}
+
+pub(super) fn offer_version(context: &Context<'_>) -> Option<String> {
+    let parse = context.file.parse(context.db);
+    let has_items = Node::root(&parse.green).children().next().is_some();
+    (has_items && !has_version(context)).then(|| "Add the version header".into())
+}
+
+pub(super) fn version(context: &Context<'_>) -> Result<Edits, String> {
+    if has_version(context) {
+        return Err("the file has a version header".into());
+    }
+    Ok(vec![(TextRange::empty(TextSize::new(0)), "#[version = \"0.0.5\"]\n".into())])
+}
+
+fn is_compat(diagnostic: &Diagnostic) -> bool {
+    code_of(diagnostic.code).is_some_and(|code| code.tvm)
+}
+
+pub(super) fn offer_tvm(context: &Context<'_>) -> Option<String> {
+    let found = check_file(context.db, context.file);
+    let any = found.iter().any(|diagnostic| is_compat(diagnostic) && !diagnostic.fixes.is_empty());
+    any.then(|| "Convert the file to TVM's text format".into())
+}
+
+pub(super) fn tvm(context: &Context<'_>) -> Result<Edits, String> {
+    let converted = semantics::to_tvm(context.text());
+    let edits = difference(context.text(), &converted.text);
+    if edits.is_empty() {
+        return Err(match converted.left.first() {
+            Some(left) => format!("nothing can be converted: {}", left.message),
+            None => "the file is in TVM's text format".into(),
+        });
+    }
+    Ok(edits)
+}
+
+/// What is mended without asking: fixes that leave no choice and change no meaning. Where a name
+/// is guessed (`did you mean`), a person decides.
+fn safe_fix(diagnostic: &Diagnostic) -> Option<&Fix> {
+    let safe = is_compat(diagnostic)
+        || matches!(diagnostic.code, "stale-type-comment")
+        || diagnostic.unnecessary;
+    diagnostic.fixes.first().filter(|_| safe)
+}
+
+pub(super) fn offer_fix_all(context: &Context<'_>) -> Option<String> {
+    let found = check_file(context.db, context.file);
+    let count = found.iter().filter(|diagnostic| safe_fix(diagnostic).is_some()).count();
+    (count > 0).then(|| "Fix all that can be fixed without a choice".into())
+}
+
+pub(super) fn fix_all(context: &Context<'_>) -> Result<Edits, String> {
+    let found = check_file(context.db, context.file);
+    let fixes = found.iter().filter_map(safe_fix);
+    let after = semantics::apply(context.text(), fixes);
+    let edits = difference(context.text(), &after);
+    if edits.is_empty() { Err("there is nothing to fix".into()) } else { Ok(edits) }
+}

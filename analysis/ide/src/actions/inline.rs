@@ -1,0 +1,290 @@
+//! A name gives way to what it stands for.
+
+use rustc_hash::FxHashMap;
+use semantics::{
+    DefKind, View,
+    body::{BinderId, BinderKind},
+    scope::Binding,
+};
+use syntax::{
+    Node, SyntaxKind, TextRange,
+    ast::{self, AstNode},
+};
+
+use super::{
+    Context,
+    bindings::before,
+    is_atom, is_expr, module_has_effects,
+    names::{self, Names},
+    unused::statement_of,
+};
+use crate::{
+    edit::{Edits, apply_all},
+    locals::locals,
+    place::Symbol,
+};
+
+/// The variable at the cursor that is bound to a value.
+fn bound_at(context: &Context<'_>) -> Option<Binding> {
+    let (place, view) = (context.place.as_ref()?, context.view.as_ref()?);
+    let (Symbol::Local(binding), _) = place.symbol(context.db)? else { return None };
+    let kind = view.binder(binding).kind;
+    matches!(kind, BinderKind::Let | BinderKind::Graph).then_some(binding)
+}
+
+pub(super) fn offer_variable(context: &Context<'_>) -> Option<String> {
+    let view = context.view.as_ref()?;
+    let binding = bound_at(context)?;
+    let value = value_of(statement_of(view, binding)?)?;
+    // One use is enough to know; looking for all takes its time when it is chosen.
+    let uses = names::uses(view, binding);
+    let can = uses.len() == 1 || (is_atom(value) && !uses.is_empty());
+    can.then(|| format!("Inline `{}`", view.binder(binding).name))
+}
+
+fn value_of(stmt: Node<'_>) -> Option<Node<'_>> {
+    stmt.children().find(|child| is_expr(*child))
+}
+
+pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
+    let nothing = "there is no variable here that is bound to a value";
+    let (Some(view), Some(root)) = (&context.view, context.root()) else {
+        return Err(nothing.into());
+    };
+    let binding = bound_at(context).ok_or(nothing)?;
+    let name = &view.binder(binding).name;
+    let stmt = statement_of(view, binding).ok_or(nothing)?;
+    let value = value_of(stmt).ok_or(nothing)?;
+    let uses = names::uses(view, binding);
+    let start = context.start();
+    if uses.len() != 1 && !is_atom(value) {
+        return Err(format!(
+            "`{name}` is used {} times, and would be computed as often",
+            uses.len()
+        ));
+    }
+    if !is_atom(value) && module_has_effects(context) {
+        return Err(
+            "this module has references, and the order of reads and writes would change".into()
+        );
+    }
+    let inside = names::used_in(view, value.range() + start);
+    if inside.iter().any(|(used, _)| *used == binding) {
+        return Err(format!("`{name}` is a function that calls itself"));
+    }
+    let text = context.slice(value.range()).to_owned();
+    let mut edits = vec![(context.whole_line(stmt.range()), String::new())];
+    for place in uses {
+        let path = root.path_to(place - start);
+        if !is_atom(value) {
+            let around = path.iter().filter(|node| !node.range().contains_range(stmt.range()));
+            if around.into_iter().any(|node| node.kind() == SyntaxKind::FN_EXPR) {
+                return Err(format!(
+                    "`{name}` is used in a function, and would be computed whenever that is called"
+                ));
+            }
+        }
+        // The names in the value have to mean the same where it goes.
+        let known: FxHashMap<&str, Binding> = locals(view, place.start(), None)
+            .into_iter()
+            .map(|local| (local.name, local.binding))
+            .collect();
+        for (used, _) in &inside {
+            let own = value.range() + start;
+            if own.contains_range(view.binding_range(*used)) {
+                continue;
+            }
+            let used_name = view.binder(*used).name.as_str();
+            if known.get(used_name) != Some(used) {
+                return Err(format!("`{used_name}` means something else where `{name}` is used"));
+            }
+        }
+        let node = path.iter().rposition(|node| node.range() == place - start);
+        let parent = node.and_then(|at| at.checked_sub(1)).and_then(|at| path.get(at));
+        edits.push((place, bracketed(&text, value.kind(), parent.copied(), place - start)));
+    }
+    Ok(edits)
+}
+
+/// An expression in the place of a variable: in brackets where it would be read otherwise.
+fn bracketed(text: &str, kind: SyntaxKind, parent: Option<Node<'_>>, place: TextRange) -> String {
+    let wide = matches!(
+        kind,
+        SyntaxKind::INFIX_EXPR
+            | SyntaxKind::IF_EXPR
+            | SyntaxKind::MATCH_EXPR
+            | SyntaxKind::FN_EXPR
+            | SyntaxKind::BLOCK_EXPR
+    ) || text.starts_with('-');
+    let tight = match parent {
+        Some(parent) => match parent.kind() {
+            SyntaxKind::INFIX_EXPR | SyntaxKind::MATCH_EXPR => wide,
+            SyntaxKind::PROJ_EXPR => true,
+            // What is called, and not an argument.
+            SyntaxKind::CALL_EXPR => parent.start() == place.start(),
+            _ => false,
+        },
+        None => false,
+    };
+    let plain = matches!(
+        kind,
+        SyntaxKind::LOCAL_REF
+            | SyntaxKind::GRAPH_REF
+            | SyntaxKind::GLOBAL_REF
+            | SyntaxKind::NAME_REF
+    );
+    if tight && !plain { format!("({text})") } else { text.to_owned() }
+}
+
+/// The statement of the innermost block around a node, if nothing in between is evaluated only
+/// sometimes.
+pub(super) fn statement_around<'t>(root: Node<'t>, range: TextRange) -> Option<Node<'t>> {
+    let path = root.path_to(range);
+    for pair in path.windows(2).rev() {
+        let (parent, node) = (pair[0], pair[1]);
+        if parent.kind() == SyntaxKind::BLOCK && (node.kind().is_stmt() || is_expr(node)) {
+            return Some(node);
+        }
+        // The value of an arm without braces has no place for a statement.
+        if parent.kind() == SyntaxKind::ARM {
+            return None;
+        }
+    }
+    None
+}
+
+/// The call at the cursor, and the definition that it calls.
+fn call_at<'db>(context: &Context<'db>) -> Option<(ast::CallExpr<'db>, View<'db>)> {
+    let place = context.place.as_ref()?;
+    if place.token.kind() != SyntaxKind::GLOBAL {
+        return None;
+    }
+    let call = context.nearest(SyntaxKind::CALL_EXPR).and_then(ast::CallExpr::cast)?;
+    if call.callee()?.range() != place.token.range() {
+        return None;
+    }
+    let (def, _) = semantics::global(context.db, context.module?, place.token.text())?;
+    (def.kind(context.db) == DefKind::Fn).then_some(())?;
+    Some((call, View::new(context.db, def)?))
+}
+
+pub(super) fn offer_call(context: &Context<'_>) -> Option<String> {
+    let (call, callee) = call_at(context)?;
+    let name = callee.def.name(context.db);
+    let own = callee.body.units.iter().any(|unit| unit.globals().any(|(used, _)| used == name));
+    let generic = callee.body.header().is_none_or(|header| !header.type_params.is_empty());
+    let stmt = statement_around(context.root()?, call.range());
+    (!own && !generic && stmt.is_some()).then(|| format!("Inline this call of `{name}`"))
+}
+
+pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
+    let nothing = "there is no call of a definition here";
+    let (call, callee) = call_at(context).ok_or(nothing)?;
+    let (Some(host), Some(root)) = (&context.view, context.root()) else {
+        return Err(nothing.into());
+    };
+    let name = callee.def.name(context.db);
+    let db = context.db;
+    if callee.body.units.iter().any(|unit| unit.globals().any(|(used, _)| used == name)) {
+        return Err(format!("`{name}` calls itself"));
+    }
+    if module_has_effects(context) {
+        return Err(
+            "this module has references, and the order of reads and writes would change".into()
+        );
+    }
+    let header = callee.body.header().ok_or(nothing)?;
+    if !header.type_params.is_empty() {
+        return Err(format!("`{name}` has type parameters"));
+    }
+    let stmt = statement_around(root, call.range())
+        .ok_or("the call stands in an arm without braces: put its value in braces first")?;
+    let node = callee.def.node(db);
+    let block = ast::FnDef::cast(node).and_then(|def| def.body()).ok_or("it has no body")?;
+    let tail = block.tail().ok_or("it has no result")?;
+    let args: Vec<ast::BlockOrExpr<'_>> =
+        call.args().map(|args| args.args().collect()).unwrap_or_default();
+    if args.len() != header.params.len() {
+        return Err(format!("`{name}` takes {} arguments", header.params.len()));
+    }
+    // The texts of the definition and of the file are two if it comes from the prelude.
+    let body_text = node.to_string();
+    let callee_start = callee.def.start(db);
+    let mut names = Names::of(host);
+    let mut renamed: FxHashMap<Binding, String> = FxHashMap::default();
+    let mut lets: Vec<String> = Vec::new();
+    for (arg, &binder) in args.iter().zip(&header.params) {
+        let binding = Binding { unit: 0, binder };
+        let text = context.slice(arg.range());
+        let kind = arg.node().kind();
+        if matches!(kind, SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF) {
+            renamed.insert(binding, text.to_owned());
+            continue;
+        }
+        if kind == SyntaxKind::BLOCK {
+            return Err("an argument has bindings of its own".into());
+        }
+        let fresh = names.local(&callee.binder(binding).name);
+        let ty = super::annotate::written(&callee, callee.binding_type(binding));
+        let ty = ty.map_or(String::new(), |ty| format!(": {ty}"));
+        lets.push(format!("let {fresh}{ty} = {text};"));
+        renamed.insert(binding, fresh);
+    }
+    for (number, unit) in callee.body.units.iter().enumerate() {
+        for (i, binder) in unit.binders.iter().enumerate() {
+            let binding = Binding { unit: number as u32, binder: BinderId(i as u32) };
+            if renamed.contains_key(&binding) || binder.name.is_empty() {
+                continue;
+            }
+            let fresh = match binder.kind {
+                BinderKind::Graph => names.graph(),
+                _ => names.local(&binder.name),
+            };
+            renamed.insert(binding, fresh);
+        }
+    }
+    let mut edits = Edits::new();
+    let uses = names::all_uses(&callee);
+    for (binding, fresh) in &renamed {
+        let is_param = binding.unit == 0;
+        if !is_param {
+            edits.push((callee.binding_range(*binding) - callee_start, fresh.clone()));
+        }
+        let places = uses.get(binding).into_iter().flatten();
+        edits.extend(places.map(|place| (*place - callee_start, fresh.clone())));
+    }
+    let tail_range = tail.range();
+    let first = block.node().children().next().map_or(tail_range.start(), |first| first.start());
+    let piece = |range: TextRange| -> String {
+        let inside: Edits = edits
+            .iter()
+            .filter(|(place, _)| range.contains_range(*place))
+            .map(|(place, with)| (*place - range.start(), with.clone()))
+            .collect();
+        let text = body_text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default();
+        apply_all(text, &inside)
+    };
+    let indent = context.indent_of(stmt.start()).to_owned();
+    let head = body_text.get(..usize::from(first)).unwrap_or_default();
+    let line = head.rsplit_once('\n').map_or("", |(_, line)| line);
+    let own = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+    let moved = |text: String| text.replace(&format!("\n{own}"), &format!("\n{indent}"));
+    let body = moved(piece(TextRange::new(first, tail_range.start())));
+    if !body.trim().is_empty() {
+        lets.push(body.trim_end().to_owned());
+    }
+    let result = moved(piece(tail_range));
+    let path = root.path_to(call.range());
+    let at = path
+        .iter()
+        .rposition(|node| node.range() == call.range() && node.kind() == SyntaxKind::CALL_EXPR);
+    let parent = at.and_then(|at| at.checked_sub(1)).and_then(|at| path.get(at)).copied();
+    let result = bracketed(&result, tail.node().kind(), parent, call.range());
+    let start = context.start();
+    let mut out = Vec::new();
+    if !lets.is_empty() {
+        out.push((TextRange::empty(stmt.start()) + start, before(context, stmt.start(), &lets)));
+    }
+    out.push((call.range() + start, result));
+    Ok(out)
+}

@@ -1,0 +1,725 @@
+use expect_test::{Expect, expect};
+use syntax::{TextRange, TextSize};
+
+use super::{actions, resolve};
+
+/// The text after the action, or why it is not done. `$0` is the cursor; two of them select.
+fn check(id: &str, text: &str, expected: Expect) {
+    let parts: Vec<&str> = text.trim_start_matches('\n').split("$0").collect();
+    let clean = parts.concat();
+    let start = TextSize::of(parts[0]);
+    let end = if parts.len() > 2 { start + TextSize::of(parts[1]) } else { start };
+    let db = semantics::Database::new();
+    let file = db.add_file(&clean, syntax::ParseLimits::default());
+    let range = TextRange::new(start, end);
+    let offered = actions(&db, file, range).into_iter().find(|action| action.id == id);
+    let title = offered.map_or("not offered".to_owned(), |action| action.title);
+    let shown = match resolve(&db, file, range, id) {
+        Ok(edits) => crate::edit::apply_all(&clean, &edits),
+        Err(reason) => format!("refused: {reason}\n"),
+    };
+    expected.assert_eq(&format!("// {title}\n{shown}"));
+}
+
+#[test]
+fn the_inferred_type_of_one_name() {
+    check(
+        "write-type",
+        "
+def @main(%x: Tensor[(2, 3), float32]) {
+  let $0%y = nn.relu(%x);
+  %y
+}
+",
+        expect![[r#"
+            // Write the type `Tensor[(2, 3), float32]`
+            def @main(%x: Tensor[(2, 3), float32]) {
+              let %y: Tensor[(2, 3), float32] = nn.relu(%x);
+              %y
+            }
+        "#]],
+    );
+    check(
+        "write-type",
+        "
+def @ma$0in(%x: Tensor[(2, 3), float32]) {
+  nn.relu(%x)
+}
+",
+        expect![[r#"
+            // Write the type `Tensor[(2, 3), float32]`
+            def @main(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {
+              nn.relu(%x)
+            }
+        "#]],
+    );
+    check(
+        "write-type",
+        "
+type Pair { P(int32, float32) }
+def @main(%p: Pair) -> int32 {
+  match (%p) { P(%a$0, _) => %a }
+}
+",
+        expect![[r#"
+            // Write the type `int32`
+            type Pair { P(int32, float32) }
+            def @main(%p: Pair) -> int32 {
+              match (%p) { P(%a: int32, _) => %a }
+            }
+        "#]],
+    );
+    check(
+        "write-type",
+        "
+def @main(%x: Tensor[(2, 3), float32]) {
+  let $0%r = ref(%x);
+  ref_read(%r)
+}
+",
+        expect![[r#"
+            // not offered
+            refused: there is no type to write here
+        "#]],
+    );
+}
+
+#[test]
+fn all_inferred_types() {
+    check(
+        "write-all-types",
+        "
+def @main(%x: int32) {
+  let %y = add(%x, %x);$0
+  let %f = fn (%a: int32) { add(%a, %y) };
+  %f(%y)
+}
+def @other() { 1f }
+",
+        expect![[r#"
+            // Write all types that are inferred
+            def @main(%x: int32) -> int32 {
+              let %y: int32 = add(%x, %x);
+              let %f: fn (int32) -> int32 = fn (%a: int32) { add(%a, %y) };
+              %f(%y)
+            }
+            def @other() -> float32 { 1f }
+        "#]],
+    );
+}
+
+#[test]
+fn missing_arms() {
+    check(
+        "fill-arms",
+        "
+type Chain { Link(int32, Chain), End }
+def @main(%c: Chain) -> int32 {
+  mat$0ch (%c) {
+    Link(%x, _) => %x,
+  }
+}
+",
+        expect![[r#"
+            // Add an arm for `End`
+            type Chain { Link(int32, Chain), End }
+            def @main(%c: Chain) -> int32 {
+              match (%c) {
+                Link(%x, _) => %x,
+                End => 0,
+              }
+            }
+        "#]],
+    );
+    check(
+        "fill-arms",
+        r#"
+type T { A, B, C }
+def @main(%c: T) -> Tensor[(2, 2), float32] { mat$0ch (%c) { A => ones(shape=[2, 2], dtype="float32") } }
+"#,
+        expect![[r#"
+            // Add 2 arms
+            type T { A, B, C }
+            def @main(%c: T) -> Tensor[(2, 2), float32] { match (%c) { A => ones(shape=[2, 2], dtype="float32"), B => zeros(shape=[2, 2], dtype="float32"), C => zeros(shape=[2, 2], dtype="float32") } }
+        "#]],
+    );
+    check(
+        "fill-arms",
+        "
+type T { A, B, C }
+def @main(%c: T) -> (int32, bool) {
+  match (%c) {
+    A => (1, $0True) // behind
+  }
+}
+",
+        expect![[r#"
+            // Add 2 arms
+            type T { A, B, C }
+            def @main(%c: T) -> (int32, bool) {
+              match (%c) {
+                A => (1, True), // behind
+                B => (0, False),
+                C => (0, False),
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn graph_bindings_to_let() {
+    check(
+        "graph-to-let",
+        "
+def @main(%x: Tensor[(2, 2), float32]) {
+  %0$0 = add(%x, %x) /* ty=Tensor[(2, 2), float32] */;
+  %1 = add(nn.relu(%0) /* ty=Tensor[(2, 2), float32] */, (multiply(%0, %x), %x).0);
+  add(tanh(%1), %1)
+}
+",
+        expect![[r#"
+            // Rewrite to `let` bindings (A-normal form)
+            def @main(%x: Tensor[(2, 2), float32]) {
+              let %x0 = add(%x, %x) /* ty=Tensor[(2, 2), float32] */;
+              let %v = nn.relu(%x0) /* ty=Tensor[(2, 2), float32] */;
+              let %v_1 = multiply(%x0, %x);
+              let %v_2 = (%v_1, %x);
+              let %v_3 = %v_2.0;
+              let %x1 = add(%v, %v_3);
+              let %v_4 = tanh(%x1);
+              add(%v_4, %x1)
+            }
+        "#]],
+    );
+    check(
+        "graph-to-let",
+        "
+def @main(%c: bool, %x: int32) {
+  if (%c) {
+    %0$0 = add(%x, 1);
+    add(add(%0, %0), %x)
+  } else { add(add(%x, 1), 2) }
+}
+",
+        expect![[r#"
+            // Rewrite to `let` bindings (A-normal form)
+            def @main(%c: bool, %x: int32) {
+              if (%c) {
+                let %x0 = add(%x, 1);
+                let %v = add(%x0, %x0);
+                add(%v, %x)
+              } else { let %v_1 = add(%x, 1); add(%v_1, 2) }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn let_to_graph_bindings() {
+    check(
+        "let-to-graph",
+        "
+def @main(%x: Tensor[(2, 2), float32]) {
+  let %a$0: Tensor[(2, 2), float32] /* ty=Tensor[(2, 2), float32] */ = add(%x, %x);
+  let %f = fn (%y: Tensor[(2, 2), float32]) { let %a = nn.relu(%y); %a };
+  let %a = %f(%a);
+  add(%a, %a)
+}
+",
+        expect![[r#"
+            // Rewrite `let` to graph bindings
+            def @main(%x: Tensor[(2, 2), float32]) {
+              %0 = add(%x, %x);
+              let %f = fn (%y: Tensor[(2, 2), float32]) { %1 = nn.relu(%y); %1 };
+              %2 = %f(%0);
+              add(%2, %2)
+            }
+        "#]],
+    );
+    check(
+        "let-to-graph",
+        "
+def @main(%x: int32) {
+  let %r$0 = ref(%x);
+  ref_read(%r)
+}
+",
+        expect![[r#"
+            // Rewrite `let` to graph bindings
+            refused: a graph binding is evaluated when it is used first, and this module has references: their reads and writes could change places
+        "#]],
+    );
+}
+
+#[test]
+fn a_call_gives_way_to_the_definition() {
+    check(
+        "inline-call",
+        "
+def @f(%a: int32, %b: int32) -> int32 {
+  %0 = add(%a, %b);
+  let %x = multiply(%0, %0);
+  add(%x, %b)
+}
+def @main(%x: int32) {
+  %0 = add(%x, 1);
+  %1 = multiply(@f$0(%0, add(%x, 2)), %0);
+  %1
+}
+",
+        expect![[r#"
+            // Inline this call of `@f`
+            def @f(%a: int32, %b: int32) -> int32 {
+              %0 = add(%a, %b);
+              let %x = multiply(%0, %0);
+              add(%x, %b)
+            }
+            def @main(%x: int32) {
+              %0 = add(%x, 1);
+              let %b: int32 = add(%x, 2);
+              %2 = add(%0, %b);
+              let %x_1 = multiply(%2, %2);
+              %1 = multiply(add(%x_1, %b), %0);
+              %1
+            }
+        "#]],
+    );
+    check(
+        "inline-call",
+        "
+def @twice(%a: int32) -> int32 { %a + %a }
+def @main(%x: int32) { %x * @twi$0ce(%x) }
+",
+        expect![[r#"
+            // Inline this call of `@twice`
+            def @twice(%a: int32) -> int32 { %a + %a }
+            def @main(%x: int32) { %x * (%x + %x) }
+        "#]],
+    );
+    check(
+        "inline-call",
+        "
+def @f(%a: int32) -> int32 { @f(%a) }
+def @main(%x: int32) { @f$0(%x) }
+",
+        expect![[r#"
+            // not offered
+            refused: `@f` calls itself
+        "#]],
+    );
+}
+
+#[test]
+fn a_variable_gives_way_to_its_value() {
+    check(
+        "inline-variable",
+        "
+def @main(%x: int32) {
+  let %y$0 = add(%x, 1);
+  multiply(%y, %x)
+}
+",
+        expect![[r#"
+            // Inline `%y`
+            def @main(%x: int32) {
+              multiply(add(%x, 1), %x)
+            }
+        "#]],
+    );
+    check(
+        "inline-variable",
+        "
+def @main(%x: int32) {
+  %0$0 = %x + 1;
+  %0 * %x
+}
+",
+        expect![[r#"
+            // Inline `%0`
+            def @main(%x: int32) {
+              (%x + 1) * %x
+            }
+        "#]],
+    );
+    check(
+        "inline-variable",
+        "
+def @main(%x: int32) {
+  let %y$0 = add(%x, 1);
+  let %x = 2;
+  multiply(%y, %x)
+}
+",
+        expect![[r#"
+            // Inline `%y`
+            refused: `%x` means something else where `%y` is used
+        "#]],
+    );
+    check(
+        "inline-variable",
+        "
+def @main(%x: int32) {
+  let %y$0 = add(%x, 1);
+  fn () { %y }
+}
+",
+        expect![[r#"
+            // Inline `%y`
+            refused: `%y` is used in a function, and would be computed whenever that is called
+        "#]],
+    );
+    check(
+        "inline-variable",
+        "
+def @main(%x: int32) {
+  let %y$0 = %x;
+  multiply(%y, %y)
+}
+",
+        expect![[r#"
+            // Inline `%y`
+            def @main(%x: int32) {
+              multiply(%x, %x)
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn an_expression_gets_a_name() {
+    check(
+        "extract-variable",
+        "
+def @main(%x: int32) {
+  multiply($0add(%x, 1)$0, %x)
+}
+",
+        expect![[r#"
+            // Extract into a variable
+            def @main(%x: int32) {
+              let %value = add(%x, 1);
+              multiply(%value, %x)
+            }
+        "#]],
+    );
+    check(
+        "extract-variable",
+        "
+def @main(%x: int32) {
+  %0 = multiply($0add(%x, 1) /* ty=int32 */$0, %x);
+  %0
+}
+",
+        expect![[r#"
+            // Extract into a variable
+            def @main(%x: int32) {
+              %1 = add(%x, 1) /* ty=int32 */;
+              %0 = multiply(%1, %x);
+              %0
+            }
+        "#]],
+    );
+    check(
+        "extract-variable",
+        "def @main(%x: int32) { multiply($0add(%x, 1)$0, %x) }\n",
+        expect![[r#"
+            // Extract into a variable
+            def @main(%x: int32) { let %value = add(%x, 1); multiply(%value, %x) }
+        "#]],
+    );
+}
+
+#[test]
+fn the_brackets_of_a_match_stay() {
+    check(
+        "extract-variable",
+        "
+type T { A(int32), B }
+def @main(%x: int32) {
+  match $0(A(%x))$0 { A(%y) => %y, B => 0 }
+}
+",
+        expect![[r#"
+            // Extract into a variable
+            type T { A(int32), B }
+            def @main(%x: int32) {
+              let %value = A(%x);
+              match (%value) { A(%y) => %y, B => 0 }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_selection_becomes_a_definition() {
+    check(
+        "extract-definition",
+        "
+def @main(%x: Tensor[(2, 2), float32], %w: Tensor[(2, 2), float32]) {
+  %0 = nn.relu(%x);
+  add($0multiply(%0, %w)$0, %0)
+}
+",
+        expect![[r#"
+            // Extract into a definition
+            def @main(%x: Tensor[(2, 2), float32], %w: Tensor[(2, 2), float32]) {
+              %0 = nn.relu(%x);
+              add(@extracted(%0, %w), %0)
+            }
+
+            def @extracted(%x0: Tensor[(2, 2), float32], %w: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] {
+              multiply(%x0, %w)
+            }
+        "#]],
+    );
+    check(
+        "extract-definition",
+        "
+def @main(%x: Tensor[(2, 2), float32], %w: Tensor[(2, 2), float32]) {
+  %0 = nn.relu(%x);
+  $0%1 = add(%0, %w);
+  %2 = nn.relu(%1);$0
+  multiply(%2, %0)
+} // end
+",
+        expect![[r#"
+            // Extract into a definition
+            def @main(%x: Tensor[(2, 2), float32], %w: Tensor[(2, 2), float32]) {
+              %0 = nn.relu(%x);
+              %2 = @extracted(%0, %w);
+              multiply(%2, %0)
+            } // end
+
+            def @extracted(%x0: Tensor[(2, 2), float32], %w: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] {
+              %1 = add(%x0, %w);
+              %3 = nn.relu(%1);
+              %3
+            }
+        "#]],
+    );
+    check(
+        "extract-definition",
+        "
+def @main(%x: int32) {
+  $0let %a = add(%x, 1);
+  let %b = add(%a, 2);$0
+  multiply(%a, %b)
+}
+",
+        expect![[r#"
+            // Extract into a definition
+            def @main(%x: int32) {
+              let %extracted = @extracted(%x);
+              let %a = %extracted.0;
+              let %b = %extracted.1;
+              multiply(%a, %b)
+            }
+
+            def @extracted(%x: int32) -> (int32, int32) {
+              let %a = add(%x, 1);
+              let %b = add(%a, 2);
+              (%a, %b)
+            }
+        "#]],
+    );
+    check(
+        "extract-definition",
+        "
+def @main[A](%x: A) -> (A, A) {
+  let %y = $0(%x, %x)$0;
+  %y
+}
+",
+        expect![[r#"
+            // Extract into a definition
+            refused: the type of `%x` depends on a type parameter of this definition
+        "#]],
+    );
+}
+
+#[test]
+fn calls_and_signs() {
+    check(
+        "to-infix",
+        "def @main(%x: int32) { ad$0d(%x, %x + 1) }\n",
+        expect![[r#"
+        // Write it with `+`
+        def @main(%x: int32) { %x + (%x + 1) }
+    "#]],
+    );
+    check(
+        "to-infix",
+        "def @main(%x: int32) { %x * su$0btract(%x, -1) }\n",
+        expect![[r#"
+        // Write it with `-`
+        def @main(%x: int32) { %x * (%x - (-1)) }
+    "#]],
+    );
+    check(
+        "to-infix",
+        "def @main(%x: int32) { ad$0d(%x /* a */, 1 /* ty=int32 */) }\n",
+        expect![[r#"
+            // Write it with `+`
+            def @main(%x: int32) { %x /* a */ + (1 /* ty=int32 */) }
+        "#]],
+    );
+    check(
+        "to-infix",
+        "def @main(%x: int32) { ad$0d(/* lost */ %x, 1) }\n",
+        expect![[r#"
+        // Write it with `+`
+        refused: a comment stands between the arguments, and would be lost
+    "#]],
+    );
+    check(
+        "to-call",
+        "def @main(%x: int32) { (%x + 1) $0* %x }\n",
+        expect![[r#"
+        // Write it as a call of `multiply`
+        def @main(%x: int32) { multiply(%x + 1, %x) }
+    "#]],
+    );
+    check(
+        "to-call",
+        "def @main(%x: int32) { %x $0< 3 }\n",
+        expect![[r#"
+        // Write it as a call of `less`
+        def @main(%x: int32) { less(%x, 3) }
+    "#]],
+    );
+}
+
+#[test]
+fn what_nothing_uses_goes() {
+    check(
+        "remove-unused",
+        "
+def @main(%x: int32) {
+  let %y$0 = add(%x, 1);
+  // stays
+  %x
+}
+",
+        expect![[r#"
+            // Remove `%y`
+            def @main(%x: int32) {
+              // stays
+              %x
+            }
+        "#]],
+    );
+    check(
+        "remove-all-unused",
+        "
+def @main(%x: int32) {
+  %0 = add(%x, 1);$0
+  %1 = add(%0, 1); // stays
+  let %_kept = 1;
+  let %r = ref(%x);
+  let %w = ref_write(%r, 2);
+  %x
+}
+def @g(%x: int32) { let %z = 1; %x }
+",
+        expect![[r#"
+            // Remove all bindings that nothing uses
+            def @main(%x: int32) {
+              // stays
+              let %_kept = 1;
+              let %r = ref(%x);
+              let %w = ref_write(%r, 2);
+              %x
+            }
+            def @g(%x: int32) { %x }
+        "#]],
+    );
+}
+
+#[test]
+fn whole_files() {
+    check(
+        "add-version",
+        "def @main(%x: int32) {$0 %x }\n",
+        expect![[r#"
+        // Add the version header
+        #[version = "0.0.5"]
+        def @main(%x: int32) { %x }
+    "#]],
+    );
+    check(
+        "to-tvm",
+        "
+def @main(%x: float32) {$0 %0 = mul(%x, %x)
+ %0 }
+",
+        expect![[r#"
+            // Convert the file to TVM's text format
+            #[version = "0.0.5"]
+            def @main(%x: float32) { %0 = multiply(%x, %x);
+             %0 }
+        "#]],
+    );
+    check(
+        "fix-all",
+        r#"
+#[version = "0.0.5"]
+def @main(%x: int32 /* ty=int64 */) -> int32 {$0 sub(%x, %x) }
+"#,
+        expect![[r#"
+            // Fix all that can be fixed without a choice
+            #[version = "0.0.5"]
+            def @main(%x: int32 /* ty=int32 */) -> int32 { subtract(%x, %x) }
+        "#]],
+    );
+}
+
+/// Every action at every place of some texts is refused or keeps the types, and nothing panics.
+#[test]
+fn every_action_everywhere() {
+    let texts = [
+        "#[version = \"0.0.5\"]\ntype T[A] { C(A, T[A]), D }\ndef @f(%c: T[int32], %x: int32) -> int32 {\n  %0 = add(%x, 1);\n  let %g = fn (%y: int32) { add(%y, %0) };\n  match? (%c) { C(%h, _) => %g(%h + %0) }\n}\ndef @main(%x: int32) { @f(D, add(%x, %x)) }\n",
+        "def @main(%x: int32) {\n  %0 = add(%x, ;\n  let = 3;\n  match (%x) { \n}\n",
+        "let %x = 1; (%x, %x + 2)",
+        "",
+    ];
+    for text in texts {
+        let db = semantics::Database::new();
+        let file = db.add_file(text, syntax::ParseLimits::default());
+        for start in 0..=text.len() {
+            for len in [0, 3, 9, 30] {
+                let end = (start + len).min(text.len());
+                let size = |at: usize| TextSize::new(at as u32);
+                let range = TextRange::new(size(start), size(end));
+                for action in actions(&db, file, range) {
+                    // Offered is not promised: what does not pass the check says why.
+                    if let Err(reason) = resolve(&db, file, range, action.id) {
+                        assert!(!reason.is_empty(), "{}", action.id);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A change that is wrong does not pass.
+#[test]
+fn the_check_finds_what_is_wrong() {
+    let text =
+        "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { add(%x, 1) }\ndef @g() { 1 }\n";
+    let db = semantics::Database::new();
+    let file = db.add_file(text, syntax::ParseLimits::default());
+    let context = super::Context::new(&db, file, TextRange::empty(TextSize::new(0)));
+    let change = |from: &str, to: &str| {
+        let start = TextSize::new(text.find(from).expect("it is there") as u32);
+        let edits = vec![(TextRange::at(start, TextSize::of(from)), to.to_owned())];
+        super::check::check(&context, &edits, super::check::Level::Types).err()
+    };
+    assert_eq!(change("add(%x, 1)", "%x"), None);
+    expect!["this cannot be done here: there is no variable `%y` here"]
+        .assert_eq(&change("%x, 1", "%y, 1").unwrap_or_default());
+    expect!["this would give `@g` the type `fn () -> float32` instead of `fn () -> int32`"]
+        .assert_eq(&change("{ 1 }", "{ 1f }").unwrap_or_default());
+    expect!["this cannot be done here: TVM reads a `-` against a number as its sign"]
+        .assert_eq(&change("add(%x, 1)", "%x -1").unwrap_or_default());
+}

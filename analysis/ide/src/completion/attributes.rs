@@ -1,0 +1,140 @@
+//! Attributes of calls and their values.
+
+use operators::{Operator, attrs::AttrProblem};
+use types::{AttrDefault, AttrField, AttrType};
+
+use super::{Item, ItemKind, List, Lookup, item, names::DATA_TYPES};
+use crate::{
+    cursor::{CallSite, Callee},
+    words,
+};
+
+/// Layouts that are offered where an attribute takes any, for data and for kernels.
+const DATA_LAYOUTS: &[&str] =
+    &["NCHW", "NHWC", "NCHW4c", "NCHW16c", "NCW", "NWC", "NCDHW", "NDHWC"];
+const KERNEL_LAYOUTS: &[&str] =
+    &["OIHW", "HWIO", "OHWI", "HWOI", "IOHW", "OIW", "WIO", "OIDHW", "DHWIO"];
+
+/// The operator that a call calls.
+pub(crate) fn operator_of(call: &CallSite<'_>) -> Option<&'static Operator> {
+    match &call.callee {
+        Callee::Name(name) => operators::find(name).or_else(|| operators::alias(name)),
+        _ => None,
+    }
+}
+
+/// A value to begin with.
+pub(super) fn example(ty: AttrType) -> String {
+    match ty {
+        AttrType::Int | AttrType::OptionalInt | AttrType::Dim => "0".into(),
+        AttrType::Bool => "True".into(),
+        AttrType::Float => "1f".into(),
+        AttrType::Str => "\"\"".into(),
+        AttrType::Choice(choices) => format!("\"{}\"", choices.first().unwrap_or(&"")),
+        AttrType::Layout => "\"NCHW\"".into(),
+        AttrType::DType => "\"float32\"".into(),
+        AttrType::Dims | AttrType::Ints | AttrType::OptionalInts => "[1, 1]".into(),
+        AttrType::Floats => "[1f]".into(),
+        AttrType::IntLists | AttrType::DimLists => "[[0, 0], [0, 0]]".into(),
+        AttrType::Constant => "meta[relay.Constant][0]".into(),
+        AttrType::VirtualDevice | AttrType::Object | AttrType::Any => "None".into(),
+    }
+}
+
+impl List<'_, '_> {
+    /// The attributes that are not written yet.
+    pub(super) fn attributes(&mut self, call: &CallSite<'_>) {
+        let Some(operator) = operator_of(call) else { return };
+        let Some(schema) = operator.schema.filter(|_| !operator.detached) else { return };
+        // Once the arguments are there, attributes come first.
+        let class = if call.argument >= operator.args.len() { 0 } else { 2 };
+        for (order, field) in schema.fields.iter().enumerate() {
+            if call.written.iter().any(|name| name == field.name) {
+                continue;
+            }
+            let required = field.default == AttrDefault::Required;
+            let order = order as u32 + if required { 0 } else { 1_000 };
+            let mut entry = Item {
+                detail: Some(describe(field)),
+                lookup: Some(Lookup::Attribute(operator.name.to_owned(), field.name.to_owned())),
+                ..item(format!("{}=", field.name), ItemKind::Attribute)
+            };
+            if self.abilities.snippets
+                && !matches!(
+                    field.ty,
+                    AttrType::Layout | AttrType::Choice(_) | AttrType::DType | AttrType::Bool
+                )
+            {
+                let value = words::default(&field.default).unwrap_or_else(|| example(field.ty));
+                entry.insert = format!("{}=${{1:{}}}$0", field.name, super::escaped(&value));
+                entry.is_snippet = true;
+            }
+            self.add(class, order, entry);
+        }
+    }
+
+    /// The values that an attribute takes.
+    pub(super) fn attribute_values(
+        &mut self,
+        call: Option<&CallSite<'_>>,
+        name: &str,
+        in_list: bool,
+        in_string: bool,
+    ) {
+        let Some(operator) = call.and_then(operator_of) else { return };
+        let Some(field) = operator.schema.and_then(|schema| schema.field(name)) else { return };
+        let quoted = |text: &str| if in_string { text.to_owned() } else { format!("\"{text}\"") };
+        let default = words::default(&field.default);
+        let mut values: Vec<String> = Vec::new();
+        match field.ty {
+            AttrType::Bool if !in_string => values.extend(["True".into(), "False".into()]),
+            AttrType::Choice(choices) => values.extend(choices.iter().map(|c| quoted(c))),
+            AttrType::DType => {
+                values.extend(DATA_TYPES.iter().map(|name| quoted(name)));
+            }
+            AttrType::Layout => {
+                let is_kernel = field.name.contains("kernel") || field.name.contains("weight");
+                let layouts = if is_kernel { KERNEL_LAYOUTS } else { DATA_LAYOUTS };
+                values.extend(layouts.iter().map(|name| quoted(name)));
+            }
+            AttrType::Dims | AttrType::Ints | AttrType::OptionalInts if !in_list && !in_string => {
+                values.extend(["[1, 1]".into(), "[0, 0, 0, 0]".into()]);
+            }
+            _ => {}
+        }
+        if !in_list && !in_string {
+            if matches!(field.ty, AttrType::OptionalInt | AttrType::OptionalInts | AttrType::Dim) {
+                values.push("None".into());
+            }
+            values.extend(default.clone());
+        }
+        let mut seen: Vec<&str> = Vec::new();
+        for (order, value) in values.iter().enumerate() {
+            if seen.contains(&value.as_str()) || value.is_empty() {
+                continue;
+            }
+            seen.push(value);
+            let is_default =
+                default.as_ref().is_some_and(|d| d.trim_matches('"') == value.trim_matches('"'));
+            let detail = is_default.then(|| "the default".to_owned());
+            // What is typed inside of the quotes, or with them, is compared without.
+            let label = value.clone();
+            let mut entry = Item { detail, ..item(label, ItemKind::Value) };
+            entry.lookup = Some(Lookup::Attribute(operator.name.to_owned(), field.name.to_owned()));
+            let fits = super::fit(self.typed.trim_matches('"'), value.trim_matches('"'));
+            if let Some(fit) = fits {
+                entry.rank = (fit, u8::from(!is_default), order as u32);
+                self.items.push(entry);
+            }
+        }
+    }
+}
+
+/// `an integer = 1`, `a dimension or None, must be written`
+pub(crate) fn describe(field: &AttrField) -> String {
+    let ty = AttrProblem::describe(field.ty).replace('`', "");
+    match words::default(&field.default) {
+        Some(default) => format!("{ty} = {default}"),
+        None => format!("{ty}, must be written"),
+    }
+}

@@ -1,0 +1,278 @@
+//! Globals, operators, constructors, types, fields of tuples.
+
+use semantics::{DefKind, Settings, View, global_type, module_types};
+use syntax::TextSize;
+use types::{AttrDefault, Type};
+
+use super::{Item, ItemKind, List, Lookup, escaped, item};
+use crate::hover::{operator, type_text};
+
+/// The data types that are offered, the most used first.
+pub(super) const DATA_TYPES: &[&str] = &[
+    "float32", "int32", "int64", "bool", "float16", "int8", "uint8", "bfloat16", "float64",
+    "int16", "uint16", "uint32", "uint64",
+];
+
+impl List<'_, '_> {
+    /// The functions of the module, then the prelude's.
+    pub(super) fn globals(&mut self, has_args: bool) {
+        let Some(module) = self.module else { return };
+        let mut names: Vec<(u8, semantics::Def<'_>)> = Vec::new();
+        names.extend(functions_of(self.db, module).map(|def| (4, def)));
+        let own = names.len();
+        if let Some(prelude) = semantics::prelude(self.db)
+            && prelude.file(self.db) != module.file(self.db)
+            && !Settings::get(self.db).strict(self.db)
+        {
+            names.extend(functions_of(self.db, prelude).map(|def| (8, def)));
+        }
+        for (order, (class, def)) in names.iter().copied().enumerate() {
+            let name = def.name(self.db);
+            if name.len() < 2 || super::fit(&self.typed, name).is_none() {
+                continue;
+            }
+            if order >= own && semantics::global(self.db, module, name).is_none_or(|(_, p)| !p) {
+                continue;
+            }
+            // A call of itself is inferred with it: its type is no news, and asking for it is slow.
+            let ty = global_type(self.db, def);
+            let count = ty.as_ref().and_then(Type::as_func).map(|f| f.params.len());
+            let mut entry = item(name.as_str(), ItemKind::Function);
+            entry.detail = ty.as_ref().map(type_text);
+            entry.lookup = Some(Lookup::Global(name.to_string()));
+            if let (Some(count), false) = (count, has_args) {
+                self.with_args(&mut entry, &param_names(self.db, def, count));
+            }
+            self.add(class, order as u32, entry);
+        }
+    }
+
+    /// Gives an entry its arguments: `@f(${1:%x})`.
+    fn with_args(&self, entry: &mut Item, args: &[String]) {
+        if !self.abilities.snippets || args.len() > 12 {
+            return;
+        }
+        let holes: Vec<String> = args
+            .iter()
+            .enumerate()
+            .map(|(i, arg)| format!("${{{}:{}}}", i + 1, escaped(arg)))
+            .collect();
+        entry.insert = format!("{}({})$0", escaped(&entry.insert), holes.join(", "));
+        entry.is_snippet = true;
+    }
+
+    pub(super) fn constructors(&mut self, has_args: bool) {
+        let Some(module) = self.module else { return };
+        let types = module_types(self.db, module);
+        let mut found: Vec<(bool, &str, Vec<String>, String)> = Vec::new();
+        for adt in types.adts() {
+            for constructor in &adt.constructors {
+                let fields = constructor.fields.iter().map(|ty| ty.to_string()).collect();
+                found.push((
+                    adt.from_prelude,
+                    &constructor.name,
+                    fields,
+                    adt.own_type().to_string(),
+                ));
+            }
+        }
+        found.sort();
+        for (order, (from_prelude, name, fields, ty)) in found.into_iter().enumerate() {
+            let detail = match fields.is_empty() {
+                true => ty,
+                false => format!("({}) -> {ty}", fields.join(", ")),
+            };
+            let mut entry = Item {
+                detail: Some(detail),
+                lookup: Some(Lookup::Constructor(name.to_owned())),
+                ..item(name, ItemKind::Constructor)
+            };
+            if !fields.is_empty() && !has_args {
+                self.with_args(&mut entry, &fields);
+            }
+            self.add(if from_prelude { 9 } else { 5 }, order as u32, entry);
+        }
+    }
+
+    pub(super) fn operators(&mut self, has_args: bool) {
+        for (order, operator) in operators::all().enumerate() {
+            if operator.name.starts_with('_') || super::fit(&self.typed, operator.name).is_none() {
+                continue;
+            }
+            let detail = operator::signature(operator)
+                .replace("(\n  ", "(")
+                .replace("\n  ", " ")
+                .replace('\n', "");
+            let mut entry = Item {
+                detail: Some(detail),
+                lookup: Some(Lookup::Operator(operator.name.to_owned())),
+                ..item(operator.name, ItemKind::Operator)
+            };
+            if !has_args && self.abilities.snippets {
+                let mut holes: Vec<String> =
+                    operator.args.iter().map(|arg| format!("%{arg}")).collect();
+                if operator.variadic {
+                    holes.push("%arg".into());
+                }
+                let mut parts = Vec::new();
+                for hole in holes {
+                    parts.push(format!("${{{}:{}}}", parts.len() + 1, escaped(&hole)));
+                }
+                let fields = operator.schema.filter(|_| !operator.detached);
+                for field in fields.into_iter().flat_map(|schema| schema.fields) {
+                    if field.default == AttrDefault::Required {
+                        let value = super::attributes::example(field.ty);
+                        let number = parts.len() + 1;
+                        parts.push(format!("{}=${{{number}:{}}}", field.name, escaped(&value)));
+                    }
+                }
+                entry.insert = format!("{}({})$0", operator.name, parts.join(", "));
+                entry.is_snippet = true;
+            }
+            // Names in fewer parts are used more.
+            let depth = operator.name.matches('.').count().min(3) as u8;
+            let rare = depth > 1 || operator.name.contains("contrib");
+            self.add(6 + u8::from(rare), order as u32, entry);
+        }
+    }
+
+    /// What a pattern may be.
+    pub(super) fn patterns(&mut self) {
+        let Some(module) = self.module else { return };
+        let types = module_types(self.db, module);
+        for adt in types.adts() {
+            let class = if adt.from_prelude { 2 } else { 1 };
+            for (order, constructor) in adt.constructors.iter().enumerate() {
+                let mut entry = Item {
+                    detail: Some(adt.own_type().to_string()),
+                    lookup: Some(Lookup::Constructor(constructor.name.to_string())),
+                    ..item(constructor.name.as_str(), ItemKind::Constructor)
+                };
+                let names: Vec<String> =
+                    (1..=constructor.fields.len()).map(|i| format!("%x{i}")).collect();
+                if !names.is_empty() {
+                    self.with_args(&mut entry, &names);
+                }
+                self.add(class, order as u32, entry);
+            }
+        }
+        self.add(3, 0, item("_", ItemKind::Keyword));
+    }
+
+    /// What a type may be.
+    pub(super) fn types(&mut self) {
+        let tensor = Item { detail: Some("a tensor".into()), ..item("Tensor", ItemKind::Type) };
+        let tensor = match self.abilities.snippets {
+            true => Item {
+                insert: "Tensor[(${1:1, 3, 224, 224}), ${2:float32}]$0".into(),
+                is_snippet: true,
+                ..tensor
+            },
+            false => Item { insert: "Tensor[(".into(), ..tensor },
+        };
+        self.add(0, 0, tensor);
+        self.type_params();
+        self.data_types(2);
+        if let Some(module) = self.module {
+            let types = module_types(self.db, module);
+            for adt in types.adts() {
+                let params: Vec<String> = adt.params.iter().map(|p| p.to_string()).collect();
+                let mut entry = Item {
+                    detail: Some(adt.own_type().to_string()),
+                    lookup: Some(Lookup::Type(adt.name.to_string())),
+                    ..item(adt.name.as_str(), ItemKind::Type)
+                };
+                if self.abilities.snippets {
+                    let holes: Vec<String> = params
+                        .iter()
+                        .enumerate()
+                        .map(|(i, param)| format!("${{{}:{}}}", i + 1, escaped(param)))
+                        .collect();
+                    entry.insert = format!("{}[{}]$0", entry.insert, holes.join(", "));
+                    entry.is_snippet = true;
+                }
+                self.add(if adt.from_prelude { 4 } else { 1 }, 0, entry);
+            }
+        }
+        let function = match self.abilities.snippets {
+            true => Item {
+                insert: "fn (${1:int32}) -> ${2:int32}$0".into(),
+                is_snippet: true,
+                ..item("fn", ItemKind::Keyword)
+            },
+            false => item("fn", ItemKind::Keyword),
+        };
+        self.add(5, 0, function);
+    }
+
+    /// The type parameters in sight.
+    fn type_params(&mut self) {
+        let Some(view) = self.view else { return };
+        let params =
+            view.body.header().map(|header| header.type_params.clone()).unwrap_or_default();
+        for (order, param) in params.iter().enumerate() {
+            let detail = Some(param.kind.name().to_owned());
+            self.add(1, order as u32, Item { detail, ..item(param.name.as_str(), ItemKind::Type) });
+        }
+    }
+
+    pub(super) fn data_types(&mut self, class: u8) {
+        for (order, name) in DATA_TYPES.iter().enumerate() {
+            self.add(class, order as u32, item(*name, ItemKind::Type));
+        }
+    }
+
+    /// The fields of the tuple that ends at `dot`.
+    pub(super) fn fields(&mut self, dot: TextSize) {
+        let Some(view) = self.view else { return };
+        let Some(ty) = type_ending_at(view, dot) else { return };
+        let Some(fields) = ty.as_tuple() else { return };
+        for (number, field) in fields.iter().enumerate().take(super::MAX_ITEMS) {
+            let detail = Some(type_text(field));
+            self.add(
+                0,
+                number as u32,
+                Item { detail, ..item(number.to_string(), ItemKind::Field) },
+            );
+        }
+    }
+}
+
+/// The type of the largest expression that ends at `end`, before a dot.
+pub(crate) fn type_ending_at(view: &View<'_>, end: TextSize) -> Option<Type> {
+    let number = view.unit_at(end.checked_sub(1.into())?)?;
+    let unit = view.unit(number);
+    let mut best: Option<(TextSize, usize)> = None;
+    for (i, expr) in unit.exprs.iter().enumerate() {
+        if expr.is_step() || *expr == semantics::body::Expr::Missing {
+            continue;
+        }
+        let range = view.place(number, unit.ranges[i]);
+        if range.end() == end && best.is_none_or(|(start, _)| range.start() > start) {
+            best = Some((range.start(), i));
+        }
+    }
+    let (_, at) = best?;
+    Some(view.unit_types(number).expr(semantics::body::ExprId(at as u32)).clone())
+}
+
+fn functions_of<'db>(
+    db: &'db dyn semantics::Db,
+    module: semantics::Module<'db>,
+) -> impl Iterator<Item = semantics::Def<'db>> {
+    let items = module.items(db).iter().copied();
+    items.filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Tir))
+}
+
+/// The names of a definition's parameters.
+fn param_names(db: &dyn semantics::Db, def: semantics::Def<'_>, count: usize) -> Vec<String> {
+    let body = semantics::body(db, def);
+    let names = body.header().map(|header| header.params.clone()).unwrap_or_default();
+    let unit = body.units.first();
+    (0..count)
+        .map(|i| match (unit, names.get(i)) {
+            (Some(unit), Some(&binder)) => unit.binder(binder).name.to_string(),
+            _ => format!("%x{i}"),
+        })
+        .collect()
+}

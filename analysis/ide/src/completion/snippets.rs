@@ -1,0 +1,108 @@
+//! Keywords, and pieces of text with places to fill in.
+
+use super::{Item, ItemKind, List, item};
+
+impl List<'_, '_> {
+    fn snippet(&mut self, class: u8, label: &str, detail: &str, text: &str) {
+        let entry = item(label, ItemKind::Keyword);
+        let entry = match self.abilities.snippets {
+            true => Item {
+                detail: Some(detail.to_owned()),
+                insert: text.to_owned(),
+                is_snippet: true,
+                ..entry
+            },
+            false => entry,
+        };
+        self.add(class, 0, entry);
+    }
+
+    /// What may begin an item.
+    pub(super) fn items_of_module(&mut self) {
+        self.snippet(
+            0,
+            "def",
+            "a function",
+            "def @${1:main}(${2:%x}: ${3:Tensor[(1, 3, 224, 224), float32]}) {\n  $0\n}",
+        );
+        self.snippet(1, "type", "a data type", "type ${1:T}[${2:A}] {\n  ${3:C}($2),\n}$0");
+        self.snippet(2, "extern type", "a type from outside", "extern type ${1:T}$0");
+        let header = "#[version = \"0.0.5\"]";
+        self.add(
+            3,
+            0,
+            Item { detail: Some("the version header".into()), ..item(header, ItemKind::Keyword) },
+        );
+    }
+
+    /// What may begin a statement.
+    pub(super) fn statement_keywords(&mut self) {
+        self.snippet(2, "let", "a binding", "let ${1:%x} = ${2:value};\n$0");
+        self.snippet(9, "free_var", "a free variable", "free_var ${1:%x}: ${2:float32};\n$0");
+    }
+
+    /// What may begin an expression.
+    pub(super) fn expr_keywords(&mut self) {
+        if self.typed.starts_with(['%', '@']) {
+            return;
+        }
+        self.snippet(7, "fn", "a function", "fn (${1:%x}: ${2:float32}) {\n  $0\n}");
+        self.snippet(
+            7,
+            "if",
+            "a choice",
+            "if (${1:cond}) {\n  ${2:then}\n} else {\n  ${3:otherwise}\n}$0",
+        );
+        self.snippet(
+            7,
+            "match",
+            "by constructor",
+            "match (${1:value}) {\n  ${2:pattern} => ${3:value},\n}$0",
+        );
+        self.snippet(
+            8,
+            "match?",
+            "by constructor, not all of them",
+            "match? (${1:value}) {\n  ${2:pattern} => ${3:value},\n}$0",
+        );
+        self.snippet(8, "ref", "a new reference", "ref(${1:value})$0");
+        self.snippet(8, "ref_read", "the value of a reference", "ref_read(${1:reference})$0");
+        self.snippet(
+            8,
+            "ref_write",
+            "a new value for a reference",
+            "ref_write(${1:reference}, ${2:value})$0",
+        );
+        self.add(8, 0, item("True", ItemKind::Keyword));
+        self.add(8, 1, item("False", ItemKind::Keyword));
+    }
+
+    /// What may stand for the shape in a tensor type.
+    pub(super) fn shapes(&mut self) {
+        let shapes = [
+            (
+                "(1, 3, 224, 224)",
+                "an image, channels first",
+                "(${1:1}, ${2:3}, ${3:224}, ${4:224})",
+            ),
+            ("(1, 224, 224, 3)", "an image, channels last", "(${1:1}, ${2:224}, ${3:224}, ${4:3})"),
+            ("(1, 128, 768)", "batch, sequence, features", "(${1:1}, ${2:128}, ${3:768})"),
+            (
+                "(64, 64, 3, 3)",
+                "a kernel: out, in, height, width",
+                "(${1:64}, ${2:64}, ${3:3}, ${4:3})",
+            ),
+            ("(1, 64)", "a matrix", "(${1:1}, ${2:64})"),
+            ("(64)", "a vector", "(${1:64})"),
+            ("(?, 64)", "a size that is not known", "(?, ${1:64})"),
+        ];
+        for (order, (label, detail, text)) in shapes.into_iter().enumerate() {
+            let entry = item(label, ItemKind::Snippet);
+            let entry = match self.abilities.snippets {
+                true => Item { insert: text.to_owned(), is_snippet: true, ..entry },
+                false => entry,
+            };
+            self.add(0, order as u32, Item { detail: Some(detail.to_owned()), ..entry });
+        }
+    }
+}

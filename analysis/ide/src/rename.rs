@@ -1,0 +1,857 @@
+//! New names for variables, functions, types and constructors.
+//!
+//! A rename changes what things are called and nothing else: afterwards, every name means what it
+//! meant before. Where the new name is taken in a way that would change that (`%y` for `%x` in
+//! `let %x = 1; let %y = 2; %x`), the rename is refused, with the place that is in the way.
+
+use semantics::{
+    Db, DefKind, SourceFile, View,
+    body::{BinderKind, Body, Expr, ExprId, Name},
+    lower::lower,
+    module_types,
+    scope::{Binding, Scopes, resolve},
+};
+use syntax::{LineIndex, Node, SyntaxKind, TextRange, TextSize};
+
+use crate::{
+    actions::names::graph_numbers,
+    place::{Place, Symbol, place_at},
+    references::references_to,
+};
+
+/// What can be renamed at a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Renamed {
+    /// The name under the cursor.
+    pub range: TextRange,
+    /// What it is now, with its sigil.
+    pub name: String,
+}
+
+/// Why something is not renamed, for the person who asked.
+pub type Refusal = String;
+
+/// What stands at `offset`, if it can be renamed.
+///
+/// # Errors
+/// The reason why it cannot.
+pub fn prepare(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Renamed, Refusal> {
+    let (place, symbol, range) = symbol_at(db, file, offset)?;
+    refuse_foreign(db, &place, &symbol)?;
+    let range = range + place.start(db);
+    Ok(Renamed { range, name: name_of(&place, &symbol) })
+}
+
+/// The edits that call what stands at `offset` `new`. The sigil may be left out.
+///
+/// # Errors
+/// The reason why that would change what something means.
+pub fn rename(
+    db: &dyn Db,
+    file: SourceFile,
+    offset: TextSize,
+    new: &str,
+) -> Result<Vec<(TextRange, String)>, Refusal> {
+    let (place, symbol, _) = symbol_at(db, file, offset)?;
+    refuse_foreign(db, &place, &symbol)?;
+    let new = with_sigil(&place, &symbol, new.trim())?;
+    let old = name_of(&place, &symbol);
+    if new == old {
+        return Ok(Vec::new());
+    }
+    match &symbol {
+        Symbol::Local(binding) => local_is_free(&place, *binding, &new)?,
+        Symbol::Global(_) => global_is_free(db, &place, &new)?,
+        Symbol::Constructor(_) => constructor_is_free(db, &place, &new)?,
+        Symbol::Type(_) => type_is_free(db, &place, None, &new)?,
+        Symbol::TypeParam { scope, .. } => type_is_free(db, &place, Some(*scope), &new)?,
+        Symbol::Operator(_) | Symbol::Attribute(..) | Symbol::Meta(_) => {}
+    }
+    let found = references_to(db, &place, &symbol);
+    let mut edits: Vec<(TextRange, String)> =
+        found.into_iter().map(|reference| (reference.range, new.clone())).collect();
+    if matches!(symbol, Symbol::Type(_) | Symbol::TypeParam { .. }) {
+        in_comments(db, &place, &symbol, &old, &new, &mut edits);
+    }
+    if let Symbol::Local(binding) = &symbol
+        && let Some(view) = &place.view
+    {
+        keeps_meaning(view, *binding, &new, &edits)?;
+    }
+    edits.sort_by_key(|(range, _)| range.start());
+    Ok(edits)
+}
+
+type Found<'db> = (Place<'db>, Symbol<'db>, TextRange);
+
+fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Found<'_>, Refusal> {
+    let nothing = || "there is no name here that could be changed".to_owned();
+    let place = place_at(db, file, offset).ok_or_else(nothing)?;
+    let (symbol, range) = place.symbol(db).ok_or_else(nothing)?;
+    Ok((place, symbol, range))
+}
+
+/// What is defined elsewhere keeps its name.
+fn refuse_foreign(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Result<(), Refusal> {
+    let of_prelude =
+        |name: &str| Err(format!("`{name}` is defined in the prelude, for every module"));
+    match symbol {
+        Symbol::Operator(operator) => Err(format!(
+            "`{}` is an operator of Relay, and operators have fixed names",
+            operator.name
+        )),
+        Symbol::Attribute(operator, field) => Err(format!(
+            "`{}` is an attribute of the operator `{}`, and those have fixed names",
+            field.name, operator.name
+        )),
+        Symbol::Meta(_) => Err("an entry of the metadata section is named by its number".into()),
+        Symbol::Global(name) => match semantics::global(db, place.module, name) {
+            Some((_, true)) => of_prelude(name),
+            Some((def, _)) if def.kind(db) == DefKind::Tir => {
+                Err(format!("`{name}` is a TIR function, which is not rewritten here"))
+            }
+            Some(_) => Ok(()),
+            None => Err(format!("`{name}` is not defined in this module")),
+        },
+        Symbol::Constructor(name) => {
+            let types = module_types(db, place.module);
+            match types.constructor(name) {
+                Some((adt, _)) if adt.from_prelude && !place.def.file(db).is_prelude(db) => {
+                    of_prelude(name)
+                }
+                Some(_) => Ok(()),
+                None => Err(format!("`{name}` is not defined in this module")),
+            }
+        }
+        Symbol::Type(name) => {
+            let types = module_types(db, place.module);
+            match types.adt(name) {
+                Some(adt) if adt.from_prelude && !place.def.file(db).is_prelude(db) => {
+                    of_prelude(name)
+                }
+                Some(_) => Ok(()),
+                None => Err(format!("`{name}` is not defined in this module")),
+            }
+        }
+        Symbol::Local(_) | Symbol::TypeParam { .. } => Ok(()),
+    }
+}
+
+fn name_of(place: &Place<'_>, symbol: &Symbol<'_>) -> String {
+    match symbol {
+        Symbol::Local(binding) => {
+            place.view.as_ref().map_or(String::new(), |view| view.binder(*binding).name.to_string())
+        }
+        Symbol::Global(name) | Symbol::Constructor(name) | Symbol::Type(name) => name.to_string(),
+        Symbol::TypeParam { name, .. } => name.to_string(),
+        Symbol::Operator(operator) => operator.name.to_owned(),
+        Symbol::Attribute(_, field) => field.name.to_owned(),
+        Symbol::Meta(_) => String::new(),
+    }
+}
+
+/// The kind of the one token that `text` is, if it is one.
+fn single_token(text: &str) -> Option<SyntaxKind> {
+    let mut tokens = syntax::tokens(text);
+    let (kind, end) = tokens.next()?;
+    (end == TextSize::of(text)).then_some(kind)
+}
+
+/// The new name as it is written, or what is wrong with it.
+fn with_sigil(place: &Place<'_>, symbol: &Symbol<'_>, new: &str) -> Result<String, Refusal> {
+    let bare = new.trim_start_matches(['%', '@']);
+    let (sigil, wanted) = match symbol {
+        Symbol::Local(binding) => {
+            let kind = place.view.as_ref().map(|view| view.binder(*binding).kind);
+            let is_graph = kind == Some(BinderKind::Graph);
+            let number = bare.bytes().all(|b| b.is_ascii_digit()) && !bare.is_empty();
+            if is_graph && !number {
+                return Err(format!(
+                    "a graph variable is called by a number such as `%7`, and `{new}` is none: make \
+                     it a `let` binding to give it a name"
+                ));
+            }
+            if !is_graph && number {
+                return Err(format!(
+                    "`%{bare}` is the name of a graph variable: begin with a letter"
+                ));
+            }
+            ("%", if is_graph { SyntaxKind::GRAPH } else { SyntaxKind::LOCAL })
+        }
+        Symbol::Global(_) => ("@", SyntaxKind::GLOBAL),
+        _ => ("", SyntaxKind::IDENT),
+    };
+    let other = new.starts_with(['%', '@']) && !new.starts_with(sigil)
+        || sigil.is_empty() && new.starts_with(['%', '@']);
+    let text = format!("{sigil}{bare}");
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/');
+    let is_plain = bare.chars().all(plain)
+        && (wanted == SyntaxKind::GRAPH || !bare.starts_with(|c: char| c.is_ascii_digit()))
+        && !(wanted == SyntaxKind::IDENT && bare.contains('/'));
+    if wanted == SyntaxKind::IDENT && SyntaxKind::from_keyword(bare).is_some() {
+        return Err(format!("`{bare}` is a word of the language"));
+    }
+    if other || !is_plain || single_token(&text) != Some(wanted) {
+        return Err(format!("`{new}` is not {}", wanted.describe()));
+    }
+    // `%007` and `%7` are two names for TVM's reader, and one for its printer.
+    if wanted == SyntaxKind::GRAPH && bare.len() > 1 && bare.starts_with('0') {
+        return Err(format!("write `%{}`", bare.trim_start_matches('0')));
+    }
+    Ok(text)
+}
+
+fn line_of(db: &dyn Db, file: SourceFile, offset: TextSize) -> u32 {
+    let parse = file.parse(db);
+    let text = Node::root(&parse.green).to_string();
+    LineIndex::new(&text).line_column(offset, syntax::Encoding::Utf8).line + 1
+}
+
+fn taken(db: &dyn Db, file: SourceFile, name: &str, what: &str, at: TextSize) -> Refusal {
+    format!("`{name}` is {what} on line {} already", line_of(db, file, at))
+}
+
+fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refusal> {
+    match semantics::global(db, place.module, new) {
+        Some((_, true)) => Err(format!(
+            "`{new}` is defined in the prelude: what calls it would call this function"
+        )),
+        Some((def, _)) => {
+            let at = def.start(db) + def.name_range(db).start();
+            Err(taken(db, def.file(db), new, "defined", at))
+        }
+        None => {
+            // What names something that does not exist would suddenly name this.
+            let symbol = Symbol::Global(new.into());
+            match references_to(db, place, &symbol).first() {
+                Some(used) => Err(taken(
+                    db,
+                    place.def.file(db),
+                    new,
+                    "used, and not defined,",
+                    used.range.start(),
+                )),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+fn constructor_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refusal> {
+    if operators::find(new).is_some() || operators::alias(new).is_some() {
+        return Err(format!(
+            "`{new}` is an operator: where it is called, the constructor would be called instead"
+        ));
+    }
+    let types = module_types(db, place.module);
+    if let Some((adt, _)) = types.constructor(new) {
+        return Err(format!("`{new}` is a constructor of `{}` already", adt.name));
+    }
+    let symbol = Symbol::Constructor(new.into());
+    match references_to(db, place, &symbol).first() {
+        Some(used) => {
+            Err(taken(db, place.def.file(db), new, "used, and not defined,", used.range.start()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Types and their parameters share one set of names; `scope` is that of a parameter.
+fn type_is_free(
+    db: &dyn Db,
+    place: &Place<'_>,
+    scope: Option<Node<'_>>,
+    new: &str,
+) -> Result<(), Refusal> {
+    if matches!(new, "Tensor" | "Storage") || types::DataType::parse(new).is_some() {
+        return Err(format!("`{new}` is a type of the language"));
+    }
+    let known = module_types(db, place.module);
+    if scope.is_none()
+        && let Some(adt) = known.adt(new)
+    {
+        let from = if adt.from_prelude { "the prelude" } else { "this module" };
+        return Err(format!("`{new}` is a type of {from} already"));
+    }
+    let file = place.def.file(db);
+    let in_node = |node: Node<'_>, start: TextSize| -> Result<(), Refusal> {
+        for node in node.descendants() {
+            let is_type = matches!(
+                node.kind(),
+                SyntaxKind::NAMED_TYPE
+                    | SyntaxKind::TYPE_PARAM
+                    | SyntaxKind::DIM
+                    | SyntaxKind::SHAPE
+            );
+            let token = node.tokens().find(|token| token.kind() == SyntaxKind::IDENT);
+            if let Some(token) = token.filter(|token| is_type && token.text() == new) {
+                return Err(taken(db, file, new, "a type", token.start() + start));
+            }
+        }
+        Ok(())
+    };
+    match scope {
+        Some(scope) => in_node(scope, place.start(db)),
+        None => {
+            for def in place.module.items(db) {
+                db.unwind_if_revision_cancelled();
+                if matches!(def.kind(db), DefKind::Fn | DefKind::Type | DefKind::Expr) {
+                    in_node(def.node(db), def.start(db))?;
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+fn local_is_free(place: &Place<'_>, binding: Binding, new: &str) -> Result<(), Refusal> {
+    let Some(view) = &place.view else { return Ok(()) };
+    let is_graph = view.binder(binding).kind == BinderKind::Graph;
+    if !is_graph {
+        return Ok(());
+    }
+    // A number that is in use anywhere in the definition is not free, whatever its scope.
+    for (number, unit) in view.body.units.iter().enumerate() {
+        let bound = unit.binders.iter().find(|binder| binder.name == new);
+        if let Some(binder) = bound {
+            let at = view.place(number, binder.range).start();
+            return Err(taken(view.db, view.def.file(view.db), new, "bound", at));
+        }
+        if let Some(free) = unit.frees.iter().find(|free| free.name == new) {
+            let at = view.place(number, free.range).start();
+            return Err(taken(view.db, view.def.file(view.db), new, "used", at));
+        }
+    }
+    // TVM has one set of numbers for a whole module: the second `%0` of it is the first.
+    let number = new.get(1..).and_then(|number| number.parse::<u64>().ok());
+    let mut numbers = graph_numbers(view.db, place.module);
+    if numbers.any(|taken| Some(taken) == number) {
+        return Err(format!(
+            "another definition of this module has a `{new}`, and TVM takes equal numbers for one"
+        ));
+    }
+    Ok(())
+}
+
+/// What every variable of a definition means, in the order of the text.
+fn meanings<'a>(
+    body: &'a Body,
+    scopes: &'a Scopes,
+) -> impl Iterator<Item = (usize, ExprId, Option<Binding>)> + 'a {
+    body.units.iter().enumerate().flat_map(move |(number, unit)| {
+        unit.exprs.iter().enumerate().filter_map(move |(i, expr)| {
+            let meant = match expr {
+                Expr::Bound(binder) => Some(Binding { unit: number as u32, binder: *binder }),
+                Expr::Free(free) => scopes.get(number, *free),
+                Expr::Dotted { whole, .. } => scopes.get(number, *whole),
+                _ => return None,
+            };
+            Some((number, ExprId(i as u32), meant))
+        })
+    })
+}
+
+/// Reads the definition under its new names and compares what every variable means.
+fn keeps_meaning(
+    view: &View<'_>,
+    binding: Binding,
+    new: &str,
+    edits: &[(TextRange, String)],
+) -> Result<(), Refusal> {
+    let (db, def) = (view.db, view.def);
+    // Where nothing else has the name, nothing can be mixed up.
+    let is_new = view.body.units.iter().all(|unit| {
+        let is_other = |name: &Name| name != new && !name.starts_with(&format!("{new}."));
+        unit.binders.iter().all(|binder| is_other(&binder.name))
+            && unit.frees.iter().all(|free| is_other(&free.name))
+    });
+    if is_new {
+        return Ok(());
+    }
+    let start = def.start(db);
+    let text = def.node(db).to_string();
+    let edits = edits.iter().map(|(range, with)| (*range - start, with.as_str()));
+    let after = crate::edit::apply(&text, edits);
+    let parse = syntax::parse(&after);
+    let unclear = || format!("`{new}` would change how the text around it is read");
+    let root = Node::root(&parse.green);
+    let node =
+        root.children().find(|node| node.kind() == def.node(db).kind()).ok_or_else(unclear)?;
+    let body = lower(node, None);
+    let scopes = resolve(&body);
+    let problems = |body: &Body| body.units.iter().map(|unit| unit.problems.len()).sum::<usize>();
+    if problems(&body) > problems(&view.body) {
+        // `fn (%x, %x)`
+        return Err(format!("`{new}` is the name of another parameter beside it"));
+    }
+    let (mut before, mut now) = (meanings(&view.body, &view.scopes), meanings(&body, &scopes));
+    loop {
+        let (was, is) = match (before.next(), now.next()) {
+            (None, None) => return Ok(()),
+            (Some(was), Some(is)) => (was, is),
+            _ => return Err(unclear()),
+        };
+        if (was.0, was.1) != (is.0, is.1) {
+            return Err(unclear());
+        }
+        if was.2 == is.2 {
+            continue;
+        }
+        let old = &view.binder(binding).name;
+        let spot = semantics::Spot { unit: was.0, expr: was.1 };
+        let line = line_of(db, def.file(db), view.range(spot).start());
+        let other = if was.2 == Some(binding) { is.2 } else { was.2 };
+        return Err(match other {
+            Some(other) => {
+                let bound = line_of(db, def.file(db), view.binding_range(other).start());
+                if was.2 == Some(binding) {
+                    format!(
+                        "on line {line}, `{old}` would become `{new}` and mean the `{new}` that is bound on line {bound}"
+                    )
+                } else {
+                    format!(
+                        "on line {line}, `{new}` means what is bound on line {bound}, and would mean the renamed `{old}`"
+                    )
+                }
+            }
+            None => format!(
+                "on line {line}, `{new}` means nothing so far, and would mean the renamed `{old}`"
+            ),
+        });
+    }
+}
+
+/// A type's name in `/* ty=… */` comments.
+fn in_comments(
+    db: &dyn Db,
+    place: &Place<'_>,
+    symbol: &Symbol<'_>,
+    old: &str,
+    new: &str,
+    edits: &mut Vec<(TextRange, String)>,
+) {
+    let within = match symbol {
+        Symbol::TypeParam { scope, .. } => Some(scope.range() + place.start(db)),
+        _ => None,
+    };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    for &def in place.module.items(db) {
+        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+            continue;
+        }
+        let body = semantics::body(db, def);
+        for (number, unit) in body.units.iter().enumerate() {
+            let base = body.starts[number] + def.start(db);
+            for evidence in &unit.evidence {
+                let range = evidence.range + base;
+                if within.is_some_and(|within| !within.contains_range(range)) {
+                    continue;
+                }
+                for (at, _) in evidence.text.match_indices(old) {
+                    let before = evidence.text[..at].chars().next_back();
+                    let behind = evidence.text[at + old.len()..].chars().next();
+                    if before.is_some_and(is_word) || behind.is_some_and(is_word) {
+                        continue;
+                    }
+                    let start = range.start() + TextSize::new(at as u32);
+                    let place = TextRange::at(start, TextSize::of(old));
+                    edits.push((place, new.to_owned()));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::Fixture;
+
+    fn check(text: &str, new: &str, expected: Expect) {
+        let fixture = Fixture::new(text);
+        let (db, file, at) = (&fixture.db, fixture.file, fixture.cursor());
+        let shown = match super::rename(db, file, at, new) {
+            Ok(edits) => {
+                let edits = edits.iter().map(|(range, text)| (*range, text.as_str()));
+                crate::edit::apply(&fixture.text, edits)
+            }
+            Err(reason) => format!("refused: {reason}\n"),
+        };
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn locals_with_and_without_sigil() {
+        let text = "
+def @main(%x$0: int32) {
+  let %y = add(%x, %x);
+  let %x = %y;
+  add(%x, %y)
+}
+";
+        check(
+            text,
+            "input",
+            expect![[r#"
+            def @main(%input: int32) {
+              let %y = add(%input, %input);
+              let %x = %y;
+              add(%x, %y)
+            }
+        "#]],
+        );
+        check(
+            text,
+            "%input",
+            expect![[r#"
+            def @main(%input: int32) {
+              let %y = add(%input, %input);
+              let %x = %y;
+              add(%x, %y)
+            }
+        "#]],
+        );
+        check(
+            text,
+            "@input",
+            expect![[r#"
+            refused: `@input` is not a local variable
+        "#]],
+        );
+        check(
+            text,
+            "1",
+            expect![[r#"
+            refused: `%1` is the name of a graph variable: begin with a letter
+        "#]],
+        );
+        check(
+            text,
+            "a b",
+            expect![[r#"
+            refused: `a b` is not a local variable
+        "#]],
+        );
+    }
+
+    #[test]
+    fn never_captures() {
+        // The other binding would take over a use.
+        check(
+            "
+def @main(%x: int32) {
+  let %y$0 = 1;
+  let %z = 2;
+  add(%y, %z)
+}
+",
+            "z",
+            expect![[r#"
+                refused: on line 4, `%y` would become `%z` and mean the `%z` that is bound on line 3
+            "#]],
+        );
+        // A use of the other would be taken over.
+        check(
+            "
+def @main(%x: int32) {
+  let %y$0 = 1;
+  add(%y, %x)
+}
+",
+            "x",
+            expect![[r#"
+                refused: on line 3, `%x` means what is bound on line 1, and would mean the renamed `%y`
+            "#]],
+        );
+        // Nothing behind needs the old one any more.
+        check(
+            "
+def @main(%x: int32) {
+  let %y$0 = add(%x, 1);
+  add(%y, %y)
+}
+",
+            "x",
+            expect![[r#"
+                def @main(%x: int32) {
+                  let %x = add(%x, 1);
+                  add(%x, %x)
+                }
+            "#]],
+        );
+        check(
+            "def @main(%x$0: int32, %y: int32) { 1 }\n",
+            "y",
+            expect![[r#"
+            refused: `%y` is the name of another parameter beside it
+        "#]],
+        );
+        // Inner functions and patterns.
+        check(
+            "
+def @main(%x$0: int32) {
+  let %f = fn (%y: int32) { add(%x, %y) };
+  %f(%x)
+}
+",
+            "y",
+            expect![[r#"
+                refused: on line 2, `%x` would become `%y` and mean the `%y` that is bound on line 2
+            "#]],
+        );
+        check(
+            "
+def @main(%x$0: int32) {
+  add(%x, %unknown)
+}
+",
+            "unknown",
+            expect![[r#"
+                refused: on line 2, `%unknown` means nothing so far, and would mean the renamed `%x`
+            "#]],
+        );
+    }
+
+    #[test]
+    fn graph_variables_are_numbers() {
+        let text = "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %1 = add(%$00, %x);\n  %1\n}\ndef @g() {\n  %5 = 1;\n  %5\n}\n";
+        check(
+            text,
+            "5",
+            expect![[r#"
+            refused: another definition of this module has a `%5`, and TVM takes equal numbers for one
+        "#]],
+        );
+        check(
+            text,
+            "7",
+            expect![[r#"
+                def @main(%x: int32) {
+                  %7 = add(%x, %x);
+                  %1 = add(%7, %x);
+                  %1
+                }
+                def @g() {
+                  %5 = 1;
+                  %5
+                }
+            "#]],
+        );
+        check(
+            text,
+            "%1",
+            expect![[r#"
+            refused: `%1` is bound on line 3 already
+        "#]],
+        );
+        check(
+            text,
+            "%sum",
+            expect![[r#"
+            refused: a graph variable is called by a number such as `%7`, and `%sum` is none: make it a `let` binding to give it a name
+        "#]],
+        );
+    }
+
+    #[test]
+    fn globals_types_and_constructors() {
+        let text = "
+type Chain[A] { Link(A, Chain[A]), End }
+def @ma$0in(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
+  match (%c) { Link(%x, _) => @main(End), End => 0 }
+}
+def @other() { @main(Link(1, End)) }
+";
+        check(
+            text,
+            "start",
+            expect![[r#"
+            type Chain[A] { Link(A, Chain[A]), End }
+            def @start(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
+              match (%c) { Link(%x, _) => @start(End), End => 0 }
+            }
+            def @other() { @start(Link(1, End)) }
+        "#]],
+        );
+        check(
+            text,
+            "other",
+            expect![[r#"
+            refused: `@other` is defined on line 5 already
+        "#]],
+        );
+        check(
+            text,
+            "map",
+            expect![[r#"
+            refused: `@map` is defined in the prelude: what calls it would call this function
+        "#]],
+        );
+        let on = |what: &str| text.replace("$0", "").replacen(what, &format!("$0{what}"), 1);
+        check(
+            &on("Chain"),
+            "List1",
+            expect![[r#"
+            type List1[A] { Link(A, List1[A]), End }
+            def @main(%c: List1[int32] /* ty=List1[int32] */) -> int32 {
+              match (%c) { Link(%x, _) => @main(End), End => 0 }
+            }
+            def @other() { @main(Link(1, End)) }
+        "#]],
+        );
+        check(
+            &on("Chain"),
+            "List",
+            expect![[r#"
+            refused: `List` is a type of the prelude already
+        "#]],
+        );
+        check(
+            &on("Chain"),
+            "A",
+            expect![[r#"
+            refused: `A` is a type on line 1 already
+        "#]],
+        );
+        check(
+            &on("Link"),
+            "Cell",
+            expect![[r#"
+            type Chain[A] { Cell(A, Chain[A]), End }
+            def @main(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
+              match (%c) { Cell(%x, _) => @main(End), End => 0 }
+            }
+            def @other() { @main(Cell(1, End)) }
+        "#]],
+        );
+        check(
+            &on("Link"),
+            "add",
+            expect![[r#"
+            refused: `add` is an operator: where it is called, the constructor would be called instead
+        "#]],
+        );
+        check(
+            &on("Link"),
+            "let",
+            expect![[r#"
+            refused: `let` is a word of the language
+        "#]],
+        );
+        check(
+            &on("A]"),
+            "Elem",
+            expect![[r#"
+            type Chain[Elem] { Link(Elem, Chain[Elem]), End }
+            def @main(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
+              match (%c) { Link(%x, _) => @main(End), End => 0 }
+            }
+            def @other() { @main(Link(1, End)) }
+        "#]],
+        );
+        check(
+            &on("A]"),
+            "Chain",
+            expect![[r#"
+            refused: `Chain` is a type on line 1 already
+        "#]],
+        );
+        check(
+            &on("A]"),
+            "float32",
+            expect![[r#"
+            refused: `float32` is a type of the language
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_has_a_fixed_name() {
+        check(
+            "def @main(%x: int32) { ad$0d(%x, %x) }",
+            "sum",
+            expect![[r#"
+            refused: `add` is an operator of Relay, and operators have fixed names
+        "#]],
+        );
+        check(
+            "def @main(%x: List[int32]) { @le$0ngth(%x) }",
+            "len",
+            expect![[r#"
+            refused: `@length` is defined in the prelude, for every module
+        "#]],
+        );
+        check(
+            "def @main(%x: Li$0st[int32]) { %x }",
+            "Seq",
+            expect![[r#"
+            refused: `List` is defined in the prelude, for every module
+        "#]],
+        );
+        check(
+            "def @main(%x: int32) { cast(%x, dty$0pe=\"int8\") }",
+            "d",
+            expect![[r#"
+            refused: `dtype` is an attribute of the operator `cast`, and those have fixed names
+        "#]],
+        );
+    }
+
+    #[test]
+    fn printed_names() {
+        check(
+            "def @main(%input.1: int32) {\n  %0 = add(%inp$0ut.1, %input.1);\n  %0\n}\n",
+            "data",
+            expect![[r#"
+                def @main(%data: int32) {
+                  %0 = add(%data, %data);
+                  %0
+                }
+            "#]],
+        );
+    }
+
+    /// Each name of some texts, renamed to each other name: refused, or everything has the type
+    /// that it had, and nothing new is wrong.
+    #[test]
+    fn any_name_to_any_other() {
+        let texts = [
+            "type T { C(int32, T), D }\ndef @f(%a: int32, %b: float32, %t: T) {\n  let %c = add(%a, 1);\n  let %g = fn (%a: float32) { let %b = (%a, %c); %b.0 };\n  %0 = %g(%b);\n  let %a = %0;\n  match? (%t) { C(%c, %b) => (%a, %b, %c), D => (%a, D, 1) }\n}\n",
+            "def @f(%x: int32) {\n  let %x = (%x, 1f);\n  let %y = (%x, %x.0);\n  let %loop = fn (%n: int32) -> int32 { if (less(%n, 1)) { %n } else { %loop(subtract(%n, 1)) } };\n  (%loop(%x.0), %y)\n}\n",
+        ];
+        let look = |text: &str| {
+            let db = semantics::Database::new();
+            let file = db.add_file(text, syntax::ParseLimits::default());
+            let types: Vec<String> =
+                semantics::types_in(&db, file).iter().map(|at| at.ty.to_string()).collect();
+            let errors: Vec<&str> = semantics::check_file(&db, file)
+                .iter()
+                .filter(|d| d.severity == semantics::Severity::Error)
+                .map(|d| d.code)
+                .collect();
+            (types, errors)
+        };
+        let (mut done, mut refused) = (0, 0);
+        for text in texts {
+            let before = look(text);
+            assert_eq!(before.1, [] as [&str; 0]);
+            let db = semantics::Database::new();
+            let file = db.add_file(text, syntax::ParseLimits::default());
+            for at in (0..text.len()).filter(|&at| text.as_bytes()[at] == b'%') {
+                for new in ["a", "b", "c", "g", "t", "x", "y", "n", "loop", "fresh", "3"] {
+                    let offset = syntax::TextSize::new(at as u32 + 1);
+                    match super::rename(&db, file, offset, new) {
+                        Ok(edits) => {
+                            let after = crate::edit::apply_all(text, &edits);
+                            assert_eq!(look(&after), before, "{at} to {new}:\n{after}");
+                            done += 1;
+                        }
+                        Err(_) => refused += 1,
+                    }
+                }
+            }
+        }
+        assert!(done > 100 && refused > 100, "{done} done, {refused} refused");
+    }
+}

@@ -1,0 +1,285 @@
+//! What a call takes, shown while it is written.
+
+use operators::Operator;
+use semantics::{Db, SourceFile, View, global_type, module_types};
+use syntax::{Node, TextRange, TextSize};
+use types::{FuncType, Type};
+
+use crate::{
+    completion,
+    cursor::{CallSite, Callee, cursor, def_around},
+    hover::{self, type_text},
+    locals::locals,
+    words,
+};
+
+/// The most parameters that are shown; real headers have up to 662.
+const MAX_PARAMS: usize = 100;
+
+/// What a call takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// `nn.dense(%data, %weight, units=None, out_dtype="")`
+    pub label: String,
+    /// Where each parameter stands in the label, in bytes, and what there is to say about it.
+    pub params: Vec<(TextRange, Option<String>)>,
+    /// The parameter that is being written.
+    pub active: Option<usize>,
+    /// What is called, as markdown.
+    pub documentation: Option<String>,
+}
+
+/// A label that is put together from its parameters.
+struct Label {
+    text: String,
+    params: Vec<(TextRange, Option<String>)>,
+}
+
+impl Label {
+    fn new(name: &str) -> Label {
+        Label { text: format!("{name}("), params: Vec::new() }
+    }
+
+    fn param(&mut self, text: &str, doc: Option<String>) {
+        if !self.params.is_empty() {
+            self.text += ", ";
+        }
+        let start = TextSize::of(self.text.as_str());
+        self.text += text;
+        self.params.push((TextRange::new(start, TextSize::of(self.text.as_str())), doc));
+    }
+
+    fn finish(
+        mut self,
+        tail: &str,
+        active: Option<usize>,
+        documentation: Option<String>,
+    ) -> Signature {
+        self.text += ")";
+        self.text += tail;
+        let active = active.filter(|&active| active < self.params.len());
+        Signature { label: self.text, params: self.params, active, documentation }
+    }
+}
+
+/// The signature of the innermost call around `offset` that is known.
+pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Signature> {
+    let parse = file.parse(db);
+    let cursor = cursor(Node::root(&parse.green), offset);
+    let (module, def) = def_around(db, file, offset)?;
+    let view = || match def.kind(db) {
+        semantics::DefKind::Fn | semantics::DefKind::Expr => View::new(db, def),
+        _ => None,
+    };
+    cursor.calls.iter().find_map(|call| match &call.callee {
+        Callee::Name(name) => {
+            let types = module_types(db, module);
+            if let Some((adt, constructor)) = types.constructor(name) {
+                let ty = adt.constructor_type(constructor);
+                let names = vec![None; ty.params.len()];
+                let doc = format!("constructor of `{}`", adt.name);
+                return Some(of_function(name, &ty, &names, call, Some(doc)));
+            }
+            let operator = completion::operator_of(call)?;
+            Some(of_operator(operator, call, &cursor.prefix))
+        }
+        Callee::Global(token) => {
+            let (def, from_prelude) = semantics::global(db, module, token.text())?;
+            let ty = global_type(db, def)?;
+            let func = ty.as_func()?;
+            let body = semantics::body(db, def);
+            let params = body.header().map(|header| header.params.clone()).unwrap_or_default();
+            let unit = body.units.first();
+            let names: Vec<Option<String>> = (0..func.params.len())
+                .map(|i| Some(unit?.binder(*params.get(i)?).name.to_string()))
+                .collect();
+            let doc = hover::of_global(db, def, from_prelude);
+            // The header is in the label already.
+            let doc = doc.split_once("\n```\n\n").map(|(_, rest)| rest.to_owned());
+            Some(of_function(token.text(), func, &names, call, doc))
+        }
+        Callee::Variable(token) => {
+            let view = view()?;
+            let known = locals(&view, token.start(), None);
+            let local = known.iter().find(|local| local.name == token.text())?;
+            let func = local.ty.as_func()?;
+            let names = closure_params(&view, local.binding, func.params.len());
+            Some(of_function(token.text(), func, &names, call, None))
+        }
+        Callee::Expr(end) => {
+            let view = view()?;
+            let ty = completion::type_ending_at(&view, *end)?;
+            let func = ty.as_func()?;
+            Some(of_function("fn ", func, &vec![None; func.params.len()], call, None))
+        }
+    })
+}
+
+/// The parameters of the function that a variable is bound to.
+fn closure_params(
+    view: &View<'_>,
+    binding: semantics::scope::Binding,
+    count: usize,
+) -> Vec<Option<String>> {
+    let value = view.value(binding).map(|spot| view.resolve(spot));
+    let function = value.and_then(|spot| {
+        let unit = view.unit(spot.unit);
+        match unit.expr(spot.expr) {
+            semantics::body::Expr::Fn(id) => Some((unit, unit.fns.get(id.index())?)),
+            _ => None,
+        }
+    });
+    (0..count)
+        .map(|i| {
+            let (unit, function) = function?;
+            Some(unit.binder(*function.params.get(i)?).name.to_string())
+        })
+        .collect()
+}
+
+fn of_function(
+    name: &str,
+    func: &FuncType,
+    names: &[Option<String>],
+    call: &CallSite<'_>,
+    documentation: Option<String>,
+) -> Signature {
+    let mut label = Label::new(name);
+    for (i, ty) in func.params.iter().enumerate().take(MAX_PARAMS) {
+        let ty: &Type = ty;
+        match names.get(i).cloned().flatten() {
+            Some(name) => label.param(&format!("{name}: {}", type_text(ty)), None),
+            None => label.param(&type_text(ty), None),
+        }
+    }
+    if func.params.len() > MAX_PARAMS {
+        label.param("…", None);
+    }
+    label.finish(&format!(" -> {}", type_text(&func.ret)), Some(call.argument), documentation)
+}
+
+fn of_operator(operator: &'static Operator, call: &CallSite<'_>, typed: &str) -> Signature {
+    let mut label = Label::new(operator.name);
+    for arg in operator.args {
+        // The lines of the documentation begin with the argument's name.
+        let doc =
+            operator.doc.args.iter().find(|line| line.trim_start_matches('`').starts_with(arg));
+        label.param(&format!("%{arg}"), doc.map(|line| (*line).to_owned()));
+    }
+    if operator.variadic {
+        label.param("…", None);
+    }
+    let positional = label.params.len();
+    let fields = operator.schema.map(|schema| schema.fields).unwrap_or_default();
+    for field in fields {
+        let text = match words::default(&field.default) {
+            Some(default) => format!("{}={default}", field.name),
+            None => field.name.to_owned(),
+        };
+        label.param(&text, Some(completion::describe(field)));
+    }
+    let by_name =
+        |name: &str| fields.iter().position(|field| field.name == name).map(|at| at + positional);
+    let begun = || {
+        let begun = fields.iter().position(|field| {
+            !typed.is_empty()
+                && field.name.starts_with(typed)
+                && !call.written.iter().any(|name| name == field.name)
+        });
+        begun.map(|at| at + positional)
+    };
+    let active = match &call.attribute {
+        Some(name) => by_name(name),
+        None => begun().or({
+            if call.argument < operator.args.len() {
+                Some(call.argument)
+            } else if operator.variadic {
+                Some(operator.args.len())
+            } else {
+                // Behind the arguments: the first attribute that is not there yet.
+                let open = fields
+                    .iter()
+                    .position(|field| !call.written.iter().any(|name| name == field.name));
+                open.map(|at| at + positional)
+            }
+        }),
+    };
+    let doc = operator.doc.summary;
+    label.finish("", active, (!doc.is_empty()).then(|| doc.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::fixture::Fixture;
+
+    fn check(text: &str, expected: Expect) {
+        let fixture = Fixture::new(text);
+        let found = super::signature_help(&fixture.db, fixture.file, fixture.cursor());
+        let shown = found.map_or("nothing".to_owned(), |signature| {
+            let active = signature.active.map(|at| {
+                let range = std::ops::Range::<usize>::from(signature.params[at].0);
+                signature.label[range].to_owned()
+            });
+            format!("{}\nactive: {}", signature.label, active.unwrap_or("-".into()))
+        });
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn operators_and_their_attributes() {
+        check(
+            "def @main(%x: int32) { add(%x, $0 }",
+            expect![[r#"
+            add(%lhs, %rhs)
+            active: %rhs"#]],
+        );
+        check(
+            "def @main(%x: int32) { nn.dense(%x, %x, out_dtype=$0) }",
+            expect![[r#"
+            nn.dense(%data, %weight, units, out_dtype="")
+            active: out_dtype="""#]],
+        );
+        check(
+            "def @main(%x: int32) { nn.dense(%x, %x, $0) }",
+            expect![[r#"
+            nn.dense(%data, %weight, units, out_dtype="")
+            active: units"#]],
+        );
+        check(
+            "def @main(%x: int32) { nn.dense(%x, %x, out$0) }",
+            expect![[r#"
+            nn.dense(%data, %weight, units, out_dtype="")
+            active: out_dtype="""#]],
+        );
+        check(
+            "def @main(%x: int32) { nn.dense(%x, add(%x, (%x, $0",
+            expect![[r#"
+            add(%lhs, %rhs)
+            active: %rhs"#]],
+        );
+    }
+
+    #[test]
+    fn functions_constructors_and_closures() {
+        check(
+            "def @f(%a: int32, %b: float32) -> int32 { %a }\ndef @main(%x: int32) { @f(%x, $0) }",
+            expect![[r#"
+                @f(%a: int32, %b: float32) -> int32
+                active: %b: float32"#]],
+        );
+        check(
+            "def @main(%x: int32) { Cons(%x, $0) }",
+            expect![[r#"
+            Cons(A, List[A]) -> List[A]
+            active: List[A]"#]],
+        );
+        check(
+            "def @main(%x: int32) {\n  let %g = fn (%p: int32, %q: int32) { add(%p, %q) };\n  %g($0)\n}",
+            expect![[r#"
+                %g(%p: int32, %q: int32) -> int32
+                active: %p: int32"#]],
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! `relay-analyzer fmt`
+
+use std::{io::Write, path::Path};
+
+use super::{Failure, FmtArgs, Outcome, complain};
+use crate::input;
+
+pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
+    let files = input::files(&args.paths)?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut outcome = Outcome::Clean;
+    for path in files {
+        let input = match input::read(&path, args.reading.max_code()) {
+            Ok(input) => input,
+            Err(message) => {
+                complain(&message);
+                outcome = Outcome::Unusable;
+                continue;
+            }
+        };
+        if let Some(problem) = &input.problem {
+            // What was replaced on the way in must not be written back.
+            complain(&format!("{}: {}", input.path, problem.message));
+            outcome = Outcome::Unusable;
+            continue;
+        }
+        let text = syntax::format::formatted(&input.text, args.style.into());
+        let differs = text != input.text;
+        let is_stdin = path.as_os_str() == "-";
+        if args.check {
+            if differs {
+                writeln!(out, "{}", input.path)?;
+                outcome = outcome.max(Outcome::Errors);
+            }
+        } else if is_stdin {
+            out.write_all(text.as_bytes())?;
+        } else if differs && let Err(error) = replace(&path, &text) {
+            complain(&format!("cannot write `{}`: {error}", input.path));
+            outcome = Outcome::Unusable;
+        }
+    }
+    out.flush()?;
+    Ok(outcome)
+}
+
+/// Writes a file anew. The text is whole on the disk before the old one gives way, so that nothing
+/// is lost where the disk is full; links stay links and permissions stay.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let path = std::fs::canonicalize(path)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = std::fs::File::create_new(&beside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(std::fs::metadata(&path)?.permissions())?;
+        file.sync_all()
+    });
+    let moved = written.and_then(|()| std::fs::rename(&beside, &path));
+    if moved.is_err() {
+        // What is left of it is of no use.
+        let _ = std::fs::remove_file(&beside);
+    }
+    moved
+}

@@ -1,0 +1,95 @@
+//! `textDocument/completion`, `completionItem/resolve`
+
+use ide::completion::{self, Abilities, Item, ItemKind, Lookup};
+use serde_json::{Value, json};
+use tower_lsp::{
+    jsonrpc::Result,
+    lsp_types::{
+        CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionResponse,
+        CompletionTextEdit, Documentation, InsertTextFormat, MarkupContent, MarkupKind, Range,
+        TextEdit, Url,
+    },
+};
+
+use crate::lsp::owner::Snapshot;
+
+pub(in crate::lsp) fn handle(
+    snapshot: &Snapshot,
+    params: CompletionParams,
+) -> Result<Option<CompletionResponse>> {
+    let (document, offset) = snapshot.place(&params.text_document_position)?;
+    let abilities = Abilities { snippets: snapshot.writing.snippets };
+    let found = completion::completions(&snapshot.db, document.file, offset, abilities);
+    let replace = document.range(found.replace, snapshot.encoding);
+    let uri = &params.text_document_position.text_document.uri;
+    let items = found.items.into_iter().enumerate();
+    let items = items.map(|(order, item)| convert(order, item, replace, uri)).collect();
+    Ok(Some(CompletionResponse::List(CompletionList { is_incomplete: found.incomplete, items })))
+}
+
+fn convert(order: usize, item: Item, replace: Range, uri: &Url) -> CompletionItem {
+    let kind = match item.kind {
+        ItemKind::Variable => CompletionItemKind::VARIABLE,
+        ItemKind::Function => CompletionItemKind::FUNCTION,
+        ItemKind::Operator => CompletionItemKind::OPERATOR,
+        ItemKind::Constructor => CompletionItemKind::ENUM_MEMBER,
+        ItemKind::Attribute => CompletionItemKind::PROPERTY,
+        ItemKind::Value => CompletionItemKind::VALUE,
+        ItemKind::Type => CompletionItemKind::CLASS,
+        ItemKind::Keyword => CompletionItemKind::KEYWORD,
+        ItemKind::Snippet => CompletionItemKind::SNIPPET,
+        ItemKind::Field => CompletionItemKind::FIELD,
+    };
+    CompletionItem {
+        label: item.label.clone(),
+        kind: Some(kind),
+        detail: item.detail,
+        sort_text: Some(format!("{order:04}")),
+        filter_text: Some(item.label),
+        insert_text_format: item.is_snippet.then_some(InsertTextFormat::SNIPPET),
+        text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(replace, item.insert))),
+        data: item.lookup.map(|lookup| data(&lookup, uri)),
+        ..CompletionItem::default()
+    }
+}
+
+/// What an entry says about itself when it comes back.
+fn data(lookup: &Lookup, uri: &Url) -> Value {
+    let (kind, name, of) = match lookup {
+        Lookup::Operator(name) => ("operator", name, None),
+        Lookup::Attribute(operator, name) => ("attribute", name, Some(operator)),
+        Lookup::Global(name) => ("global", name, None),
+        Lookup::Constructor(name) => ("constructor", name, None),
+        Lookup::Type(name) => ("type", name, None),
+    };
+    json!({ "uri": uri, "kind": kind, "name": name, "of": of })
+}
+
+fn lookup(data: &Value) -> Option<(Url, Lookup)> {
+    let uri = Url::parse(data["uri"].as_str()?).ok()?;
+    let name = data["name"].as_str()?.to_owned();
+    let lookup = match data["kind"].as_str()? {
+        "operator" => Lookup::Operator(name),
+        "attribute" => Lookup::Attribute(data["of"].as_str()?.to_owned(), name),
+        "global" => Lookup::Global(name),
+        "constructor" => Lookup::Constructor(name),
+        "type" => Lookup::Type(name),
+        _ => return None,
+    };
+    Some((uri, lookup))
+}
+
+pub(in crate::lsp) fn resolve(
+    snapshot: &Snapshot,
+    mut item: CompletionItem,
+) -> Result<CompletionItem> {
+    // An entry whose document has been closed meanwhile has nothing more to say.
+    if let Some((uri, lookup)) = item.data.as_ref().and_then(lookup)
+        && let Ok(document) = snapshot.document(&uri)
+        && let Some(value) = completion::documentation(&snapshot.db, document.file, &lookup)
+    {
+        let markup = MarkupContent { kind: MarkupKind::Markdown, value };
+        item.documentation = Some(Documentation::MarkupContent(markup));
+    }
+    Ok(item)
+}

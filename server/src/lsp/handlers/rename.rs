@@ -1,0 +1,45 @@
+//! `textDocument/prepareRename`, `textDocument/rename`
+
+use tower_lsp::{
+    jsonrpc::{Error, ErrorCode, Result},
+    lsp_types::{
+        PrepareRenameResponse, RenameParams, TextDocumentPositionParams, TextEdit, WorkspaceEdit,
+    },
+};
+
+use crate::lsp::owner::Snapshot;
+
+/// The request is in order, and what it asks for cannot be done: editors show the reason.
+pub(super) fn refused(reason: String) -> Error {
+    // `RequestFailed`
+    Error { code: ErrorCode::ServerError(-32803), message: reason.into(), data: None }
+}
+
+pub(in crate::lsp) fn prepare(
+    snapshot: &Snapshot,
+    params: TextDocumentPositionParams,
+) -> Result<Option<PrepareRenameResponse>> {
+    let (document, offset) = snapshot.place(&params)?;
+    let found = ide::rename::prepare(&snapshot.db, document.file, offset).map_err(refused)?;
+    Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
+        range: document.range(found.range, snapshot.encoding),
+        placeholder: found.name,
+    }))
+}
+
+pub(in crate::lsp) fn handle(
+    snapshot: &Snapshot,
+    params: RenameParams,
+) -> Result<Option<WorkspaceEdit>> {
+    let (document, offset) = snapshot.place(&params.text_document_position)?;
+    let uri = params.text_document_position.text_document.uri;
+    let edits = ide::rename::rename(&snapshot.db, document.file, offset, &params.new_name)
+        .map_err(refused)?;
+    let edits = edits
+        .into_iter()
+        .map(|(range, text)| TextEdit::new(document.range(range, snapshot.encoding), text));
+    Ok(Some(WorkspaceEdit {
+        changes: Some([(uri, edits.collect())].into()),
+        ..WorkspaceEdit::default()
+    }))
+}

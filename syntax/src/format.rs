@@ -1,0 +1,250 @@
+//! Layout: white space between tokens, and nothing else.
+//!
+//! A formatter that only ever changes the white space between two tokens cannot lose a comment or
+//! change a name. It still could change what a text means, where white space does: `%a -1`, the
+//! ends of lines in the manual's notation, text that is broken. So what cannot be read stays as it
+//! is, and where there is doubt the result is read again and compared.
+//!
+//! Two styles: [`Style::Tvm`] lays a text out as TVM prints it, byte for byte; [`Style::Reading`]
+//! differs where TVM's lines grow too long to read, which for headers is up to 190,000 characters.
+
+mod layout;
+mod width;
+
+use crate::{
+    Parse, ParseLimits, SyntaxKind, TextRange,
+    lexer::{self, TensorTypes},
+    parse_with,
+};
+
+/// How a text is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Style {
+    /// As TVM prints it: a header is one line, and so is a call.
+    #[default]
+    Tvm,
+    /// Long headers have one parameter a line, and long calls go on in the next line.
+    Reading,
+}
+
+impl Style {
+    /// The style called `name`.
+    pub fn parse(name: &str) -> Option<Style> {
+        match name {
+            "tvm" => Some(Style::Tvm),
+            "reading" => Some(Style::Reading),
+            _ => None,
+        }
+    }
+
+    /// As settings and the command line call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Style::Tvm => "tvm",
+            Style::Reading => "reading",
+        }
+    }
+}
+
+/// The changes that lay `text` out, in order: each replaces white space by white space. `parse` is
+/// its tree. Text that cannot be read is left as it is; so is all of it where a new layout would be
+/// read otherwise.
+pub fn format(text: &str, parse: &Parse, style: Style) -> Vec<(TextRange, String)> {
+    let laid = layout::lay_out(text, parse, style);
+    if laid.edits.is_empty() {
+        return laid.edits;
+    }
+    let after = apply(text, &laid.edits);
+    let same = if laid.in_doubt {
+        let again = parse_with(&after, ParseLimits::default());
+        again.errors.len() == parse.errors.len() && same_tree(parse, &again)
+    } else {
+        significant(text).eq(significant(&after))
+    };
+    if same { laid.edits } else { Vec::new() }
+}
+
+/// A text laid out.
+pub fn formatted(text: &str, style: Style) -> String {
+    let parse = crate::parse(text);
+    apply(text, &format(text, &parse, style))
+}
+
+/// Applies changes that stand in order.
+fn apply(text: &str, edits: &[(TextRange, String)]) -> String {
+    let mut out = String::with_capacity(text.len() + edits.len() * 4);
+    let mut done = 0;
+    for (range, with) in edits {
+        let (start, end) = (usize::from(range.start()), usize::from(range.end()));
+        out += text.get(done..start).unwrap_or_default();
+        out += with;
+        done = end;
+    }
+    out += text.get(done..).unwrap_or_default();
+    out
+}
+
+/// The tokens of a text but for white space.
+fn significant(text: &str) -> impl Iterator<Item = (SyntaxKind, &str)> {
+    let tokens = lexer::lex(text, TensorTypes::Spelled);
+    let mut start = 0;
+    let ends = tokens.ends.into_iter().map(|end| end as usize);
+    tokens
+        .kinds
+        .into_iter()
+        .zip(ends)
+        .map(move |(kind, end)| {
+            let token = text.get(start..end).unwrap_or_default();
+            start = end;
+            (kind, token)
+        })
+        .filter(|(kind, _)| *kind != SyntaxKind::WHITESPACE)
+}
+
+/// Whether two trees are one but for white space.
+fn same_tree(a: &Parse, b: &Parse) -> bool {
+    fn flat(parse: &Parse) -> impl Iterator<Item = (SyntaxKind, Option<&str>)> {
+        let mut stack = vec![crate::NodeOrToken::Node(crate::Node::root(&parse.green))];
+        std::iter::from_fn(move || {
+            loop {
+                match stack.pop()? {
+                    crate::NodeOrToken::Node(node) => {
+                        stack.extend(node.elements().rev());
+                        return Some((node.kind(), None));
+                    }
+                    crate::NodeOrToken::Token(token) => {
+                        if token.kind() != SyntaxKind::WHITESPACE {
+                            return Some((token.kind(), Some(token.text())));
+                        }
+                    }
+                }
+            }
+        })
+    }
+    flat(a).eq(flat(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(before: &str, style: Style, after: &str) {
+        assert_eq!(formatted(before, style), after, "{before}");
+        assert_eq!(formatted(after, style), after, "once more");
+    }
+
+    #[test]
+    fn as_tvm_prints() {
+        check(
+            "def @main( %x:Tensor[(1,2),float32],%y : int32 )->int32{%0=add(%x ,%x);let %z:int32=%y;\n\n\n   if(%c){%z}else{ %0 . 0 }}\ntype T[A]{C(A,T[A]),D}",
+            Style::Tvm,
+            "def @main(%x: Tensor[(1, 2), float32], %y: int32) -> int32 {\n  %0 = add(%x, %x);\n  let %z: int32 = %y;\n\n  if (%c) {\n    %z\n  } else {\n    %0.0\n  }\n}\n\ntype T[A] {\n  C(A, T[A]),\n  D\n}\n",
+        );
+    }
+
+    #[test]
+    fn comments_stay_where_they_are() {
+        check(
+            "// head\n\n\n\n// about f\ndef @f(%x: int32 /* ty=int32 */) { // open\n // alone\n  %0 = add(%x, /* in */ %x)/* ty=int32 */; // behind\n\n  /* own line */\n  %0 // last\n} // end\n// tail",
+            Style::Tvm,
+            "// head\n\n// about f\ndef @f(%x: int32 /* ty=int32 */) { // open\n  // alone\n  %0 = add(%x, /* in */ %x) /* ty=int32 */; // behind\n\n  /* own line */\n  %0 // last\n} // end\n// tail\n",
+        );
+    }
+
+    #[test]
+    fn what_is_broken_stays() {
+        let text = "def @main(%x: int32) {\n   %0 = add(%x,,  ;\n     %1=add(%x,%x);\n  %1\n}\n";
+        let after = formatted(text, Style::Tvm);
+        assert!(after.contains("   %0 = add(%x,,  ;"), "{after}");
+        check(
+            "def @main(%x: int32) { %x   -1 }\n",
+            Style::Tvm,
+            "def @main(%x: int32) {\n  %x -1\n}\n",
+        );
+    }
+
+    #[test]
+    fn long_lines_in_the_reading_style() {
+        let params: Vec<String> =
+            (0..6).map(|i| format!("%weight_{i}: Tensor[(64, 64), float32]")).collect();
+        let flat = format!(
+            "def @main({}) {{\n  nn.conv2d(%weight_0, %weight_1, strides=[1, 1], padding=[0, 0, 0, 0], channels=64, kernel_size=[3, 3])\n}}\n",
+            params.join(", ")
+        );
+        let tall = format!(
+            "def @main(\n  {}\n) {{\n  nn.conv2d(\n    %weight_0, %weight_1, strides=[1, 1], padding=[0, 0, 0, 0], channels=64, kernel_size=[3, 3]\n  )\n}}\n",
+            params.join(",\n  ")
+        );
+        check(&flat, Style::Reading, &tall);
+        check(&tall, Style::Tvm, &flat);
+    }
+
+    #[test]
+    fn breaks_of_two_bytes() {
+        check("def @f() {\r\n1 }\r\n", Style::Tvm, "def @f() {\r\n  1\r\n}\r\n");
+        check(
+            "// a\r\ndef @f() {\r\n  1 // b\r\n}\r\n",
+            Style::Tvm,
+            "// a\r\ndef @f() {\r\n  1 // b\r\n}\r\n",
+        );
+    }
+
+    #[test]
+    fn the_manuals_notation() {
+        check(
+            "data Nat { Z : () -> Nat\n S : (Nat) -> Nat }\ndef @f(%n : Nat) -> int32 { %0 = %n\n match (%n) { case Z() { 1 }\n case S(%m) { 2 } } }\n",
+            Style::Reading,
+            "data Nat {\n  Z : () -> Nat\n  S : (Nat) -> Nat\n}\n\ndef @f(%n: Nat) -> int32 {\n  %0 = %n\n  match (%n) {\n    case Z() {\n      1\n    }\n    case S(%m) {\n      2\n    }\n  }\n}\n",
+        );
+    }
+
+    #[test]
+    fn any_text_keeps_its_tokens() {
+        let pieces = [
+            "def @f(",
+            "%x",
+            " -1",
+            "{",
+            "}",
+            "\n",
+            " ",
+            "// c\n",
+            "/* c */",
+            "let %y = ",
+            ";",
+            ",",
+            "add(",
+            ")",
+            "if (",
+            "Tensor[(1 , 2),float32]",
+            "#[metadata]\n{}",
+            "match",
+            "=>",
+            "\"s\"",
+            "[",
+            "]",
+            "  ",
+            "\r\n",
+            "%0 = ",
+            "type T {",
+            "é",
+            "# x\n",
+            "data D { ",
+            "1",
+            ".",
+        ];
+        let mut seed = 7u64;
+        for _ in 0..3000 {
+            let mut text = String::new();
+            for _ in 0..20 {
+                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                text += pieces[(seed >> 33) as usize % pieces.len()];
+            }
+            for style in [Style::Tvm, Style::Reading] {
+                let once = formatted(&text, style);
+                assert_eq!(formatted(&once, style), once, "{text:?}");
+                assert!(significant(&text).eq(significant(&once)), "{text:?}\n{once:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! What a client gets while somebody writes: completion, signatures, names, layout, actions.
+
+use std::time::{Duration, Instant};
+
+use relay_tests::{
+    client::{Client, at, range},
+    corpus,
+};
+use serde_json::{Value, json};
+
+const URI: &str = "file:///work/a.relay";
+
+/// A client that can do what VS Code can.
+fn able(options: Value) -> Client {
+    Client::start_with(
+        json!({
+            "general": { "positionEncodings": ["utf-8"] },
+            "textDocument": {
+                "completion": { "completionItem": { "snippetSupport": true } },
+                "codeAction": { "resolveSupport": { "properties": ["edit"] } },
+            },
+        }),
+        options,
+    )
+}
+
+/// Opens a text; `$0` is the cursor, and the answer its line and column.
+fn open(client: &mut Client, text: &str) -> (u32, u32) {
+    let offset = text.find("$0").expect("a cursor");
+    let head = &text[..offset];
+    client.open(URI, &text.replace("$0", ""));
+    let line = head.matches('\n').count() as u32;
+    (line, (head.len() - head.rfind('\n').map_or(0, |nl| nl + 1)) as u32)
+}
+
+fn complete(client: &mut Client, place: (u32, u32)) -> Vec<Value> {
+    let answer = client.request("textDocument/completion", at(URI, place.0, place.1));
+    answer["result"]["items"].as_array().cloned().unwrap_or_default()
+}
+
+fn labels(items: &[Value]) -> Vec<&str> {
+    items.iter().filter_map(|item| item["label"].as_str()).collect()
+}
+
+/// Applies the edits of an answer to a text; columns are bytes.
+fn apply(text: &str, edits: &Value) -> String {
+    let offset = |place: &Value| {
+        let line = place["line"].as_u64().unwrap_or_default() as usize;
+        let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+        start + place["character"].as_u64().unwrap_or_default() as usize
+    };
+    let mut found: Vec<(usize, usize, String)> = edits
+        .as_array()
+        .expect("edits")
+        .iter()
+        .map(|edit| {
+            let (start, end) = (&edit["range"]["start"], &edit["range"]["end"]);
+            (offset(start), offset(end), edit["newText"].as_str().unwrap_or_default().to_owned())
+        })
+        .collect();
+    found.sort_by_key(|edit| (edit.0, edit.1));
+    let mut out = text.to_owned();
+    for (start, end, with) in found.into_iter().rev() {
+        out.replace_range(start..end, &with);
+    }
+    out
+}
+
+#[test]
+fn completion_in_broken_text() {
+    let mut client = able(Value::Null);
+    let place = open(&mut client, "def @main(%x: Tensor[(1, 3, 8, 8), float32]) {\n  nn.co$0\n}\n");
+    let items = complete(&mut client, place);
+    assert!(labels(&items).contains(&"nn.conv2d"), "{:?}", labels(&items));
+    let conv = items.iter().find(|item| item["label"] == "nn.conv2d").expect("it is there");
+    assert_eq!(conv["textEdit"]["range"], range((1, 2), (1, 7)));
+    assert_eq!(conv["textEdit"]["newText"], "nn.conv2d(${1:%data}, ${2:%weight})$0");
+    assert!(conv.get("documentation").is_none());
+    let resolved = client.request("completionItem/resolve", conv.clone());
+    let documentation = resolved["result"]["documentation"]["value"].as_str().unwrap_or_default();
+    assert!(documentation.contains("padding"), "{resolved}");
+
+    client.replace(
+        URI,
+        2,
+        "def @main(%x: int32, %y: float32) {\n  %0 = add(%x, %x);\n  add(%x, \n",
+    );
+    let items = complete(&mut client, (2, 10));
+    assert_eq!(labels(&items)[..2], ["%0", "%x"], "{items:?}");
+
+    client.replace(
+        URI,
+        3,
+        "def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) {\n  nn.conv2d(%x, %w, pad",
+    );
+    let items = complete(&mut client, (1, 23));
+    assert_eq!(items[0]["label"], "padding=", "{items:?}");
+    assert_eq!(items[0]["detail"], "a list of dimensions such as [1, 1] = [0, 0]");
+}
+
+#[test]
+fn completion_for_clients_without_snippets() {
+    let mut client = Client::start();
+    let place = open(&mut client, "def @main(%x: int32) {\n  $0\n}\n");
+    for item in complete(&mut client, place) {
+        assert!(item.get("insertTextFormat").is_none(), "{item}");
+        let text = item["textEdit"]["newText"].as_str().unwrap_or_default();
+        assert!(!text.contains('$'), "{item}");
+    }
+}
+
+#[test]
+fn signatures() {
+    let mut client = able(Value::Null);
+    let text = "def @f(%a: int32, %b: float32) -> int32 { %a }\ndef @main(%x: int32) {\n  @f(%x, nn.dense(%x, %x, units=$0\n}\n";
+    let (line, column) = open(&mut client, text);
+    let help = client.request("textDocument/signatureHelp", at(URI, line, column));
+    let signature = &help["result"]["signatures"][0];
+    assert_eq!(signature["label"], "nn.dense(%data, %weight, units, out_dtype=\"\")");
+    assert_eq!(help["result"]["activeParameter"], 2);
+    assert_eq!(signature["parameters"][2]["label"], json!([25, 30]));
+    let help = client.request("textDocument/signatureHelp", at(URI, line, 8));
+    assert_eq!(help["result"]["signatures"][0]["label"], "@f(%a: int32, %b: float32) -> int32");
+    assert_eq!(help["result"]["activeParameter"], 1);
+    let outside = client.request("textDocument/signatureHelp", at(URI, 0, 2));
+    assert_eq!(outside["result"], Value::Null);
+}
+
+#[test]
+fn names() {
+    let mut client = able(Value::Null);
+    let text = "def @main(%x: int32) {\n  let %y = add(%x, 1);\n  add(%y, %x)\n}\n";
+    client.open(URI, text);
+    let prepared = client.request("textDocument/prepareRename", at(URI, 1, 7));
+    assert_eq!(prepared["result"]["placeholder"], "%y");
+    assert_eq!(prepared["result"]["range"], range((1, 6), (1, 8)));
+    let rename = |client: &mut Client, column: u32, name: &str| {
+        let mut params = at(URI, 1, column);
+        params["newName"] = json!(name);
+        client.request("textDocument/rename", params)
+    };
+    let done = rename(&mut client, 7, "sum");
+    let after = apply(text, &done["result"]["changes"][URI]);
+    assert_eq!(after, "def @main(%x: int32) {\n  let %sum = add(%x, 1);\n  add(%sum, %x)\n}\n");
+    let refused = rename(&mut client, 7, "x");
+    assert_eq!(refused["error"]["code"], -32803, "{refused}");
+    let reason = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(reason.contains("line 3") && reason.contains("`%x`"), "{reason}");
+    let refused = client.request("textDocument/prepareRename", at(URI, 1, 12));
+    assert_eq!(refused["error"]["code"], -32803, "{refused}");
+}
+
+#[test]
+fn layout() {
+    let mut client = able(json!({ "format": { "style": "reading" } }));
+    let text = "def @main(%x: int32){\n%0=add(%x,%x);\n %0\n}\n";
+    client.open(URI, text);
+    let options = json!({ "tabSize": 2, "insertSpaces": true });
+    let document = json!({ "uri": URI });
+    let whole = client.request(
+        "textDocument/formatting",
+        json!({ "textDocument": document, "options": options }),
+    );
+    let tidy = "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %0\n}\n";
+    assert_eq!(apply(text, &whole["result"]), tidy);
+    let part = client.request(
+        "textDocument/rangeFormatting",
+        json!({ "textDocument": document, "options": options, "range": range((2, 0), (2, 3)) }),
+    );
+    assert_eq!(apply(text, &part["result"]), "def @main(%x: int32){\n%0=add(%x,%x);\n  %0\n}\n");
+    let mut typed = at(URI, 1, 14);
+    typed["ch"] = json!(";");
+    typed["options"] = options.clone();
+    let typed = client.request("textDocument/onTypeFormatting", typed);
+    assert!(apply(text, &typed["result"]).contains("\n  %0 = add(%x, %x);\n %0"), "{typed}");
+    client.replace(
+        URI,
+        2,
+        &format!("def @main({}) {{\n  1\n}}\n", vec!["%a: int32"; 30].join(", ")),
+    );
+    let whole = client.request(
+        "textDocument/formatting",
+        json!({ "textDocument": document, "options": options }),
+    );
+    assert_eq!(whole["result"].as_array().map(Vec::len), Some(31), "one edit a parameter");
+}
+
+fn actions(
+    client: &mut Client,
+    from: (u32, u32),
+    to: (u32, u32),
+    only: Option<&str>,
+) -> Vec<Value> {
+    let mut context = json!({ "diagnostics": [] });
+    if let Some(only) = only {
+        context["only"] = json!([only]);
+    }
+    let answer = client.request(
+        "textDocument/codeAction",
+        json!({ "textDocument": { "uri": URI }, "range": range(from, to), "context": context }),
+    );
+    answer["result"].as_array().cloned().unwrap_or_default()
+}
+
+#[test]
+fn a_name_that_was_meant_otherwise() {
+    let mut client = able(Value::Null);
+    let text = "#[version = \"0.0.5\"]\ndef @main(%x: int32) {\n  add(%xx, %x)\n}\n";
+    client.open(URI, text);
+    let found = actions(&mut client, (2, 7), (2, 7), Some("quickfix"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["title"], "Change to `%x`");
+    assert_eq!(found[0]["isPreferred"], true);
+    assert_eq!(found[0]["diagnostics"][0]["code"], "unknown-variable");
+    let after = apply(text, &found[0]["edit"]["changes"][URI]);
+    assert_eq!(after, text.replace("%xx", "%x"));
+}
+
+#[test]
+fn actions_are_made_when_they_are_chosen() {
+    let mut client = able(Value::Null);
+    let text = "def @main(%x: int32) {\n  let %y = add(%x, 1);\n  multiply(%y, %x)\n}\n";
+    client.open(URI, text);
+    let found = actions(&mut client, (1, 7), (1, 7), Some("refactor"));
+    let inline = found.iter().find(|action| action["title"] == "Inline `%y`").expect("offered");
+    assert_eq!(inline["kind"], "refactor.inline");
+    assert!(inline.get("edit").is_none(), "{inline}");
+    let chosen = client.request("codeAction/resolve", inline.clone());
+    let after = apply(text, &chosen["result"]["edit"]["changes"][URI]);
+    assert_eq!(after, "def @main(%x: int32) {\n  multiply(add(%x, 1), %x)\n}\n");
+    // Its places are those of a text that is gone.
+    client.edit(URI, 2, (0, 0), (0, 0), "\n");
+    let late = client.request("codeAction/resolve", inline.clone());
+    assert_eq!(late["error"]["code"], -32801, "{late}");
+    let nonsense =
+        client.request("codeAction/resolve", json!({ "title": "x", "data": { "id": 1 } }));
+    assert_eq!(nonsense["error"]["code"], -32602, "{nonsense}");
+}
+
+#[test]
+fn actions_for_clients_that_do_not_come_back() {
+    let mut client = Client::start();
+    let text = "def @main(%x: int32) {\n  let %y = add(%x, 1);\n  fn () { %y }\n}\n";
+    client.open(URI, text);
+    let found = actions(&mut client, (1, 7), (1, 7), None);
+    assert!(!found.is_empty());
+    for action in &found {
+        assert!(action["edit"]["changes"][URI].is_array(), "{action}");
+    }
+    // It would compute the value at each call, and is not offered to a client that cannot be told.
+    assert!(found.iter().all(|action| action["kind"] != "refactor.inline"), "{found:?}");
+}
+
+#[test]
+fn fix_all() {
+    let mut client = able(Value::Null);
+    let text = "def @main(%x: int32 /* ty=int64 */) { sub(%x, %x) }\n";
+    client.open(URI, text);
+    let found = actions(&mut client, (0, 0), (0, 0), Some("source.fixAll"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    let chosen = client.request("codeAction/resolve", found[0].clone());
+    let after = apply(text, &chosen["result"]["edit"]["changes"][URI]);
+    assert_eq!(
+        after,
+        "#[version = \"0.0.5\"]\ndef @main(%x: int32 /* ty=int32 */) { subtract(%x, %x) }\n"
+    );
+}
+
+#[test]
+fn linked_names() {
+    let mut client = able(Value::Null);
+    client.open(URI, "def @main(%x: int32) {\n  let %y = %x;\n  add(%y, %y)\n}\n");
+    let linked = client.request("textDocument/linkedEditingRange", at(URI, 2, 7));
+    let ranges = linked["result"]["ranges"].as_array().expect("ranges");
+    assert_eq!(ranges.len(), 3);
+    assert_eq!(ranges[0], range((1, 6), (1, 8)));
+}
+
+/// How long a request takes when the text has just been changed at its end, as it is while one
+/// writes: the median of some.
+fn latency(
+    client: &mut Client,
+    times: usize,
+    ask: &mut dyn FnMut(&mut Client) -> Value,
+) -> Duration {
+    let mut taken: Vec<Duration> = (0..times)
+        .map(|_| {
+            let begin = Instant::now();
+            let answer = ask(client);
+            assert!(answer.get("error").is_none(), "{answer}");
+            begin.elapsed()
+        })
+        .collect();
+    taken.sort();
+    taken[times / 2]
+}
+
+/// The figures are printed (`--nocapture`); what is asserted is far enough from them to hold on a
+/// machine that others use.
+#[test]
+fn large_modules_are_no_wait() {
+    let Some(folder) = corpus::conformance() else { return };
+    for name in ["lstm500.relay", "bert-base.relay"] {
+        let Ok(text) = std::fs::read_to_string(folder.join("models").join(name)) else { continue };
+        let mut client = able(Value::Null);
+        client.open(URI, &text);
+        client.diagnostics(URI, 1);
+        let lines: Vec<&str> = text.lines().collect();
+        // The last call: every binding is in sight there.
+        let line = lines.iter().rposition(|line| line.contains("(%") && !line.starts_with("def"));
+        let line = line.expect("a call") as u32;
+        let text_of_line = lines[line as usize];
+        let column = (text_of_line.find("(%").expect("a call") + 2) as u32;
+        let budget = |what: &str, taken: Duration, wanted: u64| {
+            eprintln!("{name}: {what}: {taken:.1?} (wanted: {wanted} ms)");
+            let limit = Duration::from_millis(wanted * 5 + 20);
+            assert!(cfg!(debug_assertions) || taken <= limit, "{what}: {taken:?}");
+        };
+        let mut version = 1;
+        // A letter more and a letter less, each followed by the question.
+        let typed = latency(&mut client, 16, &mut |client| {
+            version += 1;
+            if version % 2 == 0 {
+                client.edit(URI, version, (line, column), (line, column), "1");
+            } else {
+                client.edit(URI, version, (line, column), (line, column + 1), "");
+            }
+            client.request("textDocument/completion", at(URI, line, column + 1))
+        });
+        budget("completion behind a letter", typed, 10);
+        let still = latency(&mut client, 15, &mut |client| {
+            client.request("textDocument/completion", at(URI, line, column))
+        });
+        budget("completion", still, 10);
+        let signature = latency(&mut client, 15, &mut |client| {
+            client.request("textDocument/signatureHelp", at(URI, line, column))
+        });
+        budget("signature help", signature, 10);
+        let formatting = latency(&mut client, 5, &mut |client| {
+            let options = json!({ "tabSize": 2, "insertSpaces": true });
+            client.request(
+                "textDocument/formatting",
+                json!({ "textDocument": { "uri": URI }, "options": options }),
+            )
+        });
+        budget("formatting", formatting, 60);
+        let offered = latency(&mut client, 5, &mut |client| {
+            let params = json!({
+                "textDocument": { "uri": URI },
+                "range": range((line, 3), (line, 3)),
+                "context": { "diagnostics": [] },
+            });
+            client.request("textDocument/codeAction", params)
+        });
+        budget("code actions", offered, 60);
+        let renamed = latency(&mut client, 5, &mut |client| {
+            let mut params = at(URI, line, column);
+            let behind = text_of_line.as_bytes()[column as usize];
+            params["newName"] = json!(if behind.is_ascii_digit() { "999999" } else { "renamed" });
+            client.request("textDocument/rename", params)
+        });
+        budget("rename", renamed, 100);
+        let place = (line, column);
+        for id in ["graph-to-let", "write-all-types"] {
+            let offered = actions(&mut client, place, place, None);
+            let Some(action) = offered.iter().find(|action| action["data"]["id"] == id) else {
+                continue;
+            };
+            let chosen = latency(&mut client, 1, &mut |client| {
+                client.request("codeAction/resolve", action.clone())
+            });
+            budget(&format!("the action {id}, with its check"), chosen, 3_000);
+        }
+    }
+}
+
+/// Requests at random places of texts that random edits have broken: each is answered, none with an
+/// error of the server's own.
+#[test]
+fn odd_places_in_odd_texts() {
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut client = able(Value::Null);
+    let mut texts: Vec<String> = corpus::examples().into_iter().map(|(_, text)| text).collect();
+    // A type comment that is broken, behind a constant.
+    texts.push("x\n  multiply(meta[][0]/*ty=Tensor*/)".into());
+    client.open(URI, "");
+    let mut version = 1;
+    for _ in 0..60 {
+        let mut text = texts[rng.usize(0..texts.len())].clone();
+        for _ in 0..rng.usize(0..5) {
+            relay_tests::edits::random(&mut rng, &text.clone()).apply(&mut text);
+        }
+        version += 1;
+        client.replace(URI, version, &text);
+        let lines: Vec<&str> = text.split('\n').collect();
+        for _ in 0..6 {
+            let line = rng.usize(0..lines.len());
+            let place = (line as u32, rng.usize(0..=lines[line].len()) as u32);
+            let options = json!({ "tabSize": 2, "insertSpaces": true });
+            let mut rename = at(URI, place.0, place.1);
+            rename["newName"] = json!(["x", "%y", "@main", "Nil", "7", "add"][rng.usize(0..6)]);
+            let mut typed = at(URI, place.0, place.1);
+            typed["ch"] = json!(["\n", ";", "}"][rng.usize(0..3)]);
+            typed["options"] = options.clone();
+            let requests = [
+                ("textDocument/completion", at(URI, place.0, place.1)),
+                ("textDocument/signatureHelp", at(URI, place.0, place.1)),
+                ("textDocument/prepareRename", at(URI, place.0, place.1)),
+                ("textDocument/rename", rename),
+                ("textDocument/linkedEditingRange", at(URI, place.0, place.1)),
+                ("textDocument/onTypeFormatting", typed),
+                (
+                    "textDocument/formatting",
+                    json!({ "textDocument": { "uri": URI }, "options": options }),
+                ),
+            ];
+            for (method, params) in requests {
+                let answer = client.request(method, params);
+                let code = answer["error"]["code"].as_i64();
+                assert!(matches!(code, None | Some(-32803)), "{method}: {answer}\n{text:?}");
+            }
+            let end = (place.0, lines[line].len() as u32);
+            for action in actions(&mut client, place, end, None) {
+                let chosen = client.request("codeAction/resolve", action);
+                let code = chosen["error"]["code"].as_i64();
+                assert!(matches!(code, None | Some(-32803)), "{chosen}\n{text:?}");
+            }
+        }
+    }
+    assert_eq!(client.finish(), Some(0));
+}
