@@ -1,0 +1,5 @@
+//! Kernels of the family `index`.
+
+use super::prelude::*;
+
+pub(super) static KERNELS: &[Kernel] = &[];
