@@ -37,6 +37,11 @@ impl Analyzer {
         Looked { parse, diagnostics: semantics::check_file(&self.db, self.file) }
     }
 
+    /// The database, and the text that was checked last in it.
+    pub(crate) fn database(&self) -> (&Database, SourceFile) {
+        (&self.db, self.file)
+    }
+
     /// The types in the text that was checked last.
     pub(crate) fn types(&self) -> Vec<semantics::TypeAt> {
         semantics::types_in(&self.db, self.file)
