@@ -47,7 +47,23 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("clip", clip),
     kernel("fixed_point_multiply", fixed_point_multiply),
     kernel("copy", same),
-    kernel("identity", same),
+    kernel("cast", |c| {
+        let dtype = c.attrs().dtype("dtype");
+        cast(c, dtype)
+    }),
+    kernel("cast_like", |c| {
+        let dtype = c.tensor(1)?.dtype();
+        cast(c, dtype)
+    }),
+    kernel("reinterpret", reinterpret),
+    kernel("hardswish", |c| {
+        let f = |x: f64| x * ((x + 3.0).clamp(0.0, 6.0) / 6.0);
+        float(c, move |x| f(f64::from(x)) as f32, f)
+    }),
+    kernel("invert_permutation", invert_permutation),
+    kernel("zeros_like", |c| fill_like(c, 0)),
+    kernel("ones_like", |c| fill_like(c, 1)),
+    kernel("fixed_point_multiply_per_axis", multiply_per_axis),
 ];
 
 /// How many elements are worth a thread of their own.
@@ -232,6 +248,136 @@ pub(super) fn multiply_fixed(x: i64, multiplier: i64, shift: i64) -> i64 {
 fn fixed_point_multiply(call: &mut Call<'_>) -> Outcome {
     let (multiplier, shift) = (call.int("multiplier")?, call.int("shift")?);
     signed(call, |x| multiply_fixed(x, multiplier, shift), |x| x)
+}
+
+/// A tensor in another data type.
+fn cast(call: &mut Call<'_>, dtype: DataType) -> Outcome {
+    let tensor = call.take_tensor(0)?;
+    match converted(tensor, dtype) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+/// Floating point numbers are cut toward zero as the machine does it: into small integers by way
+/// of 32 bits, of which the lower ones are kept; what has no integer becomes the least one.
+/// Integers keep their lower bits. What is not 0 is true.
+pub(super) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
+    if tensor.dtype() == dtype {
+        return Some(tensor);
+    }
+    let shape = tensor.shape().to_vec();
+    let like = Tensor::zeros(dtype, &[])?;
+    let from_float = tensor.dtype().is_float() || tensor.dtype().is_bfloat();
+    let to_float = dtype.is_float() || dtype.is_bfloat();
+    macro_rules! each {
+        ($f:expr) => {
+            each_dtype!(&tensor, array => {
+                let elements: Vec<_> = match array.as_slice() {
+                    Some(elements) if elements.len() > PARALLEL => {
+                        elements.par_iter().map(|&x| $f(x)).collect()
+                    }
+                    _ => array.iter().map(|&x| $f(x)).collect(),
+                };
+                elements
+            })
+        };
+    }
+    each_dtype!(like, _like => {
+        type To = T;
+        let elements: Vec<To> = if T::DTYPE.is_bool() {
+            each!(|x| <To as Element>::from_i64(i64::from(Element::to_f64(x) != 0.0)))
+        } else if to_float || from_float && dtype.is_uint() && dtype.bits > 32 {
+            each!(|x| <To as Element>::from_f64(Element::to_f64(x)))
+        } else if from_float && dtype.bits == 64 {
+            each!(|x| <To as Element>::from_i64(Element::to_f64(x) as i64))
+        } else if from_float && !(dtype.is_uint() && dtype.bits == 32) {
+            each!(|x| {
+                let x = Element::to_f64(x).trunc();
+                let within = x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX);
+                <To as Element>::from_i64(if within { x as i64 } else { i64::from(i32::MIN) })
+            })
+        } else {
+            each!(|x| <To as Element>::from_i64(Element::to_i64(x)))
+        };
+        T::tensor(&shape, elements)
+    })
+}
+
+/// The same bits as another data type of the same width.
+fn reinterpret(call: &mut Call<'_>) -> Outcome {
+    let dtype = call.attrs().dtype("dtype");
+    let tensor = call.tensor(0)?;
+    if tensor.dtype().bytes() != dtype.bytes() {
+        return Err(call.fault(format_args!("{} and {dtype} differ in width", tensor.dtype())));
+    }
+    macro_rules! bytes {
+        ($($variant:ident)*) => {
+            match tensor {
+                Tensor::Bool(array) => array.iter().map(|&x| u8::from(x)).collect(),
+                $(Tensor::$variant(array) => {
+                    array.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()
+                })*
+            }
+        };
+    }
+    let bytes = bytes!(I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64);
+    match Tensor::from_le_bytes(dtype, tensor.shape(), &bytes) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+fn invert_permutation(call: &mut Call<'_>) -> Outcome {
+    let numbers = call.numbers(0)?;
+    let mut out = vec![0i64; numbers.len()];
+    for (at, &to) in numbers.iter().enumerate() {
+        match usize::try_from(to).ok().and_then(|to| out.get_mut(to)) {
+            Some(slot) => *slot = at as i64,
+            None => return Err(call.fault(format_args!("index {to} is out of range"))),
+        }
+    }
+    let tensor = call.tensor(0)?;
+    match Tensor::from_i64s(tensor.dtype(), tensor.shape(), out) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(tensor.dtype()),
+    }
+}
+
+fn fill_like(call: &mut Call<'_>, number: i64) -> Outcome {
+    let tensor = call.tensor(0)?;
+    each_dtype!(tensor, array => {
+        let element = <T as Element>::from_i64(number);
+        Ok(T::wrap(Array::from_elem(array.raw_dim(), element)).into())
+    })
+}
+
+fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
+    let axes = call.ints("axes")?;
+    let (left, right) = (call.bool("is_lshift_required"), call.bool("is_rshift_required"));
+    let tensor = call.tensor(0)?;
+    let Tensor::I32(data) = tensor else { return call.unsupported(tensor.dtype()) };
+    let (factors, lefts, rights) = (call.numbers(1)?, call.numbers(2)?, call.numbers(3)?);
+    let shape = tensor.shape().to_vec();
+    let mut strides = vec![0usize; shape.len()];
+    let mut step = 1;
+    for &axis in axes.iter().rev() {
+        let axis = call.axis(axis, shape.len())?;
+        strides[axis] = step;
+        step *= shape[axis];
+    }
+    let shift = |of: &[i64], at: usize| of.get(at).copied().unwrap_or_default();
+    let out: Vec<i32> = data
+        .indexed_iter()
+        .map(|(index, &x)| {
+            let at: usize = (0..shape.len()).map(|axis| index[axis] * strides[axis]).sum();
+            let x = i128::from(x) << if left { shift(&lefts, at).clamp(0, 62) } else { 0 };
+            let total = 31 + if right { shift(&rights, at).clamp(0, 62) } else { 0 };
+            let product = x * i128::from(shift(&factors, at));
+            ((product + (1i128 << (total - 1))) >> total) as i32
+        })
+        .collect();
+    call.build(&shape, out)
 }
 
 #[cfg(test)]
