@@ -25,12 +25,12 @@ use crate::kernel::Kernel;
 
 /// What the families have in common.
 mod prelude {
-    pub(super) use crate::{
+    pub(crate) use crate::{
         fault::Fault,
         kernel::{Call, Kernel, Outcome, kernel},
         value::{Array, Element, Tensor, Value, each_dtype},
     };
-    pub(super) use types::DataType;
+    pub(crate) use types::DataType;
 }
 
 pub(crate) static FAMILIES: &[&[Kernel]] = &[
@@ -40,7 +40,10 @@ pub(crate) static FAMILIES: &[&[Kernel]] = &[
     dynamic::KERNELS,
     elementwise::KERNELS,
     image::KERNELS,
-    index::KERNELS,
+    index::GATHER,
+    index::SCATTER,
+    index::SEQUENCE,
+    index::SLICE,
     nn_conv::KERNELS,
     nn_conv_contrib::KERNELS,
     nn_dense::KERNELS,

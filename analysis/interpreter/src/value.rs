@@ -388,9 +388,9 @@ tensors! {
     /// Unsigned integers of 64 bits.
     U64 u64 = UINT64,
     /// Half precision.
-    F16 f16 = FLOAT16,
+    F16 half::f16 = FLOAT16,
     /// Brain floating point.
-    BF16 bf16 = BFLOAT16,
+    BF16 half::bf16 = BFLOAT16,
     /// Single precision.
     F32 f32 = FLOAT32,
     /// Double precision.
