@@ -7,6 +7,7 @@ mod dynamic;
 mod elementwise;
 mod image;
 mod index;
+mod layouts;
 mod nn_conv;
 mod nn_conv_contrib;
 mod nn_dense;
@@ -22,6 +23,8 @@ mod sparse;
 mod vision;
 
 use crate::kernel::Kernel;
+
+pub(crate) use elementwise::converted;
 
 /// What the families have in common.
 mod prelude {

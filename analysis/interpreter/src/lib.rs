@@ -14,6 +14,7 @@ mod code;
 mod compile;
 mod families;
 mod fault;
+mod gemm;
 mod kernel;
 mod limits;
 mod machine;

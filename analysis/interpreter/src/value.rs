@@ -312,8 +312,9 @@ macro_rules! tensors {
             ($tensor:expr, $name:ident => $body:expr) => {
                 match $tensor {
                     $($crate::Tensor::$variant($name) => {
-                        #[expect(dead_code, reason = "not every body names the type")]
                         type T = $ty;
+                        // Not every body names the type.
+                        let _ = std::marker::PhantomData::<T>;
                         $body
                     })*
                 }

@@ -262,7 +262,7 @@ fn cast(call: &mut Call<'_>, dtype: DataType) -> Outcome {
 /// Floating point numbers are cut toward zero as the machine does it: into small integers by way
 /// of 32 bits, of which the lower ones are kept; what has no integer becomes the least one.
 /// Integers keep their lower bits. What is not 0 is true.
-pub(super) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
+pub(crate) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
     if tensor.dtype() == dtype {
         return Some(tensor);
     }

@@ -5,6 +5,8 @@ mod scatter;
 mod sequence;
 pub(super) mod slice;
 
+pub(super) use gather::advance;
+
 use super::prelude::*;
 
 pub(super) static GATHER: &[Kernel] = gather::KERNELS;

@@ -108,7 +108,7 @@ fn gather(call: &mut Call<'_>) -> Outcome {
 }
 
 /// The next position in row-major order.
-pub(super) fn advance(index: &mut [usize], shape: &[usize]) {
+pub(in crate::families) fn advance(index: &mut [usize], shape: &[usize]) {
     for axis in (0..shape.len()).rev() {
         index[axis] += 1;
         if index[axis] < shape[axis] {
