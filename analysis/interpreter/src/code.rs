@@ -16,7 +16,7 @@ use crate::{
 
 /// A function in code. Its frame holds the parameters first, then what it captured.
 #[derive(Debug)]
-pub struct Proc {
+pub(crate) struct Proc {
     /// The definition that it stands in: `@main`.
     pub(crate) name: SmolStr,
     /// How many parameters it has.

@@ -621,7 +621,7 @@ impl Compiler<'_, '_> {
             if fields == 0 {
                 return self.value(Op::Construct(name.clone()), &[], place);
             }
-            let function = Callable::Constructor(name.clone(), fields);
+            let function = Callable::Constructor(name.clone());
             return self.value(Op::Const(Value::closure(function, Vec::new())), &[], place);
         }
         match operators::find(name).or_else(|| operators::alias(name)) {

@@ -343,7 +343,7 @@ impl Run<'_, '_, '_> {
                 self.put(base, dst, value);
                 return Ok(false);
             }
-            Callable::Constructor(name, _) => {
+            Callable::Constructor(name) => {
                 self.made(64 + 112 * args.len() as u64)?;
                 self.put(base, dst, Value::data(name.clone(), args));
                 return Ok(false);

@@ -63,8 +63,8 @@ pub(crate) enum Callable {
     Global(u32),
     /// An operator with default attributes: `nn.relu` where it is not called.
     Operator(&'static operators::Operator),
-    /// A constructor and how many fields it has.
-    Constructor(SmolStr, usize),
+    /// A constructor.
+    Constructor(SmolStr),
 }
 
 /// A reference cell.

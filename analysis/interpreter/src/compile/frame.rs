@@ -21,7 +21,9 @@ pub(super) fn lay_out(mut context: Context, name: Name, file: SourceFile) -> Pro
         pinned.extend(draft.dst);
         pinned.extend(&draft.args);
         if let What::Choose(Some(tests)) = &draft.what {
-            tests.iter().for_each(|test| kept(test, &mut |reg| drop(pinned.insert(reg))));
+            tests.iter().for_each(|test| kept(test, &mut |reg| {
+                pinned.insert(reg);
+            }));
         }
     }
     let inputs: Vec<Reg> =
