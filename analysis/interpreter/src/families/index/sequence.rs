@@ -52,9 +52,10 @@ fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
         let mut out: Vec<T> = Vec::with_capacity(elements.len());
         for at in 0..elements.len() {
             let length = lengths.get(index[batch]).copied().unwrap_or_default();
+            let length = length.min(shape[time] as i64);
             let here = index[time] as i64;
             let from = if length > 1 && here < length {
-                let moved = (length - 1 - here).min(shape[time] as i64 - 1);
+                let moved = length - 1 - here;
                 (at as i64 + (moved - here) * steps[time] as i64) as usize
             } else {
                 at
