@@ -42,6 +42,11 @@ impl Analyzer {
         ide::shapes::shapes(&self.db, self.file, name)
     }
 
+    /// The database, and the text that was checked last in it.
+    pub(crate) fn database(&self) -> (&Database, SourceFile) {
+        (&self.db, self.file)
+    }
+
     /// The types in the text that was checked last.
     pub(crate) fn types(&self) -> Vec<semantics::TypeAt> {
         semantics::types_in(&self.db, self.file)

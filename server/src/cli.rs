@@ -5,6 +5,7 @@ mod check;
 mod explain;
 mod fmt;
 mod operators;
+mod run;
 mod shapes;
 mod types;
 
@@ -32,6 +33,8 @@ enum Command {
     Types(TypesArgs),
     /// Report shapes, parameters, multiply-accumulates and memory, operator by operator
     Shapes(ShapesArgs),
+    /// Run a function, and show or save what it gives
+    Run(RunArgs),
     /// Explain a diagnostic code
     Explain {
         /// The code, as it stands in a message: `shape-mismatch`; without one, all are listed
@@ -113,6 +116,44 @@ struct FmtArgs {
     reading: Reading,
 }
 
+#[derive(Args)]
+struct RunArgs {
+    /// The file, or `-` for standard input
+    path: PathBuf,
+    /// The function [default: `@main`, or the only one, or the bare expression]
+    #[arg(long, value_name = "@NAME")]
+    function: Option<String>,
+    /// An argument: a number, a list of numbers as JSON, or a `.npy` file
+    #[arg(long = "input", value_name = "NAME=VALUE")]
+    inputs: Vec<String>,
+    /// Arguments from an archive of arrays: by name, or `i0`, `i1`, … by position
+    #[arg(long = "inputs", value_name = "FILE.npz")]
+    archives: Vec<PathBuf>,
+    /// Arguments by name, as TVM saves them (`save_param_dict`)
+    #[arg(long, value_name = "FILE.params")]
+    params: Vec<PathBuf>,
+    /// Draw the arguments that are not given, from this seed
+    #[arg(long, value_name = "SEED")]
+    random: Option<u64>,
+    /// Save the tensors of the result as `o0`, `o1`, …
+    #[arg(long, value_name = "FILE.npz")]
+    output: Option<PathBuf>,
+    /// How to show the result
+    #[arg(long, value_enum, default_value = "human")]
+    format: RunFormat,
+    /// The most calls of functions and operators
+    #[arg(long, value_name = "CALLS")]
+    fuel: Option<u64>,
+    /// The most memory for values, in megabytes
+    #[arg(long, value_name = "MB")]
+    memory: Option<u64>,
+    /// The most time, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    time: Option<f64>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ShapesFormat {
     /// Columns for a terminal
@@ -142,6 +183,14 @@ impl From<FmtStyle> for syntax::format::Style {
             FmtStyle::Reading => syntax::format::Style::Reading,
         }
     }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RunFormat {
+    /// Arrays as numpy shows them, with their types
+    Human,
+    /// One JSON object
+    Json,
 }
 
 #[derive(Args, Clone, Copy)]
@@ -237,6 +286,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Types(args)) => types::run(&args),
         Some(Command::Shapes(args)) => shapes::run(&args),
         Some(Command::Fmt(args)) => fmt::run(&args),
+        Some(Command::Run(args)) => run::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
         Some(Command::Operators { name, markdown }) => operators::run(name.as_deref(), markdown),
         Some(Command::Lsp) | None => match crate::lsp::serve() {

@@ -1,0 +1,154 @@
+//! What the machine runs: straight code over the slots of a frame.
+
+use std::sync::Arc;
+
+use operators::Operator;
+use semantics::{SourceFile, body::BinderId};
+use smallvec::SmallVec;
+use smol_str::SmolStr;
+use syntax::TextRange;
+use types::{Attrs, Type};
+
+use crate::{
+    fault::FaultKind,
+    value::{Callable, Value},
+};
+
+/// A function in code. Its frame holds the parameters first, then what it captured.
+#[derive(Debug)]
+pub(crate) struct Proc {
+    /// The definition that it stands in: `@main`.
+    pub(crate) name: SmolStr,
+    /// How many parameters it has.
+    pub(crate) params: usize,
+    /// How many slots a frame has.
+    pub(crate) slots: usize,
+    /// The code.
+    pub(crate) code: Vec<Instr>,
+    /// The file that it stands in.
+    pub(crate) file: SourceFile,
+    /// Where each instruction comes from, in bytes of the file.
+    pub(crate) places: Vec<TextRange>,
+}
+
+/// An operand: a slot of the frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Use {
+    /// Which.
+    pub(crate) slot: u32,
+    /// Nothing uses the slot after this: the value may be moved out.
+    pub(crate) last: bool,
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Instr {
+    /// What to do.
+    pub(crate) op: Op,
+    /// Where the value goes; [`NOWHERE`] for instructions without one.
+    pub(crate) dst: u32,
+    /// What it needs.
+    pub(crate) args: SmallVec<[Use; 2]>,
+}
+
+/// No slot.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// What an instruction does.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    /// Gives a value that is known.
+    Const(Value),
+    /// Gives a constant of a metadata section, by its number in the program.
+    Meta(u32),
+    /// Gives its operand.
+    Move,
+    /// Makes a tuple.
+    Tuple,
+    /// Takes a field of a tuple.
+    Proj(u32),
+    /// Calls an operator.
+    Operator(Arc<Site>),
+    /// Makes a value of an algebraic data type.
+    Construct(SmolStr),
+    /// Calls the function that is the first operand.
+    Call {
+        /// Nothing is left to do behind the call.
+        tail: bool,
+    },
+    /// Calls a definition, by its number in the program.
+    CallGlobal {
+        /// Which.
+        global: u32,
+        /// Nothing is left to do behind the call.
+        tail: bool,
+    },
+    /// Gives the function that is running.
+    Own,
+    /// Gives a function with what it captures.
+    Closure(Callable),
+    /// Goes on at the place given, if the operand is false.
+    Unless(u32),
+    /// Goes on at the place given.
+    Jump(u32),
+    /// Goes on at the first arm that takes the operand.
+    Match(Arc<Arms>),
+    /// Makes a reference.
+    RefNew,
+    /// Reads a reference.
+    RefRead,
+    /// Writes a reference.
+    RefWrite,
+    /// Forgets operands that nothing needs on this way.
+    Forget,
+    /// Computes the value in slot `dst` by the code at the place given, if it has none yet.
+    Force(u32),
+    /// Goes back to behind the `Force` that led here.
+    Resume,
+    /// A variable has got its value, which is the operand.
+    Bound(Arc<Bound>),
+    /// Ends the function with the operand.
+    Return,
+    /// Fails.
+    Fault(FaultKind, Arc<str>),
+}
+
+/// The call of an operator.
+#[derive(Debug)]
+pub(crate) struct Site {
+    /// The operator.
+    pub(crate) operator: &'static Operator,
+    /// Its attributes.
+    pub(crate) attrs: Attrs,
+    /// The type that inference found for the result.
+    pub(crate) result: Type,
+}
+
+/// The arms of a `match`.
+#[derive(Debug)]
+pub(crate) struct Arms {
+    /// Each with its pattern and where it goes on.
+    pub(crate) arms: Vec<(Test, u32)>,
+}
+
+/// A pattern.
+#[derive(Clone, Debug)]
+pub(crate) enum Test {
+    /// Takes everything.
+    Any,
+    /// Takes everything, and keeps it in a slot.
+    Keep(u32),
+    /// Takes what a constructor made.
+    Data(SmolStr, Vec<Test>),
+    /// Takes a tuple.
+    Tuple(Vec<Test>),
+}
+
+/// A variable of the definition.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Bound {
+    /// The unit that binds it.
+    pub(crate) unit: u32,
+    /// The variable there.
+    pub(crate) binder: BinderId,
+}

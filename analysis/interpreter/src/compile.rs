@@ -1,0 +1,737 @@
+//! From lowered bodies to code.
+//!
+//! Three passes over a definition, none of which recurses along bindings or nesting: [`lazy`] finds
+//! the graph bindings that not every way through the body needs, this one turns expressions into
+//! instructions over registers without number limit, and [`frame`] finds out where each register
+//! is used for the last time and gives it a slot.
+//!
+//! A graph binding is evaluated where it stands if what follows it needs it in any case; otherwise
+//! where it is needed first:
+//!
+//! ```relay
+//! %0 = @f(%n);
+//! if (%c) { %0 } else { 0 }
+//! ```
+
+mod frame;
+mod lazy;
+mod literal;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use semantics::{
+    SourceFile, View,
+    body::{
+        BinderId, CallData, CallId, Callee, Expr, ExprId, FnId, Name, Pattern, PatternKind, Region,
+        UnitKind,
+    },
+    infer::MetaEntry,
+    metadata::Metadata,
+    scope::Binding,
+};
+use smallvec::SmallVec;
+use syntax::TextRange;
+use types::{AttrValue, Attrs};
+
+use crate::{
+    code::{Bound, Op, Proc, Site, Test},
+    fault::FaultKind,
+    value::{Callable, Value},
+};
+use lazy::Lazy;
+
+/// What a body refers to outside of itself.
+pub(crate) trait Link {
+    /// The number of the definition that a name means.
+    fn global(&mut self, name: &str) -> Option<u32>;
+    /// The number of a constant of the metadata section.
+    fn constant(&mut self, key: &str, index: u32) -> Option<u32>;
+    /// The metadata section, if there is one.
+    fn metadata(&self) -> Option<&Metadata>;
+}
+
+/// Compiles a definition or a bare expression. With `observed`, the code says what each variable
+/// of its statements is bound to.
+pub(crate) fn compile(view: &View<'_>, link: &mut dyn Link, observed: bool) -> Arc<Proc> {
+    let name = match view.def.name(view.db).as_str() {
+        "" => "the expression".into(),
+        name => name.into(),
+    };
+    let mut compiler = Compiler {
+        view,
+        link,
+        observed,
+        name,
+        file: view.def.file(view.db),
+        lazy: Lazy::of(view),
+        unit: 0,
+        operands: Vec::new(),
+        procs: FxHashMap::default(),
+        choices: Vec::new(),
+        contexts: vec![Context::default()],
+    };
+    compiler.definition()
+}
+
+/// A variable of the definition.
+type Var = Binding;
+
+/// A register.
+type Reg = u32;
+
+/// What an expression is, where it is used.
+#[derive(Clone, Debug)]
+enum Operand {
+    /// Nothing (yet).
+    None,
+    /// The value in a register.
+    Reg(Reg),
+    /// A definition.
+    Global(u32),
+    /// It has no value, for this reason.
+    Missing(FaultKind, Arc<str>),
+}
+
+/// An instruction over registers.
+#[derive(Clone, Debug)]
+struct Draft {
+    what: What,
+    dst: Option<Reg>,
+    args: SmallVec<[Reg; 2]>,
+    place: TextRange,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    /// An instruction.
+    Do(Op),
+    /// The register is lazy: its value is computed by the part of this number, if it has none.
+    Force(u32),
+    /// A choice begins: by truth value, or by patterns over registers.
+    Choose(Option<Vec<Test>>),
+    /// Its next arm begins.
+    Arm(u32),
+    /// It ends.
+    End,
+}
+
+/// A function that is being compiled.
+#[derive(Default)]
+struct Context {
+    params: Vec<Reg>,
+    vars: FxHashMap<Var, Reg>,
+    /// The name that the function is bound to, and uses itself.
+    own: Option<Var>,
+    captures: Vec<(Var, Reg)>,
+    /// The code, then that of each lazy binding.
+    parts: Vec<Vec<Draft>>,
+    /// The part that is written to, the innermost last.
+    open: Vec<u32>,
+    /// Registers that a part computes.
+    lazies: FxHashMap<Reg, u32>,
+    regs: u32,
+}
+
+impl Context {
+    fn reg(&mut self) -> Reg {
+        self.regs += 1;
+        self.regs - 1
+    }
+
+    fn emit(&mut self, draft: Draft) {
+        let open = self.open.last().copied().unwrap_or(0) as usize;
+        if self.parts.is_empty() {
+            self.parts.push(Vec::new());
+        }
+        self.parts[open].push(draft);
+    }
+
+    fn last(&mut self) -> Option<&mut Draft> {
+        let open = self.open.last().copied().unwrap_or(0) as usize;
+        self.parts.get_mut(open)?.last_mut()
+    }
+}
+
+/// Where a region belongs.
+#[derive(Clone, Copy)]
+enum Role {
+    Arm(ExprId, u32, Region),
+    Body(FnId, Region),
+}
+
+struct Compiler<'a, 'db> {
+    view: &'a View<'db>,
+    link: &'a mut dyn Link,
+    observed: bool,
+    name: Name,
+    file: SourceFile,
+    lazy: Lazy,
+    unit: usize,
+    /// What each expression of the unit is.
+    operands: Vec<Operand>,
+    /// Functions of the unit that are compiled, with what they capture.
+    procs: FxHashMap<FnId, (Arc<Proc>, Vec<Var>)>,
+    /// Registers for the values of the choices that are open.
+    choices: Vec<Reg>,
+    contexts: Vec<Context>,
+}
+
+impl Compiler<'_, '_> {
+    fn definition(&mut self) -> Arc<Proc> {
+        let body = self.view.body.clone();
+        for (number, unit) in body.units.iter().enumerate() {
+            let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
+            let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
+            for &binder in params.iter().chain(&free) {
+                self.param(Binding { unit: number as u32, binder });
+            }
+        }
+        let mut value = Operand::Missing(
+            FaultKind::Missing,
+            format!("`{}` has no body that could be run", self.name).into(),
+        );
+        let mut place = self.view.def.range(self.view.db);
+        for (number, unit) in body.units.iter().enumerate() {
+            self.start_unit(number);
+            if unit.kind == UnitKind::Tail
+                && let Some(root) = unit.root
+            {
+                value = self.operands[root.index()].clone();
+                place = self.place(root);
+            }
+        }
+        let reg = self.register(value, place);
+        self.emit(Op::Return, None, &[reg], place);
+        let context = self.contexts.pop().unwrap_or_default();
+        self.finish(context)
+    }
+
+    fn param(&mut self, var: Var) {
+        let context = self.context();
+        let reg = context.reg();
+        context.params.push(reg);
+        context.vars.insert(var, reg);
+    }
+
+    fn context(&mut self) -> &mut Context {
+        if self.contexts.is_empty() {
+            self.contexts.push(Context::default());
+        }
+        let last = self.contexts.len() - 1;
+        &mut self.contexts[last]
+    }
+
+    fn emit(&mut self, op: Op, dst: Option<Reg>, args: &[Reg], place: TextRange) {
+        self.draft(What::Do(op), dst, args, place);
+    }
+
+    fn draft(&mut self, what: What, dst: Option<Reg>, args: &[Reg], place: TextRange) {
+        let args = SmallVec::from_slice(args);
+        self.context().emit(Draft { what, dst, args, place });
+    }
+
+    /// Emits an instruction that gives a value.
+    fn value(&mut self, op: Op, args: &[Reg], place: TextRange) -> Operand {
+        let dst = self.context().reg();
+        self.emit(op, Some(dst), args, place);
+        Operand::Reg(dst)
+    }
+
+    fn finish(&self, context: Context) -> Arc<Proc> {
+        Arc::new(frame::lay_out(context, self.name.clone(), self.file))
+    }
+
+    fn place(&self, expr: ExprId) -> TextRange {
+        self.view.place(self.unit, self.view.unit(self.unit).range(expr))
+    }
+
+    /// Compiles the expressions of a unit.
+    fn start_unit(&mut self, number: usize) {
+        self.unit = number;
+        let body = self.view.body.clone();
+        let unit = &body.units[number];
+        let count = unit.exprs.len();
+        self.operands.clear();
+        self.operands.resize(count, Operand::None);
+        self.procs.clear();
+        let mut starts: Vec<Option<Role>> = vec![None; count + 1];
+        let mut ends: Vec<Option<Role>> = vec![None; count + 1];
+        let mut add = |role: Role, region: Region| {
+            let (start, end) = (region.start as usize, region.end as usize);
+            if start < end && end <= count {
+                starts[start] = Some(role);
+                ends[end] = Some(role);
+            }
+        };
+        for (index, expr) in unit.exprs.iter().enumerate() {
+            let id = ExprId(index as u32);
+            match expr {
+                Expr::If { then, otherwise, .. } => {
+                    add(Role::Arm(id, 0, *then), *then);
+                    add(Role::Arm(id, 1, *otherwise), *otherwise);
+                }
+                Expr::Match(at) => {
+                    let arms = unit.matches.get(at.index()).map(|m| m.arms.as_slice());
+                    for (arm, number) in arms.unwrap_or_default().iter().zip(0..) {
+                        add(Role::Arm(id, number, arm.body), arm.body);
+                    }
+                }
+                Expr::Fn(at) => {
+                    if let Some(region) = unit.fns.get(at.index()).and_then(|f| f.body) {
+                        add(Role::Body(*at, region), region);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // The names that functions are bound to and may use themselves.
+        let mut own: FxHashMap<FnId, BinderId> = FxHashMap::default();
+        let mut declared: Vec<BinderId> = Vec::new();
+        for expr in &unit.exprs {
+            match expr {
+                Expr::Declare(binder) => declared.push(*binder),
+                Expr::Bind { binder, value } => {
+                    if declared.last() == Some(binder) {
+                        declared.pop();
+                        if let Expr::Fn(at) = unit.expr(*value) {
+                            own.insert(*at, *binder);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        for index in 0..=count {
+            if let Some(role) = ends[index] {
+                self.leave(role);
+            }
+            if let Some(role) = starts[index] {
+                self.enter(role, &own);
+            }
+            if index < count {
+                let id = ExprId(index as u32);
+                if self.lazy.begins(number, id) {
+                    let context = self.context();
+                    if context.parts.is_empty() {
+                        context.parts.push(Vec::new());
+                    }
+                    let part = context.parts.len() as u32;
+                    context.parts.push(Vec::new());
+                    context.open.push(part);
+                }
+                self.expr(id);
+            }
+        }
+    }
+
+    fn enter(&mut self, role: Role, own: &FxHashMap<FnId, BinderId>) {
+        match role {
+            Role::Arm(expr, number, _) => {
+                let place = self.place(expr);
+                if number == 0 {
+                    self.choose(expr, place);
+                }
+                self.draft(What::Arm(number), None, &[], place);
+            }
+            Role::Body(at, _) => {
+                let unit = self.unit as u32;
+                let own = own.get(&at).map(|&binder| Binding { unit, binder });
+                self.contexts.push(Context { own, ..Context::default() });
+                let body = self.view.body.clone();
+                for &binder in &body.units[self.unit].fns[at.index()].params {
+                    self.param(Binding { unit, binder });
+                }
+            }
+        }
+    }
+
+    /// Begins a choice: evaluates nothing, the value that decides is there.
+    fn choose(&mut self, expr: ExprId, place: TextRange) {
+        let body = self.view.body.clone();
+        let unit = &body.units[self.unit];
+        let (on, tests) = match unit.expr(expr) {
+            Expr::If { cond, .. } => (*cond, None),
+            Expr::Match(at) => {
+                let data = &unit.matches[at.index()];
+                let tests = data.arms.iter().map(|arm| self.test(&arm.pattern)).collect();
+                (data.scrutinee, Some(tests))
+            }
+            _ => return,
+        };
+        let on = self.use_of(on);
+        let value = self.context().reg();
+        self.choices.push(value);
+        self.draft(What::Choose(tests), Some(value), &[on], place);
+    }
+
+    /// A pattern, its variables in registers.
+    fn test(&mut self, pattern: &Pattern) -> Test {
+        match &pattern.kind {
+            PatternKind::Wildcard => Test::Any,
+            PatternKind::Var(binder) => {
+                let var = Binding { unit: self.unit as u32, binder: *binder };
+                let context = self.context();
+                let reg = context.reg();
+                context.vars.insert(var, reg);
+                Test::Keep(reg)
+            }
+            PatternKind::Constructor(name, fields) => {
+                let fields = fields.iter().map(|field| self.test(field)).collect();
+                Test::Data(name.clone(), fields)
+            }
+            PatternKind::Tuple(fields) => {
+                Test::Tuple(fields.iter().map(|field| self.test(field)).collect())
+            }
+        }
+    }
+
+    fn leave(&mut self, role: Role) {
+        match role {
+            Role::Arm(expr, number, region) => {
+                let place = self.place(region.result);
+                let result = self.use_of(region.result);
+                if let Some(&value) = self.choices.last() {
+                    // What was just computed goes to the result of the choice at once.
+                    match self.context().last() {
+                        Some(Draft { what: What::Do(_), dst: Some(dst), .. }) if *dst == result => {
+                            *dst = value;
+                        }
+                        _ => self.emit(Op::Move, Some(value), &[result], place),
+                    }
+                }
+                let body = self.view.body.clone();
+                let unit = &body.units[self.unit];
+                let arms = match unit.expr(expr) {
+                    Expr::Match(at) => unit.matches[at.index()].arms.len(),
+                    _ => 2,
+                };
+                if number as usize + 1 == arms {
+                    self.draft(What::End, None, &[], place);
+                    if let Some(value) = self.choices.pop() {
+                        self.operands[expr.index()] = Operand::Reg(value);
+                    }
+                }
+            }
+            Role::Body(at, region) => {
+                let place = self.place(region.result);
+                let result = self.use_of(region.result);
+                self.emit(Op::Return, None, &[result], place);
+                if let Some(context) = self.contexts.pop() {
+                    let captures = context.captures.iter().map(|(var, _)| *var).collect();
+                    let proc = self.finish(context);
+                    self.procs.insert(at, (proc, captures));
+                }
+            }
+        }
+    }
+
+    /// The register of an expression.
+    fn use_of(&mut self, expr: ExprId) -> Reg {
+        let operand = self.operands.get(expr.index()).cloned().unwrap_or(Operand::None);
+        let place = self.place(expr);
+        self.register(operand, place)
+    }
+
+    fn register(&mut self, operand: Operand, place: TextRange) -> Reg {
+        match operand {
+            Operand::Reg(reg) => reg,
+            Operand::Global(number) => {
+                let dst = self.context().reg();
+                let function = Value::closure(Callable::Global(number), Vec::new());
+                self.emit(Op::Const(function), Some(dst), &[], place);
+                dst
+            }
+            Operand::None => {
+                let message = "this expression has no value, because it has errors".into();
+                self.register(Operand::Missing(FaultKind::Untyped, message), place)
+            }
+            Operand::Missing(kind, message) => {
+                let dst = self.context().reg();
+                self.emit(Op::Fault(kind, message), Some(dst), &[], place);
+                dst
+            }
+        }
+    }
+
+    /// The register of a variable, forced if it is lazy, captured if it is bound further out.
+    fn variable(&mut self, var: Var, place: TextRange) -> Reg {
+        let level = self.contexts.len().saturating_sub(1);
+        self.variable_at(level, var, place)
+    }
+
+    fn variable_at(&mut self, level: usize, var: Var, place: TextRange) -> Reg {
+        // Out to where the variable is bound, then in again: each function takes it from the next.
+        let knows = |context: &Context| context.vars.contains_key(&var) || context.own == Some(var);
+        let home = (0..=level).rev().find(|&at| self.contexts.get(at).is_some_and(knows));
+        for at in home.unwrap_or(0) + 1..=level {
+            let context = &mut self.contexts[at];
+            let reg = context.reg();
+            context.vars.insert(var, reg);
+            context.captures.push((var, reg));
+        }
+        let context = &mut self.contexts[level];
+        let (what, dst) = match context.vars.get(&var) {
+            Some(&reg) => match context.lazies.get(&reg) {
+                Some(&part) => (What::Force(part), reg),
+                None => return reg,
+            },
+            None if context.own == Some(var) => (What::Do(Op::Own), context.reg()),
+            None => {
+                let message = "this variable has no value here".into();
+                (What::Do(Op::Fault(FaultKind::Missing, message)), context.reg())
+            }
+        };
+        context.emit(Draft { what, dst: Some(dst), args: SmallVec::new(), place });
+        dst
+    }
+
+    fn expr(&mut self, id: ExprId) {
+        let body = self.view.body.clone();
+        let unit = &body.units[self.unit];
+        let place = self.place(id);
+        let number = self.unit as u32;
+        let operand = match unit.expr(id) {
+            Expr::Missing
+            | Expr::Condition(_)
+            | Expr::EnterFn(_)
+            | Expr::EnterMatch(_)
+            | Expr::Declare(_) => return,
+            // The value is in the register of the choice.
+            Expr::If { .. } => return,
+            Expr::Match(at) => {
+                if unit.matches[at.index()].arms.is_empty() {
+                    let message = "this `match` has no arms".into();
+                    Operand::Missing(FaultKind::NoArm, message)
+                } else {
+                    return;
+                }
+            }
+            Expr::Bind { binder, value } => {
+                let var = Binding { unit: number, binder: *binder };
+                self.bind(var, *value, place);
+                return;
+            }
+            Expr::Literal(literal) => {
+                let ty = self.view.unit_types(self.unit).expr(id);
+                match literal::tensor(literal, ty) {
+                    Some(tensor) => self.value(Op::Const(tensor.into()), &[], place),
+                    None => no_tensors(ty),
+                }
+            }
+            Expr::Filled(filled) => match literal::filled(filled) {
+                Ok(tensor) => self.value(Op::Const(tensor.into()), &[], place),
+                Err(message) => Operand::Missing(FaultKind::Missing, message.into()),
+            },
+            Expr::Bound(binder) => {
+                let var = Binding { unit: number, binder: *binder };
+                Operand::Reg(self.variable(var, place))
+            }
+            Expr::Free(free) => match self.view.scopes.get(self.unit, *free) {
+                Some(var) => Operand::Reg(self.variable(var, place)),
+                None => Operand::None,
+            },
+            Expr::Dotted { whole, tuple, index } => match self.view.scopes.get(self.unit, *whole) {
+                Some(var) => Operand::Reg(self.variable(var, place)),
+                None => {
+                    let tuple = self.use_of(*tuple);
+                    self.value(Op::Proj(*index), &[tuple], place)
+                }
+            },
+            Expr::Global(name) => match self.link.global(name) {
+                Some(global) => Operand::Global(global),
+                None => Operand::Missing(
+                    FaultKind::Missing,
+                    format!("there is no definition of `{name}` that could be run").into(),
+                ),
+            },
+            Expr::Name(name) => self.named(name, place),
+            Expr::Meta(meta) => match self.link.constant(&meta.key, meta.index) {
+                Some(constant) => self.value(Op::Meta(constant), &[], place),
+                None => Operand::Missing(
+                    FaultKind::Missing,
+                    format!(
+                        "`meta[{}][{}]` is not in the module's metadata section",
+                        meta.key, meta.index
+                    )
+                    .into(),
+                ),
+            },
+            Expr::Tuple(fields) => {
+                let fields: SmallVec<[Reg; 4]> = fields.iter().map(|&f| self.use_of(f)).collect();
+                self.value(Op::Tuple, &fields, place)
+            }
+            Expr::Proj { tuple, index } => {
+                let tuple = self.use_of(*tuple);
+                self.value(Op::Proj(*index), &[tuple], place)
+            }
+            Expr::Call(call) => self.call(id, *call, place),
+            Expr::Fn(at) => match self.procs.remove(at) {
+                Some((proc, captures)) => {
+                    let captured: SmallVec<[Reg; 4]> =
+                        captures.iter().map(|&var| self.variable(var, place)).collect();
+                    self.value(Op::Closure(Callable::Proc(proc)), &captured, place)
+                }
+                None => Operand::None,
+            },
+            Expr::RefNew(value) => {
+                let value = self.use_of(*value);
+                self.value(Op::RefNew, &[value], place)
+            }
+            Expr::RefRead(reference) => {
+                let reference = self.use_of(*reference);
+                self.value(Op::RefRead, &[reference], place)
+            }
+            Expr::RefWrite(reference, value) => {
+                let (reference, value) = (self.use_of(*reference), self.use_of(*value));
+                self.value(Op::RefWrite, &[reference, value], place)
+            }
+        };
+        self.operands[id.index()] = operand;
+    }
+
+    fn bind(&mut self, var: Var, value: ExprId, place: TextRange) {
+        let reg = self.use_of(value);
+        let lazy = self.lazy.is(var);
+        let observed = self.observed && self.contexts.len() == 1;
+        if observed {
+            let bound = Bound { unit: var.unit, binder: var.binder };
+            self.emit(Op::Bound(Arc::new(bound)), None, &[reg], place);
+        }
+        let context = self.context();
+        if !lazy {
+            context.vars.insert(var, reg);
+            return;
+        }
+        let dst = context.reg();
+        let args = SmallVec::from_slice(&[reg]);
+        context.emit(Draft { what: What::Do(Op::Move), dst: Some(dst), args, place });
+        if let Some(part) = context.open.pop() {
+            context.lazies.insert(dst, part);
+        }
+        context.vars.insert(var, dst);
+    }
+
+    /// An operator or a constructor by its name.
+    fn named(&mut self, name: &Name, place: TextRange) -> Operand {
+        if let Some((_, constructor)) = self.view.types.constructor(name) {
+            let fields = constructor.fields.len();
+            if fields == 0 {
+                return self.value(Op::Construct(name.clone()), &[], place);
+            }
+            let function = Callable::Constructor(name.clone());
+            return self.value(Op::Const(Value::closure(function, Vec::new())), &[], place);
+        }
+        match operators::find(name).or_else(|| operators::alias(name)) {
+            Some(operator) => {
+                let function = Value::closure(Callable::Operator(operator), Vec::new());
+                self.value(Op::Const(function), &[], place)
+            }
+            None => Operand::None,
+        }
+    }
+
+    fn call(&mut self, id: ExprId, call: CallId, place: TextRange) -> Operand {
+        let body = self.view.body.clone();
+        let data = body.units[self.unit].call(call);
+        let constructor = |name: &str| self.view.types.constructor(name).is_some();
+        match &data.callee {
+            Callee::Operator(operator) if constructor(operator.name) => {
+                let args = self.args(data);
+                self.value(Op::Construct(operator.name.into()), &args, place)
+            }
+            Callee::Operator(operator) => {
+                let attrs = match self.attrs(data) {
+                    Ok(attrs) => attrs,
+                    Err(operand) => return operand,
+                };
+                let args = self.args(data);
+                let result = self.view.unit_types(self.unit).expr(id).clone();
+                let site = Site { operator, attrs, result };
+                self.value(Op::Operator(Arc::new(site)), &args, place)
+            }
+            Callee::Name(name) if constructor(name) => {
+                let args = self.args(data);
+                self.value(Op::Construct(name.clone()), &args, place)
+            }
+            Callee::Name(_) => Operand::None,
+            Callee::Expr(callee) => match self.operands.get(callee.index()).cloned() {
+                Some(Operand::Global(global)) => {
+                    let args = self.args(data);
+                    self.value(Op::CallGlobal { global, tail: false }, &args, place)
+                }
+                _ => {
+                    let mut args: SmallVec<[Reg; 4]> = SmallVec::new();
+                    args.push(self.use_of(*callee));
+                    args.extend(self.args(data));
+                    self.value(Op::Call { tail: false }, &args, place)
+                }
+            },
+        }
+    }
+
+    fn args(&mut self, data: &CallData) -> SmallVec<[Reg; 4]> {
+        data.args.iter().map(|&arg| self.use_of(arg)).collect()
+    }
+
+    /// The attributes of a call, with what stands in the metadata section looked up.
+    fn attrs(&self, data: &CallData) -> Result<Attrs, Operand> {
+        let metadata = self.link.metadata();
+        if !data.trusted {
+            return Err(Operand::None);
+        }
+        if let Some((key, index)) = &data.meta_attrs {
+            let found = metadata.map_or(MetaEntry::NoSection, |data| data.attrs(key, *index));
+            return match found {
+                MetaEntry::Found(attrs) => Ok(attrs),
+                _ => Err(not_there(key, *index)),
+            };
+        }
+        if let Callee::Operator(operator) = &data.callee
+            && operator.detached
+            && data.written.is_empty()
+        {
+            return Ok(Attrs::none());
+        }
+        let attrs = &data.attrs;
+        let Some(schema) = attrs.schema().filter(|_| attrs.values().iter().any(has_meta)) else {
+            return Ok(attrs.clone());
+        };
+        let values: Result<Vec<AttrValue>, Operand> =
+            attrs.values().iter().map(|value| look_up(metadata, value)).collect();
+        Ok(Attrs::new(schema, values?))
+    }
+}
+
+fn has_meta(value: &AttrValue) -> bool {
+    match value {
+        AttrValue::Meta { .. } => true,
+        AttrValue::List(values) => values.iter().any(has_meta),
+        _ => false,
+    }
+}
+
+fn look_up(metadata: Option<&Metadata>, value: &AttrValue) -> Result<AttrValue, Operand> {
+    match value {
+        AttrValue::Meta { key, index } => match metadata.map(|data| data.value(key, *index)) {
+            Some(MetaEntry::Found(value)) => Ok(value),
+            _ => Err(not_there(key, *index)),
+        },
+        AttrValue::List(values) => {
+            let values: Result<Vec<AttrValue>, Operand> =
+                values.iter().map(|value| look_up(metadata, value)).collect();
+            Ok(AttrValue::List(values?.into()))
+        }
+        other => Ok(other.clone()),
+    }
+}
+
+fn not_there(key: &str, index: u32) -> Operand {
+    let message = format!("`meta[{key}][{index}]` is not in the module's metadata section");
+    Operand::Missing(FaultKind::Missing, message.into())
+}
+
+fn no_tensors(ty: &types::Type) -> Operand {
+    let message = format!("a value of the type {ty} cannot be computed with here");
+    Operand::Missing(FaultKind::Missing, message.into())
+}

@@ -1,0 +1,187 @@
+//! Graph bindings that not every way through a body needs.
+//!
+//! `%0 = e;` stands for `e` wherever `%0` is used, and is evaluated at most once. Where what
+//! follows needs it in any case it is evaluated in its place; otherwise on its first use, so that
+//! a recursion behind an `if` ends, and so that a variable bound in one branch and used in
+//! another, as TVM prints them, has its value in both.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use semantics::{
+    View,
+    body::{BinderKind, Expr, ExprId, Region, Unit},
+    scope::Binding,
+};
+
+/// Which graph bindings wait until they are used.
+pub(super) struct Lazy {
+    vars: FxHashSet<Binding>,
+    /// Where the expressions begin that they stand for.
+    starts: FxHashSet<(usize, ExprId)>,
+}
+
+/// A graph binding.
+struct Graph {
+    var: Binding,
+    region: u32,
+    /// The statement's expressions: unit, first, the step that binds.
+    stretch: (usize, u32, u32),
+    /// The graph binding whose expression it stands in.
+    outer: Option<usize>,
+    uses: Vec<(u32, Option<usize>)>,
+}
+
+impl Lazy {
+    pub(super) fn of(view: &View<'_>) -> Lazy {
+        let mut regions = vec![0u32];
+        let mut graphs: Vec<Graph> = Vec::new();
+        let mut known: FxHashMap<Binding, usize> = FxHashMap::default();
+        for (number, unit) in view.body.units.iter().enumerate() {
+            let firsts = firsts(unit);
+            // Regions by where they begin and end; statements by where they begin.
+            let mut inside: Vec<(u32, u32)> = vec![(0, u32::MAX)];
+            let begins = region_starts(unit);
+            let mut opening: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+            for (at, expr) in unit.exprs.iter().enumerate() {
+                if let Expr::Bind { binder, value } = expr
+                    && unit.binder(*binder).kind == BinderKind::Graph
+                {
+                    opening.entry(firsts[value.index()]).or_default().push(at as u32);
+                }
+            }
+            let mut open: Vec<(usize, u32)> = Vec::new();
+            for (at, expr) in unit.exprs.iter().enumerate() {
+                let at = at as u32;
+                while inside.last().is_some_and(|&(_, end)| end <= at) {
+                    inside.pop();
+                }
+                if let Some(&end) = begins.get(&at) {
+                    let parent = inside.last().map_or(0, |&(region, _)| region);
+                    regions.push(parent);
+                    inside.push((regions.len() as u32 - 1, end));
+                }
+                let region = inside.last().map_or(0, |&(region, _)| region);
+                for &bind in opening.get(&at).into_iter().flatten().rev() {
+                    let Expr::Bind { binder, .. } = unit.exprs[bind as usize] else { continue };
+                    let var = Binding { unit: number as u32, binder };
+                    let outer = open.last().map(|&(graph, _)| graph);
+                    known.insert(var, graphs.len());
+                    open.push((graphs.len(), bind));
+                    let stretch = (number, at, bind);
+                    graphs.push(Graph { var, region, stretch, outer, uses: Vec::new() });
+                }
+                while open.last().is_some_and(|&(_, bind)| bind <= at) {
+                    open.pop();
+                }
+                let used = match expr {
+                    Expr::Bound(binder) => Some(Binding { unit: number as u32, binder: *binder }),
+                    Expr::Free(free) | Expr::Dotted { whole: free, .. } => {
+                        view.scopes.get(number, *free)
+                    }
+                    _ => None,
+                };
+                if let Some(&graph) = used.and_then(|var| known.get(&var)) {
+                    graphs[graph].uses.push((region, open.last().map(|&(graph, _)| graph)));
+                }
+            }
+        }
+        let mut lazy = vec![false; graphs.len()];
+        for at in (0..graphs.len()).rev() {
+            let graph = &graphs[at];
+            let within = |mut region: u32| {
+                while region > graph.region {
+                    region = regions[region as usize];
+                }
+                region == graph.region
+            };
+            // A use in the expression of a binding that waits, waits.
+            let certain = |&(region, mut inner): &(u32, Option<usize>)| {
+                while let Some(outer) = inner {
+                    let (unit, first, bind) = graphs[outer].stretch;
+                    let (own, from, _) = graph.stretch;
+                    if unit == own && first <= from && from <= bind {
+                        break;
+                    }
+                    if lazy[outer] {
+                        return false;
+                    }
+                    inner = graphs[outer].outer;
+                }
+                region == graph.region
+            };
+            lazy[at] = !(graph.uses.iter().all(|&(region, _)| within(region))
+                && graph.uses.iter().any(certain));
+        }
+        let waiting = || graphs.iter().zip(&lazy).filter(|(_, lazy)| **lazy).map(|(g, _)| g);
+        Lazy {
+            vars: waiting().map(|graph| graph.var).collect(),
+            starts: waiting().map(|g| (g.stretch.0, ExprId(g.stretch.1))).collect(),
+        }
+    }
+
+    /// Whether a variable waits until it is used.
+    pub(super) fn is(&self, var: Binding) -> bool {
+        self.vars.contains(&var)
+    }
+
+    /// Whether the expression of a binding that waits begins here.
+    pub(super) fn begins(&self, unit: usize, expr: ExprId) -> bool {
+        self.starts.contains(&(unit, expr))
+    }
+}
+
+/// Where each region begins, with its end.
+fn region_starts(unit: &Unit) -> FxHashMap<u32, u32> {
+    let mut starts = FxHashMap::default();
+    let mut add = |region: &Region| {
+        starts.insert(region.start, region.end);
+    };
+    for expr in &unit.exprs {
+        match expr {
+            Expr::If { then, otherwise, .. } => {
+                add(then);
+                add(otherwise);
+            }
+            Expr::Match(at) => {
+                unit.matches[at.index()].arms.iter().for_each(|arm| add(&arm.body));
+            }
+            Expr::Fn(at) => {
+                unit.fns[at.index()].body.iter().for_each(&mut add);
+            }
+            _ => {}
+        }
+    }
+    starts
+}
+
+/// The first expression that is evaluated for each expression.
+fn firsts(unit: &Unit) -> Vec<u32> {
+    let mut firsts: Vec<u32> = Vec::with_capacity(unit.exprs.len());
+    for (at, expr) in unit.exprs.iter().enumerate() {
+        let of = |id: &ExprId| firsts.get(id.index()).copied().unwrap_or(at as u32);
+        let all = |ids: &[ExprId]| ids.iter().map(of).min().unwrap_or(at as u32);
+        let first = match expr {
+            Expr::Tuple(fields) => all(fields),
+            Expr::Proj { tuple, .. } | Expr::Dotted { tuple, .. } => of(tuple),
+            Expr::Call(call) => {
+                let data = unit.call(*call);
+                let callee = match &data.callee {
+                    semantics::body::Callee::Expr(callee) => of(callee),
+                    _ => at as u32,
+                };
+                all(&data.args).min(callee)
+            }
+            Expr::If { cond, .. } | Expr::Condition(cond) => of(cond),
+            Expr::Match(id) => of(&unit.matches[id.index()].scrutinee),
+            Expr::Fn(id) => match unit.fns[id.index()].body {
+                // The step that brings the parameters into scope.
+                Some(body) => body.start.saturating_sub(1),
+                None => at as u32,
+            },
+            Expr::RefNew(value) | Expr::RefRead(value) => of(value),
+            Expr::RefWrite(reference, value) => of(reference).min(of(value)),
+            _ => at as u32,
+        };
+        firsts.push(first.min(at as u32));
+    }
+    firsts
+}

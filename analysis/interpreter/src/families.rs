@@ -1,0 +1,63 @@
+//! The kernels, family by family.
+
+mod annotation;
+mod broadcast;
+mod create;
+mod dynamic;
+mod elementwise;
+mod image;
+mod index;
+mod layouts;
+mod nn_conv;
+mod nn_conv_contrib;
+mod nn_dense;
+mod nn_layout;
+mod nn_norm;
+mod nn_pool;
+mod qnn;
+mod random;
+mod reduce;
+mod shape;
+mod sort;
+mod sparse;
+mod vision;
+
+use crate::kernel::Kernel;
+
+pub(crate) use elementwise::converted;
+
+/// What the families have in common.
+mod prelude {
+    pub(crate) use crate::{
+        fault::Fault,
+        kernel::{Call, Kernel, Outcome, kernel},
+        value::{Array, Element, Tensor, Value, each_dtype},
+    };
+    pub(crate) use types::DataType;
+}
+
+pub(crate) static FAMILIES: &[&[Kernel]] = &[
+    annotation::KERNELS,
+    broadcast::KERNELS,
+    create::KERNELS,
+    dynamic::KERNELS,
+    elementwise::KERNELS,
+    image::KERNELS,
+    index::GATHER,
+    index::SCATTER,
+    index::SEQUENCE,
+    index::SLICE,
+    nn_conv::KERNELS,
+    nn_conv_contrib::KERNELS,
+    nn_dense::KERNELS,
+    nn_layout::KERNELS,
+    nn_norm::KERNELS,
+    nn_pool::KERNELS,
+    qnn::KERNELS,
+    random::KERNELS,
+    reduce::KERNELS,
+    shape::KERNELS,
+    sort::KERNELS,
+    sparse::KERNELS,
+    vision::KERNELS,
+];

@@ -1,0 +1,401 @@
+//! Operators that treat each element by itself.
+
+use half::{bf16, f16};
+use rayon::prelude::*;
+
+use super::prelude::*;
+
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("abs", |c| signed(c, |x| x.wrapping_abs(), f64::abs)),
+    kernel("negative", |c| signed(c, |x| x.wrapping_neg(), |x| -x)),
+    kernel("sign", |c| signed(c, |x| x.signum(), sign)),
+    kernel("ceil", |c| signed(c, |x| x, f64::ceil)),
+    kernel("floor", |c| signed(c, |x| x, f64::floor)),
+    kernel("trunc", |c| signed(c, |x| x, f64::trunc)),
+    // Halves go to the even neighbour, as the rounding mode of the machine has it.
+    kernel("round", |c| signed(c, |x| x, f64::round_ties_even)),
+    kernel("exp", |c| float(c, f32::exp, f64::exp)),
+    kernel("log", |c| float(c, f32::ln, f64::ln)),
+    kernel("log2", |c| float(c, f32::log2, f64::log2)),
+    kernel("log10", |c| float(c, f32::log10, f64::log10)),
+    kernel("sqrt", |c| float(c, f32::sqrt, f64::sqrt)),
+    kernel("rsqrt", |c| float(c, |x| 1.0 / x.sqrt(), |x| 1.0 / x.sqrt())),
+    kernel("sigmoid", |c| float(c, |x| 1.0 / (1.0 + (-x).exp()), |x| 1.0 / (1.0 + (-x).exp()))),
+    kernel("sin", |c| float(c, f32::sin, f64::sin)),
+    kernel("cos", |c| float(c, f32::cos, f64::cos)),
+    kernel("tan", |c| float(c, f32::tan, f64::tan)),
+    kernel("sinh", |c| float(c, f32::sinh, f64::sinh)),
+    kernel("cosh", |c| float(c, f32::cosh, f64::cosh)),
+    kernel("tanh", |c| float(c, f32::tanh, f64::tanh)),
+    kernel("asin", |c| float(c, f32::asin, f64::asin)),
+    kernel("acos", |c| float(c, f32::acos, f64::acos)),
+    kernel("atan", |c| float(c, f32::atan, f64::atan)),
+    kernel("asinh", |c| float(c, f32::asinh, f64::asinh)),
+    kernel("acosh", |c| float(c, f32::acosh, f64::acosh)),
+    kernel("atanh", |c| float(c, f32::atanh, f64::atanh)),
+    kernel("erf", |c| float(c, |x| erf(f64::from(x)) as f32, erf)),
+    kernel("fast_exp", |c| float(c, f32::exp, f64::exp)),
+    kernel("fast_tanh", |c| float(c, f32::tanh, f64::tanh)),
+    kernel("fast_erf", |c| float(c, |x| erf(f64::from(x)) as f32, erf)),
+    kernel("isnan", |c| test(c, f64::is_nan)),
+    kernel("isfinite", |c| test(c, f64::is_finite)),
+    kernel("isinf", |c| test(c, f64::is_infinite)),
+    kernel("logical_not", logical_not),
+    kernel("bitwise_not", bitwise_not),
+    kernel("nn.relu", |c| signed(c, |x| x.max(0), relu)),
+    kernel("nn.leaky_relu", leaky_relu),
+    kernel("clip", clip),
+    kernel("fixed_point_multiply", fixed_point_multiply),
+    kernel("copy", same),
+    kernel("cast", |c| {
+        let dtype = c.attrs().dtype("dtype");
+        cast(c, dtype)
+    }),
+    kernel("cast_like", |c| {
+        let dtype = c.tensor(1)?.dtype();
+        cast(c, dtype)
+    }),
+    kernel("reinterpret", reinterpret),
+    kernel("hardswish", |c| {
+        let f = |x: f64| x * ((x + 3.0).clamp(0.0, 6.0) / 6.0);
+        float(c, move |x| f(f64::from(x)) as f32, f)
+    }),
+    kernel("invert_permutation", invert_permutation),
+    kernel("zeros_like", |c| fill_like(c, 0)),
+    kernel("ones_like", |c| fill_like(c, 1)),
+    kernel("fixed_point_multiply_per_axis", multiply_per_axis),
+];
+
+/// How many elements are worth a thread of their own.
+pub(super) const PARALLEL: usize = 1 << 15;
+
+/// The first argument as it is.
+fn same(call: &mut Call<'_>) -> Outcome {
+    Ok(call.take(0))
+}
+
+/// Each element replaced by `f` of it, in place if nobody else holds the array.
+pub(super) fn map<T: Element>(mut array: Array<T>, f: impl Fn(T) -> T + Sync + Send) -> Tensor {
+    let shape = array.shape().to_vec();
+    if !array.is_unique() {
+        let elements: Vec<T> = match array.as_slice() {
+            Some(elements) if elements.len() > PARALLEL => {
+                elements.par_iter().map(|&x| f(x)).collect()
+            }
+            _ => array.iter().map(|&x| f(x)).collect(),
+        };
+        if let Some(tensor) = T::tensor(&shape, elements) {
+            return tensor;
+        }
+    }
+    match array.as_slice_mut() {
+        Some(elements) if elements.len() > PARALLEL => {
+            elements.par_chunks_mut(PARALLEL / 4).for_each(|part| {
+                part.iter_mut().for_each(|x| *x = f(*x));
+            });
+        }
+        _ => array.iter_mut().for_each(|x| *x = f(*x)),
+    }
+    T::wrap(array)
+}
+
+/// An operator on floating point numbers. Half precision goes through single precision.
+fn float(
+    call: &mut Call<'_>,
+    single: impl Fn(f32) -> f32 + Sync + Send,
+    double: impl Fn(f64) -> f64 + Sync + Send,
+) -> Outcome {
+    Ok(match call.take_tensor(0)? {
+        Tensor::F32(x) => map(x, single),
+        Tensor::F64(x) => map(x, double),
+        Tensor::F16(x) => map(x, |x| f16::from_f32(single(x.to_f32()))),
+        Tensor::BF16(x) => map(x, |x| bf16::from_f32(single(x.to_f32()))),
+        other => each_dtype!(other, x => map(x, |x| {
+            <T as Element>::from_f64(double(Element::to_f64(x)))
+        })),
+    }
+    .into())
+}
+
+/// An operator on numbers of any kind: `integer` for signed integers, which wrap, `number` for
+/// floating point. Unsigned integers go through 64 bits.
+fn signed(
+    call: &mut Call<'_>,
+    integer: impl Fn(i64) -> i64 + Sync + Send,
+    number: impl Fn(f64) -> f64 + Sync + Send,
+) -> Outcome {
+    Ok(match call.take_tensor(0)? {
+        Tensor::F32(x) => map(x, |x| number(f64::from(x)) as f32),
+        Tensor::F64(x) => map(x, number),
+        Tensor::F16(x) => map(x, |x| f16::from_f64(number(x.to_f64()))),
+        Tensor::BF16(x) => map(x, |x| bf16::from_f64(number(x.to_f64()))),
+        // What is above the range of `i64` is no negative number.
+        Tensor::U64(x) => map(x, |x| match i64::try_from(x) {
+            Ok(small) => integer(small) as u64,
+            Err(_) => x,
+        }),
+        other => each_dtype!(other, x => map(x, |x| {
+            <T as Element>::from_i64(integer(Element::to_i64(x)))
+        })),
+    }
+    .into())
+}
+
+fn sign(x: f64) -> f64 {
+    match x {
+        x if x > 0.0 => 1.0,
+        x if x < 0.0 => -1.0,
+        _ => 0.0,
+    }
+}
+
+/// NaN stays NaN only where it stands first: `max(x, 0)` in TVM gives 0 for it.
+fn relu(x: f64) -> f64 {
+    if x > 0.0 { x } else { 0.0 }
+}
+
+/// The error function, to the last few bits: a series near 0, a continued fraction further out.
+pub(super) fn erf(x: f64) -> f64 {
+    let a = x.abs();
+    if a.is_nan() {
+        return x;
+    }
+    let value = if a < 2.5 {
+        let (mut term, mut sum, mut n) = (a, a, 0.0);
+        while term.abs() > sum * 1e-17 && n < 200.0 {
+            n += 1.0;
+            term *= -a * a / n;
+            sum += term / (2.0 * n + 1.0);
+        }
+        sum * std::f64::consts::FRAC_2_SQRT_PI
+    } else if a < 6.0 {
+        let mut fraction = 0.0;
+        for k in (1..=60).rev() {
+            fraction = f64::from(k) / 2.0 / (a + fraction);
+        }
+        1.0 - (-a * a).exp() / ((a + fraction) * std::f64::consts::PI.sqrt())
+    } else {
+        1.0
+    };
+    value.copysign(x)
+}
+
+fn test(call: &mut Call<'_>, f: impl Fn(f64) -> bool) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let truths = each_dtype!(tensor, x => x.iter().map(|&x| f(Element::to_f64(x))).collect());
+    call.build(tensor.shape(), truths)
+}
+
+fn logical_not(call: &mut Call<'_>) -> Outcome {
+    Ok(match call.take_tensor(0)? {
+        Tensor::Bool(x) => map(x, |x| !x),
+        other => each_dtype!(other, x => map(x, |x| {
+            <T as Element>::from_i64(i64::from(Element::to_f64(x) == 0.0))
+        })),
+    }
+    .into())
+}
+
+fn bitwise_not(call: &mut Call<'_>) -> Outcome {
+    Ok(match call.take_tensor(0)? {
+        Tensor::Bool(x) => map(x, |x| !x),
+        other => each_dtype!(other, x => map(x, |x| {
+            <T as Element>::from_i64(!Element::to_i64(x))
+        })),
+    }
+    .into())
+}
+
+fn leaky_relu(call: &mut Call<'_>) -> Outcome {
+    let alpha = call.float("alpha")?;
+    signed(
+        call,
+        |x| if x > 0 { x } else { (x as f64 * alpha) as i64 },
+        |x| if x > 0.0 { x } else { x * alpha },
+    )
+}
+
+fn clip(call: &mut Call<'_>) -> Outcome {
+    let (low, high) = (call.float("a_min")?, call.float("a_max")?);
+    Ok(match call.take_tensor(0)? {
+        Tensor::F32(x) => {
+            let (low, high) = (low as f32, high as f32);
+            map(x, |x| x.min(high).max(low))
+        }
+        other => {
+            // The bounds are cast to the data type first, and saturate.
+            each_dtype!(other, x => {
+                let (low, high) = (<T as Element>::from_f64(low), <T as Element>::from_f64(high));
+                map(x, |x| {
+                    let x = if x < high { x } else { high };
+                    if x > low { x } else { low }
+                })
+            })
+        }
+    }
+    .into())
+}
+
+/// `x * multiplier * 2^(shift - 31)`, rounded to the nearest.
+pub(super) fn multiply_fixed(x: i64, multiplier: i64, shift: i64) -> i64 {
+    let (left, right) = (shift.clamp(0, 62), (-shift).clamp(0, 62));
+    let total = 31 + right;
+    let product = (i128::from(x) << left) * i128::from(multiplier);
+    let rounded = (product + (1i128 << (total - 1))) >> total;
+    rounded as i64
+}
+
+fn fixed_point_multiply(call: &mut Call<'_>) -> Outcome {
+    let (multiplier, shift) = (call.int("multiplier")?, call.int("shift")?);
+    signed(call, |x| multiply_fixed(x, multiplier, shift), |x| x)
+}
+
+/// A tensor in another data type.
+fn cast(call: &mut Call<'_>, dtype: DataType) -> Outcome {
+    let tensor = call.take_tensor(0)?;
+    match converted(tensor, dtype) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+/// Floating point numbers are cut toward zero as the machine does it: into small integers by way
+/// of 32 bits, of which the lower ones are kept; what has no integer becomes the least one.
+/// Integers keep their lower bits. What is not 0 is true.
+pub(crate) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
+    if tensor.dtype() == dtype {
+        return Some(tensor);
+    }
+    let shape = tensor.shape().to_vec();
+    let like = Tensor::zeros(dtype, &[])?;
+    let from_float = tensor.dtype().is_float() || tensor.dtype().is_bfloat();
+    let to_float = dtype.is_float() || dtype.is_bfloat();
+    macro_rules! each {
+        ($f:expr) => {
+            each_dtype!(&tensor, array => {
+                let elements: Vec<_> = match array.as_slice() {
+                    Some(elements) if elements.len() > PARALLEL => {
+                        elements.par_iter().map(|&x| $f(x)).collect()
+                    }
+                    _ => array.iter().map(|&x| $f(x)).collect(),
+                };
+                elements
+            })
+        };
+    }
+    each_dtype!(like, _like => {
+        type To = T;
+        let elements: Vec<To> = if T::DTYPE.is_bool() {
+            each!(|x| <To as Element>::from_i64(i64::from(Element::to_f64(x) != 0.0)))
+        } else if to_float || from_float && dtype.is_uint() && dtype.bits > 32 {
+            each!(|x| <To as Element>::from_f64(Element::to_f64(x)))
+        } else if from_float && dtype.bits == 64 {
+            each!(|x| <To as Element>::from_i64(Element::to_f64(x) as i64))
+        } else if from_float && !(dtype.is_uint() && dtype.bits == 32) {
+            each!(|x| {
+                let x = Element::to_f64(x).trunc();
+                let within = x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX);
+                <To as Element>::from_i64(if within { x as i64 } else { i64::from(i32::MIN) })
+            })
+        } else {
+            each!(|x| <To as Element>::from_i64(Element::to_i64(x)))
+        };
+        T::tensor(&shape, elements)
+    })
+}
+
+/// The same bits as another data type of the same width.
+fn reinterpret(call: &mut Call<'_>) -> Outcome {
+    let dtype = call.attrs().dtype("dtype");
+    let tensor = call.tensor(0)?;
+    if tensor.dtype().bytes() != dtype.bytes() {
+        return Err(call.fault(format_args!("{} and {dtype} differ in width", tensor.dtype())));
+    }
+    macro_rules! bytes {
+        ($($variant:ident)*) => {
+            match tensor {
+                Tensor::Bool(array) => array.iter().map(|&x| u8::from(x)).collect(),
+                $(Tensor::$variant(array) => {
+                    array.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()
+                })*
+            }
+        };
+    }
+    let bytes = bytes!(I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64);
+    match Tensor::from_le_bytes(dtype, tensor.shape(), &bytes) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+fn invert_permutation(call: &mut Call<'_>) -> Outcome {
+    let numbers = call.numbers(0)?;
+    let mut out = vec![0i64; numbers.len()];
+    for (at, &to) in numbers.iter().enumerate() {
+        match usize::try_from(to).ok().and_then(|to| out.get_mut(to)) {
+            Some(slot) => *slot = at as i64,
+            None => return Err(call.fault(format_args!("index {to} is out of range"))),
+        }
+    }
+    let tensor = call.tensor(0)?;
+    match Tensor::from_i64s(tensor.dtype(), tensor.shape(), out) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(tensor.dtype()),
+    }
+}
+
+fn fill_like(call: &mut Call<'_>, number: i64) -> Outcome {
+    let tensor = call.tensor(0)?;
+    each_dtype!(tensor, array => {
+        let element = <T as Element>::from_i64(number);
+        Ok(T::wrap(Array::from_elem(array.raw_dim(), element)).into())
+    })
+}
+
+fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
+    let axes = call.ints("axes")?;
+    let (left, right) = (call.bool("is_lshift_required"), call.bool("is_rshift_required"));
+    let tensor = call.tensor(0)?;
+    let Tensor::I32(data) = tensor else { return call.unsupported(tensor.dtype()) };
+    let (factors, lefts, rights) = (call.numbers(1)?, call.numbers(2)?, call.numbers(3)?);
+    let shape = tensor.shape().to_vec();
+    let mut strides = vec![0usize; shape.len()];
+    let mut step = 1;
+    for &axis in axes.iter().rev() {
+        let axis = call.axis(axis, shape.len())?;
+        strides[axis] = step;
+        step *= shape[axis];
+    }
+    let shift = |of: &[i64], at: usize| of.get(at).copied().unwrap_or_default();
+    let out: Vec<i32> = data
+        .indexed_iter()
+        .map(|(index, &x)| {
+            let at: usize = (0..shape.len()).map(|axis| index[axis] * strides[axis]).sum();
+            let x = i128::from(x) << if left { shift(&lefts, at).clamp(0, 62) } else { 0 };
+            let total = 31 + if right { shift(&rights, at).clamp(0, 62) } else { 0 };
+            let product = x * i128::from(shift(&factors, at));
+            ((product + (1i128 << (total - 1))) >> total) as i32
+        })
+        .collect();
+    call.build(&shape, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_function() {
+        for (x, wanted) in [
+            (0.0, 0.0),
+            (0.5, 0.520_499_877_813_046_5),
+            (1.0, 0.842_700_792_949_714_9),
+            (2.0, 0.995_322_265_018_952_7),
+            (3.0, 0.999_977_909_503_001_4),
+            (-1.0, -0.842_700_792_949_714_9),
+            (7.0, 1.0),
+        ] {
+            assert!((erf(x) - wanted).abs() < 1e-14, "erf({x}) = {}", erf(x));
+        }
+    }
+}

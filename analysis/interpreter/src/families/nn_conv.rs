@@ -1,0 +1,342 @@
+//! Convolutions.
+//!
+//! Each is brought to one form: data `(batch, channels, spatial…)`, weight
+//! `(outputs, channels of a group, spatial…)`. A block of places is unfolded to the columns of a
+//! matrix, which the weight is multiplied by; a depthwise convolution walks along rows instead.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use rayon::prelude::*;
+
+use super::{
+    layouts,
+    nn_dense::{finish, out_dtype},
+    prelude::*,
+};
+use crate::gemm::{Gemm, each_sum_type, operand, sum_type};
+
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("nn.conv1d", |c| convolution(c, "NCW", "OIW")),
+    kernel("nn.conv2d", |c| convolution(c, "NCHW", "OIHW")),
+    kernel("nn.conv3d", |c| convolution(c, "NCDHW", "OIDHW")),
+    kernel("nn.contrib_conv2d_NCHWc", |c| convolution(c, "NCHW", "OIHW")),
+    kernel("nn.contrib_depthwise_conv2d_NCHWc", |c| convolution(c, "NCHW", "OIHW")),
+];
+
+/// How a window walks over one axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk {
+    /// The size of the data.
+    pub(super) size: usize,
+    /// The size of the window.
+    pub(super) window: usize,
+    /// From one window to the next.
+    pub(super) stride: usize,
+    /// From one element of the window to the next.
+    pub(super) dilation: usize,
+    /// What is added in front of the data.
+    pub(super) before: usize,
+    /// How many windows there are.
+    pub(super) count: usize,
+}
+
+impl Walk {
+    /// The elements of window `at` that meet data: from, to, and which data the first meets.
+    pub(super) fn inside(&self, at: usize) -> (usize, usize, usize) {
+        let start = at * self.stride;
+        let from = self.before.saturating_sub(start).div_ceil(self.dilation).min(self.window);
+        let room = (self.size + self.before).saturating_sub(start);
+        let to = room.div_ceil(self.dilation).min(self.window);
+        let first = (start + from * self.dilation).saturating_sub(self.before);
+        (from, to.max(from), first)
+    }
+}
+
+/// Padding in front of and behind each of `spatial` axes.
+pub(super) fn padding(call: &Call<'_>, spatial: usize) -> Result<Vec<(usize, usize)>, Fault> {
+    let values = call.ints("padding")?;
+    let size = |value: i64| usize::try_from(value).unwrap_or(0);
+    let pairs = match values.as_slice() {
+        [] => vec![(0, 0); spatial],
+        [all] => vec![(size(*all), size(*all)); spatial],
+        each if each.len() == spatial => each.iter().map(|&p| (size(p), size(p))).collect(),
+        both if both.len() == 2 * spatial => {
+            (0..spatial).map(|k| (size(both[k]), size(both[spatial + k]))).collect()
+        }
+        other => {
+            return Err(
+                call.fault(format_args!("`padding` has {} values for {spatial} axes", other.len()))
+            );
+        }
+    };
+    Ok(pairs)
+}
+
+/// Strides or dilations, each at least 1.
+pub(super) fn steps(call: &Call<'_>, name: &str, count: usize) -> Result<Vec<usize>, Fault> {
+    let values = call.ints_for(name, count)?;
+    Ok(values.iter().map(|&value| usize::try_from(value).unwrap_or(1).max(1)).collect())
+}
+
+fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &str) -> Outcome {
+    let dtype = out_dtype(call)?;
+    let data_layout = match call.str("data_layout") {
+        "" => plain_data.to_owned(),
+        written => written.to_owned(),
+    };
+    let weight_layout = call.str("kernel_layout").to_owned();
+    let out_layout = match call.str("out_layout") {
+        "" => data_layout.clone(),
+        written => written.to_owned(),
+    };
+    let data = layouts::convert(call, call.tensor(0)?, &data_layout, plain_data)?;
+    let weight = layouts::convert(call, call.tensor(1)?, &weight_layout, plain_weight)?;
+    let spatial = plain_data.len() - 2;
+    let (strides, dilations) =
+        (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
+    let padding = padding(call, spatial)?;
+    let groups = usize::try_from(call.int("groups").unwrap_or(1)).unwrap_or(1).max(1);
+    let out = convolve(call, &data, &weight, &strides, &dilations, &padding, groups, dtype)?;
+    Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
+}
+
+/// The convolution of plain layouts.
+#[expect(clippy::too_many_arguments, reason = "they are the parameters of a convolution")]
+pub(super) fn convolve(
+    call: &Call<'_>,
+    data: &Tensor,
+    weight: &Tensor,
+    strides: &[usize],
+    dilations: &[usize],
+    padding: &[(usize, usize)],
+    groups: usize,
+    dtype: DataType,
+) -> Result<Tensor, Fault> {
+    let (from, by) = (data.shape(), weight.shape());
+    let spatial = strides.len();
+    if from.len() != spatial + 2 || by.len() != spatial + 2 {
+        return Err(call.fault("the arguments have the wrong rank"));
+    }
+    let (batches, channels) = (from[0], from[1]);
+    let each = channels / groups;
+    // The weight of a depthwise convolution is (channels, outputs of each, …), with the outputs of
+    // one channel side by side; so is (outputs, 1, …).
+    let (outputs, inner) = match (by[0], by[1]) {
+        (rows, columns) if each == 1 => (rows * columns, 1),
+        pair => pair,
+    };
+    if each * groups != channels || inner != each || outputs % groups != 0 {
+        return Err(call.fault(format_args!(
+            "{channels} channels in {groups} groups do not meet a weight of shape {by:?}"
+        )));
+    }
+    let mut walks = Vec::with_capacity(spatial);
+    for axis in 0..spatial {
+        let (size, window) = (from[2 + axis], by[2 + axis]);
+        let (before, after) = padding[axis];
+        let reach = window.saturating_sub(1) * dilations[axis] + 1;
+        let room = size + before + after;
+        let count =
+            if room >= reach && window > 0 { (room - reach) / strides[axis] + 1 } else { 0 };
+        walks.push(Walk {
+            size,
+            window,
+            stride: strides[axis],
+            dilation: dilations[axis],
+            before,
+            count,
+        });
+    }
+    let mut shape = vec![batches, outputs];
+    shape.extend(walks.iter().map(|walk| walk.count));
+    call.allow(&shape, dtype)?;
+    let out = each_sum_type!(sum_type(data.dtype(), weight.dtype(), dtype), {
+        let (Some(x), Some(w)) = (operand::<T>(data), operand::<T>(weight)) else {
+            return call.unsupported(data.dtype());
+        };
+        let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
+        let places: usize = walks.iter().map(|walk| walk.count).product();
+        let area: usize = walks.iter().map(|walk| walk.size).product();
+        let window: usize = walks.iter().map(|walk| walk.window).product();
+        let mut out = vec![T::default(); batches * outputs * places];
+        if !out.is_empty() && each * window > 0 {
+            if each == 1 {
+                let size = channels * area;
+                let jobs = out.par_chunks_mut(places).enumerate();
+                let per_group = outputs / groups;
+                jobs.for_each(|(at, to)| {
+                    let (batch, output) = (at / outputs, at % outputs);
+                    let start = batch * size + output / per_group * area;
+                    let filter = w.get(output * window..(output + 1) * window).unwrap_or_default();
+                    let plane = x.get(start..start + area).unwrap_or_default();
+                    depthwise(plane, filter, &walks, to);
+                });
+            } else {
+                let per_group = outputs / groups;
+                for (at, to) in out.chunks_mut(per_group * places).enumerate() {
+                    call.poll()?;
+                    let (batch, group) = (at / groups, at % groups);
+                    let start = (batch * channels + group * each) * area;
+                    let planes = x.get(start..start + each * area).unwrap_or_default();
+                    let depth = each * window;
+                    let filter = w
+                        .get(group * per_group * depth..(group + 1) * per_group * depth)
+                        .unwrap_or_default();
+                    by_columns(planes, filter, &walks, each, per_group, to);
+                }
+            }
+        }
+        finish::<T>(call, &shape, out, dtype)?
+    });
+    match out {
+        Value::Tensor(tensor) => Ok(tensor),
+        other => Err(call.fault(other.describe())),
+    }
+}
+
+/// One plane by one filter.
+fn depthwise<T: Gemm>(plane: &[T], filter: &[T], walks: &[Walk], to: &mut [T]) {
+    let Some((&row, outer)) = walks.split_last() else { return };
+    // Along the last axis, each element of the filter meets a stretch of places at once.
+    let mut index = vec![0usize; outer.len()];
+    let counts: Vec<usize> = outer.iter().map(|walk| walk.count).collect();
+    let windows: Vec<usize> = outer.iter().map(|walk| walk.window).collect();
+    let lines: usize = windows.iter().product();
+    for to in to.chunks_mut(row.count.max(1)) {
+        let mut tap = vec![0usize; outer.len()];
+        for line in 0..lines {
+            let mut base = Some(0usize);
+            for (axis, walk) in outer.iter().enumerate() {
+                let at = (index[axis] * walk.stride + tap[axis] * walk.dilation)
+                    .checked_sub(walk.before)
+                    .filter(|&at| at < walk.size);
+                base = base.zip(at).map(|(base, at)| base * walk.size + at);
+            }
+            if let Some(base) = base {
+                let source = plane.get(base * row.size..(base + 1) * row.size).unwrap_or_default();
+                for k in 0..row.window {
+                    let factor = filter.get(line * row.window + k).copied().unwrap_or_default();
+                    let (first, last) = reach(&row, k);
+                    if first >= last {
+                        continue;
+                    }
+                    let start = first * row.stride + k * row.dilation - row.before;
+                    let source = source.get(start..).unwrap_or_default();
+                    let to = to.get_mut(first..last).unwrap_or_default();
+                    T::add_scaled(to, source, row.stride, factor);
+                }
+            }
+            super::index::advance(&mut tap, &windows);
+        }
+        super::index::advance(&mut index, &counts);
+    }
+}
+
+/// The windows, from and to, whose element `k` meets data.
+fn reach(walk: &Walk, k: usize) -> (usize, usize) {
+    let offset = k * walk.dilation;
+    let first = walk.before.saturating_sub(offset).div_ceil(walk.stride);
+    let room = (walk.size + walk.before).saturating_sub(offset);
+    let last = room.div_ceil(walk.stride).min(walk.count);
+    (first.min(last), last)
+}
+
+/// How many elements the columns of one block may have: they should stay in the cache.
+const BLOCK: usize = 1 << 17;
+
+/// The planes of one group by its filters, block of places by block of places.
+fn by_columns<T: Gemm>(
+    planes: &[T],
+    filter: &[T],
+    walks: &[Walk],
+    channels: usize,
+    outputs: usize,
+    to: &mut [T],
+) {
+    let places: usize = walks.iter().map(|walk| walk.count).product();
+    let area: usize = walks.iter().map(|walk| walk.size).product();
+    let window: usize = walks.iter().map(|walk| walk.window).product();
+    let depth = channels * window;
+    let (Ok(filter), Ok(mut to)) = (
+        ArrayView2::from_shape((outputs, depth), filter),
+        ArrayViewMut2::from_shape((outputs, places), to),
+    ) else {
+        return;
+    };
+    let direct = window == 1
+        && walks.iter().all(|walk| walk.stride == 1 && walk.before == 0)
+        && places == area;
+    if direct {
+        if let Ok(columns) = ArrayView2::from_shape((depth, places), planes) {
+            crate::gemm::multiply::<T>(filter, columns, to);
+        }
+        return;
+    }
+    let threads = rayon::current_num_threads();
+    let block = (BLOCK / depth.max(1)).max(64).min(places.div_ceil(threads)).max(1);
+    to.axis_chunks_iter_mut(Axis(1), block).into_par_iter().enumerate().for_each(|(at, to)| {
+        let start = at * block;
+        let width = to.ncols();
+        let mut columns = Array2::from_elem((depth, width), T::default());
+        if let Some(columns) = columns.as_slice_mut() {
+            for (row, columns) in columns.chunks_mut(width.max(1)).enumerate() {
+                let (channel, tap) = (row / window, row % window);
+                let plane = planes.get(channel * area..(channel + 1) * area).unwrap_or_default();
+                unfold(plane, walks, tap, start, columns);
+            }
+        }
+        T::gemm(filter, columns.view(), to);
+    });
+}
+
+/// What element `tap` of each window from window `start` on meets; zeros outside of the data.
+fn unfold<T: Copy + Default>(
+    plane: &[T],
+    walks: &[Walk],
+    tap: usize,
+    start: usize,
+    columns: &mut [T],
+) {
+    let Some((row, outer)) = walks.split_last() else { return };
+    let mut rest = tap / row.window.max(1);
+    let k = tap % row.window.max(1);
+    let mut taps = [0usize; 8];
+    for (axis, walk) in outer.iter().enumerate().rev() {
+        taps[axis & 7] = rest % walk.window.max(1);
+        rest /= walk.window.max(1);
+    }
+    let (first, last) = reach(row, k);
+    let mut place = start;
+    let mut columns = columns;
+    while !columns.is_empty() {
+        let (mut line, from) = (place / row.count, place % row.count);
+        let length = (row.count - from).min(columns.len());
+        let (now, later) = std::mem::take(&mut columns).split_at_mut(length);
+        columns = later;
+        place += length;
+        // The line of the plane that this line of windows meets.
+        let mut base = Some(0usize);
+        let mut scale = 1usize;
+        for (axis, walk) in outer.iter().enumerate().rev() {
+            let window = line % walk.count;
+            line /= walk.count;
+            let at = (window * walk.stride + taps[axis & 7] * walk.dilation)
+                .checked_sub(walk.before)
+                .filter(|&at| at < walk.size);
+            base = base.zip(at).map(|(base, at)| base + at * scale);
+            scale *= walk.size;
+        }
+        let Some(base) = base else { continue };
+        let (low, high) = (first.max(from), last.min(from + length));
+        if low >= high {
+            continue;
+        }
+        let source = base * row.size + low * row.stride + k * row.dilation - row.before;
+        let source = plane.get(source..).unwrap_or_default();
+        let to = now.get_mut(low - from..high - from).unwrap_or_default();
+        if row.stride == 1 {
+            to.iter_mut().zip(source).for_each(|(to, &x)| *to = x);
+        } else {
+            to.iter_mut().zip(source.iter().step_by(row.stride)).for_each(|(to, &x)| *to = x);
+        }
+    }
+}

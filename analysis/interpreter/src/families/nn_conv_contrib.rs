@@ -1,0 +1,5 @@
+//! Kernels of the family `nn_conv_contrib`.
+
+use super::prelude::*;
+
+pub(super) static KERNELS: &[Kernel] = &[];

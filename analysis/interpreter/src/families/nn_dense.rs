@@ -1,0 +1,165 @@
+//! Products of matrices.
+
+mod einsum;
+
+use ndarray::{ArrayView2, Axis, Ix2, Ix3};
+use rayon::prelude::*;
+
+use super::{elementwise::converted, layouts, prelude::*};
+use crate::gemm::{Gemm, each_sum_type, multiply, operand, sum_type};
+
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("nn.dense", |c| matmul(c, false, true)),
+    kernel("nn.matmul", |c| {
+        let (a, b) = (c.bool("transpose_a"), c.bool("transpose_b"));
+        matmul(c, a, b)
+    }),
+    kernel("nn.batch_matmul", batch_matmul),
+    kernel("nn.contrib_dense_pack", dense_pack),
+    kernel("einsum", einsum::einsum),
+];
+
+/// The data type of the result: `out_dtype`, or that of the first argument.
+pub(super) fn out_dtype(call: &Call<'_>) -> Result<DataType, Fault> {
+    let dtype = call.attrs().dtype("out_dtype");
+    if dtype.is_void() { call.tensor(0).map(Tensor::dtype) } else { Ok(dtype) }
+}
+
+/// Sums in the data type of the result.
+pub(super) fn finish<T: Gemm>(
+    call: &Call<'_>,
+    shape: &[usize],
+    sums: Vec<T>,
+    dtype: DataType,
+) -> Outcome {
+    let count = sums.len();
+    let Some(tensor) = T::tensor(shape, sums) else {
+        return Err(call.fault(format_args!("{count} elements do not make a {shape:?}")));
+    };
+    match converted(tensor, dtype) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+fn matmul(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Outcome {
+    let dtype = out_dtype(call)?;
+    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
+    product(call, a, b, transpose_a, transpose_b, dtype)
+}
+
+fn product(
+    call: &Call<'_>,
+    a: &Tensor,
+    b: &Tensor,
+    transpose_a: bool,
+    transpose_b: bool,
+    dtype: DataType,
+) -> Outcome {
+    let from = a.shape();
+    let least = if transpose_a { 2 } else { 1 };
+    let (Some(front), &[rows_b, columns_b]) = (from.len().checked_sub(least), b.shape()) else {
+        return Err(call.fault("the arguments are no matrices"));
+    };
+    let (inner_b, units) = if transpose_b { (columns_b, rows_b) } else { (rows_b, columns_b) };
+    let inner = from[from.len() - least];
+    if inner != inner_b {
+        return Err(call.fault(format_args!("{inner} columns meet {inner_b} rows")));
+    }
+    let mut shape = from.to_vec();
+    let rank = shape.len();
+    if transpose_a {
+        shape[rank - 2] = from[rank - 1];
+    }
+    shape[rank - 1] = units;
+    call.allow(&shape, dtype)?;
+    each_sum_type!(sum_type(a.dtype(), b.dtype(), dtype), {
+        let (Some(x), Some(y)) = (operand::<T>(a), operand::<T>(b)) else {
+            return call.unsupported(a.dtype());
+        };
+        let Ok(y) = y.view().into_dimensionality::<Ix2>() else {
+            return Err(call.fault("`tensor_b` is no matrix"));
+        };
+        let y = if transpose_b { y.reversed_axes() } else { y };
+        let columns = from[rank - 1];
+        let elements = x.as_slice().unwrap_or_default();
+        let mut out = vec![T::default(); shape.iter().product()];
+        let (batches, rows) = if transpose_a {
+            (from[..front].iter().product(), columns)
+        } else {
+            (1usize, from[..front].iter().product())
+        };
+        for batch in 0..batches {
+            let size = rows * inner;
+            let (wide, high) = if transpose_a { (rows, inner) } else { (inner, rows) };
+            let part = elements.get(batch * size..(batch + 1) * size).unwrap_or_default();
+            let Ok(x) = ArrayView2::from_shape((high, wide), part) else {
+                return Err(call.fault("`tensor_a` is no matrix"));
+            };
+            let x = if transpose_a { x.reversed_axes() } else { x };
+            let to = &mut out[batch * rows * units..(batch + 1) * rows * units];
+            if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, units), to) {
+                multiply::<T>(x, y, to);
+            }
+        }
+        finish::<T>(call, &shape, out, dtype)
+    })
+}
+
+fn batch_matmul(call: &mut Call<'_>) -> Outcome {
+    let dtype = out_dtype(call)?;
+    let (transpose_a, transpose_b) = (call.bool("transpose_a"), call.bool("transpose_b"));
+    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
+    each_sum_type!(sum_type(a.dtype(), b.dtype(), dtype), {
+        let (Some(x), Some(y)) = (operand::<T>(a), operand::<T>(b)) else {
+            return call.unsupported(a.dtype());
+        };
+        let (Ok(x), Ok(y)) =
+            (x.view().into_dimensionality::<Ix3>(), y.view().into_dimensionality::<Ix3>())
+        else {
+            return Err(call.fault("the arguments are no batches of matrices"));
+        };
+        // Turned around on the way into the product, without a copy.
+        let x = if transpose_a { x.permuted_axes([0, 2, 1]) } else { x };
+        let y = if transpose_b { y.permuted_axes([0, 2, 1]) } else { y };
+        let ((m, rows, inner), (n, inner_b, columns)) = (x.dim(), y.dim());
+        if inner != inner_b || m != n && m != 1 && n != 1 {
+            return Err(call.fault(format_args!(
+                "matrices of shapes {:?} and {:?} do not multiply",
+                x.shape(),
+                y.shape()
+            )));
+        }
+        let batches = if m == 1 { n } else { m };
+        let shape = [batches, rows, columns];
+        call.allow(&shape, dtype)?;
+        let mut out = vec![T::default(); batches * rows * columns];
+        let one = |batch: usize, to: &mut [T], alone: bool| {
+            let x = x.index_axis(Axis(0), if m == 1 { 0 } else { batch });
+            let y = y.index_axis(Axis(0), if n == 1 { 0 } else { batch });
+            if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, columns), to) {
+                if alone { multiply::<T>(x, y, to) } else { T::gemm(x, y, to) }
+            }
+        };
+        let size = (rows * columns).max(1);
+        if batches >= rayon::current_num_threads() {
+            out.par_chunks_mut(size).enumerate().for_each(|(k, to)| one(k, to, false));
+        } else {
+            out.chunks_mut(size).enumerate().for_each(|(k, to)| one(k, to, true));
+        }
+        finish::<T>(call, &shape, out, dtype)
+    })
+}
+
+/// A dense layer whose weight has its rows in blocks.
+fn dense_pack(call: &mut Call<'_>) -> Outcome {
+    let dtype = out_dtype(call)?;
+    let layout = call.str("weight_layout");
+    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
+    let b = match operators::Layout::parse(layout) {
+        Ok(parsed) if parsed.rank() == b.rank() => layouts::convert(call, b, layout, "NC")?,
+        _ if b.rank() == 3 => layouts::convert(call, b, &format!("NC{}n", b.shape()[2]), "NC")?,
+        _ => b.clone(),
+    };
+    product(call, a, &b, false, true, dtype)
+}

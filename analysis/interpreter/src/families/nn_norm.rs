@@ -1,0 +1,365 @@
+//! Normalisation, biases, activations over channels, losses.
+
+mod loss;
+
+use rayon::prelude::*;
+
+use super::{elementwise::converted, prelude::*};
+
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("nn.bias_add", bias_add),
+    kernel("nn.prelu", prelu),
+    kernel("nn.softmax", |c| softmax(c, false)),
+    kernel("nn.fast_softmax", |c| softmax(c, false)),
+    kernel("nn.log_softmax", |c| softmax(c, true)),
+    kernel("nn.batch_norm", batch_norm),
+    kernel("nn.layer_norm", layer_norm),
+    kernel("nn.instance_norm", |c| grouped_norm(c, false)),
+    kernel("nn.group_norm", |c| grouped_norm(c, true)),
+    kernel("nn.l2_normalize", l2_normalize),
+    kernel("nn.lrn", lrn),
+    kernel("nn.dropout", dropout),
+    kernel("nn.cross_entropy", |c| loss::cross_entropy(c, false)),
+    kernel("nn.cross_entropy_with_logits", |c| loss::cross_entropy(c, true)),
+    kernel("nn.nll_loss", loss::nll_loss),
+];
+
+/// A tensor as rows of the axis `axis`: how many stretches lie before it, its size, and how far
+/// apart neighbours are.
+fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
+    let outer = shape[..axis].iter().product();
+    let inner = shape[axis + 1..].iter().product();
+    (outer, shape[axis], inner)
+}
+
+/// The tensor in single or double precision, for those that compute in it.
+macro_rules! in_floats {
+    ($call:expr, $tensor:expr, $array:ident => $body:expr) => {{
+        let tensor: Tensor = $tensor;
+        let dtype = tensor.dtype();
+        let result: Option<Tensor> = if dtype == DataType::FLOAT64 {
+            type F = f64;
+            match F::unwrap_owned(tensor) {
+                Some($array) => $body,
+                None => None,
+            }
+        } else {
+            type F = f32;
+            match converted(tensor, DataType::FLOAT32).and_then(F::unwrap_owned) {
+                Some($array) => $body,
+                None => None,
+            }
+        };
+        match result.and_then(|tensor| converted(tensor, dtype)) {
+            Some(tensor) => Ok(Value::from(tensor)),
+            None => $call.unsupported(dtype),
+        }
+    }};
+}
+
+/// The numbers of a vector that has one for each channel.
+fn channels(call: &Call<'_>, position: usize, count: usize) -> Result<Vec<f64>, Fault> {
+    let numbers = call.tensor(position)?.to_f64s();
+    if numbers.len() != count {
+        return Err(call.fault(format_args!(
+            "a vector of {} elements is given for {count} channels",
+            numbers.len()
+        )));
+    }
+    Ok(numbers)
+}
+
+fn bias_add(call: &mut Call<'_>) -> Outcome {
+    let rank = call.tensor(0)?.rank();
+    let axis = call.axis(call.int("axis")?, rank)?;
+    let shape = call.tensor(0)?.shape().to_vec();
+    let (_, count, inner) = around(&shape, axis);
+    let bias = call.take_tensor(1)?;
+    if bias.len() != count {
+        return Err(call.fault(format_args!("{} biases for {count} channels", bias.len())));
+    }
+    let data = call.take_tensor(0)?;
+    each_dtype!(data, array => {
+        let mut array = array;
+        let Some(bias) = converted(bias, T::DTYPE).and_then(T::unwrap_owned) else {
+            return call.unsupported(T::DTYPE);
+        };
+        let bias = bias.as_slice().unwrap_or_default();
+        let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+        if let Some(elements) = array.as_slice_mut() {
+            let add = |(at, part): (usize, &mut [T])| {
+                let Some(&bias) = bias.get(at % count.max(1)) else { return };
+                for x in part {
+                    *x = sum(*x, bias, is_float);
+                }
+            };
+            if inner == 1 {
+                elements.chunks_mut(count.max(1)).for_each(|row| {
+                    row.iter_mut().zip(bias).for_each(|(x, &b)| *x = sum(*x, b, is_float));
+                });
+            } else if elements.len() > super::elementwise::PARALLEL {
+                elements.par_chunks_mut(inner.max(1)).enumerate().for_each(add);
+            } else {
+                elements.chunks_mut(inner.max(1)).enumerate().for_each(add);
+            }
+        }
+        Ok(T::wrap(array).into())
+    })
+}
+
+fn sum<T: Element>(x: T, y: T, is_float: bool) -> T {
+    if is_float {
+        T::from_f64(x.to_f64() + y.to_f64())
+    } else {
+        T::from_i64(x.to_i64().wrapping_add(y.to_i64()))
+    }
+}
+
+fn prelu(call: &mut Call<'_>) -> Outcome {
+    let rank = call.tensor(0)?.rank();
+    let axis = call.axis(call.int("axis")?, rank)?;
+    let shape = call.tensor(0)?.shape().to_vec();
+    let (_, count, inner) = around(&shape, axis);
+    let alpha = channels(call, 1, count)?;
+    let data = call.take_tensor(0)?;
+    in_floats!(call, data, array => {
+        let mut array = array;
+        if let Some(elements) = array.as_slice_mut() {
+            for (at, part) in elements.chunks_mut(inner.max(1)).enumerate() {
+                let alpha = alpha.get(at % count.max(1)).copied().unwrap_or_default() as F;
+                part.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { *x * alpha });
+            }
+        }
+        Some(F::wrap(array))
+    })
+}
+
+fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
+    let rank = call.tensor(0)?.rank();
+    let axis = call.axis(call.int("axis")?, rank)?;
+    let shape = call.tensor(0)?.shape().to_vec();
+    let (_, count, inner) = around(&shape, axis);
+    let data = call.take_tensor(0)?;
+    in_floats!(call, data, array => {
+        let mut array = array;
+        if let Some(elements) = array.as_slice_mut() {
+            let stretch = |part: &mut [F]| {
+                for column in 0..inner {
+                    let at = |k: usize| column + k * inner;
+                    let most = (0..count).map(|k| part[at(k)]).fold(F::NEG_INFINITY, F::max);
+                    let mut total = 0.0;
+                    for k in 0..count {
+                        let power = (part[at(k)] - most).exp();
+                        total += power;
+                        if !logarithm {
+                            part[at(k)] = power;
+                        }
+                    }
+                    let log = total.ln();
+                    for k in 0..count {
+                        let x = &mut part[at(k)];
+                        *x = if logarithm { *x - most - log } else { *x / total };
+                    }
+                }
+            };
+            let size = (count * inner).max(1);
+            if elements.len() > super::elementwise::PARALLEL {
+                elements.par_chunks_mut(size).for_each(stretch);
+            } else {
+                elements.chunks_mut(size).for_each(stretch);
+            }
+        }
+        Some(F::wrap(array))
+    })
+}
+
+/// A factor and a summand for each channel.
+fn scale(call: &Call<'_>, first: usize, count: usize) -> Result<(Vec<f64>, Vec<f64>), Fault> {
+    let gamma = if call.bool("scale") { channels(call, first, count)? } else { vec![1.0; count] };
+    let beta =
+        if call.bool("center") { channels(call, first + 1, count)? } else { vec![0.0; count] };
+    Ok((gamma, beta))
+}
+
+fn batch_norm(call: &mut Call<'_>) -> Outcome {
+    let rank = call.tensor(0)?.rank();
+    let axis = call.axis(call.int("axis")?, rank)?;
+    let epsilon = call.float("epsilon")?;
+    let shape = call.tensor(0)?.shape().to_vec();
+    let (_, count, inner) = around(&shape, axis);
+    let (gamma, beta) = scale(call, 1, count)?;
+    let (mean, variance) = (channels(call, 3, count)?, channels(call, 4, count)?);
+    let factors: Vec<f64> =
+        gamma.iter().zip(&variance).map(|(g, v)| g / (v + epsilon).sqrt()).collect();
+    let offsets: Vec<f64> =
+        beta.iter().zip(&mean).zip(&factors).map(|((b, m), f)| b - m * f).collect();
+    let data = call.take_tensor(0)?;
+    let out: Outcome = in_floats!(call, data, array => {
+        let mut array = array;
+        if let Some(elements) = array.as_slice_mut() {
+            let one = |(at, part): (usize, &mut [F])| {
+                let channel = at % count.max(1);
+                let factor = factors.get(channel).copied().unwrap_or_default() as F;
+                let offset = offsets.get(channel).copied().unwrap_or_default() as F;
+                part.iter_mut().for_each(|x| *x = *x * factor + offset);
+            };
+            if elements.len() > super::elementwise::PARALLEL {
+                elements.par_chunks_mut(inner.max(1)).enumerate().for_each(one);
+            } else {
+                elements.chunks_mut(inner.max(1)).enumerate().for_each(one);
+            }
+        }
+        Some(F::wrap(array))
+    });
+    let (mean, variance) = (call.take(3), call.take(4));
+    Ok(Value::tuple([out?, mean, variance]))
+}
+
+/// Elements of each row brought to mean 0 and variance 1, in place.
+fn standardise(rows: &mut [f64], epsilon: f64) {
+    let count = rows.len() as f64;
+    let mean = rows.iter().sum::<f64>() / count;
+    let variance = rows.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count;
+    let factor = 1.0 / (variance + epsilon).sqrt();
+    rows.iter_mut().for_each(|x| *x = (*x - mean) * factor);
+}
+
+fn layer_norm(call: &mut Call<'_>) -> Outcome {
+    let rank = call.tensor(0)?.rank();
+    let axis = call.axis(call.int("axis")?, rank)?;
+    let epsilon = call.float("epsilon")?;
+    let shape = call.tensor(0)?.shape().to_vec();
+    let (_, count, inner) = around(&shape, axis);
+    let (gamma, beta) = scale(call, 1, count)?;
+    let data = call.take_tensor(0)?;
+    in_floats!(call, data, array => {
+        let mut array = array;
+        if let Some(elements) = array.as_slice_mut() {
+            let one = |part: &mut [F]| {
+                let mut row = vec![0f64; count];
+                for column in 0..inner {
+                    for (k, x) in row.iter_mut().enumerate() {
+                        *x = f64::from(part[column + k * inner]);
+                    }
+                    standardise(&mut row, epsilon);
+                    for (k, x) in row.iter().enumerate() {
+                        part[column + k * inner] = (x * gamma[k] + beta[k]) as F;
+                    }
+                }
+            };
+            let size = (count * inner).max(1);
+            if elements.len() > super::elementwise::PARALLEL {
+                elements.par_chunks_mut(size).for_each(one);
+            } else {
+                elements.chunks_mut(size).for_each(one);
+            }
+        }
+        Some(F::wrap(array))
+    })
+}
+
+/// Each channel, or each group of channels, of each batch by itself.
+fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let rank = tensor.rank();
+    let axis = call.axis(call.int("axis")?, rank)?;
+    if axis == 0 {
+        return Err(call.fault("the channels must not lie on the axis of the batch"));
+    }
+    let epsilon = call.float("epsilon")?;
+    let count = tensor.shape()[axis];
+    let (gamma, beta) = scale(call, 1, count)?;
+    let groups =
+        if in_groups { usize::try_from(call.int("num_groups")?).unwrap_or(1) } else { count };
+    if groups == 0 || count % groups.max(1) != 0 {
+        return Err(call.fault(format_args!("{count} channels do not make {groups} groups")));
+    }
+    // Channels behind the batch.
+    let mut order: Vec<usize> = vec![0, axis];
+    order.extend((1..rank).filter(|&at| at != axis));
+    let moved = super::shape::permuted(tensor, &order);
+    let mut back = vec![0usize; rank];
+    order.iter().enumerate().for_each(|(at, &from)| back[from] = at);
+    let shape = moved.shape().to_vec();
+    let inner: usize = shape[2..].iter().product();
+    let size = count / groups * inner;
+    let mut numbers = moved.to_f64s();
+    if size > 0 {
+        numbers.par_chunks_mut(size).for_each(|part| standardise(part, epsilon));
+        for (at, part) in numbers.chunks_mut(inner).enumerate() {
+            let channel = at % count;
+            part.iter_mut().for_each(|x| *x = *x * gamma[channel] + beta[channel]);
+        }
+    }
+    match Tensor::from_f64s(tensor.dtype(), &shape, numbers) {
+        Some(tensor) => Ok(super::shape::permuted(&tensor, &back).into()),
+        None => call.unsupported(tensor.dtype()),
+    }
+}
+
+fn l2_normalize(call: &mut Call<'_>) -> Outcome {
+    let epsilon = call.float("eps")?;
+    let tensor = call.tensor(0)?;
+    let shape = tensor.shape();
+    let mut folded = vec![false; shape.len()];
+    for axis in call.ints("axis")? {
+        folded[call.axis(axis, shape.len())?] = true;
+    }
+    let mut numbers = tensor.to_f64s();
+    let kept: Vec<usize> =
+        shape.iter().zip(&folded).map(|(&size, &folded)| if folded { 1 } else { size }).collect();
+    let steps = super::index::strides(&kept);
+    let mut sums = vec![0f64; kept.iter().product()];
+    let mut index = vec![0usize; shape.len()];
+    let mut places = Vec::with_capacity(numbers.len());
+    for &x in &numbers {
+        let here = index.iter().zip(&steps).zip(&folded);
+        let at: usize = here.map(|((k, step), &folded)| if folded { 0 } else { k * step }).sum();
+        sums[at] += x * x;
+        places.push(at);
+        super::index::advance(&mut index, shape);
+    }
+    for (x, at) in numbers.iter_mut().zip(places) {
+        *x /= sums[at].max(epsilon).sqrt();
+    }
+    match Tensor::from_f64s(tensor.dtype(), shape, numbers) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(tensor.dtype()),
+    }
+}
+
+fn lrn(call: &mut Call<'_>) -> Outcome {
+    let size = usize::try_from(call.int("size")?).unwrap_or(1).max(1);
+    let (bias, alpha, beta) = (call.float("bias")?, call.float("alpha")?, call.float("beta")?);
+    let tensor = call.tensor(0)?;
+    let axis = call.axis(call.int("axis")?, tensor.rank())?;
+    let (_, count, inner) = around(tensor.shape(), axis);
+    let numbers = tensor.to_f64s();
+    let mut out = numbers.clone();
+    let half = size / 2;
+    for (part, to) in
+        numbers.chunks((count * inner).max(1)).zip(out.chunks_mut((count * inner).max(1)))
+    {
+        for column in 0..inner {
+            for k in 0..count {
+                let near = k.saturating_sub(half)..(k + half + 1).min(count);
+                let sum: f64 = near.map(|j| part[column + j * inner].powi(2)).sum();
+                to[column + k * inner] /= (bias + alpha * sum / size as f64).powf(beta);
+            }
+        }
+    }
+    match Tensor::from_f64s(tensor.dtype(), tensor.shape(), out) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(tensor.dtype()),
+    }
+}
+
+/// Nothing is dropped when a network is used.
+fn dropout(call: &mut Call<'_>) -> Outcome {
+    let data = call.take_tensor(0)?;
+    let mask = each_dtype!(&data, array => {
+        let one = <T as Element>::from_i64(1);
+        T::wrap(Array::from_elem(array.raw_dim(), one))
+    });
+    Ok(Value::tuple([data.into(), mask.into()]))
+}

@@ -1,0 +1,310 @@
+//! Pooling.
+
+use rayon::prelude::*;
+
+use super::{
+    elementwise::converted,
+    layouts,
+    nn_conv::{Walk, padding, steps},
+    prelude::*,
+};
+
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("nn.max_pool1d", |c| pool(c, "NCW", Fold::Max)),
+    kernel("nn.max_pool2d", |c| pool(c, "NCHW", Fold::Max)),
+    kernel("nn.max_pool3d", |c| pool(c, "NCDHW", Fold::Max)),
+    kernel("nn.avg_pool1d", |c| pool(c, "NCW", Fold::Mean)),
+    kernel("nn.avg_pool2d", |c| pool(c, "NCHW", Fold::Mean)),
+    kernel("nn.avg_pool3d", |c| pool(c, "NCDHW", Fold::Mean)),
+    kernel("nn.global_max_pool2d", |c| adaptive(c, "NCHW", Fold::Max, true)),
+    kernel("nn.global_avg_pool2d", |c| adaptive(c, "NCHW", Fold::Mean, true)),
+    kernel("nn.adaptive_max_pool1d", |c| adaptive(c, "NCW", Fold::Max, false)),
+    kernel("nn.adaptive_max_pool2d", |c| adaptive(c, "NCHW", Fold::Max, false)),
+    kernel("nn.adaptive_max_pool3d", |c| adaptive(c, "NCDHW", Fold::Max, false)),
+    kernel("nn.adaptive_avg_pool1d", |c| adaptive(c, "NCW", Fold::Mean, false)),
+    kernel("nn.adaptive_avg_pool2d", |c| adaptive(c, "NCHW", Fold::Mean, false)),
+    kernel("nn.adaptive_avg_pool3d", |c| adaptive(c, "NCDHW", Fold::Mean, false)),
+    kernel("nn.max_pool2d_grad", |c| gradient(c, Fold::Max)),
+    kernel("nn.avg_pool2d_grad", |c| gradient(c, Fold::Mean)),
+];
+
+/// What becomes of the elements of a window.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// The largest.
+    Max,
+    /// Their mean.
+    Mean,
+}
+
+/// The elements of one axis that a window meets, and what it divides by.
+struct Span {
+    first: usize,
+    count: usize,
+    step: usize,
+    divisor: f64,
+}
+
+/// The windows of an axis.
+fn spans(walk: &Walk, after: usize, include_pad: bool) -> Vec<Span> {
+    let one = |at: usize| {
+        let (from, to, first) = walk.inside(at);
+        let divisor = if include_pad {
+            // The padding counts, but nothing behind it.
+            let start = at * walk.stride;
+            let end = (start + (walk.window - 1) * walk.dilation)
+                .min((walk.size + walk.before + after).saturating_sub(1));
+            end.saturating_sub(start) / walk.dilation + 1
+        } else {
+            to - from
+        };
+        Span { first, count: to - from, step: walk.dilation, divisor: divisor as f64 }
+    };
+    (0..walk.count).map(one).collect()
+}
+
+fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
+    let (layout, out_layout) = pool_layouts(call, plain);
+    let data = layouts::convert(call, call.tensor(0)?, &layout, plain)?;
+    let spatial = plain.len() - 2;
+    if data.rank() != spatial + 2 {
+        return Err(call.fault("the data have the wrong rank"));
+    }
+    let window = steps(call, "pool_size", spatial)?;
+    let (strides, dilations) =
+        (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
+    let padding = padding(call, spatial)?;
+    let (ceil, include_pad) = (call.bool("ceil_mode"), call.bool("count_include_pad"));
+    let mut all = Vec::with_capacity(spatial);
+    for axis in 0..spatial {
+        let size = data.shape()[2 + axis];
+        let (before, after) = padding[axis];
+        let reach = (window[axis] - 1) * dilations[axis] + 1;
+        let room = size + before + after;
+        let last = if ceil { strides[axis] - 1 } else { 0 };
+        let count =
+            if room + last >= reach { (room + last - reach) / strides[axis] + 1 } else { 0 };
+        let walk = Walk {
+            size,
+            window: window[axis],
+            stride: strides[axis],
+            dilation: dilations[axis],
+            before,
+            count,
+        };
+        all.push(spans(&walk, after, include_pad));
+    }
+    let out = fold_windows(call, &data, &all, fold)?;
+    Ok(layouts::convert(call, &out, plain, &out_layout)?.into())
+}
+
+fn pool_layouts(call: &Call<'_>, plain: &str) -> (String, String) {
+    let layout = match call.str("layout") {
+        "" => plain.to_owned(),
+        written => written.to_owned(),
+    };
+    let out_layout = match call.str("out_layout") {
+        "" => layout.clone(),
+        written => written.to_owned(),
+    };
+    (layout, out_layout)
+}
+
+/// The largest elements or the means of windows.
+fn fold_windows(
+    call: &Call<'_>,
+    data: &Tensor,
+    all: &[Vec<Span>],
+    fold: Fold,
+) -> Result<Tensor, Fault> {
+    let (batches, channels) = (data.shape()[0], data.shape()[1]);
+    let sizes: Vec<usize> = data.shape()[2..].to_vec();
+    let counts: Vec<usize> = all.iter().map(Vec::len).collect();
+    let mut shape = vec![batches, channels];
+    shape.extend_from_slice(&counts);
+    call.allow(&shape, data.dtype())?;
+    let area: usize = sizes.iter().product();
+    let places: usize = counts.iter().product();
+    let is_float = data.dtype().is_float() || data.dtype().is_bfloat();
+    // Half precision is folded in single precision.
+    let narrow = is_float && data.dtype().bits == 16;
+    let source = match narrow.then(|| converted(data.clone(), DataType::FLOAT32)) {
+        Some(Some(wide)) => wide,
+        _ => data.clone(),
+    };
+    let made = each_dtype!(&source, array => {
+        let elements = array.as_slice().unwrap_or_default();
+        let mut out = vec![T::default(); batches * channels * places];
+        if places > 0 && area > 0 {
+            out.par_chunks_mut(places).enumerate().for_each(|(plane, to)| {
+                let plane = elements.get(plane * area..(plane + 1) * area).unwrap_or_default();
+                let mut index = vec![0usize; all.len()];
+                for to in to {
+                    *to = window::<T>(plane, all, &index, &sizes, fold, is_float);
+                    super::index::advance(&mut index, &counts);
+                }
+            });
+        } else if fold == Fold::Max {
+            out.fill(<T as Element>::from_f64(f64::MIN));
+        }
+        T::tensor(&shape, out)
+    });
+    made.and_then(|tensor| converted(tensor, data.dtype()))
+        .ok_or_else(|| call.fault("the shapes do not fit"))
+}
+
+/// One window of a plane.
+fn window<T: Element>(
+    plane: &[T],
+    all: &[Vec<Span>],
+    index: &[usize],
+    sizes: &[usize],
+    fold: Fold,
+    is_float: bool,
+) -> T {
+    let Some((&last, outer)) = index.split_last() else { return T::default() };
+    let row = &all[outer.len()][last];
+    let width = sizes[outer.len()];
+    let mut tap = [0usize; 4];
+    let lines: usize = outer.iter().zip(all).map(|(&at, spans)| spans[at].count).product();
+    let divisor: f64 = index.iter().zip(all).map(|(&at, spans)| spans[at].divisor).product();
+    let mut best: Option<T> = None;
+    let (mut sum, mut whole) = (0f64, 0i64);
+    for _ in 0..lines {
+        let mut base = 0;
+        for (axis, &at) in outer.iter().enumerate() {
+            let span = &all[axis][at];
+            base = base * sizes[axis] + span.first + tap[axis & 3] * span.step;
+        }
+        for k in 0..row.count {
+            let Some(&x) = plane.get(base * width + row.first + k * row.step) else { continue };
+            match fold {
+                Fold::Max => {
+                    best = Some(match best {
+                        Some(best) if best > x => best,
+                        _ => x,
+                    })
+                }
+                Fold::Mean if is_float => sum += x.to_f64(),
+                Fold::Mean => whole = whole.wrapping_add(x.to_i64()),
+            }
+        }
+        for axis in (0..outer.len()).rev() {
+            tap[axis & 3] += 1;
+            if tap[axis & 3] < all[axis][outer[axis]].count {
+                break;
+            }
+            tap[axis & 3] = 0;
+        }
+    }
+    match fold {
+        Fold::Max => best.unwrap_or_else(|| T::from_f64(f64::MIN)),
+        Fold::Mean if is_float => T::from_f64(sum / divisor.max(1.0)),
+        Fold::Mean => T::from_i64(whole / (divisor.max(1.0) as i64)),
+    }
+}
+
+fn adaptive(call: &mut Call<'_>, plain: &str, fold: Fold, global: bool) -> Outcome {
+    let (layout, out_layout) = pool_layouts(call, plain);
+    let data = layouts::convert(call, call.tensor(0)?, &layout, plain)?;
+    let spatial = plain.len() - 2;
+    if data.rank() != spatial + 2 {
+        return Err(call.fault("the data have the wrong rank"));
+    }
+    let wanted = if global { Default::default() } else { call.ints("output_size")? };
+    let mut all = Vec::with_capacity(spatial);
+    for axis in 0..spatial {
+        let size = data.shape()[2 + axis];
+        let count = match wanted.as_slice() {
+            [] if global => 1,
+            [] => size,
+            [one] => usize::try_from(*one).unwrap_or(0),
+            many => many.get(axis).and_then(|&n| usize::try_from(n).ok()).unwrap_or(0),
+        };
+        let span = |at: usize| {
+            let first = at * size / count;
+            let end = ((at + 1) * size).div_ceil(count);
+            Span { first, count: end - first, step: 1, divisor: (end - first) as f64 }
+        };
+        all.push((0..count).map(span).collect());
+    }
+    let out = fold_windows(call, &data, &all, fold)?;
+    Ok(layouts::convert(call, &out, plain, &out_layout)?.into())
+}
+
+/// The gradient of pooling: each element of the incoming gradient goes to the largest element of
+/// its window, or to all of them in equal parts.
+fn gradient(call: &mut Call<'_>, fold: Fold) -> Outcome {
+    let plain = "NCHW";
+    let (layout, _) = pool_layouts(call, plain);
+    let dtype = call.tensor(1)?.dtype();
+    let grad = layouts::convert(call, call.tensor(0)?, &layout, plain)?;
+    let data = layouts::convert(call, call.tensor(1)?, &layout, plain)?;
+    let window = steps(call, "pool_size", 2)?;
+    let strides = steps(call, "strides", 2)?;
+    let padding = padding(call, 2)?;
+    let include_pad = call.bool("count_include_pad");
+    let &[batches, channels, height, width] = data.shape() else {
+        return Err(call.fault("the data have the wrong rank"));
+    };
+    let &[_, _, rows, columns] = grad.shape() else {
+        return Err(call.fault("the gradient has the wrong rank"));
+    };
+    let walk = |axis: usize, size: usize, count: usize| Walk {
+        size,
+        window: window[axis],
+        stride: strides[axis],
+        dilation: 1,
+        before: padding[axis].0,
+        count,
+    };
+    let (down, across) = (walk(0, height, rows), walk(1, width, columns));
+    let (x, g) = (data.to_f64s(), grad.to_f64s());
+    let mut out = vec![0f64; x.len()];
+    if g.len() < batches * channels * rows * columns {
+        return Err(call.fault("the gradient does not fit the data"));
+    }
+    for plane in 0..batches * channels {
+        call.poll()?;
+        let base = plane * height * width;
+        for row in 0..rows {
+            let (top, bottom, y) = down.inside(row);
+            for column in 0..columns {
+                let (left, right, z) = across.inside(column);
+                let amount = g[(plane * rows + row) * columns + column];
+                let cells = || {
+                    (0..bottom - top).flat_map(move |i| {
+                        (0..right - left).map(move |j| base + (y + i) * width + z + j)
+                    })
+                };
+                match fold {
+                    Fold::Max => {
+                        let mut best: Option<usize> = None;
+                        for at in cells() {
+                            if best.is_none_or(|best| x[at] > x[best]) {
+                                best = Some(at);
+                            }
+                        }
+                        if let Some(best) = best {
+                            out[best] += amount;
+                        }
+                    }
+                    Fold::Mean => {
+                        let count = if include_pad {
+                            window[0] * window[1]
+                        } else {
+                            ((bottom - top) * (right - left)).max(1)
+                        };
+                        for at in cells() {
+                            out[at] += amount / count as f64;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let Some(out) = Tensor::from_f64s(dtype, data.shape(), out) else {
+        return call.unsupported(dtype);
+    };
+    Ok(layouts::convert(call, &out, plain, &layout)?.into())
+}

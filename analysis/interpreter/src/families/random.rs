@@ -1,0 +1,5 @@
+//! Kernels of the family `random`.
+
+use super::prelude::*;
+
+pub(super) static KERNELS: &[Kernel] = &[];

@@ -1,0 +1,387 @@
+//! Sums, extremes and scans along axes; questions about a shape.
+
+use half::{bf16, f16};
+use rayon::prelude::*;
+
+use super::{broadcast, elementwise::converted, prelude::*};
+
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("sum", |c| fold(c, sum, i64::wrapping_add, 0)),
+    kernel("prod", |c| fold(c, product, i64::wrapping_mul, 1)),
+    kernel("mean", mean),
+    kernel("max", |c| extreme(c, true)),
+    kernel("min", |c| extreme(c, false)),
+    kernel("all", |c| truth(c, |row| row.iter().all(|&x| x), true)),
+    kernel("any", |c| truth(c, |row| row.iter().any(|&x| x), false)),
+    kernel("argmax", |c| index_of(c, true)),
+    kernel("argmin", |c| index_of(c, false)),
+    kernel("variance", variance),
+    kernel("cumsum", |c| scan(c, |x, y| x + y, i64::wrapping_add, 0)),
+    kernel("cumprod", |c| scan(c, |x, y| x * y, i64::wrapping_mul, 1)),
+    kernel("shape_of", shape_of),
+    kernel("ndarray_size", ndarray_size),
+    kernel("collapse_sum_like", |c| {
+        let shape = c.tensor(1)?.shape().to_vec();
+        collapse_sum(c, &shape)
+    }),
+    kernel("collapse_sum_to", |c| {
+        let shape = c.numbers(1)?;
+        let shape: Vec<usize> = shape.iter().filter_map(|&s| usize::try_from(s).ok()).collect();
+        collapse_sum(c, &shape)
+    }),
+];
+
+/// Which axes are folded, in ascending order, and the shape of what is left.
+fn folded(call: &Call<'_>, shape: &[usize]) -> Result<(Vec<usize>, Vec<usize>), Fault> {
+    let rank = shape.len();
+    let mut axes = Vec::new();
+    for axis in call.ints("axis")? {
+        axes.push(call.axis(axis, rank)?);
+    }
+    axes.sort_unstable();
+    axes.dedup();
+    if axes.is_empty() {
+        axes = (0..rank).collect();
+    } else if call.bool("exclude") {
+        axes = (0..rank).filter(|axis| !axes.contains(axis)).collect();
+    }
+    let keep = call.bool("keepdims") || axes.is_empty();
+    let mut left = Vec::new();
+    for (axis, &size) in shape.iter().enumerate() {
+        match axes.contains(&axis) {
+            true if keep => left.push(1),
+            true => {}
+            false => left.push(size),
+        }
+    }
+    Ok((axes, left))
+}
+
+/// The elements with the folded axes last, row-major, and how many belong to one result.
+fn rows<T: Element>(array: &Array<T>, axes: &[usize]) -> (Array<T>, usize) {
+    let rank = array.ndim();
+    let length = axes.iter().map(|&axis| array.shape()[axis]).product();
+    let order: Vec<usize> =
+        (0..rank).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();
+    if order.iter().enumerate().all(|(k, &axis)| k == axis) {
+        return (array.clone(), length);
+    }
+    let moved = array.view().permuted_axes(order);
+    (moved.as_standard_layout().into_owned().into_shared(), length)
+}
+
+/// `f` of each row, on several threads where there is much to do.
+fn each_row<T: Element, U: Send>(
+    array: &Array<T>,
+    length: usize,
+    count: usize,
+    f: impl Fn(&[T]) -> U + Sync + Send,
+) -> Vec<U> {
+    let elements = array.as_slice().unwrap_or_default();
+    if length == 0 {
+        return (0..count).map(|_| f(&[])).collect();
+    }
+    if elements.len() > super::elementwise::PARALLEL {
+        elements.par_chunks(length).map(f).collect()
+    } else {
+        elements.chunks(length).map(f).collect()
+    }
+}
+
+fn sum(row: &mut dyn Iterator<Item = f64>) -> f64 {
+    row.sum()
+}
+
+fn product(row: &mut dyn Iterator<Item = f64>) -> f64 {
+    row.product()
+}
+
+/// Sums of single precision are built up in eight parts of double precision.
+fn sum_f32(row: &[f32]) -> f64 {
+    let (chunks, rest) = row.as_chunks::<8>();
+    let mut parts = [0f64; 8];
+    for chunk in chunks {
+        for (part, &x) in parts.iter_mut().zip(chunk) {
+            *part += f64::from(x);
+        }
+    }
+    parts.iter().sum::<f64>() + rest.iter().map(|&x| f64::from(x)).sum::<f64>()
+}
+
+fn fold(
+    call: &mut Call<'_>,
+    float: fn(&mut dyn Iterator<Item = f64>) -> f64,
+    integer: fn(i64, i64) -> i64,
+    neutral: i64,
+) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let (axes, left) = folded(call, tensor.shape())?;
+    let count = left.iter().product();
+    let is_sum = neutral == 0;
+    match tensor {
+        Tensor::F32(array) => {
+            let (array, length) = rows(array, &axes);
+            let out = each_row(&array, length, count, |row| match is_sum {
+                true => sum_f32(row) as f32,
+                false => float(&mut row.iter().map(|&x| f64::from(x))) as f32,
+            });
+            call.build(&left, out)
+        }
+        other => each_dtype!(other, array => {
+            let (array, length) = rows(array, &axes);
+            let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+            let out = each_row(&array, length, count, |row| if is_float {
+                <T as Element>::from_f64(float(&mut row.iter().map(|&x| Element::to_f64(x))))
+            } else {
+                let numbers = row.iter().map(|&x| Element::to_i64(x));
+                <T as Element>::from_i64(numbers.fold(neutral, integer))
+            });
+            call.build(&left, out)
+        }),
+    }
+}
+
+fn mean(call: &mut Call<'_>) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let (axes, left) = folded(call, tensor.shape())?;
+    let count = left.iter().product();
+    match tensor {
+        Tensor::F32(array) => {
+            let (array, length) = rows(array, &axes);
+            let out = each_row(&array, length, count, |row| (sum_f32(row) / length as f64) as f32);
+            call.build(&left, out)
+        }
+        other => each_dtype!(other, array => {
+            let (array, length) = rows(array, &axes);
+            let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+            if !is_float && length == 0 {
+                return Err(call.fault("the mean of no integers is not defined"));
+            }
+            let out = each_row(&array, length, count, |row| if is_float {
+                let sum: f64 = row.iter().map(|&x| Element::to_f64(x)).sum();
+                <T as Element>::from_f64(sum / length as f64)
+            } else {
+                let sum = row.iter().map(|&x| Element::to_i64(x)).fold(0, i64::wrapping_add);
+                <T as Element>::from_i64(sum / length as i64)
+            });
+            call.build(&left, out)
+        }),
+    }
+}
+
+fn extreme(call: &mut Call<'_>, largest: bool) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let (axes, left) = folded(call, tensor.shape())?;
+    let count = left.iter().product();
+    let float = if largest { -1.0 } else { 1.0 };
+    each_dtype!(tensor, array => {
+        let (array, length) = rows(array, &axes);
+        let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+        let start = if is_float {
+            match T::DTYPE {
+                // The least number of the type, where there is nothing to compare.
+                DataType::FLOAT32 => <T as Element>::from_f64(f64::from(f32::MAX) * float),
+                DataType::FLOAT64 => <T as Element>::from_f64(f64::MAX * float),
+                DataType::FLOAT16 => <T as Element>::from_f64(f16::MAX.to_f64() * float),
+                _ => <T as Element>::from_f64(bf16::MAX.to_f64() * float),
+            }
+        } else {
+            // Saturates at the end of the type's range.
+            <T as Element>::from_f64(if largest { f64::MIN } else { f64::MAX })
+        };
+        let out = each_row(&array, length, count, |row| {
+            let Some((&first, rest)) = row.split_first() else { return start };
+            rest.iter().fold(first, |best, &x| {
+                let is_better = if largest { x > best } else { x < best };
+                // NaN is not less and not greater: once there, it stays.
+                if is_better || x != x { x } else { best }
+            })
+        });
+        call.build(&left, out)
+    })
+}
+
+fn truth(call: &mut Call<'_>, f: fn(&[bool]) -> bool, empty: bool) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let (axes, left) = folded(call, tensor.shape())?;
+    let count = left.iter().product();
+    let Some(Tensor::Bool(array)) = converted(tensor.clone(), DataType::BOOL) else {
+        return call.unsupported(tensor.dtype());
+    };
+    let (array, length) = rows(&array, &axes);
+    let out: Vec<bool> =
+        each_row(&array, length, count, |row| if row.is_empty() { empty } else { f(row) });
+    let dtype = tensor.dtype();
+    match bool::tensor(&left, out).and_then(|tensor| converted(tensor, dtype)) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+fn index_of(call: &mut Call<'_>, largest: bool) -> Outcome {
+    let dtype = call.result_dtype()?;
+    let last = call.bool("select_last_index");
+    let tensor = call.tensor(0)?;
+    let (axes, left) = folded(call, tensor.shape())?;
+    let count = left.iter().product();
+    let out: Vec<i64> = each_dtype!(tensor, array => {
+        let (array, length) = rows(array, &axes);
+        each_row(&array, length, count, |row| {
+            let mut best = 0;
+            for (k, x) in row.iter().enumerate().skip(1) {
+                let Some(held) = row.get(best) else { break };
+                let is_better = if largest { x > held } else { x < held };
+                if is_better || last && x == held {
+                    best = k;
+                }
+            }
+            best as i64
+        })
+    });
+    match Tensor::from_i64s(dtype, &left, out) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+/// The mean of the squared distances from a mean that is given.
+fn variance(call: &mut Call<'_>) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let (axes, left) = folded(call, tensor.shape())?;
+    let count = left.iter().product();
+    let mean = broadcast::broadcast_to(call, call.tensor(1)?, tensor.shape())?;
+    let unbiased = call.bool("unbiased");
+    each_dtype!(tensor, array => {
+        let Some(mean) = T::unwrap(&mean) else {
+            return Err(call.fault("`data` and `mean` differ in data type"));
+        };
+        let squares: Vec<f64> = array
+            .iter()
+            .zip(mean.iter())
+            .map(|(&x, &m)| (Element::to_f64(x) - Element::to_f64(m)).powi(2))
+            .collect();
+        let Some(Tensor::F64(squares)) = f64::tensor(array.shape(), squares) else {
+            return Err(call.fault("the shapes do not fit"));
+        };
+        let (squares, length) = rows(&squares, &axes);
+        let by = (length as f64) - if unbiased { 1.0 } else { 0.0 };
+        let out = each_row(&squares, length, count, |row| {
+            <T as Element>::from_f64(row.iter().sum::<f64>() / by)
+        });
+        call.build(&left, out)
+    })
+}
+
+fn scan(
+    call: &mut Call<'_>,
+    float: fn(f64, f64) -> f64,
+    integer: fn(i64, i64) -> i64,
+    neutral: i64,
+) -> Outcome {
+    let exclusive = call.bool("exclusive");
+    let dtype = call.attrs().dtype("dtype");
+    let tensor = call.tensor(0)?.clone();
+    let dtype = if dtype.is_void() { tensor.dtype() } else { dtype };
+    let (tensor, axis) = match call.optional_int("axis")? {
+        Some(axis) => {
+            let axis = call.axis(axis, tensor.rank())?;
+            (tensor, axis)
+        }
+        None => {
+            let count = tensor.len();
+            (call.reshaped(tensor, &[count])?, 0)
+        }
+    };
+    let shape = tensor.shape().to_vec();
+    let inner: usize = shape[axis + 1..].iter().product();
+    let stretch = shape[axis] * inner;
+    let Some(tensor) = converted(tensor, dtype) else { return call.unsupported(dtype) };
+    each_dtype!(tensor, array => {
+        let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+        let narrow = T::DTYPE.bits == 32;
+        let elements = array.as_slice().unwrap_or_default();
+        let mut out = vec![T::default(); elements.len()];
+        for (from, to) in elements.chunks(stretch.max(1)).zip(out.chunks_mut(stretch.max(1))) {
+            for column in 0..inner {
+                let (mut number, mut whole) = (neutral as f64, neutral);
+                for at in (column..from.len()).step_by(inner) {
+                    let before = (number, whole);
+                    if is_float {
+                        number = float(number, Element::to_f64(from[at]));
+                        if narrow {
+                            number = f64::from(number as f32);
+                        }
+                    } else {
+                        whole = integer(whole, Element::to_i64(from[at]));
+                    }
+                    let (number, whole) = if exclusive { before } else { (number, whole) };
+                    to[at] = if is_float {
+                        <T as Element>::from_f64(number)
+                    } else {
+                        <T as Element>::from_i64(whole)
+                    };
+                }
+            }
+        }
+        call.build(&shape, out)
+    })
+}
+
+fn shape_of(call: &mut Call<'_>) -> Outcome {
+    let dtype = call.attrs().dtype("dtype");
+    let shape = call.tensor(0)?.shape();
+    let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
+    let made = match sizes.len() {
+        0 => Tensor::from_i64s(dtype, &[], vec![0]),
+        rank => Tensor::from_i64s(dtype, &[rank], sizes),
+    };
+    match made {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+fn ndarray_size(call: &mut Call<'_>) -> Outcome {
+    let dtype = call.attrs().dtype("dtype");
+    let count = call.tensor(0)?.len() as i64;
+    match Tensor::from_i64s(dtype, &[], vec![count]) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+/// Sums up what a broadcast from `shape` has repeated.
+fn collapse_sum(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let from = tensor.shape();
+    if from == shape {
+        return Ok(call.take(0));
+    }
+    let Some(extra) = from.len().checked_sub(shape.len()) else {
+        return Err(call.fault(format_args!("shape {from:?} does not collapse to {shape:?}")));
+    };
+    let mut axes: Vec<usize> = (0..extra).collect();
+    for (axis, (&large, &small)) in from[extra..].iter().zip(shape).enumerate() {
+        match small {
+            _ if small == large => {}
+            1 => axes.push(extra + axis),
+            _ => {
+                return Err(
+                    call.fault(format_args!("shape {from:?} does not collapse to {shape:?}"))
+                );
+            }
+        }
+    }
+    let count = shape.iter().product();
+    each_dtype!(tensor, array => {
+        let (array, length) = rows(array, &axes);
+        let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+        let out = each_row(&array, length, count, |row| if is_float {
+            <T as Element>::from_f64(row.iter().map(|&x| Element::to_f64(x)).sum())
+        } else {
+            let numbers = row.iter().map(|&x| Element::to_i64(x));
+            <T as Element>::from_i64(numbers.fold(0, i64::wrapping_add))
+        });
+        call.build(shape, out)
+    })
+}

@@ -1,0 +1,250 @@
+//! Operators that arrange elements anew: reshape, transpose, join, split, repeat.
+
+use super::{broadcast, prelude::*};
+
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("reshape", to_result),
+    kernel("contrib_reverse_reshape", to_result),
+    kernel("reshape_like", to_result),
+    kernel("expand_dims", to_result),
+    kernel("squeeze", squeeze),
+    kernel("nn.batch_flatten", to_result),
+    kernel("transpose", transpose),
+    kernel("reverse", reverse),
+    kernel("concatenate", concatenate),
+    kernel("stack", stack),
+    kernel("split", split),
+    kernel("broadcast_to", |c| {
+        let (shape, _) = c.result()?;
+        Ok(broadcast::broadcast_to(c, c.tensor(0)?, &shape)?.into())
+    }),
+    kernel("broadcast_to_like", |c| {
+        let shape = c.tensor(1)?.shape().to_vec();
+        Ok(broadcast::broadcast_to(c, c.tensor(0)?, &shape)?.into())
+    }),
+    kernel("tile", |c| {
+        let reps = c.ints("reps")?;
+        tile(c, &reps)
+    }),
+    kernel("repeat", repeat),
+];
+
+/// The elements of the first argument in the shape of the result.
+fn to_result(call: &mut Call<'_>) -> Outcome {
+    let (shape, _) = call.result()?;
+    let tensor = call.take_tensor(0)?;
+    Ok(call.reshaped(tensor, &shape)?.into())
+}
+
+/// Without `axis`, what falls away is known when the sizes are.
+fn squeeze(call: &mut Call<'_>) -> Outcome {
+    let tensor = call.take_tensor(0)?;
+    let rank = tensor.rank();
+    let mut drop = vec![false; rank];
+    match call.optional_ints("axis")? {
+        Some(axes) => {
+            for axis in axes {
+                let at = call.axis(axis, rank)?;
+                if tensor.shape()[at] != 1 {
+                    return Err(call.fault(format_args!(
+                        "axis {axis} has size {}, and only axes of size 1 fall away",
+                        tensor.shape()[at]
+                    )));
+                }
+                drop[at] = true;
+            }
+        }
+        None => {
+            tensor.shape().iter().zip(&mut drop).for_each(|(&size, drop)| *drop = size == 1);
+        }
+    }
+    let kept = tensor.shape().iter().zip(&drop).filter(|(_, drop)| !**drop);
+    let shape: Vec<usize> = kept.map(|(&size, _)| size).collect();
+    Ok(call.reshaped(tensor, &shape)?.into())
+}
+
+/// The axes in another order: axis `k` of the result is axis `order[k]` of the tensor.
+pub(super) fn permuted(tensor: &Tensor, order: &[usize]) -> Tensor {
+    if order.iter().enumerate().all(|(k, &axis)| k == axis) {
+        return tensor.clone();
+    }
+    // Axes of size 1 may stand anywhere.
+    let shape = tensor.shape();
+    let long: Vec<usize> = order.iter().copied().filter(|&axis| shape[axis] != 1).collect();
+    if long.is_sorted() {
+        let sizes: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        if let Some(tensor) = tensor.clone().reshape(&sizes) {
+            return tensor;
+        }
+    }
+    each_dtype!(tensor, array => {
+        Tensor::from_view::<T>(array.view().permuted_axes(order.to_vec()))
+    })
+}
+
+fn transpose(call: &mut Call<'_>) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let rank = tensor.rank();
+    let axes = call.ints("axes")?;
+    let mut order = Vec::with_capacity(rank);
+    for axis in axes {
+        order.push(call.axis(axis, rank)?);
+    }
+    if order.is_empty() {
+        order = (0..rank).rev().collect();
+    }
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    if !sorted.iter().copied().eq(0..rank) {
+        return Err(call.fault(format_args!("`axes` is no order of {rank} axes")));
+    }
+    Ok(permuted(tensor, &order).into())
+}
+
+fn reverse(call: &mut Call<'_>) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let axis = call.axis(call.optional_int("axis")?.unwrap_or(0), tensor.rank())?;
+    Ok(each_dtype!(tensor, array => {
+        let mut view = array.view();
+        view.invert_axis(ndarray::Axis(axis));
+        Tensor::from_view::<T>(view)
+    })
+    .into())
+}
+
+/// Tensors joined along an axis.
+pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<Tensor, Fault> {
+    let Some(&first) = parts.first() else { return Err(call.fault("there is nothing to join")) };
+    let mut shape = first.shape().to_vec();
+    for part in &parts[1..] {
+        let others = |shape: &[usize]| -> Vec<usize> {
+            let others = shape.iter().enumerate().filter(|(at, _)| *at != axis);
+            others.map(|(_, &size)| size).collect()
+        };
+        if part.rank() != shape.len() || others(part.shape()) != others(&shape) {
+            return Err(call.fault(format_args!(
+                "shapes {:?} and {:?} differ in other axes than {axis}",
+                first.shape(),
+                part.shape()
+            )));
+        }
+        shape[axis] += part.shape()[axis];
+    }
+    call.allow(&shape, first.dtype())?;
+    let outer: usize = shape[..axis].iter().product();
+    let made = each_dtype!(first, first => {
+        let mut slices: Vec<(&[T], usize)> = Vec::with_capacity(parts.len());
+        let _ = first;
+        for part in parts {
+            let Some(array) = T::unwrap(part) else {
+                return Err(call.fault("the tensors differ in data type"));
+            };
+            let stretch = array.shape()[axis..].iter().product();
+            slices.push((array.as_slice().unwrap_or_default(), stretch));
+        }
+        let mut out: Vec<T> = Vec::with_capacity(shape.iter().product());
+        for row in 0..outer {
+            for (elements, stretch) in &slices {
+                out.extend_from_slice(&elements[row * stretch..(row + 1) * stretch]);
+            }
+        }
+        T::tensor(&shape, out)
+    });
+    made.ok_or_else(|| call.fault("the shapes do not fit"))
+}
+
+fn concatenate(call: &mut Call<'_>) -> Outcome {
+    let parts = call.tensors(0)?;
+    let rank = parts.first().map_or(0, |part| part.rank());
+    let axis = call.axis(call.int("axis")?, rank)?;
+    Ok(joined(call, &parts, axis)?.into())
+}
+
+fn stack(call: &mut Call<'_>) -> Outcome {
+    let parts = call.tensors(0)?;
+    let rank = parts.first().map_or(0, |part| part.rank());
+    let axis = call.axis(call.int("axis")?, rank + 1)?;
+    let mut opened = Vec::with_capacity(parts.len());
+    for part in parts {
+        let mut shape = part.shape().to_vec();
+        if axis > shape.len() {
+            return Err(call.fault("the tensors differ in rank"));
+        }
+        shape.insert(axis, 1);
+        opened.push(call.reshaped(part.clone(), &shape)?);
+    }
+    let parts: Vec<&Tensor> = opened.iter().collect();
+    Ok(joined(call, &parts, axis)?.into())
+}
+
+/// The positions from `begin` to `end` of an axis.
+pub(super) fn stretch(tensor: &Tensor, axis: usize, begin: usize, end: usize) -> Tensor {
+    each_dtype!(tensor, array => {
+        let slice = ndarray::Slice::from(begin..end);
+        Tensor::from_view::<T>(array.slice_axis(ndarray::Axis(axis), slice))
+    })
+}
+
+fn split(call: &mut Call<'_>) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let axis = call.axis(call.int("axis")?, tensor.rank())?;
+    let size = tensor.shape()[axis];
+    let mut bounds = vec![0usize];
+    let list = call.attrs().get("indices_or_sections").as_list().is_some();
+    let numbers = call.ints("indices_or_sections")?;
+    match (list, numbers.as_slice()) {
+        (false, &[sections]) => {
+            let Some(sections) = usize::try_from(sections).ok().filter(|&n| n > 0) else {
+                return Err(call.fault(format_args!("{sections} parts cannot be made")));
+            };
+            // A rest goes to the last part.
+            let each = size.div_ceil(sections);
+            bounds.extend((1..sections).map(|k| (k * each).min(size)));
+        }
+        (_, indices) => {
+            for &index in indices {
+                let from_front = if index < 0 { index + size as i64 } else { index };
+                let at = usize::try_from(from_front).unwrap_or(0).min(size);
+                bounds.push(at.max(bounds.last().copied().unwrap_or(0)));
+            }
+        }
+    }
+    bounds.push(size);
+    let parts = bounds.windows(2).map(|pair| stretch(tensor, axis, pair[0], pair[1]).into());
+    Ok(Value::tuple(parts.collect::<Vec<Value>>()))
+}
+
+/// The whole repeated along each axis; `reps` and the shape are aligned at the last axis.
+pub(super) fn tile(call: &mut Call<'_>, reps: &[i64]) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let rank = tensor.rank().max(reps.len());
+    let mut sizes = vec![1usize; rank - tensor.rank()];
+    sizes.extend_from_slice(tensor.shape());
+    let mut times = vec![1usize; rank - reps.len()];
+    times.extend(reps.iter().map(|&rep| usize::try_from(rep).unwrap_or(0)));
+    let shape: Vec<usize> =
+        sizes.iter().zip(&times).map(|(&size, &rep)| size.saturating_mul(rep)).collect();
+    call.allow(&shape, tensor.dtype())?;
+    // Each axis becomes two: how often, and how long.
+    let narrow: Vec<usize> = sizes.iter().flat_map(|&size| [1, size]).collect();
+    let wide: Vec<usize> = sizes.iter().zip(&times).flat_map(|(&size, &rep)| [rep, size]).collect();
+    let narrow = call.reshaped(tensor.clone(), &narrow)?;
+    let wide = broadcast::broadcast_to(call, &narrow, &wide)?;
+    Ok(call.reshaped(wide, &shape)?.into())
+}
+
+fn repeat(call: &mut Call<'_>) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let repeats = usize::try_from(call.int("repeats")?).unwrap_or(0);
+    let axis = call.axis(call.optional_int("axis")?.unwrap_or(0), tensor.rank())?;
+    let mut narrow = tensor.shape().to_vec();
+    narrow.insert(axis + 1, 1);
+    let mut wide = narrow.clone();
+    wide[axis + 1] = repeats;
+    let mut shape = tensor.shape().to_vec();
+    shape[axis] = shape[axis].saturating_mul(repeats);
+    call.allow(&shape, tensor.dtype())?;
+    let narrow = call.reshaped(tensor.clone(), &narrow)?;
+    let wide = broadcast::broadcast_to(call, &narrow, &wide)?;
+    Ok(call.reshaped(wide, &shape)?.into())
+}

@@ -1,0 +1,5 @@
+//! Kernels of the family `sort`.
+
+use super::prelude::*;
+
+pub(super) static KERNELS: &[Kernel] = &[];

@@ -1,0 +1,85 @@
+//! What goes wrong when a program runs.
+
+use std::fmt;
+
+use semantics::SourceFile;
+use syntax::TextRange;
+
+/// Why an evaluation ended without a value.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Which kind of failure it is.
+    pub kind: FaultKind,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// The call or expression that failed, and the calls around it, the innermost first. Of a deep
+    /// recursion the middle is left out.
+    pub trace: Vec<Step>,
+    /// How many calls are left out of the trace.
+    pub omitted: usize,
+}
+
+/// One step of a back trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The definition: `@main`; empty for a bare expression.
+    pub function: String,
+    /// The file of the definition, and where in it.
+    pub place: Option<(SourceFile, TextRange)>,
+}
+
+/// Kinds of failure, each with a stable code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultKind {
+    /// The interpreter cannot compute an operator.
+    NoKernel,
+    /// An operator cannot go on with these values.
+    Operator,
+    /// No arm of a `match?` takes the value.
+    NoArm,
+    /// The fuel is used up.
+    Fuel,
+    /// The memory limit is reached.
+    Memory,
+    /// The time limit is reached.
+    Time,
+    /// The user has asked to stop.
+    Cancelled,
+    /// A value is missing: a constant printed without its section, an external function.
+    Missing,
+    /// An argument of the run does not fit the parameter.
+    Input,
+    /// The program has errors, so that the expression has no meaning.
+    Untyped,
+}
+
+impl FaultKind {
+    /// The code of the diagnostic.
+    pub fn code(self) -> &'static str {
+        match self {
+            FaultKind::NoKernel => "run-no-kernel",
+            FaultKind::Operator => "run-operator-failed",
+            FaultKind::NoArm => "run-no-arm",
+            FaultKind::Fuel => "run-fuel",
+            FaultKind::Memory => "run-memory",
+            FaultKind::Time => "run-time",
+            FaultKind::Cancelled => "run-cancelled",
+            FaultKind::Missing => "run-missing",
+            FaultKind::Input => "run-input",
+            FaultKind::Untyped => "run-untyped",
+        }
+    }
+}
+
+impl Fault {
+    /// A failure whose place is not known yet; the machine adds it.
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
+        Fault { kind, message: message.into(), trace: Vec::new(), omitted: 0 }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,406 @@
+//! Kernels: what operators compute.
+//!
+//! One row an operator, in the file of its family; the families bear the names that they have
+//! among the operators.
+
+use std::sync::LazyLock;
+
+use operators::Operator;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use types::{AttrValue, Attrs, DataType, State, Type};
+
+use crate::{
+    families::FAMILIES,
+    fault::{Fault, FaultKind},
+    limits::Watch,
+    value::{Element, Tensor, Value},
+};
+
+/// What a kernel gives.
+pub(crate) type Outcome = Result<Value, Fault>;
+
+/// How an operator is computed.
+pub(crate) struct Kernel {
+    /// The operator: `nn.conv2d`.
+    pub(crate) name: &'static str,
+    /// Computes one call.
+    pub(crate) run: fn(&mut Call<'_>) -> Outcome,
+}
+
+/// A row of a family.
+pub(crate) const fn kernel(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
+    Kernel { name, run }
+}
+
+static BY_NAME: LazyLock<FxHashMap<&'static str, &'static Kernel>> =
+    LazyLock::new(|| all().map(|kernel| (kernel.name, kernel)).collect());
+
+fn all() -> impl Iterator<Item = &'static Kernel> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+/// The kernel of an operator.
+pub(crate) fn find(name: &str) -> Option<&'static Kernel> {
+    BY_NAME.get(name).copied()
+}
+
+/// Whether the interpreter can compute the operator called `name`.
+pub fn can_run(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// The operators that the interpreter cannot compute.
+pub fn missing() -> impl Iterator<Item = &'static Operator> {
+    operators::all().filter(|operator| find(operator.name).is_none())
+}
+
+/// One call of an operator.
+pub(crate) struct Call<'a> {
+    operator: &'static Operator,
+    attrs: &'a Attrs,
+    args: &'a mut [Value],
+    inferred: &'a Type,
+    watch: &'a Watch,
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(
+        operator: &'static Operator,
+        attrs: &'a Attrs,
+        args: &'a mut [Value],
+        inferred: &'a Type,
+        watch: &'a Watch,
+    ) -> Call<'a> {
+        Call { operator, attrs, args, inferred, watch }
+    }
+
+    /// The operator's name.
+    pub(crate) fn operator(&self) -> &'static str {
+        self.operator.name
+    }
+
+    /// The attributes.
+    pub(crate) fn attrs(&self) -> &'a Attrs {
+        self.attrs
+    }
+
+    /// How many arguments there are.
+    pub(crate) fn arity(&self) -> usize {
+        self.args.len()
+    }
+
+    /// A failure of this call. The message is a sentence that goes on behind the operator's name:
+    /// `index 7 is out of range`.
+    pub(crate) fn fault(&self, message: impl std::fmt::Display) -> Fault {
+        Fault::new(FaultKind::Operator, format!("`{}`: {message}", self.operator.name))
+    }
+
+    /// Whether to go on: to be asked every few milliseconds in long loops.
+    pub(crate) fn poll(&self) -> Result<(), Fault> {
+        self.watch.poll()
+    }
+
+    /// The watch itself, for loops that run on several threads.
+    pub(crate) fn watch(&self) -> &'a Watch {
+        self.watch
+    }
+
+    // Arguments.
+
+    /// How messages name an argument.
+    fn arg_name(&self, position: usize) -> String {
+        match self.operator.args.get(position) {
+            Some(name) => format!("`{name}`"),
+            None => format!("argument {position}"),
+        }
+    }
+
+    /// An argument.
+    pub(crate) fn arg(&self, position: usize) -> &Value {
+        self.args.get(position).unwrap_or(&Value::Empty)
+    }
+
+    /// An argument, taken out of the call: the kernel may work in place if it is the only owner.
+    pub(crate) fn take(&mut self, position: usize) -> Value {
+        match self.args.get_mut(position) {
+            Some(value) => std::mem::replace(value, Value::Empty),
+            None => Value::Empty,
+        }
+    }
+
+    /// An argument that must be a tensor.
+    pub(crate) fn tensor(&self, position: usize) -> Result<&Tensor, Fault> {
+        match self.arg(position) {
+            Value::Tensor(tensor) => Ok(tensor),
+            other => Err(self.fault(format_args!(
+                "{} is {}, not a tensor",
+                self.arg_name(position),
+                other.describe()
+            ))),
+        }
+    }
+
+    /// An argument that must be a tensor, taken out of the call.
+    pub(crate) fn take_tensor(&mut self, position: usize) -> Result<Tensor, Fault> {
+        match self.take(position) {
+            Value::Tensor(tensor) => Ok(tensor),
+            other => Err(self.fault(format_args!(
+                "{} is {}, not a tensor",
+                self.arg_name(position),
+                other.describe()
+            ))),
+        }
+    }
+
+    /// The fields of an argument that must be a tuple of tensors.
+    pub(crate) fn tensors(&self, position: usize) -> Result<Vec<&Tensor>, Fault> {
+        let fields = match self.arg(position) {
+            Value::Tuple(_) => self.arg(position).as_tuple().unwrap_or_default(),
+            // TVM takes a single tensor where it wants several.
+            value @ Value::Tensor(_) => std::slice::from_ref(value),
+            other => {
+                return Err(self.fault(format_args!(
+                    "{} is {}, not a tuple of tensors",
+                    self.arg_name(position),
+                    other.describe()
+                )));
+            }
+        };
+        let tensor = |value: &'_ Value| value.as_tensor().is_some();
+        if !fields.iter().all(tensor) {
+            return Err(self
+                .fault(format_args!("{} has a field that is no tensor", self.arg_name(position))));
+        }
+        Ok(fields.iter().filter_map(Value::as_tensor).collect())
+    }
+
+    /// The elements of an integer tensor argument: sizes, positions, axes.
+    pub(crate) fn numbers(&self, position: usize) -> Result<Vec<i64>, Fault> {
+        self.tensor(position).map(Tensor::to_i64s)
+    }
+
+    /// A scalar argument (or a tensor of one element) as a number.
+    pub(crate) fn scalar(&self, position: usize) -> Result<f64, Fault> {
+        let tensor = self.tensor(position)?;
+        match tensor.len() {
+            1 => Ok(tensor.to_f64s().first().copied().unwrap_or_default()),
+            n => Err(self.fault(format_args!(
+                "{} has {n} elements where one is wanted",
+                self.arg_name(position)
+            ))),
+        }
+    }
+
+    // Attributes.
+
+    fn bad_attr(&self, name: &str) -> Fault {
+        self.fault(format_args!("`{name}` has no value that could be used"))
+    }
+
+    /// The integer attribute `name`.
+    pub(crate) fn int(&self, name: &str) -> Result<i64, Fault> {
+        match self.attrs.get(name) {
+            AttrValue::Float(number) => Ok(number.0 as i64),
+            value => value.as_int().ok_or_else(|| self.bad_attr(name)),
+        }
+    }
+
+    /// The integer attribute `name`, if it has a value.
+    pub(crate) fn optional_int(&self, name: &str) -> Result<Option<i64>, Fault> {
+        if self.attrs.has(name) { self.int(name).map(Some) } else { Ok(None) }
+    }
+
+    /// The list of integers `name`; one number counts as a list, `None` as an empty one.
+    pub(crate) fn ints(&self, name: &str) -> Result<SmallVec<[i64; 6]>, Fault> {
+        let int = |value: &AttrValue| match value {
+            AttrValue::Float(number) => Ok(number.0 as i64),
+            value => value.as_int().ok_or_else(|| self.bad_attr(name)),
+        };
+        match self.attrs.get(name) {
+            AttrValue::None => Ok(SmallVec::new()),
+            AttrValue::List(values) => values.iter().map(int).collect(),
+            value => Ok(SmallVec::from_iter([int(value)?])),
+        }
+    }
+
+    /// The list of integers `name`, if it has a value.
+    pub(crate) fn optional_ints(&self, name: &str) -> Result<Option<SmallVec<[i64; 6]>>, Fault> {
+        if self.attrs.has(name) { self.ints(name).map(Some) } else { Ok(None) }
+    }
+
+    /// `ints`, with one number for all of `count` axes spread over them.
+    pub(crate) fn ints_for(&self, name: &str, count: usize) -> Result<SmallVec<[i64; 6]>, Fault> {
+        let values = self.ints(name)?;
+        match values.as_slice() {
+            [one] => Ok(SmallVec::from_elem(*one, count)),
+            many if many.len() >= count => Ok(SmallVec::from_slice(&many[..count])),
+            many => {
+                Err(self.fault(format_args!("`{name}` has {} values for {count} axes", many.len())))
+            }
+        }
+    }
+
+    /// The number `name`.
+    pub(crate) fn float(&self, name: &str) -> Result<f64, Fault> {
+        self.attrs.float(name).ok_or_else(|| self.bad_attr(name))
+    }
+
+    /// The truth value `name`.
+    pub(crate) fn bool(&self, name: &str) -> bool {
+        self.attrs.bool(name)
+    }
+
+    /// The string `name`; empty where nothing is written.
+    pub(crate) fn str(&self, name: &str) -> &'a str {
+        self.attrs.str(name)
+    }
+
+    /// An axis of a tensor of `rank` axes: negative ones count from the end.
+    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
+        let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
+        match usize::try_from(from_front) {
+            Ok(axis) if axis < rank => Ok(axis),
+            _ => Err(self.fault(format_args!("there is no axis {axis} among {rank}"))),
+        }
+    }
+
+    // The result.
+
+    /// The type of the result. Where inference does not know it to the last size, the operator's
+    /// relation is asked again with the types that the arguments really have. Sizes that depend on
+    /// the elements of arguments (`dyn.reshape`) stay `?`.
+    pub(crate) fn result_type(&self) -> Result<Type, Fault> {
+        if is_concrete(self.inferred) {
+            return Ok(self.inferred.clone());
+        }
+        let Some((name, solve)) = self.operator.rule else {
+            return Err(self.fault("no type rule is known"));
+        };
+        let relation = types::Relation {
+            name,
+            operator: self.operator.name,
+            solve,
+            attrs: self.attrs.clone(),
+        };
+        let inputs: SmallVec<[Type; 4]> = self.args.iter().map(Value::ty).collect();
+        let (state, mut all) = types::probe(&relation, self.operator.args, &inputs);
+        match state {
+            State::Failed(reason) | State::Undecided(reason) => {
+                Err(Fault::new(FaultKind::Operator, reason.message))
+            }
+            _ => Ok(all.pop().unwrap_or(Type::Error)),
+        }
+    }
+
+    /// Shape and data type of the result, which is a tensor of known sizes. Ask before taking
+    /// arguments out of the call.
+    pub(crate) fn result(&self) -> Result<(Vec<usize>, DataType), Fault> {
+        let ty = self.result_type()?;
+        self.sized(&ty)
+    }
+
+    /// Shape and data type of each field of the result, which is a tuple of tensors.
+    pub(crate) fn results(&self) -> Result<Vec<(Vec<usize>, DataType)>, Fault> {
+        let ty = self.result_type()?;
+        match ty.as_tuple() {
+            Some(fields) => fields.iter().map(|field| self.sized(field)).collect(),
+            None => Ok(vec![self.sized(&ty)?]),
+        }
+    }
+
+    fn sized(&self, ty: &Type) -> Result<(Vec<usize>, DataType), Fault> {
+        let tensor = ty.as_tensor();
+        let sizes = tensor.and_then(|tensor| {
+            let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
+            Some((tensor.shape.iter().map(size).collect::<Option<Vec<usize>>>()?, tensor.dtype))
+        });
+        let Some((shape, dtype)) = sizes else {
+            return Err(
+                self.fault(format_args!("the result is of the type {ty}, of no known size"))
+            );
+        };
+        self.allow(&shape, dtype)?;
+        Ok((shape, dtype))
+    }
+
+    /// The data type of the result, where its sizes do not matter.
+    pub(crate) fn result_dtype(&self) -> Result<DataType, Fault> {
+        if let Some(tensor) = self.inferred.as_tensor() {
+            return Ok(tensor.dtype);
+        }
+        match self.result_type()?.as_tensor() {
+            Some(tensor) => Ok(tensor.dtype),
+            None => Err(self.fault("the data type of the result is not known")),
+        }
+    }
+
+    /// Whether a tensor of this size may be made.
+    pub(crate) fn allow(&self, shape: &[usize], dtype: DataType) -> Result<(), Fault> {
+        let bytes =
+            shape.iter().try_fold(dtype.bytes(), |bytes, &size| bytes.checked_mul(size as u64));
+        // Rust's vectors end there, too.
+        match bytes.filter(|bytes| *bytes < i64::MAX as u64 / 2) {
+            Some(bytes) => self.watch.allow(bytes),
+            None => Err(Fault::new(
+                FaultKind::Memory,
+                format!("`{}`: a result of shape {shape:?} fits no memory", self.operator.name),
+            )),
+        }
+    }
+
+    /// A tensor of elements in row-major order.
+    pub(crate) fn build<T: Element>(&self, shape: &[usize], elements: Vec<T>) -> Outcome {
+        let count = elements.len();
+        match T::tensor(shape, elements) {
+            Some(tensor) => Ok(tensor.into()),
+            None => Err(self.fault(format_args!("{count} elements do not make a {shape:?}"))),
+        }
+    }
+
+    /// A tensor in another shape.
+    pub(crate) fn reshaped(&self, tensor: Tensor, shape: &[usize]) -> Result<Tensor, Fault> {
+        let count = tensor.len();
+        tensor
+            .reshape(shape)
+            .ok_or_else(|| self.fault(format_args!("{count} elements do not make a {shape:?}")))
+    }
+
+    /// The failure that the operator has no kernel for elements of this type.
+    pub(crate) fn unsupported<T>(&self, dtype: DataType) -> Result<T, Fault> {
+        Err(Fault::new(
+            FaultKind::NoKernel,
+            format!("`{}` cannot be computed on {dtype} here", self.operator.name),
+        ))
+    }
+}
+
+/// Whether every size in a type is known.
+fn is_concrete(ty: &Type) -> bool {
+    match ty {
+        Type::Tensor(tensor) => tensor.shape.iter().all(|dim| dim.as_known().is_some()),
+        Type::Tuple(fields) => fields.iter().all(is_concrete),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_of_operators_and_unique() {
+        for kernel in all() {
+            assert!(operators::find(kernel.name).is_some(), "`{}` is no operator", kernel.name);
+        }
+        assert_eq!(BY_NAME.len(), all().count());
+    }
+
+    /// `cargo test -p relay-interpreter without_kernel -- --nocapture` shows the list.
+    #[test]
+    fn operators_without_kernel() {
+        let missing: Vec<&str> = missing().map(|operator| operator.name).collect();
+        println!("{} operators without kernel:\n{}", missing.len(), missing.join("\n"));
+        assert_eq!(missing.len() + BY_NAME.len(), operators::all().count());
+    }
+}

@@ -1,0 +1,27 @@
+//! Running Relay.
+//!
+//! Values on arrays, a kernel for each operator, and a machine that evaluates the same lowered
+//! bodies that the analysis reads.
+//!
+//! - The machine keeps its own stack: neither a recursion nor a list, however deep, touches that of
+//!   the thread. Calls in tail position take no space.
+//! - Every evaluation stays within its [`Limits`] and ends soon after it is cancelled.
+//! - A failure is a [`Fault`] with a back trace; nothing here panics on what a user can type.
+//!
+//! Absent on purpose: files, formats of files, LSP, the terminal.
+
+mod code;
+mod compile;
+mod families;
+mod fault;
+mod gemm;
+mod kernel;
+mod limits;
+mod machine;
+mod value;
+
+pub use fault::{Fault, FaultKind, Step};
+pub use kernel::{can_run, missing};
+pub use limits::{Limits, Watch};
+pub use machine::{Machine, Observer};
+pub use value::{Array, Closure, Data, Element, Reference, Tensor, Value};

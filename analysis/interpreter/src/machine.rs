@@ -1,0 +1,552 @@
+//! The machine: runs code over a stack of frames.
+
+mod program;
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use semantics::{Db, Def, DefKind, SourceFile, body::BinderId};
+use smallvec::SmallVec;
+use syntax::TextRange;
+use types::{Attrs, Type};
+
+use crate::{
+    code::{Instr, NOWHERE, Op, Proc, Test, Use},
+    fault::{Fault, FaultKind, Step},
+    kernel::{self, Call},
+    limits::{Limits, Watch, memory_fault},
+    value::{Callable, Closure, Tensor, Value},
+};
+use program::Program;
+
+/// How many calls lie between two looks at the clock and the cancellation.
+const POLL_EVERY: u32 = 256;
+/// How many steps of a back trace are kept at either end.
+const TRACE: usize = 32;
+
+/// Is told what variables are bound to while a definition runs.
+pub trait Observer {
+    /// The variable `binder` of unit number `unit` of the definition that is run has a value.
+    fn bound(&mut self, unit: usize, binder: BinderId, value: &Value);
+}
+
+/// An evaluation of the definitions of one file.
+pub struct Machine<'db> {
+    program: Program<'db>,
+    limits: Limits,
+    cancelled: Arc<AtomicBool>,
+}
+
+/// A call under way.
+struct Frame {
+    proc: Arc<Proc>,
+    /// Where its slots begin.
+    base: usize,
+    /// The next instruction.
+    pc: usize,
+    /// Where the value goes in the frame below.
+    dst: u32,
+    /// The function that runs, if it is a value.
+    own: Option<Arc<Closure>>,
+    /// Where lazy values that are being computed were asked for.
+    resume: Vec<u32>,
+}
+
+impl<'db> Machine<'db> {
+    /// A machine for the definitions of `db`, without limits.
+    pub fn new(db: &'db dyn Db) -> Machine<'db> {
+        Machine { program: Program::new(db), limits: Limits::default(), cancelled: Arc::default() }
+    }
+
+    /// Sets the limits.
+    pub fn limited(mut self, limits: Limits) -> Machine<'db> {
+        self.limits = limits;
+        self
+    }
+
+    /// Ends the evaluation soon after the flag is set.
+    pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Machine<'db> {
+        self.cancelled = flag;
+        self
+    }
+
+    /// Runs a definition on arguments, one for each parameter; a bare expression takes one for
+    /// each `free_var`.
+    ///
+    /// # Errors
+    /// What went wrong, with a back trace.
+    pub fn run<'o>(
+        &mut self,
+        def: Def<'db>,
+        args: Vec<Value>,
+        observer: Option<&'o mut (dyn Observer + 'o)>,
+    ) -> Result<Value, Fault> {
+        if !matches!(def.kind(self.program.db), DefKind::Fn | DefKind::Expr) {
+            return Err(Fault::new(FaultKind::Missing, "this is no function that could be run"));
+        }
+        let proc = self.program.observed(def, observer.is_some())?;
+        if proc.params != args.len() {
+            return Err(Fault::new(
+                FaultKind::Input,
+                format!("`{}` has {} parameters, {} are given", proc.name, proc.params, args.len()),
+            ));
+        }
+        let mut run = Run {
+            watch: Watch::new(&self.limits, self.cancelled.clone()),
+            fuel: self.limits.fuel.unwrap_or(u64::MAX),
+            memory: self.limits.memory,
+            program: &mut self.program,
+            observer,
+            stack: Vec::new(),
+            frames: Vec::new(),
+            until_poll: POLL_EVERY,
+            made: 0,
+            limit_of_made: 0,
+        };
+        run.limit_of_made = run.memory.map_or(u64::MAX, |limit| limit / 4);
+        run.enter(proc, args.into_iter().collect(), NOWHERE, None);
+        let result = run.go();
+        result.map_err(|fault| run.traced(fault))
+    }
+}
+
+struct Run<'r, 'db, 'o> {
+    program: &'r mut Program<'db>,
+    observer: Option<&'o mut (dyn Observer + 'o)>,
+    watch: Watch,
+    fuel: u64,
+    memory: Option<u64>,
+    stack: Vec<Value>,
+    frames: Vec<Frame>,
+    until_poll: u32,
+    /// Bytes made since memory was last measured.
+    made: u64,
+    limit_of_made: u64,
+}
+
+type Args = SmallVec<[Value; 4]>;
+
+impl Run<'_, '_, '_> {
+    /// Begins a call.
+    fn enter(&mut self, proc: Arc<Proc>, args: Args, dst: u32, own: Option<Arc<Closure>>) {
+        let base = self.stack.len();
+        self.stack.extend(args);
+        if let Some(own) = &own {
+            self.stack.extend(own.captured().iter().cloned());
+        }
+        self.stack.resize_with(base + proc.slots, || Value::Empty);
+        self.frames.push(Frame { proc, base, pc: 0, dst, own, resume: Vec::new() });
+    }
+
+    fn go(&mut self) -> Result<Value, Fault> {
+        loop {
+            let Some(frame) = self.frames.last_mut() else {
+                return Err(Fault::new(FaultKind::Missing, "there is nothing to run"));
+            };
+            let proc = frame.proc.clone();
+            let base = frame.base;
+            // Until the frame changes.
+            if let Some(value) = self.frame(&proc, base)? {
+                return Ok(value);
+            }
+        }
+    }
+
+    /// Runs the innermost frame until another one is the innermost; gives the value of the last.
+    fn frame(&mut self, proc: &Arc<Proc>, base: usize) -> Result<Option<Value>, Fault> {
+        let at = self.frames.len() - 1;
+        let mut pc = self.frames[at].pc;
+        loop {
+            let Some(instr) = proc.code.get(pc) else {
+                return Err(Fault::new(FaultKind::Missing, "the code has no end"));
+            };
+            // Kept up to date for back traces.
+            self.frames[at].pc = pc + 1;
+            pc += 1;
+            match &instr.op {
+                Op::Const(value) => self.put(base, instr.dst, value.clone()),
+                Op::Meta(number) => {
+                    let value = self.program.constant(*number)?;
+                    self.put(base, instr.dst, value);
+                }
+                Op::Move => {
+                    let value = self.operand(base, instr, 0);
+                    self.put(base, instr.dst, value);
+                }
+                Op::Tuple => {
+                    let fields: Args = self.operands(base, &instr.args);
+                    self.made(32 * (fields.len() as u64 + 1))?;
+                    self.put(base, instr.dst, Value::tuple(fields));
+                }
+                Op::Proj(index) => {
+                    let tuple = self.operand(base, instr, 0);
+                    let field = tuple.as_tuple().and_then(|fields| fields.get(*index as usize));
+                    let Some(field) = field.cloned() else {
+                        let message = format!("there is no field {index} in {}", tuple.describe());
+                        return Err(Fault::new(FaultKind::Untyped, message));
+                    };
+                    self.put(base, instr.dst, field);
+                }
+                Op::Operator(site) => {
+                    self.step()?;
+                    let mut args = self.operands(base, &instr.args);
+                    let value =
+                        self.operator(site.operator, &site.attrs, &mut args, &site.result)?;
+                    self.put(base, instr.dst, value);
+                }
+                Op::Construct(name) => {
+                    let fields: Args = self.operands(base, &instr.args);
+                    self.made(64 + 112 * fields.len() as u64)?;
+                    self.put(base, instr.dst, Value::data(name.clone(), fields));
+                }
+                Op::Call { tail } => {
+                    self.step()?;
+                    let mut args = self.operands(base, &instr.args);
+                    let function = args.remove(0);
+                    if self.call(function, args, instr.dst, *tail, base)? {
+                        return Ok(None);
+                    }
+                    // The value of a call without a frame in tail position goes the usual way.
+                }
+                Op::CallGlobal { global, tail } => {
+                    self.step()?;
+                    let args = self.operands(base, &instr.args);
+                    let callee = self.program.proc(*global)?;
+                    self.begin(callee, args, instr.dst, *tail, base, None)?;
+                    return Ok(None);
+                }
+                Op::Own => {
+                    let Some(own) = self.frames[at].own.clone() else {
+                        return Err(Fault::new(FaultKind::Missing, "there is no such function"));
+                    };
+                    self.put(base, instr.dst, Value::Closure(own));
+                }
+                Op::Closure(body) => {
+                    let captured = self.operands(base, &instr.args).into_vec();
+                    self.made(64 + 112 * captured.len() as u64)?;
+                    self.put(base, instr.dst, Value::closure(body.clone(), captured));
+                }
+                Op::Unless(to) => {
+                    let value = self.operand(base, instr, 0);
+                    match truth(&value) {
+                        Some(true) => {}
+                        Some(false) => pc = *to as usize,
+                        None => {
+                            let message =
+                                format!("the condition is {}, not a bool", value.describe());
+                            return Err(Fault::new(FaultKind::Untyped, message));
+                        }
+                    }
+                }
+                Op::Jump(to) => pc = *to as usize,
+                Op::Match(arms) => {
+                    let value = self.operand(base, instr, 0);
+                    let mut kept: SmallVec<[(u32, Value); 4]> = SmallVec::new();
+                    let arm = arms.arms.iter().find(|(test, _)| {
+                        kept.clear();
+                        takes(test, &value, &mut kept)
+                    });
+                    let Some((_, to)) = arm else {
+                        let message = format!("no arm of the `match` takes {}", value.describe());
+                        return Err(Fault::new(FaultKind::NoArm, message));
+                    };
+                    drop(value);
+                    for (slot, value) in kept {
+                        self.put(base, slot, value);
+                    }
+                    pc = *to as usize;
+                }
+                Op::RefNew => {
+                    let value = self.operand(base, instr, 0);
+                    self.made(160)?;
+                    self.put(base, instr.dst, Value::reference(value));
+                }
+                Op::RefRead => {
+                    let Value::Ref(cell) = self.operand(base, instr, 0) else {
+                        return Err(Fault::new(FaultKind::Untyped, "this is no reference"));
+                    };
+                    self.put(base, instr.dst, cell.get());
+                }
+                Op::RefWrite => {
+                    let reference = self.operand(base, instr, 0);
+                    let value = self.operand(base, instr, 1);
+                    let Value::Ref(cell) = reference else {
+                        return Err(Fault::new(FaultKind::Untyped, "this is no reference"));
+                    };
+                    cell.set(value);
+                    self.put(base, instr.dst, Value::tuple([]));
+                }
+                Op::Forget => {
+                    for arg in &instr.args {
+                        self.stack[base + arg.slot as usize] = Value::Empty;
+                    }
+                }
+                Op::Force(to) => {
+                    if matches!(self.stack[base + instr.dst as usize], Value::Empty) {
+                        self.frames[at].resume.push(pc as u32);
+                        pc = *to as usize;
+                    }
+                }
+                Op::Resume => match self.frames[at].resume.pop() {
+                    Some(to) => pc = to as usize,
+                    None => return Err(Fault::new(FaultKind::Missing, "nothing waits for this")),
+                },
+                Op::Bound(bound) => {
+                    let value = self.stack[base + instr.args[0].slot as usize].clone();
+                    if let Some(observer) = &mut self.observer {
+                        observer.bound(bound.unit as usize, bound.binder, &value);
+                    }
+                }
+                Op::Return => {
+                    let value = self.operand(base, instr, 0);
+                    let Some(frame) = self.frames.pop() else { return Ok(Some(value)) };
+                    self.stack.truncate(base);
+                    let Some(below) = self.frames.last() else { return Ok(Some(value)) };
+                    let base = below.base;
+                    self.put(base, frame.dst, value);
+                    return Ok(None);
+                }
+                Op::Fault(kind, message) => {
+                    return Err(Fault::new(*kind, message.to_string()));
+                }
+            }
+        }
+    }
+
+    /// Calls a function value. Whether a frame has been entered for it.
+    fn call(
+        &mut self,
+        function: Value,
+        mut args: Args,
+        dst: u32,
+        tail: bool,
+        base: usize,
+    ) -> Result<bool, Fault> {
+        let Value::Closure(closure) = function else {
+            let message = format!("{} cannot be called", function.describe());
+            return Err(Fault::new(FaultKind::Untyped, message));
+        };
+        let (proc, own) = match &closure.body {
+            Callable::Proc(proc) => (proc.clone(), Some(closure.clone())),
+            Callable::Global(number) => (self.program.proc(*number)?, None),
+            Callable::Operator(operator) => {
+                let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
+                let value = self.operator(operator, &attrs, &mut args, &Type::Error)?;
+                self.put(base, dst, value);
+                return Ok(false);
+            }
+            Callable::Constructor(name) => {
+                self.made(64 + 112 * args.len() as u64)?;
+                self.put(base, dst, Value::data(name.clone(), args));
+                return Ok(false);
+            }
+        };
+        self.begin(proc, args, dst, tail, base, own)?;
+        Ok(true)
+    }
+
+    fn begin(
+        &mut self,
+        proc: Arc<Proc>,
+        args: Args,
+        mut dst: u32,
+        tail: bool,
+        base: usize,
+        own: Option<Arc<Closure>>,
+    ) -> Result<(), Fault> {
+        if proc.params != args.len() {
+            let message = format!(
+                "`{}` has {} parameters, the call gives {}",
+                proc.name,
+                proc.params,
+                args.len()
+            );
+            return Err(Fault::new(FaultKind::Untyped, message));
+        }
+        if tail {
+            // The frame of the caller gives way.
+            if let Some(frame) = self.frames.pop() {
+                dst = frame.dst;
+                self.stack.truncate(base);
+            }
+        } else {
+            self.made(112 * proc.slots as u64)?;
+        }
+        self.enter(proc, args, dst, own);
+        Ok(())
+    }
+
+    fn operator(
+        &mut self,
+        operator: &'static operators::Operator,
+        attrs: &Attrs,
+        args: &mut [Value],
+        result: &Type,
+    ) -> Result<Value, Fault> {
+        let Some(kernel) = kernel::find(operator.name) else {
+            let message = format!("`{}` cannot be computed here", operator.name);
+            return Err(Fault::new(FaultKind::NoKernel, message));
+        };
+        let mut call = Call::new(operator, attrs, args, result, &self.watch);
+        let value = (kernel.run)(&mut call)?;
+        if self.memory.is_some() {
+            let bytes = value.leaves().iter().map(|tensor| tensor.bytes() as u64 + 64).sum();
+            self.made(bytes)?;
+        }
+        Ok(value)
+    }
+
+    fn put(&mut self, base: usize, dst: u32, value: Value) {
+        if dst != NOWHERE
+            && let Some(slot) = self.stack.get_mut(base + dst as usize)
+        {
+            *slot = value;
+        }
+    }
+
+    fn get(&mut self, base: usize, arg: Use) -> Value {
+        let slot = &mut self.stack[base + arg.slot as usize];
+        if arg.last { std::mem::replace(slot, Value::Empty) } else { slot.clone() }
+    }
+
+    fn operand(&mut self, base: usize, instr: &Instr, position: usize) -> Value {
+        match instr.args.get(position) {
+            Some(&arg) => self.get(base, arg),
+            None => Value::Empty,
+        }
+    }
+
+    fn operands(&mut self, base: usize, args: &[Use]) -> Args {
+        args.iter().map(|&arg| self.get(base, arg)).collect()
+    }
+
+    /// One step of work.
+    fn step(&mut self) -> Result<(), Fault> {
+        if self.fuel == 0 {
+            return Err(Fault::new(
+                FaultKind::Fuel,
+                "the evaluation has used up its fuel: it makes more calls than are allowed",
+            ));
+        }
+        self.fuel -= 1;
+        self.until_poll -= 1;
+        if self.until_poll == 0 {
+            self.until_poll = POLL_EVERY;
+            self.watch.poll()?;
+        }
+        Ok(())
+    }
+
+    /// Counts what has been made, and measures what is alive when it may have become too much.
+    fn made(&mut self, bytes: u64) -> Result<(), Fault> {
+        self.made = self.made.saturating_add(bytes);
+        let Some(limit) = self.memory.filter(|_| self.made >= self.limit_of_made) else {
+            return Ok(());
+        };
+        let alive = alive(&self.stack, limit);
+        if alive > limit {
+            return Err(memory_fault(limit, alive));
+        }
+        self.made = 0;
+        // What may be made before it is worth measuring again.
+        self.limit_of_made = ((limit - alive) / 2).max(limit / 64);
+        Ok(())
+    }
+
+    /// Adds the back trace to a fault.
+    fn traced(&self, mut fault: Fault) -> Fault {
+        let step = |frame: &Frame| {
+            let place = frame.proc.places.get(frame.pc.saturating_sub(1));
+            let place: Option<(SourceFile, TextRange)> =
+                place.map(|place| (frame.proc.file, *place));
+            Step { function: frame.proc.name.to_string(), place }
+        };
+        let count = self.frames.len();
+        let frames = self.frames.iter().rev().enumerate();
+        let shown = frames.filter(|(k, _)| *k < TRACE || k + TRACE >= count);
+        fault.trace = shown.map(|(_, frame)| step(frame)).collect();
+        fault.omitted = count - fault.trace.len();
+        fault
+    }
+}
+
+/// The truth value of a condition.
+fn truth(value: &Value) -> Option<bool> {
+    match value.as_tensor()? {
+        Tensor::Bool(array) => array.first().copied(),
+        other => other.to_i64s().first().map(|&number| number != 0),
+    }
+}
+
+/// Whether a pattern takes a value; what it keeps is put into `kept`.
+fn takes(test: &Test, value: &Value, kept: &mut SmallVec<[(u32, Value); 4]>) -> bool {
+    match (test, value) {
+        (Test::Any, _) => true,
+        (Test::Keep(slot), value) => {
+            kept.push((*slot, value.clone()));
+            true
+        }
+        (Test::Data(name, tests), Value::Data(data)) => {
+            *name == data.constructor
+                && tests.iter().zip(data.fields()).all(|(test, field)| takes(test, field, kept))
+        }
+        (Test::Tuple(tests), Value::Tuple(_)) => {
+            let fields = value.as_tuple().unwrap_or_default();
+            tests.len() == fields.len()
+                && tests.iter().zip(fields).all(|(test, field)| takes(test, field, kept))
+        }
+        _ => false,
+    }
+}
+
+/// Bytes of the values on the stack, each shared one counted once; stops counting above `limit`.
+fn alive(stack: &[Value], limit: u64) -> u64 {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut bytes = 112 * stack.len() as u64;
+    let mut todo: Vec<Value> = stack.to_vec();
+    while let Some(value) = todo.pop() {
+        let (address, size) = match &value {
+            Value::Tensor(tensor) => (tensor.address(), tensor.bytes() as u64 + 64),
+            Value::Tuple(cell) => {
+                let fields = value.as_tuple().unwrap_or_default();
+                (Arc::as_ptr(cell) as usize, 32 + 112 * fields.len() as u64)
+            }
+            Value::Data(data) => {
+                (Arc::as_ptr(data) as usize, 64 + 112 * data.fields().len() as u64)
+            }
+            Value::Closure(closure) => {
+                (Arc::as_ptr(closure) as usize, 64 + 112 * closure.captured().len() as u64)
+            }
+            Value::Ref(cell) => (Arc::as_ptr(cell) as usize, 160),
+            Value::Empty => continue,
+        };
+        if !seen.insert(address) {
+            continue;
+        }
+        bytes += size;
+        if bytes > limit {
+            break;
+        }
+        match &value {
+            Value::Tuple(_) => todo.extend(value.as_tuple().unwrap_or_default().iter().cloned()),
+            Value::Data(data) => todo.extend(data.fields().iter().cloned()),
+            Value::Closure(closure) => todo.extend(closure.captured().iter().cloned()),
+            Value::Ref(cell) => todo.push(cell.get()),
+            _ => {}
+        }
+    }
+    bytes
+}
+
+impl Limits {
+    /// Limits for runs that nobody watches: a billion calls, eight gigabytes, ten minutes.
+    pub fn generous() -> Limits {
+        Limits {
+            fuel: Some(1_000_000_000),
+            memory: Some(8 << 30),
+            time: Some(Duration::from_secs(600)),
+        }
+    }
+}

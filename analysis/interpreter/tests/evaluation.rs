@@ -1,0 +1,248 @@
+//! Programs and what they give.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
+
+use interpreter::{Fault, FaultKind, Limits, Machine, Observer, Value};
+use semantics::{Database, DefKind, body::BinderId};
+
+/// Runs `@main` of a text, or its bare expression, without arguments.
+fn run_with(text: &str, limits: Limits) -> Result<Value, Fault> {
+    let db = Database::new();
+    let file = db.add_file(text, syntax::ParseLimits::default());
+    let mut defs = semantics::all_defs(&db, file);
+    let def = defs
+        .find(|def| def.kind(&db) == DefKind::Expr || def.name(&db) == "@main")
+        .expect("there is something to run");
+    Machine::new(&db).limited(limits).run(def, Vec::new(), None)
+}
+
+fn run(text: &str) -> Value {
+    match run_with(text, Limits::default()) {
+        Ok(value) => value,
+        Err(fault) => panic!("{} {:?}", fault.message, fault.trace.first()),
+    }
+}
+
+fn numbers(text: &str) -> Vec<f64> {
+    run(text).leaves().iter().flat_map(|tensor| tensor.to_f64s()).collect()
+}
+
+fn fault(text: &str, limits: Limits) -> Fault {
+    run_with(text, limits).expect_err("it should fail")
+}
+
+#[test]
+fn the_manuals_examples() {
+    assert_eq!(numbers("let %x = 1; let %x = %x + 3; %x"), [4.0]);
+    let ackermann = "
+        def @ackermann(%m: int32, %n: int32) -> int32 {
+          if (%m == 0) { %n + 1 } else {
+            if (%n == 0) { @ackermann(%m - 1, 1) }
+            else { @ackermann(%m - 1, @ackermann(%m, %n - 1)) }
+          }
+        }
+        def @main() -> int32 { @ackermann(2, 3) }";
+    assert_eq!(numbers(ackermann), [9.0]);
+    let closure = "
+        let %f = fn () { let %x = Constant(0, (10, 10), float32); fn () { %x } };
+        let %g = %f();
+        %g()";
+    assert_eq!(numbers(closure), vec![0.0; 100]);
+}
+
+#[test]
+fn a_loop_takes_no_space() {
+    // Two million steps in tail position.
+    let text = "
+        def @loop(%n: int32, %sum: int64) -> int64 {
+          if (%n == 0) { %sum } else { @loop(%n - 1, %sum + 1i64) }
+        }
+        def @main() -> int64 { @loop(2000000, 0i64) }";
+    assert_eq!(numbers(text), [2_000_000.0]);
+    let tight = Limits { memory: Some(1 << 20), ..Limits::default() };
+    assert!(run_with(text, tight).is_ok());
+}
+
+#[test]
+fn a_deep_recursion_is_no_danger() {
+    let text = "
+        def @deep(%n: int32) -> int32 {
+          if (%n == 0) { 0 } else { @deep(%n - 1) + 1 }
+        }
+        def @main() -> int32 { @deep(100000) }";
+    let on_small_stack = std::thread::Builder::new().stack_size(256 << 10);
+    let thread = on_small_stack.spawn(move || numbers(text)).expect("a thread");
+    assert_eq!(thread.join().expect("no overflow"), [100_000.0]);
+}
+
+#[test]
+fn long_lists_of_the_prelude() {
+    let text = "
+        def @count(%n: int32, %list: List[int32]) -> List[int32] {
+          if (%n == 0) { %list } else { @count(%n - 1, Cons(%n, %list)) }
+        }
+        def @main() {
+          @foldl(fn (%a: int32, %b: int32) -> int32 { %a + %b - %b + 1 }, 0, @count(200000, Nil))
+        }";
+    assert_eq!(numbers(text), [200_000.0]);
+}
+
+#[test]
+fn graph_bindings_wait_where_they_may_not_be_needed() {
+    // `%0` would never end if it were evaluated where it stands.
+    let text = "
+        def @count(%n: int32) -> int32 {
+          %0 = @count(%n - 1);
+          if (%n == 0) { 0 } else { %0 + %0 }
+        }
+        def @main() { @count(20) }";
+    assert_eq!(numbers(text), [0.0]);
+    // Once, though it is used twice: doubling the calls twenty times would use up the fuel.
+    let limits = Limits { fuel: Some(1000), ..Limits::default() };
+    assert!(run_with(text, limits).is_ok());
+}
+
+#[test]
+fn a_graph_binding_of_one_branch_in_the_other() {
+    let text = "
+        def @f(%c: bool) -> int32 {
+          if (%c) { %0 = 1 + 2; %0 * 2 } else { %0 }
+        }
+        def @main() { (@f(True), @f(False)) }";
+    assert_eq!(numbers(text), [6.0, 3.0]);
+}
+
+#[test]
+fn graph_bindings_are_evaluated_once() {
+    let text = "
+        def @main() {
+          let %r = ref(0);
+          let %f = fn () -> int32 { let %u = ref_write(%r, ref_read(%r) + 1); ref_read(%r) };
+          %0 = %f();
+          (%0 + %0, ref_read(%r))
+        }";
+    assert_eq!(numbers(text), [2.0, 1.0]);
+}
+
+#[test]
+fn closures_constructors_and_operators_are_values() {
+    let text = "
+        def @main() {
+          let %n = 10;
+          let %add = fn (%x: int32) -> int32 { %x + %n };
+          let %fact = fn (%k: int32) -> int32 {
+            if (%k <= 1) { 1 } else { %k * %fact(%k - 1) }
+          };
+          (@map(%add, Cons(1, Cons(2, Nil))), %fact(5), @map(negative, Cons(3, Nil)))
+        }";
+    assert_eq!(numbers(text), [11.0, 12.0, 120.0, -3.0]);
+}
+
+#[test]
+fn patterns() {
+    let text = "
+        type T { A(int32, (int32, int32)), B }
+        def @f(%t: T) -> int32 {
+          match (%t) { A(%x, (%y, _)) => %x * 10 + %y, B => 0 }
+        }
+        def @main() { (@f(A(1, (2, 3))), @f(B)) }";
+    assert_eq!(numbers(text), [12.0, 0.0]);
+    let partial = "
+        def @main() { match? (Nil) { Cons(%x, _) => %x } }";
+    let fault = fault(partial, Limits::default());
+    assert_eq!(fault.kind, FaultKind::NoArm);
+}
+
+const FOREVER: &str = "
+    def @forever(%n: int32) -> int32 { @forever(%n + 1) }
+    def @main() -> int32 { @forever(0) }";
+
+#[test]
+fn limits() {
+    let fuel = Limits { fuel: Some(10_000), ..Limits::default() };
+    assert_eq!(fault(FOREVER, fuel).kind, FaultKind::Fuel);
+    let time = Limits { time: Some(Duration::from_millis(20)), ..Limits::default() };
+    assert_eq!(fault(FOREVER, time).kind, FaultKind::Time);
+    let growing = "
+        def @grow(%l: List[int32]) -> List[int32] { @grow(Cons(1, %l)) }
+        def @main() { @grow(Nil) }";
+    let memory = Limits { memory: Some(16 << 20), ..Limits::default() };
+    assert_eq!(fault(growing, memory.clone()).kind, FaultKind::Memory);
+    let deep = "
+        def @deep(%n: int32) -> int32 { @deep(%n + 1) + 1 }
+        def @main() -> int32 { @deep(0) }";
+    let found = fault(deep, memory);
+    assert_eq!(found.kind, FaultKind::Memory);
+    assert!(found.omitted > 1000 && found.trace.len() <= 64);
+}
+
+#[test]
+fn cancelling_takes_a_moment() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let seen = flag.clone();
+    let thread = std::thread::spawn(move || {
+        let db = Database::new();
+        let file = db.add_file(FOREVER, syntax::ParseLimits::default());
+        let def = semantics::all_defs(&db, file).find(|def| def.name(&db) == "@main");
+        Machine::new(&db).cancelled_by(seen).run(def.expect("@main"), Vec::new(), None).err()
+    });
+    std::thread::sleep(Duration::from_millis(50));
+    let begin = Instant::now();
+    flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    let fault = thread.join().expect("no panic");
+    assert_eq!(fault.map(|fault| fault.kind), Some(FaultKind::Cancelled));
+    assert!(begin.elapsed() < Duration::from_millis(500));
+}
+
+#[test]
+fn faults_say_where() {
+    let text = "
+        def @inner(%x: int32) -> int32 { let %q = %x / 0; %q }
+        def @main() -> int32 { @inner(1) + 1 }";
+    let fault = fault(text, Limits::default());
+    assert_eq!(fault.kind, FaultKind::Operator);
+    let names: Vec<&str> = fault.trace.iter().map(|step| step.function.as_str()).collect();
+    assert_eq!(names, ["@inner", "@main"]);
+    let place = fault.trace.first().and_then(|step| step.place).expect("a place").1;
+    assert_eq!(&text[std::ops::Range::<usize>::from(place)], "%x / 0");
+}
+
+#[test]
+fn observers_see_what_variables_are_bound_to() {
+    struct Seen(Vec<(usize, f64)>);
+    impl Observer for Seen {
+        fn bound(&mut self, unit: usize, _: BinderId, value: &Value) {
+            let first = value.as_tensor().and_then(|tensor| tensor.to_f64s().first().copied());
+            self.0.push((unit, first.unwrap_or(f64::NAN)));
+        }
+    }
+    let text = "def @main() { let %a = 1; let %b = %a + 1; %b * 2 }";
+    let db = Database::new();
+    let file = db.add_file(text, syntax::ParseLimits::default());
+    let def = semantics::all_defs(&db, file).next().expect("@main");
+    let mut seen = Seen(Vec::new());
+    let value = Machine::new(&db).run(def, Vec::new(), Some(&mut seen)).expect("a value");
+    assert_eq!(value.as_tensor().map(|tensor| tensor.to_f64s()), Some(vec![4.0]));
+    assert_eq!(seen.0, [(1, 1.0), (2, 2.0)]);
+}
+
+#[test]
+fn untyped_code_fails_where_it_is_reached() {
+    let text = "def @main() { if (True) { 1 } else { %nowhere } }";
+    assert_eq!(numbers(text), [1.0]);
+}
+
+#[test]
+fn generic_functions_run_on_what_they_get() {
+    let text = "
+        def @twice[A](%f: fn(A) -> A, %x: A) -> A { %f(%f(%x)) }
+        def @main() {
+          (@twice(fn (%x: int32) -> int32 { %x + 1 }, 0),
+           @twice(fn (%x: Tensor[(2), float32]) -> Tensor[(2), float32] { nn.relu(%x) },
+                  Constant(1, (2), float32)))
+        }";
+    assert_eq!(numbers(text), [2.0, 1.0, 1.0]);
+}
