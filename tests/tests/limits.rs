@@ -137,6 +137,19 @@ fn wrong_texts() {
     }
 }
 
+/// Types that would contain themselves, come upon by chance.
+#[test]
+fn types_without_end() {
+    on_small_stack(|| {
+        for text in [
+            "def@f%\nw(%s:{match{y=>t=>@f(",
+            "type [A{Row\n\ndef@sum(%rows:Rows%start:Tenso_y=\n    Row(%first\n});\n  %double=fn\n  }\n  @sum\n",
+        ] {
+            open(text);
+        }
+    });
+}
+
 #[test]
 fn any_bytes() {
     on_small_stack(|| {

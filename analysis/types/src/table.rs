@@ -433,21 +433,39 @@ impl Table {
 
     /// The type of `node` as far as it is known.
     pub fn resolve(&self, node: NodeId) -> Type {
+        self.resolve_below(node, &mut SmallVec::new())
+    }
+
+    /// As [`Table::resolve`], inside of the types on `path`. A type that contains itself, which is
+    /// reported where it came about, ends where it begins again.
+    fn resolve_below(&self, node: NodeId, path: &mut SmallVec<[NodeId; 8]>) -> Type {
         let root = self.find(node);
-        match &self.nodes[root.0 as usize].term {
-            Term::Var => Type::Var(TypeVar(root.0)),
-            Term::Leaf(ty) => self.refresh(ty),
-            Term::Tuple(fields) => Type::Tuple(fields.iter().map(|&n| self.resolve(n)).collect()),
+        let term = &self.nodes[root.0 as usize].term;
+        match term {
+            Term::Var => return Type::Var(TypeVar(root.0)),
+            Term::Leaf(ty) => return self.refresh(ty),
+            _ if path.contains(&root) => return Type::Error,
+            _ => path.push(root),
+        }
+        let ty = match term {
+            Term::Var | Term::Leaf(_) => Type::Error,
+            Term::Tuple(fields) => {
+                Type::Tuple(fields.iter().map(|&n| self.resolve_below(n, path)).collect())
+            }
             Term::Func(func) => FuncType {
                 type_params: [].into(),
-                params: func.params.iter().map(|&n| self.resolve(n)).collect(),
-                ret: self.resolve(func.ret),
+                params: func.params.iter().map(|&n| self.resolve_below(n, path)).collect(),
+                ret: self.resolve_below(func.ret, path),
                 constraints: [].into(),
             }
             .into(),
-            Term::Ref(inner) => Type::Ref(self.resolve(*inner).into()),
-            Term::Adt(name, args) => Type::adt(name.clone(), args.iter().map(|&n| self.resolve(n))),
-        }
+            Term::Ref(inner) => Type::Ref(self.resolve_below(*inner, path).into()),
+            Term::Adt(name, args) => {
+                Type::adt(name.clone(), args.iter().map(|&n| self.resolve_below(n, path)))
+            }
+        };
+        path.pop();
+        ty
     }
 
     /// `ty` with what has been found for its open shapes, sizes and data types.
