@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::{
-    elementwise::converted,
     layouts,
     nn_conv::{Walk, padding, steps},
     prelude::*,
 };
+use crate::convert::{converted, each_wide, widened};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.max_pool1d", |c| pool(c, "NCW", Fold::Max)),
@@ -124,13 +124,8 @@ fn fold_windows(
     let area: usize = sizes.iter().product();
     let places: usize = counts.iter().product();
     let is_float = data.dtype().is_float() || data.dtype().is_bfloat();
-    // Half precision is folded in single precision.
-    let narrow = is_float && data.dtype().bits == 16;
-    let source = match narrow.then(|| converted(data.clone(), DataType::FLOAT32)) {
-        Some(Some(wide)) => wide,
-        _ => data.clone(),
-    };
-    let made = each_dtype!(&source, array => {
+    let source = widened(data);
+    let made = each_wide!(&source, array => {
         let elements = array.as_slice().unwrap_or_default();
         let mut out = vec![T::default(); batches * channels * places];
         if places > 0 && area > 0 {
@@ -146,7 +141,7 @@ fn fold_windows(
             out.fill(<T as Element>::from_f64(f64::MIN));
         }
         T::tensor(&shape, out)
-    });
+    }, else None);
     made.and_then(|tensor| converted(tensor, data.dtype()))
         .ok_or_else(|| call.fault("the shapes do not fit"))
 }
