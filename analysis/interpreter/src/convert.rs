@@ -158,7 +158,8 @@ mod tests {
         let (f32, u8, i8) = (DataType::FLOAT32, DataType::UINT8, DataType::INT8);
         assert_eq!(cast(vec![-1.7, 2.9, 300.0], f32, i8), [-1.0, 2.0, 44.0]);
         assert_eq!(cast(vec![-1.0, 255.0], f32, u8), [255.0, 255.0]);
-        assert_eq!(cast(vec![f64::NAN, 1e20], f32, DataType::INT32), [i32::MIN.into(); 2]);
+        let least = f64::from(i32::MIN);
+        assert_eq!(cast(vec![f64::NAN, 1e20], f32, DataType::INT32), [least, least]);
         assert_eq!(cast(vec![0.5, 0.0], f32, DataType::BOOL), [1.0, 0.0]);
         assert_eq!(cast(vec![200.0], u8, i8), [-56.0]);
         let long: Vec<f64> = (0..2000).map(f64::from).collect();

@@ -60,7 +60,11 @@ macro_rules! in_floats {
 
 /// The numbers of a vector that has one for each channel.
 fn channels(call: &Call<'_>, position: usize, count: usize) -> Result<Vec<f64>, Fault> {
-    let numbers = call.tensor(position)?.to_f64s();
+    let mut numbers = call.tensor(position)?.to_f64s();
+    // One number serves all, where the sizes were not known.
+    if let [one] = numbers[..] {
+        numbers = vec![one; count];
+    }
     if numbers.len() != count {
         return Err(call.fault(format_args!(
             "a vector of {} elements is given for {count} channels",
@@ -75,7 +79,10 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
     let axis = call.axis(call.int("axis")?, rank)?;
     let shape = call.tensor(0)?.shape().to_vec();
     let (_, count, inner) = around(&shape, axis);
-    let bias = call.take_tensor(1)?;
+    let mut bias = call.take_tensor(1)?;
+    if bias.len() == 1 && count != 1 {
+        bias = super::broadcast::broadcast_to(call, &bias, &[count])?;
+    }
     if bias.len() != count {
         return Err(call.fault(format_args!("{} biases for {count} channels", bias.len())));
     }
