@@ -24,8 +24,6 @@ mod vision;
 
 use crate::kernel::Kernel;
 
-pub(crate) use elementwise::converted;
-
 /// What the families have in common.
 mod prelude {
     pub(crate) use crate::{

@@ -4,7 +4,7 @@ use ndarray::{ArrayView2, ArrayViewMut2, Axis, linalg::general_mat_mul};
 use rayon::prelude::*;
 
 use crate::{
-    families::converted,
+    convert::converted,
     value::{Array, Element, Tensor},
 };
 use types::DataType;

@@ -12,6 +12,7 @@
 
 mod code;
 mod compile;
+mod convert;
 mod families;
 mod fault;
 mod gemm;

@@ -177,8 +177,9 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Tuple => {
                     let fields: Args = self.operands(base, &instr.args);
-                    self.made(32 * (fields.len() as u64 + 1))?;
+                    let bytes = 112 * (fields.len() as u64 + 1);
                     self.put(base, instr.dst, Value::tuple(fields));
+                    self.made(bytes)?;
                 }
                 Op::Proj(index) => {
                     let tuple = self.operand(base, instr, 0);
@@ -194,12 +195,16 @@ impl Run<'_, '_, '_> {
                     let mut args = self.operands(base, &instr.args);
                     let value =
                         self.operator(site.operator, &site.attrs, &mut args, &site.result)?;
+                    drop(args);
+                    let bytes = self.bytes(&value);
                     self.put(base, instr.dst, value);
+                    self.made(bytes)?;
                 }
                 Op::Construct(name) => {
                     let fields: Args = self.operands(base, &instr.args);
-                    self.made(64 + 112 * fields.len() as u64)?;
+                    let bytes = 64 + 112 * fields.len() as u64;
                     self.put(base, instr.dst, Value::data(name.clone(), fields));
+                    self.made(bytes)?;
                 }
                 Op::Call { tail } => {
                     self.step()?;
@@ -225,8 +230,9 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Closure(body) => {
                     let captured = self.operands(base, &instr.args).into_vec();
-                    self.made(64 + 112 * captured.len() as u64)?;
+                    let bytes = 64 + 112 * captured.len() as u64;
                     self.put(base, instr.dst, Value::closure(body.clone(), captured));
+                    self.made(bytes)?;
                 }
                 Op::Unless(to) => {
                     let value = self.operand(base, instr, 0);
@@ -260,8 +266,8 @@ impl Run<'_, '_, '_> {
                 }
                 Op::RefNew => {
                     let value = self.operand(base, instr, 0);
-                    self.made(160)?;
                     self.put(base, instr.dst, Value::reference(value));
+                    self.made(160)?;
                 }
                 Op::RefRead => {
                     let Value::Ref(cell) = self.operand(base, instr, 0) else {
@@ -334,12 +340,15 @@ impl Run<'_, '_, '_> {
             Callable::Operator(operator) => {
                 let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
                 let value = self.operator(operator, &attrs, &mut args, &Type::Error)?;
+                let bytes = self.bytes(&value);
                 self.put(base, dst, value);
+                self.made(bytes)?;
                 return Ok(false);
             }
             Callable::Constructor(name) => {
-                self.made(64 + 112 * args.len() as u64)?;
+                let bytes = 64 + 112 * args.len() as u64;
                 self.put(base, dst, Value::data(name.clone(), args));
+                self.made(bytes)?;
                 return Ok(false);
             }
         };
@@ -371,11 +380,10 @@ impl Run<'_, '_, '_> {
                 dst = frame.dst;
                 self.stack.truncate(base);
             }
-        } else {
-            self.made(112 * proc.slots as u64)?;
         }
+        let bytes = if tail { 0 } else { 112 * proc.slots as u64 + 96 };
         self.enter(proc, args, dst, own);
-        Ok(())
+        self.made(bytes)
     }
 
     fn operator(
@@ -390,12 +398,16 @@ impl Run<'_, '_, '_> {
             return Err(Fault::new(FaultKind::NoKernel, message));
         };
         let mut call = Call::new(operator, attrs, args, result, &self.watch);
-        let value = (kernel.run)(&mut call)?;
-        if self.memory.is_some() {
-            let bytes = value.leaves().iter().map(|tensor| tensor.bytes() as u64 + 64).sum();
-            self.made(bytes)?;
+        (kernel.run)(&mut call)
+    }
+
+    /// Bytes of the tensors in what an operator gave, where somebody wants to know.
+    fn bytes(&self, value: &Value) -> u64 {
+        match (self.memory, value) {
+            (None, _) => 0,
+            (_, Value::Tensor(tensor)) => tensor.bytes() as u64 + 64,
+            (_, other) => other.leaves().iter().map(|tensor| tensor.bytes() as u64 + 64).sum(),
         }
-        Ok(value)
     }
 
     fn put(&mut self, base: usize, dst: u32, value: Value) {
@@ -440,6 +452,7 @@ impl Run<'_, '_, '_> {
     }
 
     /// Counts what has been made, and measures what is alive when it may have become too much.
+    /// To be asked when everything that is alive is on the stack.
     fn made(&mut self, bytes: u64) -> Result<(), Fault> {
         self.made = self.made.saturating_add(bytes);
         let Some(limit) = self.memory.filter(|_| self.made >= self.limit_of_made) else {

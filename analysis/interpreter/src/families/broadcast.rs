@@ -1,9 +1,8 @@
 //! Operators on two tensors that are broadcast together, and what repeats or sums elements in the
 //! same way.
 
-use half::{bf16, f16};
-
 use super::prelude::*;
+use crate::convert::{converted, each_wide, widened};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("add", |c| number(c, |x, y| x + y, |x, y| x + y, i64::wrapping_add)),
@@ -37,8 +36,8 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("bitwise_or", |c| integer(c, |x, y| x | y)),
     kernel("bitwise_xor", |c| integer(c, |x, y| x ^ y)),
     // Where one of the two is NaN, the comparison is false and the second is taken.
-    kernel("maximum", |c| number(c, larger, larger, larger)),
-    kernel("minimum", |c| number(c, smaller, smaller, smaller)),
+    kernel("maximum", |c| extreme(c, larger, larger, larger, larger)),
+    kernel("minimum", |c| extreme(c, smaller, smaller, smaller, smaller)),
     kernel("logical_and", |c| logical(c, |x, y| x && y)),
     kernel("logical_or", |c| logical(c, |x, y| x || y)),
     kernel("logical_xor", |c| logical(c, |x, y| x != y)),
@@ -239,26 +238,31 @@ fn number(
     integer: impl Fn(i64, i64) -> i64,
 ) -> Outcome {
     let (x, y) = (call.take_tensor(0)?, call.take_tensor(1)?);
-    Ok(match (x, y) {
-        (Tensor::F32(x), Tensor::F32(y)) => zip_into(call, x, y, single)?,
-        (Tensor::F64(x), Tensor::F64(y)) => zip_into(call, x, y, double)?,
-        (Tensor::F16(x), Tensor::F16(y)) => {
-            zip_into(call, x, y, |x, y| f16::from_f32(single(x.to_f32(), y.to_f32())))?
-        }
-        (Tensor::BF16(x), Tensor::BF16(y)) => {
-            zip_into(call, x, y, |x, y| bf16::from_f32(single(x.to_f32(), y.to_f32())))?
-        }
-        (x, y) => each_dtype!(x, x => {
-            let dtype = y.dtype();
-            match T::unwrap_owned(y) {
-                Some(y) => zip_into(call, x, y, |x, y| {
-                    <T as Element>::from_i64(integer(Element::to_i64(x), Element::to_i64(y)))
-                })?,
-                None => return differ(call, T::DTYPE, dtype),
-            }
-        }),
+    let dtype = x.dtype();
+    if y.dtype() != dtype {
+        return differ(call, dtype, y.dtype());
     }
-    .into())
+    let tensor = match (x, y) {
+        (Tensor::F32(x), Tensor::F32(y)) => return Ok(zip_into(call, x, y, single)?.into()),
+        (Tensor::F64(x), Tensor::F64(y)) => return Ok(zip_into(call, x, y, double)?.into()),
+        (Tensor::I32(x), Tensor::I32(y)) => {
+            let narrow = |x: i32, y: i32| integer(x.into(), y.into()) as i32;
+            return Ok(zip(call, &x, &y, narrow)?.into());
+        }
+        (x, y) => {
+            let float = dtype.is_float() || dtype.is_bfloat();
+            let wide = if float { DataType::FLOAT32 } else { DataType::INT64 };
+            match (converted(x, wide), converted(y, wide)) {
+                (Some(Tensor::F32(x)), Some(Tensor::F32(y))) => zip_into(call, x, y, single)?,
+                (Some(Tensor::I64(x)), Some(Tensor::I64(y))) => zip(call, &x, &y, integer)?,
+                _ => return call.unsupported(dtype),
+            }
+        }
+    };
+    match converted(tensor, dtype) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
 }
 
 /// An operator that divides.
@@ -271,15 +275,11 @@ fn quotient(
 ) -> Outcome {
     let divisor = call.tensor(1)?;
     let is_float = divisor.dtype().is_float() || divisor.dtype().is_bfloat();
-    if !is_float && each_dtype!(divisor, y => y.iter().any(|&y| Element::to_i64(y) == 0)) {
+    if !is_float && divisor.to_i64s().contains(&0) {
         return Err(call.fault("an integer is divided by 0"));
     }
-    if let (Tensor::U64(_), Tensor::U64(_)) = (call.tensor(0)?, divisor) {
-        let (x, y) = (call.take_tensor(0)?, call.take_tensor(1)?);
-        if let (Tensor::U64(x), Tensor::U64(y)) = (x, y) {
-            return Ok(zip_into(call, x, y, unsigned)?.into());
-        }
-        return Err(call.fault("the arguments have gone"));
+    if let (Tensor::U64(x), Tensor::U64(y)) = (call.tensor(0)?, divisor) {
+        return Ok(zip(call, x, y, unsigned)?.into());
     }
     number(call, single, double, integer)
 }
@@ -304,6 +304,19 @@ fn smaller<T: PartialOrd>(x: T, y: T) -> T {
     if x < y { x } else { y }
 }
 
+fn extreme(
+    call: &mut Call<'_>,
+    single: fn(f32, f32) -> f32,
+    double: fn(f64, f64) -> f64,
+    integer: fn(i64, i64) -> i64,
+    unsigned: fn(u64, u64) -> u64,
+) -> Outcome {
+    if let (Tensor::U64(x), Tensor::U64(y)) = (call.tensor(0)?, call.tensor(1)?) {
+        return Ok(zip(call, x, y, unsigned)?.into());
+    }
+    number(call, single, double, integer)
+}
+
 /// An operator on integers and truth values.
 fn integer(call: &mut Call<'_>, f: impl Fn(i64, i64) -> i64) -> Outcome {
     let dtype = call.tensor(0)?.dtype();
@@ -313,22 +326,17 @@ fn integer(call: &mut Call<'_>, f: impl Fn(i64, i64) -> i64) -> Outcome {
     number(call, |x, _| x, |x, _| x, f)
 }
 
-fn logical(call: &mut Call<'_>, f: impl Fn(bool, bool) -> bool) -> Outcome {
+fn logical(call: &mut Call<'_>, f: fn(bool, bool) -> bool) -> Outcome {
     let (x, y) = (call.take_tensor(0)?, call.take_tensor(1)?);
-    Ok(match (x, y) {
-        (Tensor::Bool(x), Tensor::Bool(y)) => zip_into(call, x, y, f)?,
-        (x, y) => each_dtype!(x, x => {
-            let dtype = y.dtype();
-            let truth = |x: T| Element::to_f64(x) != 0.0;
-            match T::unwrap_owned(y) {
-                Some(y) => zip_into(call, x, y, |x, y| {
-                    <T as Element>::from_i64(i64::from(f(truth(x), truth(y))))
-                })?,
-                None => return differ(call, T::DTYPE, dtype),
-            }
-        }),
+    let dtype = x.dtype();
+    let truths = (converted(x, DataType::BOOL), converted(y, DataType::BOOL));
+    let (Some(Tensor::Bool(x)), Some(Tensor::Bool(y))) = truths else {
+        return call.unsupported(dtype);
+    };
+    match converted(zip(call, &x, &y, f)?, dtype) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
     }
-    .into())
 }
 
 enum Test {
@@ -342,9 +350,13 @@ enum Test {
 
 fn compare(call: &mut Call<'_>, test: Test) -> Outcome {
     let (x, y) = (call.tensor(0)?, call.tensor(1)?);
-    Ok(each_dtype!(x, x => {
-        let Some(y) = T::unwrap(y) else { return differ(call, T::DTYPE, y.dtype()) };
-        match test {
+    if x.dtype() != y.dtype() {
+        return differ(call, x.dtype(), y.dtype());
+    }
+    let (x, y) = (widened(x), widened(y));
+    each_wide!(&x, x => {
+        let Some(y) = T::unwrap(&y) else { return differ(call, T::DTYPE, y.dtype()) };
+        Ok(match test {
             Test::Equal => zip(call, x, y, |x, y| x == y)?,
             Test::NotEqual => zip(call, x, y, |x, y| x != y)?,
             Test::Less => zip(call, x, y, |x, y| x < y)?,
@@ -352,15 +364,16 @@ fn compare(call: &mut Call<'_>, test: Test) -> Outcome {
             Test::Greater => zip(call, x, y, |x, y| x > y)?,
             Test::GreaterEqual => zip(call, x, y, |x, y| x >= y)?,
         }
-    })
-    .into())
+        .into())
+    }, else call.unsupported(x.dtype()))
 }
 
 fn select(call: &mut Call<'_>) -> Outcome {
     let (condition, x, y) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
-    let truths: Vec<bool> = each_dtype!(condition, c => {
-        c.iter().map(|&c| Element::to_f64(c) != 0.0).collect()
-    });
+    let Some(Tensor::Bool(truths)) = converted(condition.clone(), DataType::BOOL) else {
+        return call.unsupported(condition.dtype());
+    };
+    let truths = slice(&truths);
     let Some(walk) = Broadcast::of([condition.shape(), x.shape(), y.shape()]) else {
         return Err(call.fault("the shapes do not broadcast together"));
     };

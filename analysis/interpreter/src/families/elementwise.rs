@@ -1,9 +1,9 @@
 //! Operators that treat each element by itself.
 
-use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::prelude::*;
+use crate::convert::{converted, widened};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("abs", |c| signed(c, |x| x.wrapping_abs(), f64::abs)),
@@ -76,25 +76,14 @@ fn same(call: &mut Call<'_>) -> Outcome {
 
 /// Each element replaced by `f` of it, in place if nobody else holds the array.
 pub(super) fn map<T: Element>(mut array: Array<T>, f: impl Fn(T) -> T + Sync + Send) -> Tensor {
-    let shape = array.shape().to_vec();
-    if !array.is_unique() {
-        let elements: Vec<T> = match array.as_slice() {
-            Some(elements) if elements.len() > PARALLEL => {
-                elements.par_iter().map(|&x| f(x)).collect()
-            }
-            _ => array.iter().map(|&x| f(x)).collect(),
-        };
-        if let Some(tensor) = T::tensor(&shape, elements) {
-            return tensor;
-        }
-    }
-    match array.as_slice_mut() {
-        Some(elements) if elements.len() > PARALLEL => {
+    if let Some(elements) = array.as_slice_mut() {
+        if elements.len() > PARALLEL {
             elements.par_chunks_mut(PARALLEL / 4).for_each(|part| {
                 part.iter_mut().for_each(|x| *x = f(*x));
             });
+        } else {
+            elements.iter_mut().for_each(|x| *x = f(*x));
         }
-        _ => array.iter_mut().for_each(|x| *x = f(*x)),
     }
     T::wrap(array)
 }
@@ -105,40 +94,60 @@ fn float(
     single: impl Fn(f32) -> f32 + Sync + Send,
     double: impl Fn(f64) -> f64 + Sync + Send,
 ) -> Outcome {
-    Ok(match call.take_tensor(0)? {
-        Tensor::F32(x) => map(x, single),
-        Tensor::F64(x) => map(x, double),
-        Tensor::F16(x) => map(x, |x| f16::from_f32(single(x.to_f32()))),
-        Tensor::BF16(x) => map(x, |x| bf16::from_f32(single(x.to_f32()))),
-        other => each_dtype!(other, x => map(x, |x| {
-            <T as Element>::from_f64(double(Element::to_f64(x)))
-        })),
+    let tensor = call.take_tensor(0)?;
+    let dtype = tensor.dtype();
+    match widened(&tensor) {
+        Tensor::F32(x) => {
+            drop(tensor);
+            back(call, map(x, single), dtype)
+        }
+        Tensor::F64(x) => {
+            drop(tensor);
+            back(call, map(x, double), dtype)
+        }
+        other => match converted(other, DataType::FLOAT64) {
+            Some(Tensor::F64(x)) => back(call, map(x, double), dtype),
+            _ => call.unsupported(dtype),
+        },
     }
-    .into())
 }
 
-/// An operator on numbers of any kind: `integer` for signed integers, which wrap, `number` for
-/// floating point. Unsigned integers go through 64 bits.
+/// A result in the data type that it should have.
+fn back(call: &Call<'_>, tensor: Tensor, dtype: DataType) -> Outcome {
+    match converted(tensor, dtype) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+/// An operator on numbers of any kind: `integer` for integers, which wrap, `number` for floating
+/// point.
 fn signed(
     call: &mut Call<'_>,
     integer: impl Fn(i64) -> i64 + Sync + Send,
     number: impl Fn(f64) -> f64 + Sync + Send,
 ) -> Outcome {
-    Ok(match call.take_tensor(0)? {
-        Tensor::F32(x) => map(x, |x| number(f64::from(x)) as f32),
-        Tensor::F64(x) => map(x, number),
-        Tensor::F16(x) => map(x, |x| f16::from_f64(number(x.to_f64()))),
-        Tensor::BF16(x) => map(x, |x| bf16::from_f64(number(x.to_f64()))),
+    let tensor = call.take_tensor(0)?;
+    let dtype = tensor.dtype();
+    match tensor {
+        Tensor::F32(x) => Ok(map(x, |x| number(f64::from(x)) as f32).into()),
         // What is above the range of `i64` is no negative number.
-        Tensor::U64(x) => map(x, |x| match i64::try_from(x) {
+        Tensor::U64(x) => Ok(map(x, |x| match i64::try_from(x) {
             Ok(small) => integer(small) as u64,
             Err(_) => x,
-        }),
-        other => each_dtype!(other, x => map(x, |x| {
-            <T as Element>::from_i64(integer(Element::to_i64(x)))
-        })),
+        })
+        .into()),
+        other if dtype.is_float() || dtype.is_bfloat() => {
+            match converted(other, DataType::FLOAT64) {
+                Some(Tensor::F64(x)) => back(call, map(x, number), dtype),
+                _ => call.unsupported(dtype),
+            }
+        }
+        other => match converted(other, DataType::INT64) {
+            Some(Tensor::I64(x)) => back(call, map(x, integer), dtype),
+            _ => call.unsupported(dtype),
+        },
     }
-    .into())
 }
 
 fn sign(x: f64) -> f64 {
@@ -180,30 +189,32 @@ pub(super) fn erf(x: f64) -> f64 {
     value.copysign(x)
 }
 
-fn test(call: &mut Call<'_>, f: impl Fn(f64) -> bool) -> Outcome {
+fn test(call: &mut Call<'_>, f: fn(f64) -> bool) -> Outcome {
     let tensor = call.tensor(0)?;
-    let truths = each_dtype!(tensor, x => x.iter().map(|&x| f(Element::to_f64(x))).collect());
+    let truths = tensor.to_f64s().into_iter().map(f).collect();
     call.build(tensor.shape(), truths)
 }
 
 fn logical_not(call: &mut Call<'_>) -> Outcome {
-    Ok(match call.take_tensor(0)? {
-        Tensor::Bool(x) => map(x, |x| !x),
-        other => each_dtype!(other, x => map(x, |x| {
-            <T as Element>::from_i64(i64::from(Element::to_f64(x) == 0.0))
-        })),
+    let tensor = call.take_tensor(0)?;
+    let dtype = tensor.dtype();
+    match converted(tensor, DataType::BOOL) {
+        Some(Tensor::Bool(x)) => back(call, map(x, |x| !x), dtype),
+        _ => call.unsupported(dtype),
     }
-    .into())
 }
 
 fn bitwise_not(call: &mut Call<'_>) -> Outcome {
-    Ok(match call.take_tensor(0)? {
-        Tensor::Bool(x) => map(x, |x| !x),
-        other => each_dtype!(other, x => map(x, |x| {
-            <T as Element>::from_i64(!Element::to_i64(x))
-        })),
+    match call.take_tensor(0)? {
+        Tensor::Bool(x) => Ok(map(x, |x| !x).into()),
+        other => {
+            let dtype = other.dtype();
+            match converted(other, DataType::INT64) {
+                Some(Tensor::I64(x)) => back(call, map(x, |x| !x), dtype),
+                _ => call.unsupported(dtype),
+            }
+        }
     }
-    .into())
 }
 
 fn leaky_relu(call: &mut Call<'_>) -> Outcome {
@@ -226,10 +237,12 @@ fn clip(call: &mut Call<'_>) -> Outcome {
             // The bounds are cast to the data type first, and saturate.
             each_dtype!(other, x => {
                 let (low, high) = (<T as Element>::from_f64(low), <T as Element>::from_f64(high));
-                map(x, |x| {
-                    let x = if x < high { x } else { high };
-                    if x > low { x } else { low }
-                })
+                let mut x = x;
+                x.iter_mut().for_each(|x| {
+                    let held = if *x < high { *x } else { high };
+                    *x = if held > low { held } else { low };
+                });
+                T::wrap(x)
             })
         }
     }
@@ -257,51 +270,6 @@ fn cast(call: &mut Call<'_>, dtype: DataType) -> Outcome {
         Some(tensor) => Ok(tensor.into()),
         None => call.unsupported(dtype),
     }
-}
-
-/// Floating point numbers are cut toward zero as the machine does it: into small integers by way
-/// of 32 bits, of which the lower ones are kept; what has no integer becomes the least one.
-/// Integers keep their lower bits. What is not 0 is true.
-pub(crate) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
-    if tensor.dtype() == dtype {
-        return Some(tensor);
-    }
-    let shape = tensor.shape().to_vec();
-    let like = Tensor::zeros(dtype, &[])?;
-    let from_float = tensor.dtype().is_float() || tensor.dtype().is_bfloat();
-    let to_float = dtype.is_float() || dtype.is_bfloat();
-    macro_rules! each {
-        ($f:expr) => {
-            each_dtype!(&tensor, array => {
-                let elements: Vec<_> = match array.as_slice() {
-                    Some(elements) if elements.len() > PARALLEL => {
-                        elements.par_iter().map(|&x| $f(x)).collect()
-                    }
-                    _ => array.iter().map(|&x| $f(x)).collect(),
-                };
-                elements
-            })
-        };
-    }
-    each_dtype!(like, _like => {
-        type To = T;
-        let elements: Vec<To> = if T::DTYPE.is_bool() {
-            each!(|x| <To as Element>::from_i64(i64::from(Element::to_f64(x) != 0.0)))
-        } else if to_float || from_float && dtype.is_uint() && dtype.bits > 32 {
-            each!(|x| <To as Element>::from_f64(Element::to_f64(x)))
-        } else if from_float && dtype.bits == 64 {
-            each!(|x| <To as Element>::from_i64(Element::to_f64(x) as i64))
-        } else if from_float && !(dtype.is_uint() && dtype.bits == 32) {
-            each!(|x| {
-                let x = Element::to_f64(x).trunc();
-                let within = x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX);
-                <To as Element>::from_i64(if within { x as i64 } else { i64::from(i32::MIN) })
-            })
-        } else {
-            each!(|x| <To as Element>::from_i64(Element::to_i64(x)))
-        };
-        T::tensor(&shape, elements)
-    })
 }
 
 /// The same bits as another data type of the same width.

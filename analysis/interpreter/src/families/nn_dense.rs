@@ -5,7 +5,8 @@ mod einsum;
 use ndarray::{ArrayView2, Axis, Ix2, Ix3};
 use rayon::prelude::*;
 
-use super::{elementwise::converted, layouts, prelude::*};
+use super::{layouts, prelude::*};
+use crate::convert::converted;
 use crate::gemm::{Gemm, each_sum_type, multiply, operand, sum_type};
 
 pub(super) static KERNELS: &[Kernel] = &[

@@ -4,7 +4,8 @@ mod loss;
 
 use rayon::prelude::*;
 
-use super::{elementwise::converted, prelude::*};
+use super::prelude::*;
+use crate::convert::{converted, each_wide, widened};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.bias_add", bias_add),
@@ -59,7 +60,11 @@ macro_rules! in_floats {
 
 /// The numbers of a vector that has one for each channel.
 fn channels(call: &Call<'_>, position: usize, count: usize) -> Result<Vec<f64>, Fault> {
-    let numbers = call.tensor(position)?.to_f64s();
+    let mut numbers = call.tensor(position)?.to_f64s();
+    // One number serves all, where the sizes were not known.
+    if let [one] = numbers[..] {
+        numbers = vec![one; count];
+    }
     if numbers.len() != count {
         return Err(call.fault(format_args!(
             "a vector of {} elements is given for {count} channels",
@@ -74,18 +79,24 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
     let axis = call.axis(call.int("axis")?, rank)?;
     let shape = call.tensor(0)?.shape().to_vec();
     let (_, count, inner) = around(&shape, axis);
-    let bias = call.take_tensor(1)?;
+    let mut bias = call.take_tensor(1)?;
+    if bias.len() == 1 && count != 1 {
+        bias = super::broadcast::broadcast_to(call, &bias, &[count])?;
+    }
     if bias.len() != count {
         return Err(call.fault(format_args!("{} biases for {count} channels", bias.len())));
     }
     let data = call.take_tensor(0)?;
-    each_dtype!(data, array => {
+    let dtype = data.dtype();
+    let wide = widened(&data);
+    drop(data);
+    let made = each_wide!(wide, array => {
         let mut array = array;
         let Some(bias) = converted(bias, T::DTYPE).and_then(T::unwrap_owned) else {
             return call.unsupported(T::DTYPE);
         };
         let bias = bias.as_slice().unwrap_or_default();
-        let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+        let is_float = T::DTYPE.is_float();
         if let Some(elements) = array.as_slice_mut() {
             let add = |(at, part): (usize, &mut [T])| {
                 let Some(&bias) = bias.get(at % count.max(1)) else { return };
@@ -103,8 +114,12 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
                 elements.chunks_mut(inner.max(1)).enumerate().for_each(add);
             }
         }
-        Ok(T::wrap(array).into())
-    })
+        T::wrap(array)
+    }, else return call.unsupported(dtype));
+    match converted(made, dtype) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
 }
 
 fn sum<T: Element>(x: T, y: T, is_float: bool) -> T {

@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::{
-    elementwise::converted,
     layouts,
     nn_conv::{Walk, padding, steps},
     prelude::*,
 };
+use crate::convert::{converted, each_wide, widened};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.max_pool1d", |c| pool(c, "NCW", Fold::Max)),
@@ -125,14 +125,15 @@ fn fold_windows(
     call.allow(&shape, data.dtype())?;
     let area: usize = sizes.iter().product();
     let places: usize = counts.iter().product();
-    let is_float = data.dtype().is_float() || data.dtype().is_bfloat();
-    // Half precision is folded in single precision.
-    let narrow = is_float && data.dtype().bits == 16;
-    let source = match narrow.then(|| converted(data.clone(), DataType::FLOAT32)) {
-        Some(Some(wide)) => wide,
-        _ => data.clone(),
+    let source = widened(data);
+    // What an empty window holds: the least number of the type.
+    let lowest = match data.dtype() {
+        DataType::FLOAT16 => half::f16::MIN.to_f64(),
+        DataType::BFLOAT16 => half::bf16::MIN.to_f64(),
+        DataType::FLOAT32 => f64::from(f32::MIN),
+        _ => f64::MIN,
     };
-    let made = each_dtype!(&source, array => {
+    let made = each_wide!(&source, array => {
         let elements = array.as_slice().unwrap_or_default();
         let mut out = vec![T::default(); batches * channels * places];
         if places > 0 && area > 0 {
@@ -140,29 +141,30 @@ fn fold_windows(
                 let plane = elements.get(plane * area..(plane + 1) * area).unwrap_or_default();
                 let mut index = vec![0usize; all.len()];
                 for to in to {
-                    *to = window::<T>(plane, all, &index, &sizes, fold, is_float);
+                    *to = window::<T>(plane, all, &index, &sizes, fold)
+                        .unwrap_or_else(|| <T as Element>::from_f64(lowest));
                     super::index::advance(&mut index, &counts);
                 }
             });
         } else if fold == Fold::Max {
-            out.fill(<T as Element>::from_f64(f64::MIN));
+            out.fill(<T as Element>::from_f64(lowest));
         }
         T::tensor(&shape, out)
-    });
+    }, else None);
     made.and_then(|tensor| converted(tensor, data.dtype()))
         .ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
-/// One window of a plane.
+/// One window of a plane; nothing where a largest element is wanted and there is none.
 fn window<T: Element>(
     plane: &[T],
     all: &[Vec<Span>],
     index: &[usize],
     sizes: &[usize],
     fold: Fold,
-    is_float: bool,
-) -> T {
-    let Some((&last, outer)) = index.split_last() else { return T::default() };
+) -> Option<T> {
+    let is_float = T::DTYPE.is_float();
+    let (&last, outer) = index.split_last()?;
     let row = &all[outer.len()][last];
     let width = sizes[outer.len()];
     let mut tap = [0usize; 4];
@@ -198,9 +200,9 @@ fn window<T: Element>(
         }
     }
     match fold {
-        Fold::Max => best.unwrap_or_else(|| T::from_f64(f64::MIN)),
-        Fold::Mean if is_float => T::from_f64(sum / divisor.max(1.0)),
-        Fold::Mean => T::from_i64(whole / (divisor.max(1.0) as i64)),
+        Fold::Max => best,
+        Fold::Mean if is_float => Some(T::from_f64(sum / divisor.max(1.0))),
+        Fold::Mean => Some(T::from_i64(whole / (divisor.max(1.0) as i64))),
     }
 }
 

@@ -3,7 +3,8 @@
 use half::{bf16, f16};
 use rayon::prelude::*;
 
-use super::{broadcast, elementwise::converted, prelude::*};
+use super::{broadcast, prelude::*};
+use crate::convert::{converted, each_wide, widened};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("sum", |c| fold(c, sum, i64::wrapping_add, 0)),
@@ -88,6 +89,14 @@ fn each_row<T: Element, U: Send>(
     }
 }
 
+/// A result in the data type that it should have.
+fn narrowed<T: Element>(call: &Call<'_>, shape: &[usize], out: Vec<T>, dtype: DataType) -> Outcome {
+    match T::tensor(shape, out).and_then(|tensor| converted(tensor, dtype)) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
 fn sum(row: &mut dyn Iterator<Item = f64>) -> f64 {
     row.sum()
 }
@@ -127,17 +136,17 @@ fn fold(
             });
             call.build(&left, out)
         }
-        other => each_dtype!(other, array => {
-            let (array, length) = rows(array, &axes);
-            let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+        other => each_wide!(widened(other), array => {
+            let (array, length) = rows(&array, &axes);
+            let is_float = T::DTYPE.is_float();
             let out = each_row(&array, length, count, |row| if is_float {
                 <T as Element>::from_f64(float(&mut row.iter().map(|&x| Element::to_f64(x))))
             } else {
                 let numbers = row.iter().map(|&x| Element::to_i64(x));
                 <T as Element>::from_i64(numbers.fold(neutral, integer))
             });
-            call.build(&left, out)
-        }),
+            narrowed(call, &left, out, other.dtype())
+        }, else call.unsupported(other.dtype())),
     }
 }
 
@@ -151,9 +160,9 @@ fn mean(call: &mut Call<'_>) -> Outcome {
             let out = each_row(&array, length, count, |row| (sum_f32(row) / length as f64) as f32);
             call.build(&left, out)
         }
-        other => each_dtype!(other, array => {
-            let (array, length) = rows(array, &axes);
-            let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+        other => each_wide!(widened(other), array => {
+            let (array, length) = rows(&array, &axes);
+            let is_float = T::DTYPE.is_float();
             if !is_float && length == 0 {
                 return Err(call.fault("the mean of no integers is not defined"));
             }
@@ -164,8 +173,8 @@ fn mean(call: &mut Call<'_>) -> Outcome {
                 let sum = row.iter().map(|&x| Element::to_i64(x)).fold(0, i64::wrapping_add);
                 <T as Element>::from_i64(sum / length as i64)
             });
-            call.build(&left, out)
-        }),
+            narrowed(call, &left, out, other.dtype())
+        }, else call.unsupported(other.dtype())),
     }
 }
 
@@ -173,32 +182,30 @@ fn extreme(call: &mut Call<'_>, largest: bool) -> Outcome {
     let tensor = call.tensor(0)?;
     let (axes, left) = folded(call, tensor.shape())?;
     let count = left.iter().product();
-    let float = if largest { -1.0 } else { 1.0 };
-    each_dtype!(tensor, array => {
-        let (array, length) = rows(array, &axes);
-        let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
-        let start = if is_float {
-            match T::DTYPE {
-                // The least number of the type, where there is nothing to compare.
-                DataType::FLOAT32 => <T as Element>::from_f64(f64::from(f32::MAX) * float),
-                DataType::FLOAT64 => <T as Element>::from_f64(f64::MAX * float),
-                DataType::FLOAT16 => <T as Element>::from_f64(f16::MAX.to_f64() * float),
-                _ => <T as Element>::from_f64(bf16::MAX.to_f64() * float),
-            }
-        } else {
-            // Saturates at the end of the type's range.
-            <T as Element>::from_f64(if largest { f64::MIN } else { f64::MAX })
-        };
+    let dtype = tensor.dtype();
+    // The least or the greatest number of the type, where there is nothing to compare.
+    let bound = if largest { f64::MIN } else { f64::MAX };
+    let empty = match dtype {
+        DataType::FLOAT16 => f16::MAX.to_f64().copysign(bound),
+        DataType::BFLOAT16 => bf16::MAX.to_f64().copysign(bound),
+        DataType::FLOAT32 => f64::from(f32::MAX).copysign(bound),
+        _ => bound,
+    };
+    let empty = Tensor::from_f64s(dtype, &[], vec![empty]).map(|tensor| widened(&tensor));
+    each_wide!(widened(tensor), array => {
+        let (array, length) = rows(&array, &axes);
+        let empty = empty.as_ref().and_then(T::unwrap).and_then(|x| x.first().copied());
+        let empty = empty.unwrap_or_default();
         let out = each_row(&array, length, count, |row| {
-            let Some((&first, rest)) = row.split_first() else { return start };
+            let Some((&first, rest)) = row.split_first() else { return empty };
             rest.iter().fold(first, |best, &x| {
                 let is_better = if largest { x > best } else { x < best };
                 // NaN is not less and not greater: once there, it stays.
                 if is_better || x != x { x } else { best }
             })
         });
-        call.build(&left, out)
-    })
+        narrowed(call, &left, out, dtype)
+    }, else call.unsupported(dtype))
 }
 
 fn truth(call: &mut Call<'_>, f: fn(&[bool]) -> bool, empty: bool) -> Outcome {
@@ -224,8 +231,8 @@ fn index_of(call: &mut Call<'_>, largest: bool) -> Outcome {
     let tensor = call.tensor(0)?;
     let (axes, left) = folded(call, tensor.shape())?;
     let count = left.iter().product();
-    let out: Vec<i64> = each_dtype!(tensor, array => {
-        let (array, length) = rows(array, &axes);
+    let out: Vec<i64> = each_wide!(widened(tensor), array => {
+        let (array, length) = rows(&array, &axes);
         each_row(&array, length, count, |row| {
             let mut best = 0;
             for (k, x) in row.iter().enumerate().skip(1) {
@@ -237,7 +244,7 @@ fn index_of(call: &mut Call<'_>, largest: bool) -> Outcome {
             }
             best as i64
         })
-    });
+    }, else Vec::new());
     match Tensor::from_i64s(dtype, &left, out) {
         Some(tensor) => Ok(tensor.into()),
         None => call.unsupported(dtype),
@@ -251,25 +258,15 @@ fn variance(call: &mut Call<'_>) -> Outcome {
     let count = left.iter().product();
     let mean = broadcast::broadcast_to(call, call.tensor(1)?, tensor.shape())?;
     let unbiased = call.bool("unbiased");
-    each_dtype!(tensor, array => {
-        let Some(mean) = T::unwrap(&mean) else {
-            return Err(call.fault("`data` and `mean` differ in data type"));
-        };
-        let squares: Vec<f64> = array
-            .iter()
-            .zip(mean.iter())
-            .map(|(&x, &m)| (Element::to_f64(x) - Element::to_f64(m)).powi(2))
-            .collect();
-        let Some(Tensor::F64(squares)) = f64::tensor(array.shape(), squares) else {
-            return Err(call.fault("the shapes do not fit"));
-        };
-        let (squares, length) = rows(&squares, &axes);
-        let by = (length as f64) - if unbiased { 1.0 } else { 0.0 };
-        let out = each_row(&squares, length, count, |row| {
-            <T as Element>::from_f64(row.iter().sum::<f64>() / by)
-        });
-        call.build(&left, out)
-    })
+    let squares: Vec<f64> =
+        tensor.to_f64s().iter().zip(mean.to_f64s()).map(|(x, m)| (x - m).powi(2)).collect();
+    let Some(Tensor::F64(squares)) = f64::tensor(tensor.shape(), squares) else {
+        return Err(call.fault("the shapes do not fit"));
+    };
+    let (squares, length) = rows(&squares, &axes);
+    let by = (length as f64) - if unbiased { 1.0 } else { 0.0 };
+    let out = each_row(&squares, length, count, |row| row.iter().sum::<f64>() / by);
+    narrowed(call, &left, out, tensor.dtype())
 }
 
 fn scan(
@@ -296,8 +293,8 @@ fn scan(
     let inner: usize = shape[axis + 1..].iter().product();
     let stretch = shape[axis] * inner;
     let Some(tensor) = converted(tensor, dtype) else { return call.unsupported(dtype) };
-    each_dtype!(tensor, array => {
-        let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+    each_wide!(widened(&tensor), array => {
+        let is_float = T::DTYPE.is_float();
         let narrow = T::DTYPE.bits == 32;
         let elements = array.as_slice().unwrap_or_default();
         let mut out = vec![T::default(); elements.len()];
@@ -323,8 +320,8 @@ fn scan(
                 }
             }
         }
-        call.build(&shape, out)
-    })
+        narrowed(call, &shape, out, dtype)
+    }, else call.unsupported(dtype))
 }
 
 fn shape_of(call: &mut Call<'_>) -> Outcome {
@@ -373,15 +370,15 @@ fn collapse_sum(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
         }
     }
     let count = shape.iter().product();
-    each_dtype!(tensor, array => {
-        let (array, length) = rows(array, &axes);
-        let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
+    each_wide!(widened(tensor), array => {
+        let (array, length) = rows(&array, &axes);
+        let is_float = T::DTYPE.is_float();
         let out = each_row(&array, length, count, |row| if is_float {
             <T as Element>::from_f64(row.iter().map(|&x| Element::to_f64(x)).sum())
         } else {
             let numbers = row.iter().map(|&x| Element::to_i64(x));
             <T as Element>::from_i64(numbers.fold(0, i64::wrapping_add))
         });
-        call.build(shape, out)
-    })
+        narrowed(call, shape, out, tensor.dtype())
+    }, else call.unsupported(tensor.dtype()))
 }
