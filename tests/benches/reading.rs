@@ -31,9 +31,12 @@ fn main() {
         modules.push(("chain of 10,000".into(), corpus::chain(10_000)));
     }
     for (name, text) in modules {
-        if only.as_ref().is_none_or(|only| *only == name) {
+        if only.as_ref().is_none_or(|only| *only == *name) {
             module(&name, &text);
         }
+    }
+    if only.is_none() || only.is_some_and(|only| only == "workspace") {
+        workspace();
     }
 }
 
@@ -44,6 +47,37 @@ fn tokens_ability(mut ability: Value) -> Value {
         ability[list] = json!([]);
     }
     ability
+}
+
+/// Symbols of a folder with 1,000 modules of ten definitions each.
+fn workspace() {
+    let folder = std::env::temp_dir().join(format!("relay-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for module in 0..1_000 {
+        let defs = (0..10).map(|def| format!("def @layer_{module}_{def}() {{ {def} }}\n"));
+        let text: String = defs.collect();
+        std::fs::write(folder.join(format!("m{module}.relay")), text).expect("a file");
+    }
+    let mut client = Client::spawn();
+    let uri = format!("file://{}", folder.display());
+    let folders = json!([{ "uri": uri, "name": "bench" }]);
+    client.request(
+        "initialize",
+        json!({ "processId": null, "capabilities": {}, "workspaceFolders": folders }),
+    );
+    client.notify("initialized", json!({}));
+    println!("\n1,000 modules in a folder; milliseconds");
+    println!("{:28} {:>8} {:>8} {:>8} {:>10}", "", "median", "max", "CPU", "bytes");
+    let mut bench = Bench { client, version: 1, line: 0, column: 0 };
+    let query = json!({ "query": "layer9" });
+    let start = Instant::now();
+    let (first, _) = bench.timed("workspace/symbol", &query, start);
+    println!("{:28} {:>8.2}", "the first question", first.as_secs_f64() * 1e3);
+    bench.still("workspace symbols", "workspace/symbol", &query);
+    bench.still("all that fit nothing", "workspace/symbol", &json!({ "query": "zz" }));
+    bench.client.finish();
+    // A folder of temporary files is no loss where it stays.
+    let _ = std::fs::remove_dir_all(folder);
 }
 
 struct Bench {
