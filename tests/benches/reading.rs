@@ -2,7 +2,9 @@
 //!
 //! Each row is a request to the real server over standard input and output, with the module open
 //! and checked: the median and the longest of many, in milliseconds, until the answer has arrived
-//! whole. Requests that follow an edit are timed from the edit on.
+//! whole; then the server's CPU time for each, in steps of 10 ms over all of them, which says more
+//! on a busy machine. Requests that follow an edit are timed from the edit on, and their CPU time
+//! holds the check that every edit is followed by.
 
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,8 @@ use relay_tests::{
 };
 use serde_json::{Value, json};
 
+/// How often a request is made that changes nothing.
+const ROUNDS: usize = 25;
 const URI: &str = "file:///module.relay";
 
 fn main() {
@@ -27,9 +31,12 @@ fn main() {
         modules.push(("chain of 10,000".into(), corpus::chain(10_000)));
     }
     for (name, text) in modules {
-        if only.as_ref().is_none_or(|only| *only == name) {
+        if only.as_ref().is_none_or(|only| *only == *name) {
             module(&name, &text);
         }
+    }
+    if only.is_none() || only.is_some_and(|only| only == "workspace") {
+        workspace();
     }
 }
 
@@ -40,6 +47,37 @@ fn tokens_ability(mut ability: Value) -> Value {
         ability[list] = json!([]);
     }
     ability
+}
+
+/// Symbols of a folder with 1,000 modules of ten definitions each.
+fn workspace() {
+    let folder = std::env::temp_dir().join(format!("relay-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for module in 0..1_000 {
+        let defs = (0..10).map(|def| format!("def @layer_{module}_{def}() {{ {def} }}\n"));
+        let text: String = defs.collect();
+        std::fs::write(folder.join(format!("m{module}.relay")), text).expect("a file");
+    }
+    let mut client = Client::spawn();
+    let uri = format!("file://{}", folder.display());
+    let folders = json!([{ "uri": uri, "name": "bench" }]);
+    client.request(
+        "initialize",
+        json!({ "processId": null, "capabilities": {}, "workspaceFolders": folders }),
+    );
+    client.notify("initialized", json!({}));
+    println!("\n1,000 modules in a folder; milliseconds");
+    println!("{:28} {:>8} {:>8} {:>8} {:>10}", "", "median", "max", "CPU", "bytes");
+    let mut bench = Bench { client, version: 1, line: 0, column: 0 };
+    let query = json!({ "query": "layer9" });
+    let start = Instant::now();
+    let (first, _) = bench.timed("workspace/symbol", &query, start);
+    println!("{:28} {:>8.2}", "the first question", first.as_secs_f64() * 1e3);
+    bench.still("workspace symbols", "workspace/symbol", &query);
+    bench.still("all that fit nothing", "workspace/symbol", &json!({ "query": "zz" }));
+    bench.client.finish();
+    // A folder of temporary files is no loss where it stays.
+    let _ = std::fs::remove_dir_all(folder);
 }
 
 struct Bench {
@@ -53,7 +91,7 @@ struct Bench {
 fn module(name: &str, text: &str) {
     let lines = text.matches('\n').count() as u32;
     println!("\n{name}: {} kB, {lines} lines; milliseconds", text.len() / 1000);
-    println!("{:28} {:>8} {:>8} {:>10}", "", "median", "max", "bytes");
+    println!("{:28} {:>8} {:>8} {:>8} {:>10}", "", "median", "max", "CPU", "bytes");
     // As VS Code begins: it has a grammar of its own for what needs no analysis.
     let tokens = json!({ "augmentsSyntaxTokens": true });
     let abilities = json!({
@@ -103,11 +141,13 @@ fn module(name: &str, text: &str) {
 }
 
 impl Bench {
-    fn report(&self, what: &str, mut times: Vec<Duration>, bytes: usize) {
+    fn report(&self, what: &str, cpu: Option<Duration>, mut times: Vec<Duration>, bytes: usize) {
+        let used = self.client.cpu().zip(cpu).map(|(after, before)| after.saturating_sub(before));
+        let cpu = used.map_or(f64::NAN, |used| used.as_secs_f64() * 1e3 / times.len() as f64);
         times.sort_unstable();
         let ms = |time: Option<&Duration>| time.map_or(f64::NAN, |time| time.as_secs_f64() * 1e3);
         let (middle, last) = (times.get(times.len() / 2), times.last());
-        println!("{what:28} {:>8.2} {:>8.2} {bytes:>10}", ms(middle), ms(last));
+        println!("{what:28} {:>8.2} {:>8.2} {cpu:>8.1} {bytes:>10}", ms(middle), ms(last));
     }
 
     fn timed(&mut self, method: &str, params: &Value, from: Instant) -> (Duration, Value) {
@@ -120,12 +160,13 @@ impl Bench {
     fn still(&mut self, what: &str, method: &str, params: &Value) {
         let mut times = Vec::new();
         let mut bytes = 0;
-        for _ in 0..15 {
+        let cpu = self.client.cpu();
+        for _ in 0..ROUNDS {
             let (took, answer) = self.timed(method, params, Instant::now());
             bytes = answer.to_string().len();
             times.push(took);
         }
-        self.report(what, times, bytes);
+        self.report(what, cpu, times, bytes);
     }
 
     /// Types a letter, or takes it away again, and waits until that has been checked.
@@ -147,6 +188,7 @@ impl Bench {
     fn edited(&mut self, what: &str, method: &str, params: &Value) {
         let mut times = Vec::new();
         let mut bytes = 0;
+        let cpu = self.client.cpu();
         for _ in 0..14 {
             let start = self.edit();
             let (took, answer) = self.timed(method, params, start);
@@ -154,7 +196,7 @@ impl Bench {
             times.push(took);
             self.settle();
         }
-        self.report(what, times, bytes);
+        self.report(what, cpu, times, bytes);
     }
 
     /// Tokens after an edit, as a change of those before: from the edit on, and from the moment on
@@ -166,6 +208,7 @@ impl Bench {
         for checked in [false, true] {
             let mut times = Vec::new();
             let mut bytes = 0;
+            let cpu = self.client.cpu();
             for _ in 0..14 {
                 let mut start = self.edit();
                 if checked {
@@ -184,7 +227,7 @@ impl Bench {
                 }
             }
             let what = if checked { "tokens, delta, checked" } else { "tokens, delta, edited" };
-            self.report(what, times, bytes);
+            self.report(what, cpu, times, bytes);
         }
     }
 }

@@ -7,6 +7,9 @@ const LONGEST: usize = 128;
 /// in the name, in order. Letters at the start of a word, in a row, and of the same case count
 /// more: `fp` finds `@forward_pass` in front of `@flip`.
 pub fn score(query: &str, name: &str) -> Option<u32> {
+    if !is_within(query, name) {
+        return None;
+    }
     let query: Vec<char> = query.chars().filter(|c| !c.is_whitespace()).take(LONGEST).collect();
     if query.is_empty() {
         return Some(0);
@@ -42,6 +45,16 @@ pub fn score(query: &str, name: &str) -> Option<u32> {
     let found = best.into_iter().flatten().max()?;
     // Of names that fit alike, the shorter one.
     Some((found * 4).saturating_sub(name.len() as u32).max(1))
+}
+
+/// Whether the letters of the query stand in the name in order: most names end here.
+fn is_within(query: &str, name: &str) -> bool {
+    if !query.is_ascii() || !name.is_ascii() {
+        return true;
+    }
+    let mut letters = name.bytes();
+    let mut wanted = query.bytes().filter(|b| !b.is_ascii_whitespace());
+    wanted.all(|wanted| letters.any(|letter| letter.eq_ignore_ascii_case(&wanted)))
 }
 
 fn starts_word(before: Option<char>, letter: char) -> bool {

@@ -13,7 +13,9 @@
 //! - Sizes that are not known are factors: see [`Amount`].
 
 mod amount;
+mod data;
 mod function;
+mod memory;
 mod sizes;
 
 use std::collections::BTreeMap;

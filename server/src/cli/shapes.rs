@@ -3,11 +3,34 @@
 use std::io::Write;
 
 use semantics::Severity;
-use serde_json::json;
+use serde::Serialize;
 use syntax::{Encoding, LineIndex, TextRange};
 
 use super::{Failure, Outcome, ShapesArgs, ShapesFormat, complain};
-use crate::{analyzer::Analyzer, input, report::shapes};
+use crate::{
+    analyzer::Analyzer,
+    input,
+    report::shapes::{self, JsonFunction},
+};
+
+/// The answer as JSON. Lines and columns count from 1, columns in characters.
+#[derive(Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    functions: Vec<JsonFunction<Place>>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    start: At,
+    end: At,
+}
+
+#[derive(Serialize)]
+struct At {
+    line: u32,
+    column: u32,
+}
 
 pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     let input = input::read(&args.path, args.reading.max_code())?;
@@ -35,22 +58,23 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     let place = |range: TextRange| {
         let at = |offset| {
             let at = lines.line_column(offset, Encoding::Utf32);
-            json!({ "line": at.line + 1, "column": at.column + 1 })
+            At { line: at.line + 1, column: at.column + 1 }
         };
-        json!({ "start": at(range.start()), "end": at(range.end()) })
+        Place { start: at(range.start()), end: at(range.end()) }
     };
-    let text = match args.format {
-        ShapesFormat::Table => shapes::table(&functions, &lines),
-        ShapesFormat::Csv => shapes::csv(&functions, &lines),
-        ShapesFormat::Dot => shapes::dot(&functions),
-        ShapesFormat::Html => shapes::html(&input.path, &functions, &lines),
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    match args.format {
+        ShapesFormat::Table => write!(out, "{}", shapes::table(&functions, &lines))?,
+        ShapesFormat::Csv => write!(out, "{}", shapes::csv(&functions, &lines))?,
+        ShapesFormat::Dot => write!(out, "{}", shapes::dot(&functions))?,
+        ShapesFormat::Html => write!(out, "{}", shapes::html(&input.path, &functions, &lines))?,
         ShapesFormat::Json => {
-            let functions: Vec<_> = functions.iter().map(|f| shapes::json(f, &place)).collect();
-            format!("{}\n", json!({ "path": input.path, "functions": functions }))
+            let functions = functions.iter().map(|f| JsonFunction::new(f, &place)).collect();
+            let document = Document { path: &input.path, functions };
+            serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
+            writeln!(out)?;
         }
-    };
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    }
     out.flush()?;
     Ok(outcome)
 }

@@ -44,7 +44,7 @@ impl Backend {
 /// Requests that the protocol does not know.
 impl Backend {
     /// `relay/shapes`
-    pub(super) async fn shapes(&self, params: shapes::ShapesParams) -> Result<serde_json::Value> {
+    pub(super) async fn shapes(&self, params: shapes::ShapesParams) -> Result<shapes::Report> {
         self.ask(params, Retry::Always, shapes::report).await
     }
 

@@ -1,20 +1,20 @@
 //! `relay/shapes` and `relay/whyShape`: what the protocol has no request for.
 
 use ide::why::{Why, why_shape};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use syntax::TextRange;
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{
-        ExecuteCommandOptions, ExecuteCommandParams, Location, Position, TextDocumentIdentifier,
-        TextDocumentPositionParams, Url, WorkDoneProgressOptions,
+        ExecuteCommandOptions, ExecuteCommandParams, Location, Position, Range,
+        TextDocumentIdentifier, TextDocumentPositionParams, Url, WorkDoneProgressOptions,
     },
 };
 
 use crate::{
     lsp::{documents::Document, owner::Snapshot},
-    report::shapes,
+    report::shapes::JsonFunction,
 };
 
 /// The command that answers as `relay/whyShape` does, for editors that run commands only.
@@ -38,13 +38,21 @@ pub(in crate::lsp) struct ShapesParams {
     function: Option<String>,
 }
 
+/// What `relay/shapes` answers.
+#[derive(Serialize)]
+pub(in crate::lsp) struct Report {
+    /// The version of the document that it is about.
+    version: i32,
+    functions: Vec<JsonFunction<Range>>,
+}
+
 /// The shape report of a document.
-pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Result<Value> {
+pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Result<Report> {
     let document = snapshot.document(&params.text_document.uri)?;
     let found = ide::shapes::shapes(&snapshot.db, document.file, params.function.as_deref());
-    let place = |range: TextRange| json!(document.range(range, snapshot.encoding));
-    let functions: Vec<Value> = found.iter().map(|f| shapes::json(f, &place)).collect();
-    Ok(json!({ "version": document.version, "functions": functions }))
+    let place = |range: TextRange| document.range(range, snapshot.encoding);
+    let functions = found.iter().map(|f| JsonFunction::new(f, &place)).collect();
+    Ok(Report { version: document.version, functions })
 }
 
 /// Why the expression at a place has its shape; `null` where no tensor is.

@@ -4,23 +4,32 @@ use ide::{
     fuzzy,
     symbols::{Listed, SymbolKind as Kind, listed},
 };
+use syntax::TextRange;
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{Location, Range, SymbolInformation, SymbolKind, Url, WorkspaceSymbolParams},
 };
 
-use crate::lsp::owner::Snapshot;
+use crate::lsp::{documents::Document, owner::Snapshot};
 
 /// More answers than a person looks through are not sent.
 const MOST: usize = 256;
 
-struct Hit {
+/// A definition that fits. Thousands may; only those that are sent are copied.
+struct Hit<'h> {
     score: u32,
-    name: String,
+    name: &'h str,
     kind: Kind,
-    uri: Url,
-    range: Range,
-    of: Option<String>,
+    uri: &'h Url,
+    place: Place<'h>,
+    of: Option<&'h str>,
+}
+
+/// Where a definition stands.
+#[derive(Clone, Copy)]
+enum Place<'h> {
+    Open(&'h Document, TextRange),
+    Closed(Range),
 }
 
 pub(in crate::lsp) fn handle(
@@ -28,12 +37,17 @@ pub(in crate::lsp) fn handle(
     params: WorkspaceSymbolParams,
 ) -> Result<Option<Vec<SymbolInformation>>> {
     let query = params.query.as_str();
-    let mut hits: Vec<Hit> = Vec::new();
-    for (uri, document) in snapshot.documents.iter() {
-        for Listed { name, kind, range, of } in listed(&document.parse) {
-            if let Some(score) = fuzzy::score(query, &name) {
-                let range = document.range(range, snapshot.encoding);
-                hits.push(Hit { score, name, kind, uri: uri.clone(), range, of });
+    let open: Vec<(&Url, &Document, Vec<Listed>)> = snapshot
+        .documents
+        .iter()
+        .map(|(uri, document)| (uri, document, listed(&document.parse)))
+        .collect();
+    let mut hits: Vec<Hit<'_>> = Vec::new();
+    for (uri, document, symbols) in &open {
+        for Listed { name, kind, range, of } in symbols {
+            if let Some(score) = fuzzy::score(query, name) {
+                let place = Place::Open(document, *range);
+                hits.push(Hit { score, name, kind: *kind, uri, place, of: of.as_deref() });
             }
         }
     }
@@ -47,28 +61,35 @@ pub(in crate::lsp) fn handle(
             if let Some(score) = fuzzy::score(query, &symbol.name) {
                 hits.push(Hit {
                     score,
-                    name: symbol.name.clone(),
+                    name: &symbol.name,
                     kind: symbol.kind,
-                    uri: file.uri.clone(),
-                    range: symbol.range,
-                    of: symbol.of.clone(),
+                    uri: &file.uri,
+                    place: Place::Closed(symbol.range),
+                    of: symbol.of.as_deref(),
                 });
             }
         }
     }
-    hits.sort_by(|a, b| {
-        let place = |hit: &Hit| (hit.range.start.line, hit.range.start.character);
-        (b.score, &a.name, &a.uri, place(a)).cmp(&(a.score, &b.name, &b.uri, place(b)))
-    });
-    hits.truncate(MOST);
-    Ok(Some(hits.into_iter().map(convert).collect()))
+    let order = |a: &Hit<'_>, b: &Hit<'_>| {
+        (b.score, a.name, a.uri.as_str()).cmp(&(a.score, b.name, b.uri.as_str()))
+    };
+    if hits.len() > MOST {
+        hits.select_nth_unstable_by(MOST - 1, order);
+        hits.truncate(MOST);
+    }
+    hits.sort_by(order);
+    Ok(Some(hits.into_iter().map(|hit| convert(snapshot, hit)).collect()))
 }
 
-fn convert(hit: Hit) -> SymbolInformation {
-    let file = hit.uri.path_segments().and_then(|mut parts| parts.next_back().map(str::to_owned));
+fn convert(snapshot: &Snapshot, hit: Hit<'_>) -> SymbolInformation {
+    let file = hit.uri.path_segments().and_then(|mut parts| parts.next_back());
+    let range = match hit.place {
+        Place::Open(document, range) => document.range(range, snapshot.encoding),
+        Place::Closed(range) => range,
+    };
     #[expect(deprecated, reason = "the struct has a field that nobody should set")]
     SymbolInformation {
-        name: hit.name,
+        name: hit.name.to_owned(),
         kind: match hit.kind {
             Kind::Type => SymbolKind::ENUM,
             Kind::Constructor => SymbolKind::ENUM_MEMBER,
@@ -76,7 +97,7 @@ fn convert(hit: Hit) -> SymbolInformation {
         },
         tags: None,
         deprecated: None,
-        location: Location::new(hit.uri, hit.range),
-        container_name: hit.of.or(file),
+        location: Location::new(hit.uri.clone(), range),
+        container_name: hit.of.or(file).map(str::to_owned),
     }
 }

@@ -1,0 +1,359 @@
+//! A definition with what the shape report looks up in it again and again.
+
+use operators::Operator;
+use rustc_hash::{FxHashMap, FxHashSet};
+use semantics::{
+    Spot, View,
+    body::{BinderKind, CallData, Callee, Expr, ExprId, FnId, Region, Subject},
+    scope::Binding,
+};
+use syntax::{NodeOrToken, SyntaxKind, TextSize};
+
+use super::Input;
+
+/// How many expressions are looked at to find out where one argument comes from.
+const MAX_SOURCES: usize = 256;
+
+/// A function: a definition, or a function expression of one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Which {
+    Whole,
+    Inner(usize, FnId),
+}
+
+/// A tensor that a function is given: by a parameter, or as a constant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Leaf {
+    Param(Binding),
+    Constant(Spot),
+}
+
+/// A definition, with what is looked up in it again and again.
+pub(super) struct Data<'db> {
+    pub(super) view: View<'db>,
+    pub(super) values: FxHashMap<Binding, Spot>,
+    /// Names of variables by the expressions that they are bound to.
+    pub(super) names: FxHashMap<Spot, String>,
+    /// What `span=` comments say, by where the comment begins.
+    pub(super) spans: Vec<(TextSize, String)>,
+}
+
+/// The expressions of a function, without those of functions in it.
+pub(super) struct Code {
+    pub(super) exprs: Vec<Spot>,
+    pub(super) functions: Vec<(usize, FnId)>,
+    /// The expression that the function gives.
+    pub(super) result: Option<Spot>,
+}
+
+impl<'db> Data<'db> {
+    pub(super) fn new(view: View<'db>, with_spans: bool) -> Data<'db> {
+        let mut values = FxHashMap::default();
+        let mut names = FxHashMap::default();
+        for (number, unit) in view.body.units.iter().enumerate() {
+            for expr in &unit.exprs {
+                let Expr::Bind { binder, value } = expr else { continue };
+                let value = Spot { unit: number, expr: *value };
+                values.insert(Binding { unit: number as u32, binder: *binder }, value);
+                names.entry(value).or_insert_with(|| unit.binder(*binder).name.to_string());
+            }
+        }
+        let mut spans = Vec::new();
+        if with_spans && view.body.units.iter().any(|unit| !unit.evidence.is_empty()) {
+            let mut stack = vec![view.def.node(view.db)];
+            while let Some(node) = stack.pop() {
+                for element in node.elements() {
+                    match element {
+                        NodeOrToken::Node(child) => stack.push(child),
+                        NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
+                            if let Some((_, span)) = token.text().rsplit_once("span=") {
+                                let span = span.trim_end_matches("*/").trim();
+                                spans.push((token.start(), span.to_owned()));
+                            }
+                        }
+                        NodeOrToken::Token(_) => {}
+                    }
+                }
+            }
+            spans.sort_by_key(|(start, _)| *start);
+        }
+        Data { view, values, names, spans }
+    }
+
+    /// The place in the framework's program that a comment behind an expression names.
+    pub(super) fn span(&self, spot: Spot) -> Option<String> {
+        if self.spans.is_empty() {
+            return None;
+        }
+        let unit = self.view.unit(spot.unit);
+        let about = unit.evidence.iter().find(|e| e.about == Subject::Expr(spot.expr))?;
+        let at = about.range.start() + self.view.body.starts[spot.unit];
+        let before = self.spans.partition_point(|(start, _)| *start <= at).checked_sub(1)?;
+        // The comment that begins in front of the type is the one that holds it.
+        let (start, span) = &self.spans[before];
+        (at - *start < TextSize::new(16)).then(|| span.clone())
+    }
+
+    /// Follows variables to what they are bound to.
+    pub(super) fn resolve(&self, mut spot: Spot) -> Spot {
+        for _ in 0..10_000 {
+            match self.view.variable(spot).and_then(|binding| self.values.get(&binding)) {
+                Some(&value) => spot = value,
+                None => break,
+            }
+        }
+        spot
+    }
+
+    /// The parameters of a function.
+    pub(super) fn params(&self, which: Which) -> Vec<Binding> {
+        let (unit, function) = match which {
+            Which::Whole => (0, self.view.body.header()),
+            Which::Inner(unit, id) => (unit, self.view.unit(unit).fns.get(id.index())),
+        };
+        let params = function.map(|function| function.params.as_slice()).unwrap_or_default();
+        params.iter().map(|&binder| Binding { unit: unit as u32, binder }).collect()
+    }
+
+    pub(super) fn code(&self, which: Which) -> Code {
+        let mut code = Code { exprs: Vec::new(), functions: Vec::new(), result: None };
+        match which {
+            Which::Whole => {
+                for (number, unit) in self.view.body.units.iter().enumerate() {
+                    let region = 0..unit.exprs.len() as u32;
+                    self.stretch(number, region, &mut code);
+                    if let Some(root) = unit.root {
+                        code.result = Some(Spot { unit: number, expr: root });
+                    }
+                }
+            }
+            Which::Inner(unit, id) => {
+                let function = self.view.unit(unit).fns.get(id.index());
+                if let Some(Region { start, end, result }) = function.and_then(|f| f.body) {
+                    self.stretch(unit, start..end, &mut code);
+                    code.result = Some(Spot { unit, expr: result });
+                }
+            }
+        }
+        code
+    }
+
+    pub(super) fn stretch(&self, number: usize, range: std::ops::Range<u32>, code: &mut Code) {
+        let unit = self.view.unit(number);
+        let mut at = range.start;
+        while at < range.end.min(unit.exprs.len() as u32) {
+            let spot = Spot { unit: number, expr: ExprId(at) };
+            code.exprs.push(spot);
+            at += 1;
+            if let Expr::EnterFn(id) = unit.expr(spot.expr) {
+                code.functions.push((number, *id));
+                if let Some(body) = unit.fns.get(id.index()).and_then(|function| function.body) {
+                    at = at.max(body.end);
+                }
+            }
+        }
+    }
+
+    /// The parameter or constant that an expression is, but for how it is laid out: `transpose(%w)`
+    /// is `%w`.
+    pub(super) fn leaf(&self, mut spot: Spot) -> Option<Leaf> {
+        for _ in 0..64 {
+            spot = self.resolve(spot);
+            if let Some(binding) = self.view.variable(spot) {
+                let kind = self.view.binder(binding).kind;
+                let is_given = matches!(kind, BinderKind::Param | BinderKind::Free);
+                return is_given.then_some(Leaf::Param(binding));
+            }
+            let unit = self.view.unit(spot.unit);
+            match unit.expr(spot.expr) {
+                Expr::Meta(_) | Expr::Filled(_) => return Some(Leaf::Constant(spot)),
+                Expr::Call(id) => {
+                    let call = unit.call(*id);
+                    match (&call.callee, call.args[..].first()) {
+                        (Callee::Operator(operator), Some(&first))
+                            if call.args.len() == 1 && keeps_data(operator) =>
+                        {
+                            spot = Spot { unit: spot.unit, expr: first };
+                        }
+                        _ => return None,
+                    }
+                }
+                Expr::Proj { tuple, index } => {
+                    let tuple = self.resolve(Spot { unit: spot.unit, expr: *tuple });
+                    match self.view.unit(tuple.unit).expr(tuple.expr) {
+                        Expr::Tuple(fields) => {
+                            let &expr = fields.get(*index as usize)?;
+                            spot = Spot { unit: tuple.unit, expr };
+                        }
+                        _ => return None,
+                    }
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The parameters that are the first argument of some operator: what the function works on.
+    pub(super) fn data_inputs(&self, code: &Code) -> FxHashSet<Leaf> {
+        let mut found = FxHashSet::default();
+        for spot in &code.exprs {
+            let unit = self.view.unit(spot.unit);
+            let Expr::Call(id) = unit.expr(spot.expr) else { continue };
+            let call = unit.call(*id);
+            let Callee::Operator(operator) = &call.callee else { continue };
+            if keeps_data(operator) || operator.name == "take" || operator.args == ["lhs", "rhs"] {
+                continue;
+            }
+            let first = call.args.first().map(|&expr| Spot { unit: spot.unit, expr });
+            if let Some(leaf @ Leaf::Param(_)) = first.and_then(|first| self.leaf(first)) {
+                found.insert(leaf);
+            }
+        }
+        found
+    }
+
+    /// The weights among the arguments of an operator.
+    pub(super) fn weights_of(&self, spot: Spot, call: &CallData, operator: &Operator) -> Vec<Leaf> {
+        if operator.variadic || call.args.len() == 1 && keeps_data(operator) {
+            return Vec::new();
+        }
+        let leaves: Vec<Option<Leaf>> =
+            call.args.iter().map(|&expr| self.leaf(Spot { unit: spot.unit, expr })).collect();
+        let names = operator.args;
+        let mut found = Vec::new();
+        for (at, leaf) in leaves.iter().enumerate() {
+            let Some(leaf) = *leaf else { continue };
+            let name = names.get(at).copied().unwrap_or_default();
+            let counts = match leaf {
+                _ if is_index(name) => false,
+                Leaf::Constant(_) => true,
+                Leaf::Param(_) if names == ["lhs", "rhs"] => {
+                    leaves.get(1 - at.min(1)).is_some_and(Option::is_none)
+                }
+                Leaf::Param(_) if at == 0 => operator.name == "take",
+                Leaf::Param(_) => true,
+            };
+            if counts {
+                found.push(leaf);
+            }
+        }
+        found
+    }
+
+    /// Where the arguments of a call come from.
+    pub(super) fn inputs(&self, spot: Spot, rows: &FxHashMap<Spot, usize>) -> Vec<Input> {
+        let unit = self.view.unit(spot.unit);
+        let Expr::Call(id) = unit.expr(spot.expr) else { return Vec::new() };
+        let mut found: Vec<Input> = Vec::new();
+        let mut stack: Vec<Spot> =
+            unit.call(*id).args.iter().rev().map(|&expr| Spot { unit: spot.unit, expr }).collect();
+        for _ in 0..MAX_SOURCES {
+            let Some(next) = stack.pop() else { break };
+            let value = self.resolve(next);
+            let input = match rows.get(&value) {
+                Some(&row) => Some(Input::Row(row)),
+                None => match self.view.variable(value) {
+                    Some(binding) => {
+                        Some(Input::Variable(self.view.binder(binding).name.to_string()))
+                    }
+                    None => {
+                        let of = self.view.unit(value.unit);
+                        match of.expr(value.expr) {
+                            Expr::Meta(_) | Expr::Filled(_) | Expr::Literal(_) => {
+                                Some(Input::Constant)
+                            }
+                            expr => {
+                                parts(of, expr, &mut |expr| {
+                                    stack.push(Spot { unit: value.unit, expr });
+                                });
+                                None
+                            }
+                        }
+                    }
+                },
+            };
+            if let Some(input) = input.filter(|input| !found.contains(input)) {
+                found.push(input);
+            }
+        }
+        found
+    }
+}
+
+/// Operators that give the same data in another form.
+pub(super) fn keeps_data(operator: &Operator) -> bool {
+    matches!(
+        operator.name,
+        "transpose"
+            | "reshape"
+            | "broadcast_to"
+            | "cast"
+            | "expand_dims"
+            | "squeeze"
+            | "layout_transform"
+            | "nn.batch_flatten"
+            | "contrib_reverse_reshape"
+            | "copy"
+            | "annotation.stop_fusion"
+            | "device_copy"
+            | "on_device"
+            | "nn.contrib_dense_pack"
+    )
+}
+
+/// Arguments that say where or how much, and are no weights.
+pub(super) fn is_index(name: &str) -> bool {
+    name.contains("ind")
+        || matches!(
+            name,
+            "shape"
+                | "newshape"
+                | "new_shape"
+                | "prev_shape"
+                | "begin"
+                | "end"
+                | "strides"
+                | "axis"
+                | "axes"
+                | "size"
+                | "k"
+                | "reps"
+                | "depth"
+                | "condition"
+                | "valid_length"
+                | "sequence_length"
+                | "seq_lengths"
+                | "key"
+                | "pad_width"
+        )
+}
+
+/// The expressions whose values an expression holds or passes on.
+pub(super) fn parts(unit: &semantics::body::Unit, expr: &Expr, add: &mut dyn FnMut(ExprId)) {
+    match expr {
+        Expr::Tuple(fields) => fields.iter().rev().for_each(|&field| add(field)),
+        Expr::Proj { tuple, .. } | Expr::Dotted { tuple, .. } => add(*tuple),
+        Expr::If { then, otherwise, .. } => {
+            add(otherwise.result);
+            add(then.result);
+        }
+        Expr::Match(id) => {
+            if let Some(found) = unit.matches.get(id.index()) {
+                found.arms.iter().rev().for_each(|arm| add(arm.body.result));
+                add(found.scrutinee);
+            }
+        }
+        Expr::RefNew(value) | Expr::RefRead(value) => add(*value),
+        Expr::RefWrite(reference, value) => {
+            add(*reference);
+            add(*value);
+        }
+        Expr::Call(id) => {
+            // Constructors hold their fields; what is called otherwise makes values of its own.
+            let call = unit.call(*id);
+            call.args.iter().rev().for_each(|&arg| add(arg));
+        }
+        _ => {}
+    }
+}
