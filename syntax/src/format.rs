@@ -156,6 +156,12 @@ mod tests {
         let text = "def @main(%x: int32) {\n   %0 = add(%x,,  ;\n     %1=add(%x,%x);\n  %1\n}\n";
         let after = formatted(text, Style::Tvm);
         assert!(after.contains("   %0 = add(%x,,  ;"), "{after}");
+        check("def @main(%x: int32) { %x-1 }\n", Style::Tvm, "def @main(%x: int32) {\n  %x-1\n}\n");
+        check(
+            "def @main(%x: int32) { %x- 1 }\n",
+            Style::Tvm,
+            "def @main(%x: int32) {\n  %x - 1\n}\n",
+        );
         check(
             "def @main(%x: int32) { %x   -1 }\n",
             Style::Tvm,

@@ -121,6 +121,7 @@ impl<'t> Layout<'t> {
                     self.verbatim -= u32::from(stays);
                     self.gap = match item.kind() {
                         kind if odd(kind) => Gap::Keep,
+                        VERSION => Gap::Line { keep: true },
                         _ => Gap::Blank,
                     };
                 }
@@ -190,7 +191,7 @@ impl<'t> Layout<'t> {
 
     /// What stands in front of a node for reasons that its first token does not tell.
     fn before_child(&mut self, parent: SyntaxKind, child: SyntaxKind) {
-        if self.gap != Gap::Auto {
+        if self.gap != Gap::Auto || self.verbatim > 0 {
             return;
         }
         self.gap = match (parent, child) {
@@ -449,7 +450,15 @@ impl<'t> Layout<'t> {
             WHITESPACE => {}
             LINE_COMMENT | HASH_COMMENT | BLOCK_COMMENT => self.comment(token),
             kind => {
+                let sign = kind == MINUS && self.is_before_digit(token);
+                // What a sign against a number means depends on what is in front of it.
+                self.in_doubt |= sign;
                 let gap = match (self.after_comment, self.gap) {
+                    (Comment::No, Gap::Auto)
+                        if sign && parent == INFIX_EXPR && self.text_before_is_glued() =>
+                    {
+                        Gap::Keep
+                    }
                     _ if self.verbatim > 0 && self.gap == Gap::Auto => Gap::Keep,
                     (_, Gap::Keep) => Gap::Keep,
                     (Comment::Line, Gap::Line { keep }) => Gap::Line { keep },
@@ -617,6 +626,11 @@ impl<'t> Layout<'t> {
     fn in_attr(&self, parent: SyntaxKind) -> bool {
         // In a statement, `=` has its space already: see `statement`.
         !matches!(parent, LET_STMT | GRAPH_STMT | VERSION)
+    }
+
+    fn is_before_digit(&self, token: Token<'_>) -> bool {
+        let behind = self.text.as_bytes().get(usize::from(token.range().end()));
+        behind.is_some_and(u8::is_ascii_digit)
     }
 
     fn text_before_is_glued(&self) -> bool {
