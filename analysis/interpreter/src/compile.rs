@@ -291,12 +291,10 @@ impl Compiler<'_, '_> {
         for expr in &unit.exprs {
             match expr {
                 Expr::Declare(binder) => declared.push(*binder),
-                Expr::Bind { binder, value } => {
-                    if declared.last() == Some(binder) {
-                        declared.pop();
-                        if let Expr::Fn(at) = unit.expr(*value) {
-                            own.insert(*at, *binder);
-                        }
+                Expr::Bind { binder, value } if declared.last() == Some(binder) => {
+                    declared.pop();
+                    if let Expr::Fn(at) = unit.expr(*value) {
+                        own.insert(*at, *binder);
                     }
                 }
                 _ => {}
@@ -531,15 +529,13 @@ impl Compiler<'_, '_> {
                 Some(var) => Operand::Reg(self.variable(var, place)),
                 None => Operand::None,
             },
-            Expr::Dotted { whole, tuple, index } => {
-                match self.view.scopes.get(self.unit, *whole) {
-                    Some(var) => Operand::Reg(self.variable(var, place)),
-                    None => {
-                        let tuple = self.use_of(*tuple);
-                        self.value(Op::Proj(*index), &[tuple], place)
-                    }
+            Expr::Dotted { whole, tuple, index } => match self.view.scopes.get(self.unit, *whole) {
+                Some(var) => Operand::Reg(self.variable(var, place)),
+                None => {
+                    let tuple = self.use_of(*tuple);
+                    self.value(Op::Proj(*index), &[tuple], place)
                 }
-            }
+            },
             Expr::Global(name) => match self.link.global(name) {
                 Some(global) => Operand::Global(global),
                 None => Operand::Missing(

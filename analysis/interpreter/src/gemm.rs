@@ -3,7 +3,10 @@
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, linalg::general_mat_mul};
 use rayon::prelude::*;
 
-use crate::{convert::converted, value::{Array, Element, Tensor}};
+use crate::{
+    convert::converted,
+    value::{Array, Element, Tensor},
+};
 use types::DataType;
 
 /// Elements that matrices are multiplied in.

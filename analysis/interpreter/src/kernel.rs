@@ -75,11 +75,6 @@ impl<'a> Call<'a> {
         Call { operator, attrs, args, inferred, watch }
     }
 
-    /// The operator's name.
-    pub(crate) fn operator(&self) -> &'static str {
-        self.operator.name
-    }
-
     /// The attributes.
     pub(crate) fn attrs(&self) -> &'a Attrs {
         self.attrs
@@ -169,10 +164,8 @@ impl<'a> Call<'a> {
         };
         let tensor = |value: &'_ Value| value.as_tensor().is_some();
         if !fields.iter().all(tensor) {
-            return Err(self.fault(format_args!(
-                "{} has a field that is no tensor",
-                self.arg_name(position)
-            )));
+            return Err(self
+                .fault(format_args!("{} has a field that is no tensor", self.arg_name(position))));
         }
         Ok(fields.iter().filter_map(Value::as_tensor).collect())
     }
@@ -232,19 +225,14 @@ impl<'a> Call<'a> {
     }
 
     /// `ints`, with one number for all of `count` axes spread over them.
-    pub(crate) fn ints_for(
-        &self,
-        name: &str,
-        count: usize,
-    ) -> Result<SmallVec<[i64; 6]>, Fault> {
+    pub(crate) fn ints_for(&self, name: &str, count: usize) -> Result<SmallVec<[i64; 6]>, Fault> {
         let values = self.ints(name)?;
         match values.as_slice() {
             [one] => Ok(SmallVec::from_elem(*one, count)),
             many if many.len() >= count => Ok(SmallVec::from_slice(&many[..count])),
-            many => Err(self.fault(format_args!(
-                "`{name}` has {} values for {count} axes",
-                many.len()
-            ))),
+            many => {
+                Err(self.fault(format_args!("`{name}` has {} values for {count} axes", many.len())))
+            }
         }
     }
 
@@ -284,8 +272,12 @@ impl<'a> Call<'a> {
         let Some((name, solve)) = self.operator.rule else {
             return Err(self.fault("no type rule is known"));
         };
-        let relation =
-            types::Relation { name, operator: self.operator.name, solve, attrs: self.attrs.clone() };
+        let relation = types::Relation {
+            name,
+            operator: self.operator.name,
+            solve,
+            attrs: self.attrs.clone(),
+        };
         let inputs: SmallVec<[Type; 4]> = self.args.iter().map(Value::ty).collect();
         let (state, mut all) = types::probe(&relation, self.operator.args, &inputs);
         match state {
@@ -319,7 +311,9 @@ impl<'a> Call<'a> {
             Some((tensor.shape.iter().map(size).collect::<Option<Vec<usize>>>()?, tensor.dtype))
         });
         let Some((shape, dtype)) = sizes else {
-            return Err(self.fault(format_args!("the result is of the type {ty}, of no known size")));
+            return Err(
+                self.fault(format_args!("the result is of the type {ty}, of no known size"))
+            );
         };
         self.allow(&shape, dtype)?;
         Ok((shape, dtype))
@@ -338,9 +332,8 @@ impl<'a> Call<'a> {
 
     /// Whether a tensor of this size may be made.
     pub(crate) fn allow(&self, shape: &[usize], dtype: DataType) -> Result<(), Fault> {
-        let bytes = shape
-            .iter()
-            .try_fold(dtype.bytes(), |bytes, &size| bytes.checked_mul(size as u64));
+        let bytes =
+            shape.iter().try_fold(dtype.bytes(), |bytes, &size| bytes.checked_mul(size as u64));
         // Rust's vectors end there, too.
         match bytes.filter(|bytes| *bytes < i64::MAX as u64 / 2) {
             Some(bytes) => self.watch.allow(bytes),

@@ -68,10 +68,6 @@ pub(crate) fn memory_fault(limit: u64, bytes: u64) -> Fault {
     let mb = |bytes: u64| bytes.div_ceil(1 << 20);
     Fault::new(
         FaultKind::Memory,
-        format!(
-            "the values need {} MB, and the memory limit is {} MB",
-            mb(bytes),
-            mb(limit)
-        ),
+        format!("the values need {} MB, and the memory limit is {} MB", mb(bytes), mb(limit)),
     )
 }

@@ -7,9 +7,7 @@ use std::{
     time::Duration,
 };
 
-use semantics::{
-    Db, Def, DefKind, SourceFile, body::BinderId,
-};
+use semantics::{Db, Def, DefKind, SourceFile, body::BinderId};
 use smallvec::SmallVec;
 use syntax::TextRange;
 use types::{Attrs, Type};
@@ -59,11 +57,7 @@ struct Frame {
 impl<'db> Machine<'db> {
     /// A machine for the definitions of `db`, without limits.
     pub fn new(db: &'db dyn Db) -> Machine<'db> {
-        Machine {
-            program: Program::new(db),
-            limits: Limits::default(),
-            cancelled: Arc::default(),
-        }
+        Machine { program: Program::new(db), limits: Limits::default(), cancelled: Arc::default() }
     }
 
     /// Sets the limits.
@@ -191,8 +185,7 @@ impl Run<'_, '_, '_> {
                     let tuple = self.operand(base, instr, 0);
                     let field = tuple.as_tuple().and_then(|fields| fields.get(*index as usize));
                     let Some(field) = field.cloned() else {
-                        let message =
-                            format!("there is no field {index} in {}", tuple.describe());
+                        let message = format!("there is no field {index} in {}", tuple.describe());
                         return Err(Fault::new(FaultKind::Untyped, message));
                     };
                     self.put(base, instr.dst, field);
@@ -200,7 +193,8 @@ impl Run<'_, '_, '_> {
                 Op::Operator(site) => {
                     self.step()?;
                     let mut args = self.operands(base, &instr.args);
-                    let value = self.operator(site.operator, &site.attrs, &mut args, &site.result)?;
+                    let value =
+                        self.operator(site.operator, &site.attrs, &mut args, &site.result)?;
                     drop(args);
                     let bytes = self.bytes(&value);
                     self.put(base, instr.dst, value);

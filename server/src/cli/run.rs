@@ -67,7 +67,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
                     backtrace(&fault);
                 }
                 RunFormat::Json => {
-                    let line = json!({ "error": { "code": fault.kind.code(), "message": fault.message } });
+                    let line =
+                        json!({ "error": { "code": fault.kind.code(), "message": fault.message } });
                     println(&line.to_string())?;
                 }
             }

@@ -21,13 +21,19 @@ pub(super) fn lay_out(mut context: Context, name: Name, file: SourceFile) -> Pro
         pinned.extend(draft.dst);
         pinned.extend(&draft.args);
         if let What::Choose(Some(tests)) = &draft.what {
-            tests.iter().for_each(|test| kept(test, &mut |reg| {
-                pinned.insert(reg);
-            }));
+            tests.iter().for_each(|test| {
+                kept(test, &mut |reg| {
+                    pinned.insert(reg);
+                })
+            });
         }
     }
-    let inputs: Vec<Reg> =
-        context.params.iter().copied().chain(context.captures.iter().map(|(_, reg)| *reg)).collect();
+    let inputs: Vec<Reg> = context
+        .params
+        .iter()
+        .copied()
+        .chain(context.captures.iter().map(|(_, reg)| *reg))
+        .collect();
     let mut frame = Frame {
         slots: vec![NOWHERE; context.regs as usize],
         pinned,
@@ -172,8 +178,11 @@ impl Lives {
                 }
                 What::Choose(_) => {
                     let Some(choice) = choices.pop() else { continue };
-                    let regs: FxHashSet<Reg> =
-                        choice.arms.iter().flat_map(|(_, changed)| changed.keys().copied()).collect();
+                    let regs: FxHashSet<Reg> = choice
+                        .arms
+                        .iter()
+                        .flat_map(|(_, changed)| changed.keys().copied())
+                        .collect();
                     let mut merged: Vec<(Reg, bool)> = Vec::with_capacity(regs.len());
                     for reg in regs {
                         let after = lives.live[reg as usize];

@@ -7,7 +7,11 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
-use super::{layouts, nn_dense::{finish, out_dtype}, prelude::*};
+use super::{
+    layouts,
+    nn_dense::{finish, out_dtype},
+    prelude::*,
+};
 use crate::gemm::{Gemm, each_sum_type, operand, sum_type};
 
 pub(super) static KERNELS: &[Kernel] = &[
@@ -59,10 +63,9 @@ pub(super) fn padding(call: &Call<'_>, spatial: usize) -> Result<Vec<(usize, usi
             (0..spatial).map(|k| (size(both[k]), size(both[spatial + k]))).collect()
         }
         other => {
-            return Err(call.fault(format_args!(
-                "`padding` has {} values for {spatial} axes",
-                other.len()
-            )));
+            return Err(
+                call.fault(format_args!("`padding` has {} values for {spatial} axes", other.len()))
+            );
         }
     };
     Ok(pairs)
@@ -88,11 +91,11 @@ fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &str) -> Out
     let data = layouts::convert(call, call.tensor(0)?, &data_layout, plain_data)?;
     let weight = layouts::convert(call, call.tensor(1)?, &weight_layout, plain_weight)?;
     let spatial = plain_data.len() - 2;
-    let (strides, dilations) = (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
+    let (strides, dilations) =
+        (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
     let padding = padding(call, spatial)?;
     let groups = usize::try_from(call.int("groups").unwrap_or(1)).unwrap_or(1).max(1);
-    let out =
-        convolve(call, &data, &weight, &strides, &dilations, &padding, groups, dtype)?;
+    let out = convolve(call, &data, &weight, &strides, &dilations, &padding, groups, dtype)?;
     Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
 }
 
@@ -132,7 +135,8 @@ pub(super) fn convolve(
         let (before, after) = padding[axis];
         let reach = window.saturating_sub(1) * dilations[axis] + 1;
         let room = size + before + after;
-        let count = if room >= reach && window > 0 { (room - reach) / strides[axis] + 1 } else { 0 };
+        let count =
+            if room >= reach && window > 0 { (room - reach) / strides[axis] + 1 } else { 0 };
         walks.push(Walk {
             size,
             window,
@@ -258,7 +262,8 @@ fn by_columns<T: Gemm>(
     ) else {
         return;
     };
-    let direct = window == 1 && walks.iter().all(|walk| walk.stride == 1 && walk.before == 0)
+    let direct = window == 1
+        && walks.iter().all(|walk| walk.stride == 1 && walk.before == 0)
         && places == area;
     if direct {
         if let Ok(columns) = ArrayView2::from_shape((depth, places), planes) {

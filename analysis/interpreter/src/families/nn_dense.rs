@@ -62,8 +62,7 @@ fn product(
     let (Some(front), &[rows_b, columns_b]) = (from.len().checked_sub(least), b.shape()) else {
         return Err(call.fault("the arguments are no matrices"));
     };
-    let (inner_b, units) =
-        if transpose_b { (columns_b, rows_b) } else { (rows_b, columns_b) };
+    let (inner_b, units) = if transpose_b { (columns_b, rows_b) } else { (rows_b, columns_b) };
     let inner = from[from.len() - least];
     if inner != inner_b {
         return Err(call.fault(format_args!("{inner} columns meet {inner_b} rows")));

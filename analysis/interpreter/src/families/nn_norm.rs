@@ -189,11 +189,7 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
 }
 
 /// A factor and a summand for each channel.
-fn scale(
-    call: &Call<'_>,
-    first: usize,
-    count: usize,
-) -> Result<(Vec<f64>, Vec<f64>), Fault> {
+fn scale(call: &Call<'_>, first: usize, count: usize) -> Result<(Vec<f64>, Vec<f64>), Fault> {
     let gamma = if call.bool("scale") { channels(call, first, count)? } else { vec![1.0; count] };
     let beta =
         if call.bool("center") { channels(call, first + 1, count)? } else { vec![0.0; count] };
@@ -258,7 +254,7 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
                 let mut row = vec![0f64; count];
                 for column in 0..inner {
                     for (k, x) in row.iter_mut().enumerate() {
-                        *x = f64::from(part[column + k * inner]);
+                        *x = part[column + k * inner].to_f64();
                     }
                     standardise(&mut row, epsilon);
                     for (k, x) in row.iter().enumerate() {
@@ -288,7 +284,8 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
     let epsilon = call.float("epsilon")?;
     let count = tensor.shape()[axis];
     let (gamma, beta) = scale(call, 1, count)?;
-    let groups = if in_groups { usize::try_from(call.int("num_groups")?).unwrap_or(1) } else { count };
+    let groups =
+        if in_groups { usize::try_from(call.int("num_groups")?).unwrap_or(1) } else { count };
     if groups == 0 || count % groups.max(1) != 0 {
         return Err(call.fault(format_args!("{count} channels do not make {groups} groups")));
     }

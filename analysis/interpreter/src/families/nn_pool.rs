@@ -71,7 +71,8 @@ fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
         return Err(call.fault("the data have the wrong rank"));
     }
     let window = steps(call, "pool_size", spatial)?;
-    let (strides, dilations) = (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
+    let (strides, dilations) =
+        (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
     let padding = padding(call, spatial)?;
     let (ceil, include_pad) = (call.bool("ceil_mode"), call.bool("count_include_pad"));
     let mut all = Vec::with_capacity(spatial);
@@ -81,7 +82,8 @@ fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
         let reach = (window[axis] - 1) * dilations[axis] + 1;
         let room = size + before + after;
         let last = if ceil { strides[axis] - 1 } else { 0 };
-        let count = if room + last >= reach { (room + last - reach) / strides[axis] + 1 } else { 0 };
+        let count =
+            if room + last >= reach { (room + last - reach) / strides[axis] + 1 } else { 0 };
         let walk = Walk {
             size,
             window: window[axis],
@@ -179,10 +181,12 @@ fn window<T: Element>(
         for k in 0..row.count {
             let Some(&x) = plane.get(base * width + row.first + k * row.step) else { continue };
             match fold {
-                Fold::Max => best = Some(match best {
-                    Some(best) if best > x => best,
-                    _ => x,
-                }),
+                Fold::Max => {
+                    best = Some(match best {
+                        Some(best) if best > x => best,
+                        _ => x,
+                    })
+                }
                 Fold::Mean if is_float => sum += x.to_f64(),
                 Fold::Mean => whole = whole.wrapping_add(x.to_i64()),
             }

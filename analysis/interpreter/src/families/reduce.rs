@@ -90,12 +90,7 @@ fn each_row<T: Element, U: Send>(
 }
 
 /// A result in the data type that it should have.
-fn narrowed<T: Element>(
-    call: &Call<'_>,
-    shape: &[usize],
-    out: Vec<T>,
-    dtype: DataType,
-) -> Outcome {
+fn narrowed<T: Element>(call: &Call<'_>, shape: &[usize], out: Vec<T>, dtype: DataType) -> Outcome {
     match T::tensor(shape, out).and_then(|tensor| converted(tensor, dtype)) {
         Some(tensor) => Ok(tensor.into()),
         None => call.unsupported(dtype),
@@ -162,8 +157,7 @@ fn mean(call: &mut Call<'_>) -> Outcome {
     match tensor {
         Tensor::F32(array) => {
             let (array, length) = rows(array, &axes);
-            let out =
-                each_row(&array, length, count, |row| (sum_f32(row) / length as f64) as f32);
+            let out = each_row(&array, length, count, |row| (sum_f32(row) / length as f64) as f32);
             call.build(&left, out)
         }
         other => each_wide!(widened(other), array => {
@@ -207,7 +201,7 @@ fn extreme(call: &mut Call<'_>, largest: bool) -> Outcome {
             rest.iter().fold(first, |best, &x| {
                 let is_better = if largest { x > best } else { x < best };
                 // NaN is not less and not greater: once there, it stays.
-                if is_better || x != x { x } else { best }
+                if is_better || x.partial_cmp(&x).is_none() { x } else { best }
             })
         });
         narrowed(call, &left, out, dtype)

@@ -227,8 +227,7 @@ pub(super) fn tile(call: &mut Call<'_>, reps: &[i64]) -> Outcome {
     call.allow(&shape, tensor.dtype())?;
     // Each axis becomes two: how often, and how long.
     let narrow: Vec<usize> = sizes.iter().flat_map(|&size| [1, size]).collect();
-    let wide: Vec<usize> =
-        sizes.iter().zip(&times).flat_map(|(&size, &rep)| [rep, size]).collect();
+    let wide: Vec<usize> = sizes.iter().zip(&times).flat_map(|(&size, &rep)| [rep, size]).collect();
     let narrow = call.reshaped(tensor.clone(), &narrow)?;
     let wide = broadcast::broadcast_to(call, &narrow, &wide)?;
     Ok(call.reshaped(wide, &shape)?.into())

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use semantics::{
-    Db, Def, Module, View, infer::MetaEntry,
-    metadata::Metadata,
-};
+use semantics::{Db, Def, Module, View, infer::MetaEntry, metadata::Metadata};
 use smol_str::SmolStr;
 
 use crate::{

@@ -3,11 +3,7 @@
 use std::collections::HashMap;
 
 use interpreter::{Tensor, Value};
-use semantics::{
-    View,
-    body::UnitKind,
-    scope::Binding,
-};
+use semantics::{View, body::UnitKind, scope::Binding};
 use types::{DataType, ElementKind, Type};
 
 use super::{npy, params};

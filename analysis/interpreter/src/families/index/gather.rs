@@ -126,10 +126,8 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("`indices` has no axis"));
     };
     if batch + depth > from.len() || batch > rest.len() {
-        return Err(call.fault(format_args!(
-            "`indices` names {depth} axes behind {batch} of {}",
-            from.len()
-        )));
+        return Err(call
+            .fault(format_args!("`indices` names {depth} axes behind {batch} of {}", from.len())));
     }
     let steps = strides(from);
     let length: usize = from[batch + depth..].iter().product();

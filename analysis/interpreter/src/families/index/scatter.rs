@@ -82,7 +82,9 @@ fn scatter_elements(call: &mut Call<'_>) -> Outcome {
     let indices = call.tensor(1)?;
     let shape = indices.shape();
     if shape.len() != rank || call.tensor(2)?.shape() != shape {
-        return Err(call.fault("`indices` and `updates` must have one shape, of as many axes as `data`"));
+        return Err(
+            call.fault("`indices` and `updates` must have one shape, of as many axes as `data`")
+        );
     }
     let steps = strides(&from);
     let mut index = vec![0usize; rank];
@@ -154,7 +156,8 @@ fn strided_set(call: &mut Call<'_>) -> Outcome {
         let (low, high) = if stride > 0 { (0, size) } else { (-1, size - 1) };
         let (begin, end) = (begin.clamp(low, high.max(low)), end.clamp(low, high.max(low)));
         let distance = if stride > 0 { end - begin } else { begin - end };
-        let count = if distance > 0 { distance.unsigned_abs().div_ceil(stride.unsigned_abs()) } else { 0 };
+        let count =
+            if distance > 0 { distance.unsigned_abs().div_ceil(stride.unsigned_abs()) } else { 0 };
         cuts.push((begin, stride, count as usize));
     }
     let region: Vec<usize> = cuts.iter().map(|&(.., count)| count).collect();
@@ -163,9 +166,10 @@ fn strided_set(call: &mut Call<'_>) -> Outcome {
     let mut index = vec![0usize; shape.len()];
     let mut starts = Vec::with_capacity(updates.len());
     for _ in 0..updates.len() {
-        let place = cuts.iter().zip(&index).zip(&steps).map(|((&(begin, stride, _), &k), &step)| {
-            (begin + stride * k as i64) as usize * step
-        });
+        let place =
+            cuts.iter().zip(&index).zip(&steps).map(|((&(begin, stride, _), &k), &step)| {
+                (begin + stride * k as i64) as usize * step
+            });
         starts.push(place.sum());
         advance(&mut index, &region);
     }

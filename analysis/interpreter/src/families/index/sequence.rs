@@ -120,8 +120,7 @@ fn stft(call: &mut Call<'_>) -> Outcome {
                     let place = batch * length + column * usize::try_from(hop).unwrap_or(0) + at;
                     let x = data.get(place).copied().unwrap_or_default();
                     let x = x * window.get(at).copied().unwrap_or_default();
-                    let (sin, cos) =
-                        (2.0 * PI * row as f64 * at as f64 / width as f64).sin_cos();
+                    let (sin, cos) = (2.0 * PI * row as f64 * at as f64 / width as f64).sin_cos();
                     re += x * cos;
                     im -= x * sin;
                 }

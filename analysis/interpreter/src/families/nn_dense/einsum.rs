@@ -117,7 +117,8 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         let mut index = vec![0usize; inner.len()];
         let (mut sum, mut total) = (0f64, 0i64);
         for _ in 0..each {
-            let places = bases.iter().zip(&inner_steps).map(|(base, steps)| base + walk(steps, &index));
+            let places =
+                bases.iter().zip(&inner_steps).map(|(base, steps)| base + walk(steps, &index));
             if is_float {
                 let factors = places.zip(&floats).map(|(at, x)| x.get(at).copied().unwrap_or(0.0));
                 sum += factors.product::<f64>();
@@ -127,7 +128,11 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
             }
             crate::families::index::advance(&mut index, &inner);
         }
-        if is_float { sums.push(sum) } else { totals.push(total) }
+        if is_float {
+            sums.push(sum)
+        } else {
+            totals.push(total)
+        }
         crate::families::index::advance(&mut outer, &shape);
     }
     let made = if is_float {
