@@ -291,12 +291,10 @@ impl Compiler<'_, '_> {
         for expr in &unit.exprs {
             match expr {
                 Expr::Declare(binder) => declared.push(*binder),
-                Expr::Bind { binder, value } => {
-                    if declared.last() == Some(binder) {
-                        declared.pop();
-                        if let Expr::Fn(at) = unit.expr(*value) {
-                            own.insert(*at, *binder);
-                        }
+                Expr::Bind { binder, value } if declared.last() == Some(binder) => {
+                    declared.pop();
+                    if let Expr::Fn(at) = unit.expr(*value) {
+                        own.insert(*at, *binder);
                     }
                 }
                 _ => {}

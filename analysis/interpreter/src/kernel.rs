@@ -75,11 +75,6 @@ impl<'a> Call<'a> {
         Call { operator, attrs, args, inferred, watch }
     }
 
-    /// The operator's name.
-    pub(crate) fn operator(&self) -> &'static str {
-        self.operator.name
-    }
-
     /// The attributes.
     pub(crate) fn attrs(&self) -> &'a Attrs {
         self.attrs

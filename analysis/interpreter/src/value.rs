@@ -398,6 +398,7 @@ tensors! {
     F64 f64 = FLOAT64,
 }
 
+#[expect(clippy::single_component_path_imports, reason = "it gives the macro a path")]
 pub(crate) use each_dtype;
 
 impl Tensor {

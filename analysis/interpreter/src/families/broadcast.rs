@@ -93,8 +93,7 @@ impl<const N: usize> Broadcast<N> {
         });
         let mut merged = Broadcast { shape, sizes: Vec::new(), strides: strides.clone() };
         merged.strides.iter_mut().for_each(Vec::clear);
-        for axis in 0..rank {
-            let size = merged.shape[axis];
+        for (axis, &size) in merged.shape.iter().enumerate() {
             if size == 1 {
                 continue;
             }
@@ -106,9 +105,9 @@ impl<const N: usize> Broadcast<N> {
                 if let Some(last) = merged.sizes.last_mut() {
                     *last *= size;
                 }
-                for k in 0..N {
-                    if let Some(last) = merged.strides[k].last_mut() {
-                        *last = strides[k][axis];
+                for (merged, strides) in merged.strides.iter_mut().zip(&strides) {
+                    if let Some(last) = merged.last_mut() {
+                        *last = strides[axis];
                     }
                 }
             } else {

@@ -226,6 +226,12 @@ fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     )
 }
 
+/// `x`, not above `high` and then not below `low`; NaN becomes `high`.
+fn within<T: PartialOrd>(x: T, low: T, high: T) -> T {
+    let held = if x < high { x } else { high };
+    if held > low { held } else { low }
+}
+
 fn clip(call: &mut Call<'_>) -> Outcome {
     let (low, high) = (call.float("a_min")?, call.float("a_max")?);
     Ok(match call.take_tensor(0)? {
@@ -238,10 +244,7 @@ fn clip(call: &mut Call<'_>) -> Outcome {
             each_dtype!(other, x => {
                 let (low, high) = (<T as Element>::from_f64(low), <T as Element>::from_f64(high));
                 let mut x = x;
-                x.iter_mut().for_each(|x| {
-                    let held = if *x < high { *x } else { high };
-                    *x = if held > low { held } else { low };
-                });
+                x.iter_mut().for_each(|x| *x = within(*x, low, high));
                 T::wrap(x)
             })
         }

@@ -254,7 +254,7 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
                 let mut row = vec![0f64; count];
                 for column in 0..inner {
                     for (k, x) in row.iter_mut().enumerate() {
-                        *x = f64::from(part[column + k * inner]);
+                        *x = part[column + k * inner].to_f64();
                     }
                     standardise(&mut row, epsilon);
                     for (k, x) in row.iter().enumerate() {

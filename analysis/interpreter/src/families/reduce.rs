@@ -201,7 +201,7 @@ fn extreme(call: &mut Call<'_>, largest: bool) -> Outcome {
             rest.iter().fold(first, |best, &x| {
                 let is_better = if largest { x > best } else { x < best };
                 // NaN is not less and not greater: once there, it stays.
-                if is_better || x != x { x } else { best }
+                if is_better || x.partial_cmp(&x).is_none() { x } else { best }
             })
         });
         narrowed(call, &left, out, dtype)

@@ -8,6 +8,8 @@ use types::ElementKind;
 const THRESHOLD: usize = 1000;
 /// How many elements are kept at either end then.
 const EDGE: usize = 3;
+/// How long a line may be.
+const LINE: usize = 75;
 /// How deep a value is shown.
 const DEPTH: usize = 100;
 /// How many bytes of text a value may take.
@@ -129,7 +131,14 @@ fn rows(
     for (k, at) in kept(size, short).into_iter().enumerate() {
         if k > 0 {
             if rest.is_empty() {
-                out.push(' ');
+                // Long rows go on in the next line, as numpy breaks them.
+                let line = out.len() - out.rfind('\n').map_or(0, |at| at + 1);
+                if line + width + 1 > LINE {
+                    out.push('\n');
+                    out.push_str(&" ".repeat(depth + 1));
+                } else {
+                    out.push(' ');
+                }
             } else {
                 out.push_str(&"\n".repeat(rest.len()));
                 out.push_str(&" ".repeat(depth + 1));
@@ -230,5 +239,36 @@ fn json_at(value: &Value, depth: usize) -> Json {
         Value::Closure(_) => json!({ "function": true }),
         Value::Ref(cell) => json!({ "ref": json_at(&cell.get(), depth + 1) }),
         Value::Empty => Json::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interpreter::Element;
+
+    #[test]
+    fn arrays_as_numpy_shows_them() {
+        let matrix = f32::tensor(&[2, 2], vec![1.0, -2.5, 0.0, 3.25]).expect("a matrix");
+        let shown = human(&matrix.into());
+        assert_eq!(
+            shown,
+            "Tensor[(2, 2), float32]  min -2.500000 mean 0.437500 max 3.250000\n\
+             [[  1. -2.5]\n [  0. 3.25]]"
+        );
+        let long = i32::tensor(&[2000], (0..2000).collect()).expect("a vector");
+        assert!(human(&long.into()).ends_with("[   0    1    2 ... 1997 1998 1999]"));
+        let wide = i32::tensor(&[40], (0..40).collect()).expect("a vector");
+        let shown = human(&wide.into());
+        assert!(shown.lines().skip(1).all(|line| line.len() <= LINE));
+        assert_eq!(shown.lines().count(), 3);
+        assert_eq!(human(&Tensor::scalar(true).into()), "True (bool)");
+    }
+
+    #[test]
+    fn what_is_not_finite_is_text_in_json() {
+        let numbers = f64::tensor(&[3], vec![1.5, f64::NAN, f64::NEG_INFINITY]).expect("numbers");
+        let shown = json(&numbers.into());
+        assert_eq!(shown["data"], json!([1.5, "nan", "-inf"]));
     }
 }
