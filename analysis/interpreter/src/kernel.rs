@@ -80,11 +80,6 @@ impl<'a> Call<'a> {
         self.attrs
     }
 
-    /// How many arguments there are.
-    pub(crate) fn arity(&self) -> usize {
-        self.args.len()
-    }
-
     /// A failure of this call. The message is a sentence that goes on behind the operator's name:
     /// `index 7 is out of range`.
     pub(crate) fn fault(&self, message: impl std::fmt::Display) -> Fault {
@@ -94,11 +89,6 @@ impl<'a> Call<'a> {
     /// Whether to go on: to be asked every few milliseconds in long loops.
     pub(crate) fn poll(&self) -> Result<(), Fault> {
         self.watch.poll()
-    }
-
-    /// The watch itself, for loops that run on several threads.
-    pub(crate) fn watch(&self) -> &'a Watch {
-        self.watch
     }
 
     // Arguments.
@@ -173,18 +163,6 @@ impl<'a> Call<'a> {
     /// The elements of an integer tensor argument: sizes, positions, axes.
     pub(crate) fn numbers(&self, position: usize) -> Result<Vec<i64>, Fault> {
         self.tensor(position).map(Tensor::to_i64s)
-    }
-
-    /// A scalar argument (or a tensor of one element) as a number.
-    pub(crate) fn scalar(&self, position: usize) -> Result<f64, Fault> {
-        let tensor = self.tensor(position)?;
-        match tensor.len() {
-            1 => Ok(tensor.to_f64s().first().copied().unwrap_or_default()),
-            n => Err(self.fault(format_args!(
-                "{} has {n} elements where one is wanted",
-                self.arg_name(position)
-            ))),
-        }
     }
 
     // Attributes.
@@ -293,15 +271,6 @@ impl<'a> Call<'a> {
     pub(crate) fn result(&self) -> Result<(Vec<usize>, DataType), Fault> {
         let ty = self.result_type()?;
         self.sized(&ty)
-    }
-
-    /// Shape and data type of each field of the result, which is a tuple of tensors.
-    pub(crate) fn results(&self) -> Result<Vec<(Vec<usize>, DataType)>, Fault> {
-        let ty = self.result_type()?;
-        match ty.as_tuple() {
-            Some(fields) => fields.iter().map(|field| self.sized(field)).collect(),
-            None => Ok(vec![self.sized(&ty)?]),
-        }
     }
 
     fn sized(&self, ty: &Type) -> Result<(Vec<usize>, DataType), Fault> {
