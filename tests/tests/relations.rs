@@ -113,7 +113,7 @@ fn relations_are_monotone() {
 fn odd_arguments() {
     let mut rng = fastrand::Rng::with_seed(3);
     let sizes = [0, 1, 2, 7, (1 << 31) - 1, 1 << 31, i64::MAX - 1, i64::MAX];
-    let mut size = |rng: &mut fastrand::Rng| match rng.u8(0..10) {
+    let size = |rng: &mut fastrand::Rng| match rng.u8(0..10) {
         0 => Dim::Any,
         1 => Dim::wide(sizes[rng.usize(0..sizes.len())]),
         _ => Dim::known(sizes[rng.usize(0..sizes.len())]),
