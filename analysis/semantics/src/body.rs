@@ -502,6 +502,8 @@ pub enum ProblemKind {
     AttrsNotTaken {
         /// What is called.
         callee: SmolStr,
+        /// Where that stands.
+        callee_range: TextRange,
     },
     /// The attributes of this operator reach TVM only through the metadata section.
     DetachedAttrs(&'static Operator),

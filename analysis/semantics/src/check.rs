@@ -20,6 +20,7 @@ use std::sync::Arc;
 use syntax::TextRange;
 
 use crate::{
+    body::ProblemKind,
     db::{Db, Settings, SourceFile},
     diagnostic::{Diagnostic, Severity, code_of},
     infer::{Finding, Mismatch},
@@ -130,9 +131,15 @@ fn check_def(view: &View<'_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
     // TVM looks at what is used: a graph binding that nothing uses is no part of the module.
     let strict = Settings::get(view.db).strict(view.db);
     let dead = if strict { lints::dead_bindings(view) } else { Vec::new() };
+    // Attributes that a callee does not take, and where that callee stands.
+    let mut not_taken: Vec<(TextRange, TextRange)> = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
         for problem in &unit.problems {
             in_def.push(text::problem(view, number, problem));
+            if let ProblemKind::AttrsNotTaken { callee_range, .. } = problem.kind {
+                let place = |range| view.place(number, range);
+                not_taken.push((place(problem.range), place(callee_range)));
+            }
         }
         for finding in &view.unit_types(number).findings {
             // How many arguments there are, and what the last expression is, a syntax error
@@ -168,6 +175,13 @@ fn check_def(view: &View<'_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
     cause::fold(view, &all, &mut in_def);
     cause::fold_calls(view, &mut in_def);
     names::unbound(unknown, &mut in_def);
+    // `nn.dens(%x, %w, units=4)`: what the name stands for takes the attributes, or not.
+    not_taken.retain(|(_, callee)| {
+        in_def.iter().any(|d| d.code.starts_with("unknown-") && callee.contains_range(d.range))
+    });
+    in_def.retain(|d| {
+        d.code != "attributes-not-taken" || !not_taken.iter().any(|(attr, _)| *attr == d.range)
+    });
     found.append(&mut in_def);
     let before = found.len();
     lints::check_def(view, found);

@@ -27,7 +27,7 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
         ProblemKind::Attr { operator, name, problem } => {
             attr(range, value, operator, name, problem)
         }
-        ProblemKind::AttrsNotTaken { callee } => Diagnostic::new(
+        ProblemKind::AttrsNotTaken { callee, .. } => Diagnostic::new(
             "attributes-not-taken",
             range,
             format!("`{callee}` takes no attributes"),

@@ -101,8 +101,12 @@ impl UnitLowering<'_> {
                 }
                 (None, Some(first)) => {
                     let range = first.name_range + self.origin;
-                    let callee = operator.name.into();
-                    self.problem(range, ProblemKind::AttrsNotTaken { callee });
+                    let name = operator.name.into();
+                    let kind = ProblemKind::AttrsNotTaken {
+                        callee: name,
+                        callee_range: self.place(callee),
+                    };
+                    self.problem(range, kind);
                     return (Attrs::none(), true);
                 }
             },

@@ -367,7 +367,8 @@ impl UnitLowering<'_> {
                         }
                         _ => "this".into(),
                     };
-                    self.problem(range, ProblemKind::AttrsNotTaken { callee });
+                    let callee_range = self.place(callee_range);
+                    self.problem(range, ProblemKind::AttrsNotTaken { callee, callee_range });
                 }
                 (Attrs::none(), true)
             }
