@@ -179,7 +179,7 @@ impl<'db> Place<'db> {
                 {
                     return Some((Symbol::Constructor(name), range));
                 }
-                let operator = operators::find(&name).or_else(|| operators::alias(&name))?;
+                let operator = operators::named(&name)?;
                 Some((Symbol::Operator(operator), range))
             }
             SyntaxKind::META_EXPR => {

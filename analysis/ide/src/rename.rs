@@ -238,7 +238,7 @@ fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refus
 }
 
 fn constructor_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refusal> {
-    if operators::find(new).is_some() || operators::alias(new).is_some() {
+    if operators::named(new).is_some() {
         return Err(format!(
             "`{new}` is an operator: where it is called, the constructor would be called instead"
         ));

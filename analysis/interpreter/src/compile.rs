@@ -620,7 +620,7 @@ impl Compiler<'_, '_> {
             let function = Callable::Constructor(name.clone());
             return self.value(Op::Const(Value::closure(function, Vec::new())), &[], place);
         }
-        match operators::find(name).or_else(|| operators::alias(name)) {
+        match operators::named(name) {
             Some(operator) => {
                 let function = Value::closure(Callable::Operator(operator), Vec::new());
                 self.value(Op::Const(function), &[], place)

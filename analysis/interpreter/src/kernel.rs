@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn kernels_are_of_operators_and_unique() {
         for kernel in all() {
-            assert!(operators::find(kernel.name).is_some(), "`{}` is no operator", kernel.name);
+            assert!(operators::named(kernel.name).is_some(), "`{}` is no operator", kernel.name);
         }
         assert_eq!(BY_NAME.len(), all().count());
     }
@@ -365,6 +365,7 @@ mod tests {
     fn operators_without_kernel() {
         let missing: Vec<&str> = missing().map(|operator| operator.name).collect();
         println!("{} operators without kernel:\n{}", missing.len(), missing.join("\n"));
-        assert_eq!(missing.len() + BY_NAME.len(), operators::all().count());
+        let present = BY_NAME.keys().filter(|name| operators::find(name).is_some()).count();
+        assert_eq!(missing.len() + present, operators::all().count());
     }
 }

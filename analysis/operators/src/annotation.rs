@@ -279,7 +279,7 @@ fn arguments(call: &mut Call<'_>, position: usize, wanted: &[Type]) -> Outcome {
     call.assign(position, Type::tuple(wanted.to_vec()))
 }
 
-fn wrong_argument<T>(
+pub(crate) fn wrong_argument<T>(
     call: &Call<'_>,
     position: usize,
     wanted: &str,

@@ -31,6 +31,7 @@ mod reduce;
 mod shape;
 mod sort;
 mod sparse;
+mod versions;
 mod vision;
 
 use std::sync::LazyLock;
@@ -38,6 +39,7 @@ use std::sync::LazyLock;
 pub use layout::Layout;
 pub use operator::{Cost, CostCall, Doc, Operator};
 use rustc_hash::FxHashMap;
+pub use versions::{OtherVersion, other_version};
 
 /// What the families have in common.
 mod prelude {
@@ -107,6 +109,14 @@ pub fn alias(name: &str) -> Option<&'static Operator> {
         _ => return None,
     };
     find(name)
+}
+
+/// What `name` means where a call names it: the operator, also by the name that the manual or
+/// another version of TVM gives it.
+pub fn named(name: &str) -> Option<&'static Operator> {
+    // `scatter` is a name without meaning in 0.14, and an operator before.
+    let other = || other_version(name).map(|other| &other.operator);
+    other().or_else(|| find(name)).or_else(|| alias(name))
 }
 
 /// The operator that brings the relation `name`, for a `where` clause.

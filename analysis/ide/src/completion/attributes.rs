@@ -18,7 +18,7 @@ const KERNEL_LAYOUTS: &[&str] =
 /// The operator that a call calls.
 pub(crate) fn operator_of(call: &CallSite<'_>) -> Option<&'static Operator> {
     match &call.callee {
-        Callee::Name(name) => operators::find(name).or_else(|| operators::alias(name)),
+        Callee::Name(name) => operators::named(name),
         _ => None,
     }
 }

@@ -249,6 +249,10 @@ pub static SCATTER_ELEMENTS: AttrSchema = schema(
     ],
 );
 
+/// `relay.attrs.ScatterAttrs` and `relay.attrs.ScatterAddAttrs`, up to TVM 0.11.
+pub static SCATTER: AttrSchema =
+    schema("relay.attrs.ScatterAttrs", &[boxed("axis", AttrType::Int, AttrDefault::Int(0))]);
+
 /// `relay.attrs.ScatterNDAttrs`
 pub static SCATTER_ND: AttrSchema = schema(
     "relay.attrs.ScatterNDAttrs",

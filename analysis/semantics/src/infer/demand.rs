@@ -28,7 +28,7 @@ impl Infer<'_> {
         let mut inputs = self.solver.arg_types(id);
         inputs.pop();
         let relation = &self.solver.entry(id).relation;
-        let names = operators::find(relation.operator)?.args;
+        let names = operators::named(relation.operator)?.args;
         let (state, mut types) = probe(relation, names, &inputs);
         let found = types.pop().filter(|_| state == State::Solved)?;
         if !wanted.is_closed() || !found.is_closed() {

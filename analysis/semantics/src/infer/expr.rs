@@ -318,7 +318,7 @@ impl Infer<'_> {
             }
             return self.solver.table.import(&func.into());
         }
-        match operators::find(name).or_else(|| operators::alias(name)) {
+        match operators::named(name) {
             Some(operator) => self.operator_value(id, operator),
             None => {
                 self.find(Finding::UnknownName { expr: id, name: name.clone() });
@@ -425,7 +425,7 @@ impl Infer<'_> {
     pub(super) fn constrain(&mut self, at: At, expr: ExprId, constraint: &Constraint) {
         let origin = self.origins.len() as u32;
         self.origins.push((at, expr));
-        let operator = operators::find(constraint.relation.operator);
+        let operator = operators::named(constraint.relation.operator);
         let names = operator.map_or(&[][..], |operator| operator.args);
         self.solver.add_constraint(constraint, names, origin);
     }

@@ -333,7 +333,7 @@ impl UnitLowering<'_> {
         let callee = match callee_node {
             Some(ast::Expr::NameRef(name)) => {
                 let text = name.text();
-                match operators::find(&text).or_else(|| operators::alias(&text)) {
+                match operators::named(&text) {
                     Some(operator) => Callee::Operator(operator),
                     None => Callee::Name(text.into()),
                 }

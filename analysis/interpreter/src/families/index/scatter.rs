@@ -5,7 +5,8 @@ use crate::families::{broadcast, prelude::*};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("scatter_elements", scatter_elements),
-    kernel("scatter", scatter_elements),
+    kernel("scatter", |call| scatter(call, "update")),
+    kernel("scatter_add", |call| scatter(call, "add")),
     kernel("scatter_nd", scatter_nd),
     kernel("strided_set", strided_set),
 ];
@@ -76,6 +77,10 @@ fn apply(
 
 fn scatter_elements(call: &mut Call<'_>) -> Outcome {
     let mode = call.str("reduction").to_owned();
+    scatter(call, &mode)
+}
+
+fn scatter(call: &mut Call<'_>, mode: &str) -> Outcome {
     let rank = call.tensor(0)?.rank();
     let axis = call.axis(call.optional_int("axis")?.unwrap_or(0), rank)?;
     let from = call.tensor(0)?.shape().to_vec();
@@ -100,7 +105,7 @@ fn scatter_elements(call: &mut Call<'_>) -> Outcome {
         advance(&mut index, shape);
     }
     let (data, updates) = (call.take_tensor(0)?, call.take_tensor(2)?);
-    apply(call, data, &updates, &starts, 1, &mode)
+    apply(call, data, &updates, &starts, 1, mode)
 }
 
 fn scatter_nd(call: &mut Call<'_>) -> Outcome {

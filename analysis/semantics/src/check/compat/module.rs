@@ -345,6 +345,7 @@ pub(super) fn check_def(view: &View<'_>, compat: &mut Compat<'_>) {
     let has_metadata = queries::metadata(view.db, view.module).is_some();
     for (number, unit) in view.body.units.iter().enumerate() {
         aliases(view, number, unit, compat);
+        other_versions(view, number, unit, compat);
         free_variables(view, number, unit, compat);
         if !has_metadata {
             metadata(view, number, unit, compat);
@@ -383,6 +384,34 @@ fn aliases(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>)
         {
             note(unit.ranges[i], operator.name);
         }
+    }
+}
+
+/// `scatter_add(…)`: operators that TVM 0.14 does not have and another version has.
+fn other_versions(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>) {
+    for call in &unit.calls {
+        let Callee::Operator(operator) = &call.callee else { continue };
+        let Some(other) = operators::other_version(operator.name) else { continue };
+        let range = view.place(number, call.callee_range);
+        let mut diagnostic = Diagnostic::new(
+            "tvm-other-version",
+            range,
+            format!("`{}` is an operator of TVM {}, not of 0.14", operator.name, other.versions),
+        )
+        .help(format!("since then a module has {} in its place", other.now));
+        if let Some((name, attr)) = other.successor {
+            let mut edits = vec![(range, name.to_owned())];
+            let written = call.written.iter().map(|attr| attr.value_range.end());
+            let args = call.args.iter().map(|arg| unit.range(*arg).end());
+            if !attr.is_empty()
+                && let Some(last) = written.chain(args).max()
+            {
+                let at = view.place(number, TextRange::empty(last));
+                edits.push((at, format!(", {attr}")));
+            }
+            diagnostic = diagnostic.fix(format!("Write `{name}`"), edits);
+        }
+        compat.fold(diagnostic);
     }
 }
 
