@@ -73,6 +73,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         )),
     op("nn.avg_pool2d_grad", &["data", "grad"])
         .attrs(&MAX_POOL2D)
+        .made_with(&AVG_POOL2D)
         .rule("MaxPool2DGrad", pool2d_grad)
         .cost(Cost::Reduction)
         .doc(Doc {

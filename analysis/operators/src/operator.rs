@@ -13,6 +13,9 @@ pub struct Operator {
     pub variadic: bool,
     /// The attributes.
     pub schema: Option<&'static AttrSchema>,
+    /// The attributes that TVM itself makes calls with, where it declares others. Such calls reach
+    /// a text through the metadata section.
+    pub made_with: Option<&'static AttrSchema>,
     /// TVM registers the operator without its attributes, so that its text format can give them
     /// only through the metadata section.
     pub detached: bool,
@@ -77,6 +80,7 @@ pub(crate) const fn op(name: &'static str, args: &'static [&'static str]) -> Ope
         args,
         variadic: false,
         schema: None,
+        made_with: None,
         detached: false,
         rule: None,
         cost: Cost::Unknown,
@@ -92,6 +96,12 @@ impl Operator {
 
     pub(crate) const fn attrs(mut self, schema: &'static AttrSchema) -> Operator {
         self.schema = Some(schema);
+        self
+    }
+
+    /// Attributes of another kind than declared.
+    pub(crate) const fn made_with(mut self, schema: &'static AttrSchema) -> Operator {
+        self.made_with = Some(schema);
         self
     }
 

@@ -336,7 +336,12 @@ impl UnitLowering<'_> {
     fn binder(&mut self, name: Option<ast::Name<'_>>, kind: BinderKind) -> Binder {
         let (text, range) = name.map_or_else(
             || (SmolStr::default(), TextRange::empty(self.origin)),
-            |name| (SmolStr::new(name.text()), name.range()),
+            |name| {
+                // TVM marks a parameter that is bound elsewhere, too: `%y-malformed-ir`. Its uses
+                // say `%y`.
+                let text = name.text();
+                (SmolStr::new(text.strip_suffix("-malformed-ir").unwrap_or(&text)), name.range())
+            },
         );
         let mut letters = text.bytes().skip(1);
         let is_bad = match kind {

@@ -79,7 +79,12 @@ impl Infer<'_> {
         if let Some((key, index)) = &data.meta_attrs {
             let Some(schema) = operator.schema else { return Some(Attrs::none()) };
             return match self.env.attrs(key, *index) {
-                MetaEntry::Found(attrs) if attrs.schema().is_some_and(|s| s.key == schema.key) => {
+                MetaEntry::Found(attrs)
+                    if attrs.schema().is_some_and(|found| {
+                        found.key == schema.key
+                            || operator.made_with.is_some_and(|made| made.key == found.key)
+                    }) =>
+                {
                     Some(attrs)
                 }
                 // Printed without metadata: nothing is known of the attributes.
