@@ -4,7 +4,7 @@
 //! handler puts what it was sent into one mailbox before it waits for anything, so that the order
 //! of arrival is kept. One thread, the owner, empties the mailbox. It alone changes documents and
 //! the database, and hands snapshots to workers that are idle. All that goes to the client leaves
-//! through one task.
+//! through one task, diagnostics aside; one thread writes.
 
 mod backend;
 mod config;
@@ -17,6 +17,7 @@ mod outgoing;
 mod owner;
 mod request;
 mod session;
+mod wire;
 mod workers;
 mod workspace;
 
@@ -40,10 +41,13 @@ const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
 /// comes.
 pub(crate) fn serve() -> Result<i32, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (wire, writing) = wire::start()?;
     let farewell = runtime.block_on(async {
         let (mailbox, inbox) = owner::mailbox();
+        let pen = wire::Pen::new(wire.clone());
+        let for_outgoing = wire.clone();
         let (service, socket) = LspService::build(|client| {
-            let outgoing = outgoing::start(client);
+            let outgoing = outgoing::start(client, for_outgoing);
             owner::start(inbox, mailbox.clone(), outgoing);
             backend::Backend::new(mailbox.clone())
         })
@@ -51,12 +55,10 @@ pub(crate) fn serve() -> Result<i32, Failure> {
         .custom_method("relay/whyShape", backend::Backend::why_shape)
         .finish();
         let (gate, exited) = gate::Gate::new(service);
-        let (wire, input) = tokio::io::duplex(1 << 20);
+        let (pipe, input) = tokio::io::duplex(1 << 20);
         let stdin = tokio::io::BufReader::with_capacity(1 << 16, tokio::io::stdin());
-        let forward = tokio::spawn(framing::forward(stdin, wire));
-        let server = Server::new(input, tokio::io::stdout(), socket)
-            .concurrency_level(CONCURRENCY)
-            .serve(gate);
+        let forward = tokio::spawn(framing::forward(stdin, pipe));
+        let server = Server::new(input, pen, socket).concurrency_level(CONCURRENCY).serve(gate);
         tokio::pin!(server);
         let farewell = tokio::select! {
             () = &mut server => gate::Farewell::Gone,
@@ -72,5 +74,6 @@ pub(crate) fn serve() -> Result<i32, Failure> {
     let code = farewell.code();
     // Dropping the runtime would wait for that thread.
     runtime.shutdown_background();
+    writing.finish(&wire, LAST_WORDS);
     Ok(code)
 }

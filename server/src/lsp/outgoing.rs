@@ -1,5 +1,6 @@
 //! All that goes to the client without having been asked for.
 
+use serde::Serialize;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tower_lsp::{
     Client,
@@ -10,12 +11,13 @@ use tower_lsp::{
     },
 };
 
-use super::owner::{Event, Mailbox};
+use super::{
+    owner::{Event, Mailbox},
+    wire::Wire,
+};
 
 /// Something for the client.
 pub(super) enum Message {
-    /// What is wrong with a document.
-    Diagnostics { uri: Url, items: Vec<Diagnostic>, version: Option<i32> },
     /// A line for the log.
     Log(MessageType, String),
     /// A message for the person.
@@ -32,24 +34,38 @@ pub(super) enum Message {
 
 /// Sends to the client, in order.
 #[derive(Clone)]
-pub(super) struct Outgoing(UnboundedSender<Message>);
+pub(super) struct Outgoing {
+    messages: UnboundedSender<Message>,
+    wire: Wire,
+}
 
 impl Outgoing {
     pub(super) fn send(&self, message: Message) {
         // The task ends with the process only.
-        let _ = self.0.send(message);
+        let _ = self.messages.send(message);
+    }
+
+    /// What is wrong with a document.
+    pub(super) fn diagnostics(&self, uri: &Url, items: &[Diagnostic], version: Option<i32>) {
+        /// `PublishDiagnosticsParams`, borrowed.
+        #[derive(Serialize)]
+        struct Params<'p> {
+            uri: &'p Url,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            version: Option<i32>,
+            diagnostics: &'p [Diagnostic],
+        }
+        let params = Params { uri, version, diagnostics: items };
+        self.wire.notify("textDocument/publishDiagnostics", &params);
     }
 }
 
 /// Starts the task through which everything leaves.
-pub(super) fn start(client: Client) -> Outgoing {
+pub(super) fn start(client: Client, wire: Wire) -> Outgoing {
     let (sender, mut messages) = unbounded_channel();
     tokio::spawn(async move {
         while let Some(message) = messages.recv().await {
             match message {
-                Message::Diagnostics { uri, items, version } => {
-                    client.publish_diagnostics(uri, items, version).await;
-                }
                 Message::Log(level, text) => client.log_message(level, text).await,
                 Message::Show(level, text) => client.show_message(level, text).await,
                 // What waits for the client goes its own way, and is never given up: tower-lsp
@@ -70,7 +86,7 @@ pub(super) fn start(client: Client) -> Outgoing {
             }
         }
     });
-    Outgoing(sender)
+    Outgoing { messages: sender, wire }
 }
 
 async fn progress(

@@ -371,11 +371,7 @@ impl Owner {
         }
         let had = self.published.remove(uri).and_then(|state| state.items);
         if had.is_some_and(|items| !items.is_empty()) {
-            self.outgoing.send(Message::Diagnostics {
-                uri: uri.clone(),
-                items: Vec::new(),
-                version: None,
-            });
+            self.outgoing.diagnostics(uri, &[], None);
         }
     }
 
@@ -509,9 +505,7 @@ impl Owner {
         }
         for (uri, state) in &mut self.published {
             if state.items.take().is_some_and(|items| !items.is_empty()) {
-                let uri = uri.clone();
-                let message = Message::Diagnostics { uri, items: Vec::new(), version: None };
-                self.outgoing.send(message);
+                self.outgoing.diagnostics(uri, &[], None);
             }
         }
     }
@@ -573,11 +567,9 @@ impl Owner {
         if before.is_some_and(|before| *before == items) || !self.is_pushing() {
             return;
         }
+        self.outgoing.diagnostics(&checked.uri, &items, Some(version));
         if let Some(state) = self.published.get_mut(&checked.uri) {
-            state.items = Some(items.clone());
+            state.items = Some(items);
         }
-        let items = Arc::unwrap_or_clone(items);
-        let message = Message::Diagnostics { uri: checked.uri, items, version: Some(version) };
-        self.outgoing.send(message);
     }
 }
