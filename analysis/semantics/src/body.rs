@@ -14,6 +14,8 @@ use smol_str::SmolStr;
 use syntax::{TextRange, TextSize};
 use types::{AttrValue, Attrs, DataType, Dim, Kind, Shape, Type, TypeParam};
 
+use crate::traits::Traits;
+
 /// The name of a variable, global, constructor or type, with its sigil where it has one.
 pub type Name = SmolStr;
 
@@ -87,6 +89,8 @@ pub struct Unit {
     pub evidence: Vec<Evidence>,
     /// What is wrong with the unit on its own.
     pub problems: Vec<Problem>,
+    /// What is in it.
+    pub traits: Traits,
     /// Bytes of the unit.
     pub len: u32,
 }
@@ -600,5 +604,14 @@ impl Body {
     /// Where a unit stands, counted from the start of the definition.
     pub fn unit_range(&self, unit: usize) -> TextRange {
         TextRange::at(self.starts[unit], self.units[unit].len.into())
+    }
+}
+
+/// Whether a value stands in the metadata section, or a part of it does.
+pub(crate) fn has_meta(value: &AttrValue) -> bool {
+    match value {
+        AttrValue::Meta { .. } => true,
+        AttrValue::List(values) => values.iter().any(has_meta),
+        _ => false,
     }
 }

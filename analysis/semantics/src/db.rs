@@ -16,6 +16,7 @@ use crate::{
     metadata::Metadata,
     module::ModuleTypes,
     prelude,
+    scope::Scopes,
 };
 
 /// A file, parsed.
@@ -203,6 +204,7 @@ pub struct Cache {
 #[derive(Clone)]
 pub(crate) struct Inferred {
     pub(crate) body: Arc<Body>,
+    pub(crate) scopes: Arc<Scopes>,
     pub(crate) inference: Arc<Inference>,
     pub(crate) types: Arc<ModuleTypes>,
     pub(crate) metadata: Option<Arc<Metadata>>,
@@ -211,6 +213,7 @@ pub(crate) struct Inferred {
 #[derive(Clone, Default)]
 struct Entry {
     lowered: Option<Previous>,
+    scopes: Option<(Arc<Body>, Arc<Scopes>)>,
     inferred: Option<Inferred>,
 }
 
@@ -227,6 +230,16 @@ impl Cache {
 
     pub(crate) fn set_lowered(&self, key: &DefKey, previous: Previous) {
         self.with(|entries| entries.entry(key.clone()).or_default().lowered = Some(previous));
+    }
+
+    pub(crate) fn scopes(&self, key: &DefKey) -> Option<(Arc<Body>, Arc<Scopes>)> {
+        self.with(|entries| entries.get(key).and_then(|entry| entry.scopes.clone()))
+    }
+
+    pub(crate) fn set_scopes(&self, key: &DefKey, body: Arc<Body>, scopes: Arc<Scopes>) {
+        self.with(|entries| {
+            entries.entry(key.clone()).or_default().scopes = Some((body, scopes));
+        });
     }
 
     pub(crate) fn inferred(&self, key: &DefKey) -> Option<Inferred> {

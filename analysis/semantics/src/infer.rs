@@ -23,6 +23,7 @@ use crate::{
     body::*,
     module::ModuleTypes,
     scope::{Binding, Scopes},
+    traits::Traits,
 };
 pub use finding::{Finding, Mismatch};
 pub use freeze::{Inference, UnitTypes};
@@ -81,6 +82,8 @@ pub enum MetaEntry<T> {
 pub struct Memo<'m> {
     /// The body as it was.
     pub body: &'m Body,
+    /// Its names: the same, in memory too, where no name has changed since.
+    pub scopes: &'m Scopes,
     /// Its types.
     pub inference: &'m Inference,
 }
@@ -195,18 +198,22 @@ impl<'a> Infer<'a> {
 
     /// Unit by unit, one stretch after the other.
     fn ordered(&mut self, memo: Option<&Memo<'_>>) {
-        let body = self.bodies[0].0;
-        let known = memo.map(|memo| Known::new(memo, body));
+        let (body, scopes) = self.bodies[0];
+        let mut known = memo.map(|memo| Known::new(memo, body, scopes));
         let count = body.units.len();
+        let mut first_open = 0;
         for unit in 0..count {
             self.env.poll();
             let at = At { body: 0, unit: unit as u32 };
-            if self.open.is_empty()
-                && let Some(types) = known.as_ref().and_then(|known| known.get(unit))
-                && self.inputs_hold(at, types)
-            {
-                self.done[0][unit] = Some(types.clone());
-                continue;
+            if self.open.is_empty() {
+                if let Some(known) = &mut known
+                    && let Some(types) = known.get(unit)
+                    && (known.sees_the_same(unit, scopes) || self.inputs_hold(at, types))
+                {
+                    self.done[0][unit] = Some(types.clone());
+                    continue;
+                }
+                first_open = unit;
             }
             self.run(at);
             self.solver.solve();
@@ -214,6 +221,9 @@ impl<'a> Infer<'a> {
                 self.close(unit + 1 == count);
                 if self.entangled {
                     return;
+                }
+                if let Some(known) = &mut known {
+                    known.note_changes(first_open, &self.done[0][first_open..=unit]);
                 }
             }
         }
@@ -368,16 +378,43 @@ struct Known<'m> {
     prefix: usize,
     suffix: usize,
     count: usize,
+    /// Where no name has changed: whether each unit gives other types to those behind it.
+    changed: Option<Vec<bool>>,
+    /// Units that name globals, the next last.
+    globals: Vec<usize>,
 }
 
 impl<'m> Known<'m> {
-    fn new(memo: &'m Memo<'m>, body: &Body) -> Known<'m> {
+    fn new(memo: &'m Memo<'m>, body: &Body, scopes: &Scopes) -> Known<'m> {
         let (new, old) = (&body.units, &memo.body.units);
         let same = |(a, b): &(&Arc<Unit>, &Arc<Unit>)| Arc::ptr_eq(a, b);
         let prefix = new.iter().zip(old).take_while(same).count();
         let shorter = new.len().min(old.len()) - prefix;
         let suffix = new.iter().rev().zip(old.iter().rev()).take(shorter).take_while(same).count();
-        Known { memo, prefix, suffix, count: new.len() }
+        let changed = std::ptr::eq(memo.scopes, scopes).then(|| vec![false; new.len()]);
+        let mut globals: Vec<usize> = scopes.units_with(Traits::GLOBAL).collect();
+        globals.reverse();
+        Known { memo, prefix, suffix, count: new.len(), changed, globals }
+    }
+
+    /// Whether all that `unit` takes from outside comes from units that give the same as before.
+    /// Asked in order; what takes more than variables from outside is to be compared.
+    fn sees_the_same(&mut self, unit: usize, scopes: &Scopes) -> bool {
+        let Some(changed) = &self.changed else { return false };
+        while self.globals.pop_if(|global| *global < unit).is_some() {}
+        let takes_more = self.globals.last() == Some(&unit) || unit + 1 == self.count;
+        let is_same = |binding: &Binding| !changed[binding.unit as usize];
+        !takes_more && scopes.unit(unit).iter().flatten().all(is_same)
+    }
+
+    /// Types of the units from `first` on have been found anew.
+    fn note_changes(&mut self, first: usize, done: &[Option<Arc<UnitTypes>>]) {
+        let Some(changed) = &mut self.changed else { return };
+        for (unit, types) in (first..).zip(done) {
+            let before = self.memo.inference.units.get(unit);
+            let same = before.zip(types.as_ref()).is_some_and(|(a, b)| a.binders == b.binders);
+            changed[unit] = !same;
+        }
     }
 
     fn get(&self, unit: usize) -> Option<&'m Arc<UnitTypes>> {

@@ -24,6 +24,7 @@ pub mod module;
 pub mod prelude;
 mod queries;
 pub mod scope;
+pub mod traits;
 mod view;
 
 pub use check::{

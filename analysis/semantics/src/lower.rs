@@ -20,7 +20,7 @@ use syntax::{
 };
 use types::{Kind, ParamId, Type, TypeParam};
 
-use crate::body::*;
+use crate::{body::*, traits::Traits};
 use scope::Scope;
 pub use ty::{HOLE, meta_symbol};
 
@@ -302,6 +302,7 @@ impl UnitLowering<'_> {
         unit.frees.shrink_to_fit();
         unit.calls.shrink_to_fit();
         unit.evidence.shrink_to_fit();
+        unit.traits = Traits::of(&unit);
         unit
     }
 

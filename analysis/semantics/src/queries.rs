@@ -30,7 +30,14 @@ pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
 /// The names of a definition's units, resolved.
 #[salsa::tracked(returns(clone))]
 pub fn scopes<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Scopes> {
-    Arc::new(resolve(&body(db, def)))
+    let body = body(db, def);
+    let key = def.key(db);
+    let scopes = match db.cache().scopes(&key) {
+        Some((before, scopes)) if Scopes::stay(&before, &body) => scopes,
+        _ => Arc::new(resolve(&body)),
+    };
+    db.cache().set_scopes(&key, body, scopes.clone());
+    scopes
 }
 
 /// A type definition.
@@ -160,12 +167,7 @@ fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
 /// The globals that a definition names.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
-    let body = body(db, def);
-    let mut names: Vec<Name> =
-        body.units.iter().flat_map(|unit| unit.globals()).map(|(name, _)| name.clone()).collect();
-    names.sort();
-    names.dedup();
-    names
+    scopes(db, def).globals.clone()
 }
 
 /// The definitions of a module whose headers leave something out, in groups that need each other.
@@ -306,12 +308,13 @@ fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inferen
             && before.metadata == env.metadata
             && (Arc::ptr_eq(&before.types, &env.types) || before.types == env.types)
     });
-    let memo = before.as_ref().map(|b| Memo { body: &b.body, inference: &b.inference });
+    let memo =
+        before.as_ref().map(|b| Memo { body: &b.body, scopes: &b.scopes, inference: &b.inference });
     let inference = Arc::new(infer::infer_ordered(&body, &scopes, &env, memo.as_ref()));
     if strict == Settings::get(db).strict(db) {
         let (types, metadata) = (env.types, env.metadata);
         let inference = inference.clone();
-        db.cache().set_inferred(&key, Inferred { body, inference, types, metadata });
+        db.cache().set_inferred(&key, Inferred { body, scopes, inference, types, metadata });
     }
     inference
 }

@@ -1,10 +1,13 @@
 //! Names across the units of a body.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::body::{BinderId, BinderKind, Body, Expr, FreeId, Name, Unit, UnitKind};
+use crate::{
+    body::{BinderId, BinderKind, Body, Expr, FreeId, Name, Unit, UnitKind},
+    traits::Traits,
+};
 
 /// What a name that a unit takes from outside means.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -15,8 +18,11 @@ pub struct Binding {
     pub binder: BinderId,
 }
 
-/// The names of each unit, resolved.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The names of each unit, resolved, and what else follows from the names of a body alone.
+///
+/// Most edits of a body change no name: then this is taken over as it is, and what was worked out
+/// from it as well.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Scopes {
     /// What each free name of each unit means, one unit after the other.
     frees: Vec<Option<Binding>>,
@@ -26,11 +32,113 @@ pub struct Scopes {
     pub unknown: Vec<(u32, FreeId)>,
     /// Variables bound by a statement or the header that nothing uses.
     pub unused: Vec<Binding>,
+    /// Variables bound inside a statement that nothing uses.
+    pub unused_inside: Vec<Binding>,
     /// Bindings that hide another of the same name: the one that hides, the one that is hidden.
     pub shadows: Vec<(Binding, Binding)>,
+    /// Whether two variables other than graph variables have one name, anywhere in the body.
+    pub equal_names: bool,
+    /// The globals that the body names, each once.
+    pub globals: Vec<Name>,
+    /// The numbers of the graph variables.
+    pub graphs: GraphNumbers,
+    /// The units that have something in them, and what.
+    traits: Vec<(u32, Traits)>,
+    /// Looked up when it is asked for first.
+    tables: Lazy<Tables>,
 }
 
+/// The numbers of a body's graph variables.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum GraphNumbers {
+    /// There are none.
+    #[default]
+    None,
+    /// They ascend, as TVM prints them, from the first to the last.
+    Ascending(u64, u64),
+    /// They come in another order, or some come twice.
+    Any,
+}
+
+impl GraphNumbers {
+    fn add(&mut self, number: u64) {
+        *self = match *self {
+            GraphNumbers::None => GraphNumbers::Ascending(number, number),
+            GraphNumbers::Ascending(first, last) if last < number => {
+                GraphNumbers::Ascending(first, number)
+            }
+            _ => GraphNumbers::Any,
+        };
+    }
+}
+
+/// What would otherwise be searched for unit by unit.
+#[derive(Default, Debug)]
+struct Tables {
+    /// The last unit that uses a variable, and the name it has there.
+    last_uses: FxHashMap<Binding, (usize, FreeId)>,
+    /// The names of all variables.
+    names: FxHashSet<Name>,
+}
+
+/// Something that follows from the rest.
+#[derive(Debug)]
+struct Lazy<T>(OnceLock<T>);
+
+impl<T> Default for Lazy<T> {
+    fn default() -> Self {
+        Lazy(OnceLock::new())
+    }
+}
+
+impl<T> PartialEq for Lazy<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<T> Eq for Lazy<T> {}
+
 impl Scopes {
+    /// The units that have any of `traits`, in order.
+    pub fn units_with(&self, traits: Traits) -> impl Iterator<Item = usize> {
+        let wanted = self.traits.iter().filter(move |(_, of_unit)| of_unit.has(traits));
+        wanted.map(|(unit, _)| *unit as usize)
+    }
+
+    /// The last unit that uses what `binding` binds, and the name it has there. `body` is the
+    /// body whose names these are.
+    pub fn last_use(&self, body: &Body, binding: Binding) -> Option<(usize, FreeId)> {
+        self.tables(body).last_uses.get(&binding).copied()
+    }
+
+    /// Whether a variable of this name is bound anywhere in `body`.
+    pub fn binds_name(&self, body: &Body, name: &str) -> bool {
+        self.tables(body).names.contains(name)
+    }
+
+    fn tables(&self, body: &Body) -> &Tables {
+        self.tables.0.get_or_init(|| {
+            let mut tables = Tables::default();
+            for (number, unit) in body.units.iter().enumerate() {
+                tables.names.extend(unit.binders.iter().map(|binder| binder.name.clone()));
+                for (free, binding) in self.unit(number).iter().enumerate() {
+                    if let Some(binding) = binding {
+                        tables.last_uses.insert(*binding, (number, FreeId(free as u32)));
+                    }
+                }
+            }
+            tables
+        })
+    }
+
+    /// Whether the names of `before` resolve as those of `body` do, unit by unit.
+    pub(crate) fn stay(before: &Body, body: &Body) -> bool {
+        let mut pairs = before.units.iter().zip(&body.units);
+        before.units.len() == body.units.len()
+            && pairs.all(|(before, unit)| Arc::ptr_eq(before, unit) || same_names(before, unit))
+    }
+
     /// What `free` of unit number `unit` means.
     pub fn get(&self, unit: usize, free: FreeId) -> Option<Binding> {
         self.unit(unit).get(free.index()).copied().flatten()
@@ -75,6 +183,29 @@ impl Scopes {
     }
 }
 
+/// Whether two units take the same names from outside and give the same to those behind them.
+fn same_names(before: &Unit, unit: &Unit) -> bool {
+    let is_dotted = |unit: &Unit| unit.frees.iter().any(|free| free.dotted || free.whole);
+    let same_binders = || {
+        let mut pairs = before.binders.iter().zip(&unit.binders);
+        before.binders.len() == unit.binders.len()
+            && pairs
+                .all(|(before, binder)| before.name == binder.name && before.kind == binder.kind)
+    };
+    before.kind == unit.kind
+        && before.binds == unit.binds
+        && before.traits == unit.traits
+        && before.frees.len() == unit.frees.len()
+        && before.frees.iter().zip(&unit.frees).all(|(before, free)| before.name == free.name)
+        && same_binders()
+        && before.header().map(|header| &header.params)
+            == unit.header().map(|header| &header.params)
+        && !is_dotted(before)
+        && !is_dotted(unit)
+        && unused_inside(before) == unused_inside(unit)
+        && before.globals().map(|(name, _)| name).eq(unit.globals().map(|(name, _)| name))
+}
+
 /// Resolves the names that each unit takes from those before it.
 pub fn resolve(body: &Body) -> Scopes {
     let mut scopes = Scopes::default();
@@ -82,6 +213,8 @@ pub fn resolve(body: &Body) -> Scopes {
     // Each name with what it means now; whether anything uses that; and the parameters.
     let mut bound: FxHashMap<&str, usize> = FxHashMap::default();
     let mut bindings: Vec<(Binding, bool)> = Vec::new();
+    // Names that are bound inside a unit.
+    let mut inside: Vec<&Name> = Vec::new();
     for (number, unit) in body.units.iter().enumerate() {
         scopes.starts.push(scopes.frees.len() as u32);
         for free in &unit.frees {
@@ -105,28 +238,60 @@ pub fn resolve(body: &Body) -> Scopes {
                 }
             }
         }
-        let binders = unit
-            .header()
-            .map(|header| header.params.as_slice())
-            .into_iter()
-            .flatten()
-            .rev()
-            .chain(&unit.binds);
-        for &binder in binders {
+        let params = unit.header().map_or(&[][..], |header| header.params.as_slice());
+        for &binder in params.iter().rev().chain(&unit.binds) {
             let binding = Binding { unit: number as u32, binder };
             bindings.push((binding, false));
-            let name = unit.binder(binder).name.as_str();
-            let hidden = bound.insert(name, bindings.len() - 1);
-            if let Some(hidden) = hidden
-                && unit.kind != UnitKind::Header
-            {
-                scopes.shadows.push((binding, bindings[hidden].0));
+            let data = unit.binder(binder);
+            let hidden = bound.insert(data.name.as_str(), bindings.len() - 1);
+            if let Some(hidden) = hidden {
+                scopes.equal_names |= data.kind != BinderKind::Graph && !data.name.is_empty();
+                if unit.kind != UnitKind::Header {
+                    scopes.shadows.push((binding, bindings[hidden].0));
+                }
             }
+        }
+        for binder in unit.binders.iter().filter(|binder| binder.kind == BinderKind::Graph) {
+            if let Some(number) = graph_number(&binder.name) {
+                scopes.graphs.add(number);
+            }
+        }
+        let outward = params.len() + usize::from(unit.binds.is_some());
+        if unit.binders.len() > outward {
+            let is_outward =
+                |binder: BinderId| unit.binds == Some(binder) || params.contains(&binder);
+            let inner = unit.binders.iter().enumerate().filter(|(i, binder)| {
+                binder.kind != BinderKind::Graph
+                    && !binder.name.is_empty()
+                    && !is_outward(BinderId(*i as u32))
+            });
+            inside.extend(inner.map(|(_, binder)| &binder.name));
+            if unit.kind != UnitKind::Header {
+                let unused = unused_inside(unit).into_iter();
+                let number = number as u32;
+                scopes.unused_inside.extend(unused.map(|binder| Binding { unit: number, binder }));
+            }
+        }
+        if unit.traits.has(Traits::GLOBAL) {
+            scopes.globals.extend(unit.globals().map(|(name, _)| name.clone()));
+        }
+        if !unit.traits.is_empty() {
+            scopes.traits.push((number as u32, unit.traits));
         }
     }
     let unused = bindings.into_iter().filter(|(_, used)| !used).map(|(binding, _)| binding);
     scopes.unused = unused.collect();
+    scopes.globals.sort_unstable();
+    scopes.globals.dedup();
+    let mut seen = FxHashSet::default();
+    scopes.equal_names |=
+        inside.iter().any(|name| bound.contains_key(name.as_str()) || !seen.insert(*name));
     scopes
+}
+
+/// `%12` as a number. TVM compares numbers: `%01` is `%1`.
+pub fn graph_number(name: &str) -> Option<u64> {
+    name.strip_prefix('%')?.parse().ok()
 }
 
 /// A graph variable of an inner block that has ended: it stands for its expression, and TVM prints

@@ -1,8 +1,7 @@
 //! A definition with everything that is known of it, for those who speak about it.
 
-use std::{cell::OnceCell, sync::Arc};
+use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
@@ -45,17 +44,6 @@ pub struct View<'db> {
     pub inference: Arc<Inference>,
     /// The data types that it sees.
     pub types: Arc<ModuleTypes>,
-    /// Looked up when they are asked for first.
-    tables: OnceCell<Arc<Tables>>,
-}
-
-/// What would otherwise be searched for unit by unit.
-#[derive(Default)]
-struct Tables {
-    /// The last unit that uses a variable, and the name it has there.
-    last_uses: FxHashMap<Binding, (usize, FreeId)>,
-    /// The names of all variables.
-    names: FxHashSet<Name>,
 }
 
 impl<'db> View<'db> {
@@ -70,7 +58,6 @@ impl<'db> View<'db> {
             scopes: queries::scopes(db, def),
             inference: queries::inference(db, def),
             types: queries::module_types(db, module),
-            tables: OnceCell::new(),
         })
     }
 
@@ -221,7 +208,7 @@ impl<'db> View<'db> {
             return None;
         }
         let binding = Binding { unit: unit as u32, binder: data.binds? };
-        let &(user, free) = self.tables().last_uses.get(&binding)?;
+        let (user, free) = self.scopes.last_use(&self.body, binding)?;
         let user_unit = self.unit(user);
         let uses = user_unit.exprs.iter().enumerate();
         let last = uses.rev().find(|(_, expr)| **expr == Expr::Free(free))?;
@@ -230,22 +217,7 @@ impl<'db> View<'db> {
 
     /// Whether a variable of this name is bound anywhere in the definition.
     pub fn binds_name(&self, name: &str) -> bool {
-        self.tables().names.contains(name)
-    }
-
-    fn tables(&self) -> &Tables {
-        self.tables.get_or_init(|| {
-            let mut tables = Tables::default();
-            for (number, unit) in self.body.units.iter().enumerate() {
-                tables.names.extend(unit.binders.iter().map(|binder| binder.name.clone()));
-                for (free, binding) in self.scopes.unit(number).iter().enumerate() {
-                    if let Some(binding) = binding {
-                        tables.last_uses.insert(*binding, (number, FreeId(free as u32)));
-                    }
-                }
-            }
-            Arc::new(tables)
-        })
+        self.scopes.binds_name(&self.body, name)
     }
 
     /// Where the graph bindings begin that stand right before the expression at `range` of the

@@ -549,7 +549,10 @@ impl Owner {
             state.dirty = true;
             return;
         };
-        state.cost = checked.took;
+        // The first look at a text says nothing about what an edit of it costs.
+        if state.changed.is_some() {
+            state.cost = checked.took;
+        }
         if let Some(progress) = state.progress.take() {
             // The progress may have ended by itself.
             let _ = progress.send(());

@@ -6,7 +6,7 @@ use syntax::TextRange;
 use crate::{
     body::*,
     diagnostic::Diagnostic,
-    scope::{Binding, is_silenced, unused_inside},
+    scope::{Binding, is_silenced},
     view::{Spot, View},
 };
 
@@ -16,14 +16,12 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             unused(view, binding, found);
         }
     }
-    for (number, unit) in view.body.units.iter().enumerate() {
-        if unit.binders.len() > usize::from(unit.binds.is_some()) && unit.header().is_none() {
-            for binder in unused_inside(unit) {
-                unused(view, Binding { unit: number as u32, binder }, found);
-            }
-        }
-        for &index in &view.unit_types(number).stale {
-            stale(view, number, &unit.evidence[index as usize], found);
+    for &binding in &view.scopes.unused_inside {
+        unused(view, binding, found);
+    }
+    for (number, types) in view.inference.units.iter().enumerate() {
+        for &index in &types.stale {
+            stale(view, number, &view.unit(number).evidence[index as usize], found);
         }
     }
     for &(binding, hidden) in &view.scopes.shadows {

@@ -11,6 +11,7 @@ use crate::{
     diagnostic::{Diagnostic, Related},
     item::{Def, DefKind, Module},
     queries,
+    traits::Traits,
     view::View,
 };
 
@@ -176,8 +177,8 @@ fn check_type_use(
 
 /// Names in a body. Gives the variables that nothing binds, each once.
 pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
-    for (number, unit) in view.body.units.iter().enumerate() {
-        for type_use in &unit.type_uses {
+    for number in view.scopes.units_with(Traits::TYPE_USE) {
+        for type_use in &view.unit(number).type_uses {
             let range = view.place(number, type_use.range);
             check_type_use(view.db, &view.types, type_use, range, found);
         }

@@ -200,14 +200,6 @@ impl Infer<'_> {
     }
 }
 
-fn has_meta(value: &AttrValue) -> bool {
-    match value {
-        AttrValue::Meta { .. } => true,
-        AttrValue::List(values) => values.iter().any(has_meta),
-        _ => false,
-    }
-}
-
 fn look_up(env: &dyn super::Env, value: &AttrValue) -> AttrValue {
     match value {
         AttrValue::Meta { key, index } => match env.value(key, *index) {

@@ -20,6 +20,7 @@ use crate::{
     infer::Finding,
     queries,
     scope::Binding,
+    traits::Traits,
     view::{Spot, View},
 };
 
@@ -28,9 +29,9 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
     let inference = queries::general_inference(view.db, view.def);
     let view = &view.with_types(inference);
     let mut said = false;
-    for (number, unit) in view.body.units.iter().enumerate() {
-        // Without a function in it, there is nothing to see.
-        if unit.kind == UnitKind::Header || unit.fns.is_empty() {
+    for number in view.scopes.units_with(Traits::FUNCTION) {
+        let unit = view.unit(number);
+        if unit.kind == UnitKind::Header {
             continue;
         }
         for expr in &unit.exprs {

@@ -7,7 +7,7 @@ use syntax::{
 use types::{DataType, Type};
 
 use super::{Compat, Edit, insert};
-use crate::{body::*, db::Settings, diagnostic::Diagnostic, view::View};
+use crate::{body::*, db::Settings, diagnostic::Diagnostic, traits::Traits, view::View};
 
 /// Integers without suffix whose data type comes from what stands beside them. For TVM they are
 /// 32 bits wide, or 64 where they do not fit.
@@ -15,7 +15,8 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
     if Settings::get(view.db).strict(view.db) {
         return;
     }
-    for (number, unit) in view.body.units.iter().enumerate() {
+    for number in view.scopes.units_with(Traits::BARE_INT) {
+        let unit = view.unit(number);
         for (i, expr) in unit.exprs.iter().enumerate() {
             let Expr::Literal(Literal::Int { value, dtype: None }) = expr else { continue };
             let Type::Tensor(tensor) = view.unit_types(number).expr(ExprId(i as u32)) else {

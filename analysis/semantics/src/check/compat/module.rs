@@ -6,7 +6,7 @@ use syntax::{
     Node, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
-use types::{AttrValue, Kind};
+use types::Kind;
 
 use super::{Compat, Edit, insert, types::written_plain};
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     item::{Def, DefKind, Module},
     queries,
     scope::Binding,
+    traits::Traits,
     view::View,
 };
 
@@ -254,7 +255,11 @@ impl<'db> Leaning<'db> {
             }
             DefKind::Fn | DefKind::Expr => {
                 let body = queries::body(db, def);
-                for (number, unit) in body.units.iter().enumerate() {
+                let scopes = queries::scopes(db, def);
+                // No constructor of the prelude has the name of an operator.
+                let names = Traits::GLOBAL.or(Traits::CONSTRUCTOR).or(Traits::TYPE_USE);
+                for number in scopes.units_with(names) {
+                    let unit = &body.units[number];
                     let offset = body.starts[number];
                     for (name, expr) in unit.globals() {
                         let found = queries::global(db, module, name);
@@ -343,12 +348,16 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
 /// Findings about a body.
 pub(super) fn check_def(view: &View<'_>, compat: &mut Compat<'_>) {
     let has_metadata = queries::metadata(view.db, view.module).is_some();
-    for (number, unit) in view.body.units.iter().enumerate() {
-        aliases(view, number, unit, compat);
-        other_versions(view, number, unit, compat);
-        free_variables(view, number, unit, compat);
-        if !has_metadata {
-            metadata(view, number, unit, compat);
+    for number in view.scopes.units_with(Traits::OTHER_NAME) {
+        aliases(view, number, view.unit(number), compat);
+        other_versions(view, number, view.unit(number), compat);
+    }
+    for number in view.scopes.units_with(Traits::FREE_VARIABLE) {
+        free_variables(view, number, view.unit(number), compat);
+    }
+    if !has_metadata {
+        for number in view.scopes.units_with(Traits::META) {
+            metadata(view, number, view.unit(number), compat);
         }
     }
 }
@@ -456,13 +465,5 @@ fn metadata(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>
                 note(attr.value_range);
             }
         }
-    }
-}
-
-fn has_meta(value: &AttrValue) -> bool {
-    match value {
-        AttrValue::Meta { .. } => true,
-        AttrValue::List(values) => values.iter().any(has_meta),
-        _ => false,
     }
 }

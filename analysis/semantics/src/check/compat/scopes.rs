@@ -15,12 +15,13 @@ use crate::{
     diagnostic::Diagnostic,
     item::{Def, DefKind, Module},
     queries,
+    scope::{GraphNumbers, graph_number},
     view::View,
 };
 
 /// `let`s and patterns that TVM does not see, or sees where they are not.
 pub(super) fn check_locals(view: &View<'_>, compat: &mut Compat<'_>) {
-    if !has_equal_names(view) {
+    if !view.scopes.equal_names {
         return;
     }
     let meant = Uses::of(view);
@@ -54,15 +55,6 @@ pub(super) fn check_locals(view: &View<'_>, compat: &mut Compat<'_>) {
                 .fix(format!("Rename it to `{fresh}`"), edits),
         );
     }
-}
-
-/// Whether two variables other than graph variables have one name.
-fn has_equal_names(view: &View<'_>) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut binders = view.body.units.iter().flat_map(|unit| &unit.binders);
-    binders.any(|binder| {
-        binder.kind != BinderKind::Graph && !binder.name.is_empty() && !seen.insert(&binder.name)
-    })
 }
 
 /// What each use of a variable means.
@@ -255,6 +247,16 @@ pub(super) fn check_graph_variables<'db>(
 ) {
     let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     let defs: Vec<Def<'_>> = module.items(db).iter().copied().filter(computing).collect();
+    // As TVM prints them, they ascend through the file.
+    let mut last: Option<u64> = None;
+    let ascend = defs.iter().all(|&def| match queries::scopes(db, def).graphs {
+        GraphNumbers::None => true,
+        GraphNumbers::Ascending(from, to) => last.replace(to).is_none_or(|last| last < from),
+        GraphNumbers::Any => false,
+    });
+    if ascend {
+        return;
+    }
     let mut first: FxHashMap<u64, TextRange> = FxHashMap::default();
     let mut again: Vec<(usize, u32, u32, u64)> = Vec::new();
     let bodies: Vec<_> = defs.iter().map(|&def| queries::body(db, def)).collect();
@@ -301,9 +303,4 @@ pub(super) fn check_graph_variables<'db>(
             compat.fold(diagnostic);
         }
     }
-}
-
-/// `%12` as a number. TVM compares numbers: `%01` is `%1`.
-fn graph_number(name: &str) -> Option<u64> {
-    name.strip_prefix('%')?.parse().ok()
 }
