@@ -166,9 +166,9 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
             let place = if k >= 0 { row } else { column } as i64;
             let (line, offset) = match (one, k >= 0) {
                 (true, _) => (0, 0),
-                (_, true) if high_right => (k2 - k, length - (width - k).min(height)),
-                (_, false) if low_right => (k2 - k, length - width.min(height + k)),
-                _ => (k2 - k, 0),
+                (_, true) if high_right => (k2.saturating_sub(k), length - (width - k).min(height)),
+                (_, false) if low_right => (k2.saturating_sub(k), length - width.min(height + k)),
+                _ => (k2.saturating_sub(k), 0),
             };
             match (usize::try_from(line), usize::try_from(place + offset)) {
                 (Ok(line), Ok(at)) if line < lines && (at as i64) < length => {

@@ -103,17 +103,18 @@ impl Blocks {
         Ok(Blocks { rows, height, width })
     }
 
-    /// The products of rows of `depth` dense elements with each row of the blocks.
+    /// The products of `count` rows of dense elements with each row of the blocks.
     fn multiply<T: Copy + Send + Sync>(
         &self,
         call: &Call<'_>,
-        (dense, depth): (&[T], usize),
+        (dense, count): (&[T], usize),
         stored: &[T],
         zero: T,
         step: impl Fn(T, T, T) -> T + Sync,
     ) -> Result<Vec<T>, Fault> {
         let units = self.rows.len() * self.height;
-        let mut out = vec![zero; dense.len().checked_div(depth).unwrap_or(0) * units];
+        let depth = dense.len().checked_div(count).unwrap_or(0);
+        let mut out = vec![zero; count * units];
         let block = self.height * self.width;
         let one = |(out, dense): (&mut [T], &[T])| {
             for (row, out) in out.chunks_mut(self.height).enumerate() {
@@ -138,10 +139,11 @@ impl Blocks {
         Ok(out)
     }
 
-    /// The products as a tensor: its rows are those of `dense`, which has `depth` columns.
-    fn products(&self, call: &Call<'_>, dense: &Tensor, depth: usize) -> Result<Tensor, Fault> {
+    /// The products as a tensor: its rows are those of `dense`, along its last axis.
+    fn products(&self, call: &Call<'_>, dense: &Tensor) -> Result<Tensor, Fault> {
         let dtype = dense.dtype();
-        let count = dense.len().checked_div(depth).unwrap_or(0);
+        let outer = dense.shape().split_last().map_or(&[][..], |(_, outer)| outer);
+        let count = outer.iter().product();
         let shape = [count, self.rows.len() * self.height];
         call.allow(&shape, dtype)?;
         let wide = match dtype {
@@ -153,16 +155,16 @@ impl Blocks {
         let made = match operands {
             (Some(Tensor::F32(x)), Some(Tensor::F32(w))) => {
                 let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
-                f32::tensor(&shape, self.multiply(call, (x, depth), w, 0.0, |s, w, x| s + w * x)?)
+                f32::tensor(&shape, self.multiply(call, (x, count), w, 0.0, |s, w, x| s + w * x)?)
             }
             (Some(Tensor::F64(x)), Some(Tensor::F64(w))) => {
                 let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
-                f64::tensor(&shape, self.multiply(call, (x, depth), w, 0.0, |s, w, x| s + w * x)?)
+                f64::tensor(&shape, self.multiply(call, (x, count), w, 0.0, |s, w, x| s + w * x)?)
             }
             (Some(Tensor::I64(x)), Some(Tensor::I64(w))) => {
                 let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
                 let step = |s: i64, w: i64, x: i64| s.wrapping_add(w.wrapping_mul(x));
-                i64::tensor(&shape, self.multiply(call, (x, depth), w, 0, step)?)
+                i64::tensor(&shape, self.multiply(call, (x, count), w, 0, step)?)
             }
             _ => None,
         };
@@ -176,7 +178,7 @@ impl Blocks {
 fn sparse_dense(call: &mut Call<'_>) -> Outcome {
     let dense = call.tensor(0)?;
     let &[_, depth] = dense.shape() else { return Err(call.fault("the dense matrix is none")) };
-    let products = Blocks::of(call, depth)?.products(call, dense, depth)?;
+    let products = Blocks::of(call, depth)?.products(call, dense)?;
     if call.bool("sparse_lhs") {
         return Ok(super::shape::permuted(&products, &[1, 0]).into());
     }
@@ -193,7 +195,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
     let image = layouts::convert(call, call.tensor(0)?, layout, "NHWC")?;
     let &[n, h, w, depth] = image.shape() else { return Err(call.fault("the data is no image")) };
     let blocks = Blocks::of(call, depth)?;
-    let products = blocks.products(call, &image, depth)?;
+    let products = blocks.products(call, &image)?;
     let units = blocks.rows.len() * blocks.height;
     let image = call.reshaped(products, &[n, h, w, units])?;
     Ok(layouts::convert(call, &image, "NHWC", layout)?.into())

@@ -48,7 +48,10 @@ pub(super) fn space_to_depth(call: &mut Call<'_>) -> Outcome {
     let apart = call.reshaped(data, &[n, c, h / block, block, w / block, block])?;
     // The place in the block is the outer part of the new channel.
     let blocks = permuted(&apart, &[0, 3, 5, 1, 2, 4]);
-    let image = call.reshaped(blocks, &[n, c * block * block, h / block, w / block])?;
+    let image = call.reshaped(
+        blocks,
+        &[n, c.saturating_mul(block.saturating_mul(block)), h / block, w / block],
+    )?;
     Ok(layouts::convert(call, &image, "NCHW", call.str("layout"))?.into())
 }
 
@@ -56,7 +59,7 @@ pub(super) fn depth_to_space(call: &mut Call<'_>) -> Outcome {
     let (block, data) = blocked(call)?;
     let data = trimmed(call, &data, &[1, block.saturating_mul(block), 1, 1])?;
     let &[n, c, h, w] = data.shape() else { return Err(call.fault("the data is no image")) };
-    let kept = c / (block * block).max(1);
+    let kept = c / block.saturating_mul(block);
     let apart = if call.str("mode") == "DCR" {
         let apart = call.reshaped(data, &[n, block, block, kept, h, w])?;
         permuted(&apart, &[0, 3, 4, 1, 5, 2])
@@ -64,7 +67,8 @@ pub(super) fn depth_to_space(call: &mut Call<'_>) -> Outcome {
         let apart = call.reshaped(data, &[n, kept, block, block, h, w])?;
         permuted(&apart, &[0, 1, 4, 2, 5, 3])
     };
-    let image = call.reshaped(apart, &[n, kept, h * block, w * block])?;
+    let image =
+        call.reshaped(apart, &[n, kept, h.saturating_mul(block), w.saturating_mul(block)])?;
     Ok(layouts::convert(call, &image, "NCHW", call.str("layout"))?.into())
 }
 
@@ -92,7 +96,8 @@ pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
     let mut apart = vec![padded.shape()[0]];
     let mut order: Vec<usize> = (0..blocks.len()).map(|axis| 2 + 2 * axis).collect();
     order.push(0);
-    let mut shape = vec![padded.shape()[0] * blocks.iter().product::<usize>()];
+    let whole = blocks.iter().fold(1usize, |product, &block| product.saturating_mul(block));
+    let mut shape = vec![padded.shape()[0].saturating_mul(whole)];
     for (axis, &size) in padded.shape().iter().enumerate().skip(1) {
         match blocks.get(axis - 1) {
             Some(&block) => {
@@ -122,7 +127,7 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
     let blocks = block_shape(call, data.rank())?;
     let crops = pairs(call, "crops")?;
     let [batch, sizes @ ..] = data.shape() else { return Err(call.fault("there is no batch")) };
-    let whole: usize = blocks.iter().product();
+    let whole = blocks.iter().fold(1usize, |product, &block| product.saturating_mul(block));
     if batch % whole != 0 {
         return Err(call.fault(format_args!("{batch} batches do not make blocks of {whole}")));
     }
@@ -141,7 +146,7 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
             continue;
         };
         order.push(axis);
-        let size = size * block;
+        let size = size.saturating_mul(block);
         shape.push(size);
         let (before, after) = crops.get(axis).copied().unwrap_or((0, 0));
         let mut kept = Cut::whole(size);

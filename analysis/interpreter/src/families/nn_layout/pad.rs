@@ -93,6 +93,9 @@ fn spread(
     let Some(value) = converted(value, data.dtype()) else {
         return call.unsupported(data.dtype());
     };
+    if shape.contains(&0) {
+        return call.reshaped(nothing(call, data)?, &shape);
+    }
     let steps = strides(data.shape());
     let Some((last, outer)) = sources.split_last() else { return Ok(data.clone()) };
     let rows: usize = shape[..outer.len()].iter().product();
@@ -119,7 +122,10 @@ fn spread(
             T::unwrap(&value).and_then(|value| value.first().copied()).unwrap_or_default();
         let mut out: Vec<T> = Vec::with_capacity(shape.iter().product());
         let mut index = vec![0usize; outer.len()];
-        for _ in 0..rows {
+        for row in 0..rows {
+            if row % (1 << 16) == 0 {
+                call.poll()?;
+            }
             let row = start(&index);
             for &(source, length) in &stretches {
                 let found = row.zip(source).and_then(|(row, at)| from.get(row + at..row + at + length));
@@ -133,6 +139,14 @@ fn spread(
         T::tensor(&shape, out)
     });
     made.ok_or_else(|| call.fault("the widths do not fit"))
+}
+
+/// No elements, of the data type of a tensor.
+fn nothing(call: &Call<'_>, data: &Tensor) -> Result<Tensor, Fault> {
+    match Tensor::zeros(data.dtype(), &[0]) {
+        Some(tensor) => Ok(tensor),
+        None => call.unsupported(data.dtype()),
+    }
 }
 
 /// The border is repeated where the mode is `SYMMETRIC`, and not where it is `REFLECT`.
