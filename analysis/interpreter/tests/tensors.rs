@@ -1,7 +1,7 @@
 //! Operators that make, sort, draw and rearrange elements: corners of what they compute.
 
 use interpreter::{Fault, FaultKind, Machine, Tensor, Value};
-use semantics::{Database, DefKind};
+use semantics::Database;
 use types::DataType;
 
 /// Runs `@main` of a text.
@@ -9,7 +9,7 @@ fn call(text: &str, args: Vec<Tensor>) -> Result<Value, Fault> {
     let db = Database::new();
     let file = db.add_file(text, syntax::ParseLimits::default());
     let mut defs = semantics::all_defs(&db, file);
-    let def = defs.find(|def| def.kind(&db) == DefKind::Func && def.name(&db) == "@main");
+    let def = defs.find(|def| def.name(&db) == "@main");
     let args = args.into_iter().map(Value::from).collect();
     Machine::new(&db).run(def.expect("@main"), args, None)
 }
@@ -262,7 +262,10 @@ fn larger_pictures() {
     };
     assert_eq!(up("method=\"nearest_neighbor\""), [0., 0., 10., 10., 40., 40.]);
     assert_eq!(up("method=\"bilinear\""), [0., 5., 10., 25., 40., 40.]);
-    assert_eq!(up("method=\"bilinear\", align_corners=True"), [0., 4., 8., 16., 28., 40.]);
+    // 2 of 5 steps are 0.8 elements, which single precision does not hold.
+    let aligned = up("method=\"bilinear\", align_corners=True");
+    let expected = [0., 4., 8., 16., 28., 40.];
+    assert!(aligned.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-5), "{aligned:?}");
 }
 
 #[test]
@@ -319,7 +322,7 @@ fn shapes_that_are_computed() {
     };
     assert_eq!(slice("end", &[1., -1.], &[-9., 0.], &[-1., -2.]), [6., 3.]);
     assert_eq!(slice("size", &[0., 1.], &[1., -1.], &[1., 1.]), [2., 3.]);
-    assert_eq!(slice("end", &[5.], &[9.], &[1.]), []);
+    assert!(slice("end", &[5.], &[9.], &[1.]).is_empty());
     assert_eq!(shapes("dyn.zeros(%x, shape=None, dtype=\"bool\")", &[ints(&[2., 0.])]), [[2, 0]]);
     let found = fault("dyn.zeros(%x, shape=None, dtype=\"bool\")", &[ints(&[-1.])]);
     assert!(found.message.contains("no size -1"), "{}", found.message);

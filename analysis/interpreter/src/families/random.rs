@@ -80,7 +80,7 @@ fn draw(call: &Call<'_>, key: Key, count: usize) -> Result<(Key, Vec<u64>), Faul
         }
         bits.extend(threefry([a, b, c, d], [w0, w1, w2, w3].map(|word| word.wrapping_add(block))));
     }
-    if count % 4 != 0 {
+    if !count.is_multiple_of(4) {
         let counter = [w0, w1, w2, w3.wrapping_add(whole as u64 * 4)];
         bits.extend(threefry([a, b, c, d], counter));
         bits.truncate(count);

@@ -150,7 +150,7 @@ fn adjust_heap<T: Copy>(heap: &mut [T], top: usize, element: T, less: &dyn Fn(&T
         heap[hole] = heap[child];
         hole = child;
     }
-    if length % 2 == 0 && length >= 2 && child == (length - 2) / 2 {
+    if length.is_multiple_of(2) && length >= 2 && child == (length - 2) / 2 {
         child = 2 * (child + 1);
         heap[hole] = heap[child - 1];
         hole = child - 1;
