@@ -61,13 +61,14 @@ const NAN: f64 = f64::NAN;
 #[test]
 fn equal_elements_keep_their_order() {
     let x = floats(&[2, 4], &[2., 1., 2., 1., 0., 0., 3., 0.]);
-    let order = numbers("argsort(%x, axis=-1, is_ascend=True, dtype=\"int32\")", &[x.clone()]);
+    let args = std::slice::from_ref(&x);
+    let order = numbers("argsort(%x, axis=-1, is_ascend=True, dtype=\"int32\")", args);
     assert_eq!(order, [1., 3., 0., 2., 0., 1., 3., 2.]);
-    let order = numbers("argsort(%x, axis=1, is_ascend=False, dtype=\"int32\")", &[x.clone()]);
+    let order = numbers("argsort(%x, axis=1, is_ascend=False, dtype=\"int32\")", args);
     assert_eq!(order, [0., 2., 1., 3., 2., 0., 1., 3.]);
-    let order = numbers("argsort(%x, axis=0, is_ascend=True, dtype=\"float32\")", &[x.clone()]);
+    let order = numbers("argsort(%x, axis=0, is_ascend=True, dtype=\"float32\")", args);
     assert_eq!(order, [1., 1., 0., 1., 0., 0., 1., 0.]);
-    assert_eq!(numbers("sort(%x, axis=0)", &[x]), [0., 0., 2., 0., 2., 1., 3., 1.]);
+    assert_eq!(numbers("sort(%x, axis=0)", args), [0., 0., 2., 0., 2., 1., 3., 1.]);
 }
 
 #[test]
