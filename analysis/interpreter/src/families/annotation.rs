@@ -1,17 +1,120 @@
-//! Operators that say something and compute nothing.
+//! Operators that say something and compute nothing, and the parts that TVM's virtual machine is
+//! made of.
 
-use super::prelude::*;
+use super::{create::scalar, prelude::*};
+use crate::{convert::converted, fault::FaultKind};
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("annotation.stop_fusion", same),
+    kernel("annotation.bitpack_end", same),
+    kernel("annotation.bitpack_start", same),
     kernel("annotation.cast_hint", same),
+    kernel("annotation.checkpoint", same),
     kernel("annotation.compiler_begin", same),
     kernel("annotation.compiler_end", same),
-    kernel("on_device", same),
+    kernel("annotation.stop_fusion", same),
+    kernel("annotation.with_funcid", same),
+    kernel("call_lowered", |c| {
+        nowhere(
+            c,
+            "it calls a function that TVM has lowered to TIR, of which a Relay text has none",
+        )
+    }),
+    kernel("debug", same),
     kernel("device_copy", same),
+    // What a `Storage` holds is seen through the tensors in it alone.
+    kernel("memory.alloc_storage", |_| Ok(Value::tuple([]))),
+    kernel("memory.alloc_tensor", alloc_tensor),
+    kernel("memory.kill", |c| {
+        c.take(0);
+        Ok(Value::tuple([]))
+    }),
+    kernel("on_device", same),
+    kernel("parser.MetaRef", |c| {
+        nowhere(c, "it stands for an entry of the metadata section only while a text is read")
+    }),
+    kernel("relay.op.annotation.simulated_quantize", simulated_quantize),
+    kernel("vm.invoke_tvm_op", |c| {
+        nowhere(c, "it calls compiled code and writes to memory, inside TVM's virtual machine only")
+    }),
+    kernel("vm.reshape_tensor", reshape_tensor),
+    kernel("vm.shape_of", shape_of),
 ];
 
 /// The first argument as it is.
 fn same(call: &mut Call<'_>) -> Outcome {
     Ok(call.take(0))
+}
+
+/// The failure that an operator cannot be run outside of one place.
+pub(super) fn nowhere(call: &Call<'_>, why: &str) -> Outcome {
+    let mut fault = call.fault(format_args!("it cannot be run here: {why}"));
+    fault.kind = FaultKind::NoKernel;
+    Err(fault)
+}
+
+/// Nobody says what memory holds at first; here it is zeros.
+fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
+    let dtype = call.attrs().dtype("dtype");
+    let mut shape = Vec::new();
+    for size in call.numbers(2)? {
+        match usize::try_from(size) {
+            Ok(size) => shape.push(size),
+            Err(_) => return Err(call.fault(format_args!("there is no size {size}"))),
+        }
+    }
+    call.allow(&shape, dtype)?;
+    match Tensor::zeros(dtype, &shape) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+fn reshape_tensor(call: &mut Call<'_>) -> Outcome {
+    let mut shape = Vec::new();
+    for size in call.numbers(1)? {
+        match usize::try_from(size) {
+            Ok(size) => shape.push(size),
+            Err(_) => return Err(call.fault(format_args!("there is no size {size}"))),
+        }
+    }
+    let tensor = call.take_tensor(0)?;
+    Ok(call.reshaped(tensor, &shape)?.into())
+}
+
+/// The shape of a scalar is typed as a scalar, which is 0 then.
+fn shape_of(call: &mut Call<'_>) -> Outcome {
+    let tensor = call.tensor(0)?;
+    let mut sizes: Vec<i64> = tensor.shape().iter().map(|&size| size as i64).collect();
+    let shape: Vec<usize> = (tensor.rank() > 0).then_some(tensor.rank()).into_iter().collect();
+    if sizes.is_empty() {
+        sizes.push(0);
+    }
+    let dtype = call.attrs().dtype("dtype");
+    match Tensor::from_i64s(dtype, &shape, sizes) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+/// Halves are rounded away from zero, as the backend does it.
+fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    // The kind `IDENTITY` of TVM's enumeration, the only one that leaves the data alone.
+    if call.optional_int("kind")? == Some(0) {
+        return Ok(call.take(0));
+    }
+    let number = |position: usize| scalar(call, position).map(|number| number as f32);
+    let (scale, low, high) = (number(1)?, number(2)?, number(3)?);
+    let clip = |x: f32| {
+        let x = if x < high { x } else { high };
+        if x > low { x } else { low }
+    };
+    let quantize = |x: f32| clip(x / scale).round() * scale;
+    let (shape, dtype) = (data.shape().to_vec(), data.dtype());
+    call.allow(&shape, dtype)?;
+    let numbers: Vec<f32> = data.to_f32s().into_iter().map(quantize).collect();
+    match f32::tensor(&shape, numbers).and_then(|tensor| converted(tensor, dtype)) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
 }

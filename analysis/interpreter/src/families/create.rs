@@ -1,5 +1,262 @@
-//! Kernels of the family `create`.
+//! Operators that make tensors.
 
-use super::prelude::*;
+use super::{index::strides, prelude::*};
+use crate::convert::converted;
 
-pub(super) static KERNELS: &[Kernel] = &[];
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("arange", arange),
+    kernel("full", |c| {
+        let (shape, dtype) = c.result()?;
+        filled(c, c.tensor(0)?.clone(), &shape, dtype)
+    }),
+    kernel("full_like", |c| {
+        let like = c.tensor(0)?;
+        filled(c, c.tensor(1)?.clone(), like.shape(), like.dtype())
+    }),
+    kernel("matrix_set_diag", matrix_set_diag),
+    kernel("meshgrid", meshgrid),
+    kernel("one_hot", |c| {
+        let depth = c.int("depth")?;
+        one_hot(c, depth)
+    }),
+    kernel("ones", |c| {
+        let (shape, dtype) = c.result()?;
+        filled(c, Tensor::scalar(true), &shape, dtype)
+    }),
+    kernel("trilu", trilu),
+    kernel("zeros", |c| {
+        let (shape, dtype) = c.result()?;
+        filled(c, Tensor::scalar(false), &shape, dtype)
+    }),
+];
+
+/// A tensor all of whose elements are one value.
+pub(super) fn filled(call: &Call<'_>, value: Tensor, shape: &[usize], dtype: DataType) -> Outcome {
+    call.allow(shape, dtype)?;
+    let Some(value) = converted(value, dtype) else { return call.unsupported(dtype) };
+    each_dtype!(value, value => {
+        let value: T = value.first().copied().unwrap_or_default();
+        call.build(shape, vec![value; shape.iter().product()])
+    })
+}
+
+/// The first element of an argument, which is a scalar.
+pub(super) fn scalar(call: &Call<'_>, position: usize) -> Result<f64, Fault> {
+    let first = call.tensor(position)?.to_f64s().first().copied();
+    first.ok_or_else(|| call.fault(format_args!("argument {position} has no element")))
+}
+
+/// Without constants in the attributes the length is found as TVM's virtual machine does it: the
+/// bounds and the step are cut to integers first.
+fn arange(call: &mut Call<'_>) -> Outcome {
+    let dtype = call.attrs().dtype("dtype");
+    let (start, stop, step) = (scalar(call, 0)?, scalar(call, 1)?, scalar(call, 2)?);
+    let length = match call.result() {
+        Ok((shape, _)) => shape.first().copied().unwrap_or(0),
+        Err(_) => {
+            let cut = step.trunc() != 0.0;
+            let (from, to) = if cut { (start.trunc(), stop.trunc()) } else { (start, stop) };
+            let length = ((to - from) / if cut { step.trunc() } else { step }).ceil();
+            if !(0.0..=9e18).contains(&length) {
+                return Err(call.fault(format_args!(
+                    "there is no value from {start} to {stop} in steps of {step}"
+                )));
+            }
+            length as usize
+        }
+    };
+    call.allow(&[length], DataType::INT64)?;
+    let made = match call.tensor(0)? {
+        // Each operation is rounded.
+        Tensor::F32(_) => {
+            let (start, step) = (start as f32, step as f32);
+            let values = (0..length).map(|k| f64::from(start + step * k as f32));
+            Tensor::from_f64s(dtype, &[length], values.collect())
+        }
+        Tensor::F64(_) => {
+            let values = (0..length).map(|k| start + step * k as f64);
+            Tensor::from_f64s(dtype, &[length], values.collect())
+        }
+        Tensor::F16(_) => {
+            let round = |x: f64| half::f16::from_f64(x).to_f64();
+            let values = (0..length).map(|k| round(start + round(step * round(k as f64))));
+            Tensor::from_f64s(dtype, &[length], values.collect())
+        }
+        Tensor::BF16(_) => {
+            let round = |x: f64| half::bf16::from_f64(x).to_f64();
+            let values = (0..length).map(|k| round(start + round(step * round(k as f64))));
+            Tensor::from_f64s(dtype, &[length], values.collect())
+        }
+        _ => {
+            let first = |position: usize| -> Result<i64, Fault> {
+                Ok(call.numbers(position)?.first().copied().unwrap_or_default())
+            };
+            let (start, step) = (first(0)?, first(2)?);
+            let value = |k: usize| start.wrapping_add(step.wrapping_mul(k as i64));
+            Tensor::from_i64s(dtype, &[length], (0..length).map(value).collect())
+        }
+    };
+    match made {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+/// Rows and columns of the matrices in a tensor, and how many matrices there are.
+fn matrices(call: &Call<'_>, data: &Tensor) -> Result<(usize, usize, usize), Fault> {
+    let [outer @ .., rows, columns] = data.shape() else {
+        return Err(call.fault("there is no matrix with fewer than 2 axes"));
+    };
+    Ok((outer.iter().product(), *rows, *columns))
+}
+
+fn trilu(call: &mut Call<'_>) -> Outcome {
+    // TVM takes the diagonal in 32 bits.
+    let diagonal = call.numbers(1)?.first().map_or(0, |&k| i64::from(k as i32));
+    let upper = call.bool("upper");
+    let data = call.take_tensor(0)?;
+    let (_, rows, columns) = matrices(call, &data)?;
+    let kept = |row: usize, column: usize| {
+        let (row, column) = (row as i64, (column as i64).saturating_sub(diagonal));
+        if upper { row <= column } else { row >= column }
+    };
+    each_dtype!(data, data => {
+        let mut data = data;
+        let elements = data.as_slice_mut().unwrap_or_default();
+        for matrix in elements.chunks_mut((rows * columns).max(1)) {
+            for (row, elements) in matrix.chunks_mut(columns.max(1)).enumerate() {
+                for (column, element) in elements.iter_mut().enumerate() {
+                    if !kept(row, column) {
+                        *element = T::default();
+                    }
+                }
+            }
+        }
+        Ok(T::wrap(data).into())
+    })
+}
+
+fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
+    let (k1, k2) = (call.int("k1")?, call.int("k2")?);
+    let (high_right, low_right) =
+        (call.bool("super_diag_right_align"), call.bool("sub_diag_right_align"));
+    let (data, diagonal) = (call.tensor(0)?.clone(), call.tensor(1)?);
+    let (batches, rows, columns) = matrices(call, &data)?;
+    let batch_rank = data.rank() - 2;
+    let one = k1 == k2;
+    let rank = batch_rank + if one { 1 } else { 2 };
+    if diagonal.rank() != rank || diagonal.shape()[..batch_rank] != data.shape()[..batch_rank] {
+        return Err(call.fault(format_args!(
+            "`diagonal` has the shape {:?}, which does not fit the matrices of {:?}",
+            diagonal.shape(),
+            data.shape()
+        )));
+    }
+    let length = diagonal.shape().last().copied().unwrap_or(0) as i64;
+    let lines = if one { 1 } else { diagonal.shape()[batch_rank] };
+    // Which element of the diagonals goes to a place of the matrix, batches aside.
+    let (height, width) = (rows as i64, columns as i64);
+    let mut moves: Vec<(usize, usize)> = Vec::new();
+    for row in 0..rows {
+        for column in 0..columns {
+            let k = column as i64 - row as i64;
+            if k < k1 || k > k2 {
+                continue;
+            }
+            let place = if k >= 0 { row } else { column } as i64;
+            let (line, offset) = match (one, k >= 0) {
+                (true, _) => (0, 0),
+                (_, true) if high_right => (k2.saturating_sub(k), length - (width - k).min(height)),
+                (_, false) if low_right => (k2.saturating_sub(k), length - width.min(height + k)),
+                _ => (k2.saturating_sub(k), 0),
+            };
+            match (usize::try_from(line), usize::try_from(place + offset)) {
+                (Ok(line), Ok(at)) if line < lines && (at as i64) < length => {
+                    moves.push((row * columns + column, line * length as usize + at));
+                }
+                _ => {
+                    return Err(call.fault(format_args!(
+                        "`diagonal` has the shape {:?}: nothing in it is for row {row}, column \
+                         {column}",
+                        diagonal.shape()
+                    )));
+                }
+            }
+        }
+    }
+    let (whole, line) = (rows * columns, lines * length as usize);
+    each_dtype!(data, data => {
+        let mut data = data;
+        let Some(from) = T::unwrap(diagonal).and_then(|array| array.as_slice()) else {
+            return Err(call.fault("`input` and `diagonal` differ in data type"));
+        };
+        if let Some(elements) = data.as_slice_mut() {
+            for batch in 0..batches {
+                for &(to, at) in &moves {
+                    elements[batch * whole + to] = from[batch * line + at];
+                }
+            }
+        }
+        Ok(T::wrap(data).into())
+    })
+}
+
+fn meshgrid(call: &mut Call<'_>) -> Outcome {
+    let vectors = call.tensors(0)?;
+    let swap = call.str("indexing") == "xy" && vectors.len() >= 2;
+    let axis = |vector: usize| match vector {
+        0 | 1 if swap => 1 - vector,
+        other => other,
+    };
+    let mut shape = vec![1; vectors.len()];
+    for (vector, tensor) in vectors.iter().enumerate() {
+        shape[axis(vector)] = tensor.len();
+    }
+    let mut grids = Vec::with_capacity(vectors.len());
+    for (vector, &tensor) in vectors.iter().enumerate() {
+        let mut along = vec![1; vectors.len()];
+        along[axis(vector)] = tensor.len();
+        let tensor = call.reshaped(tensor.clone(), &along)?;
+        grids.push(super::broadcast::broadcast_to(call, &tensor, &shape)?.into());
+    }
+    Ok(Value::tuple(grids))
+}
+
+/// A new axis of `depth` places, of which each index takes one; an index that is not among them
+/// takes none.
+pub(super) fn one_hot(call: &mut Call<'_>, depth: i64) -> Outcome {
+    let dtype = call.result_dtype()?;
+    let indices = call.tensor(0)?;
+    let Ok(depth) = usize::try_from(depth) else {
+        return Err(call.fault(format_args!("there is no depth {depth}")));
+    };
+    let rank = indices.rank();
+    let axis = match call.int("axis")? {
+        -1 => rank,
+        axis => call.axis(axis, rank + 1)?,
+    };
+    let mut shape = indices.shape().to_vec();
+    shape.insert(axis, depth);
+    call.allow(&shape, dtype)?;
+    let places: Vec<Option<usize>> = if indices.dtype().is_float() || indices.dtype().is_bfloat() {
+        let whole = |x: f64| (x.fract() == 0.0 && x >= 0.0).then_some(x as usize);
+        indices.to_f64s().into_iter().map(whole).collect()
+    } else {
+        indices.to_i64s().into_iter().map(|index| usize::try_from(index).ok()).collect()
+    };
+    let step = strides(&shape)[axis];
+    let values =
+        (converted(call.tensor(1)?.clone(), dtype), converted(call.tensor(2)?.clone(), dtype));
+    let (Some(on), Some(off)) = values else { return call.unsupported(dtype) };
+    each_dtype!(on, on => {
+        let on: T = on.first().copied().unwrap_or_default();
+        let off: T = T::unwrap(&off).and_then(|off| off.first().copied()).unwrap_or_default();
+        let mut out = vec![off; shape.iter().product()];
+        for (at, place) in places.into_iter().enumerate() {
+            if let Some(place) = place.filter(|&place| place < depth) {
+                out[(at / step * depth + place) * step + at % step] = on;
+            }
+        }
+        call.build(&shape, out)
+    })
+}

@@ -1,5 +1,111 @@
-//! Kernels of the family `nn_layout`.
+//! Operators that move data: layouts, padding, blocks to channels or batches, upsampling.
 
-use super::prelude::*;
+mod blocks;
+mod pad;
+mod resize;
 
-pub(super) static KERNELS: &[Kernel] = &[];
+pub(super) use pad::pad_by;
+pub(super) use resize::upsampling;
+
+use super::{
+    annotation::nowhere,
+    index::slice::{Cut, cut},
+    layouts,
+    prelude::*,
+    shape::{joined, permuted},
+};
+
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("auto_scheduler_layout_transform", auto_scheduler),
+    kernel("layout_transform", |c| {
+        let (from, to) = (c.str("src_layout"), c.str("dst_layout"));
+        let (shape, dtype) = c.result()?;
+        c.allow(&shape, dtype)?;
+        Ok(layouts::convert(c, c.tensor(0)?, from, to)?.into())
+    }),
+    kernel("meta_schedule_layout_transform", |c| {
+        nowhere(c, "its index map is a program of TIR, which is not read")
+    }),
+    kernel("nn.batch_to_space_nd", blocks::batch_to_space_nd),
+    kernel("nn.depth_to_space", blocks::depth_to_space),
+    kernel("nn.dilate", pad::dilate),
+    kernel("nn.fifo_buffer", fifo_buffer),
+    kernel("nn.mirror_pad", pad::mirror_pad),
+    kernel("nn.pad", pad::pad),
+    kernel("nn.space_to_batch_nd", blocks::space_to_batch_nd),
+    kernel("nn.space_to_depth", blocks::space_to_depth),
+    kernel("nn.upsampling", |c| {
+        let factors = [c.float("scale_h")?, c.float("scale_w")?];
+        upsampling(c, b"HW", &factors, f64::round_ties_even)
+    }),
+    kernel("nn.upsampling3d", |c| {
+        let factors = [c.float("scale_d")?, c.float("scale_h")?, c.float("scale_w")?];
+        upsampling(c, b"DHW", &factors, f64::round_ties_even)
+    }),
+];
+
+/// The data behind what is in the buffer, of which as much falls out in front.
+fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
+    let (data, buffer) = (call.tensor(0)?, call.tensor(1)?);
+    let axis = call.axis(call.int("axis")?, buffer.rank())?;
+    let long = joined(call, &[buffer, data], axis)?;
+    let mut cuts: Vec<Cut> = buffer.shape().iter().map(|&size| Cut::whole(size)).collect();
+    cuts[axis].begin = data.shape()[axis];
+    Ok(cut(call, &long, &cuts)?.into())
+}
+
+/// The axes of a layout of the auto-scheduler, `"8O64I8o"`: letters and sizes.
+fn sized_axes(layout: &str) -> Vec<(String, usize)> {
+    let mut axes: Vec<(String, usize)> = Vec::new();
+    let mut size = 0usize;
+    for letter in layout.chars() {
+        match letter.to_digit(10) {
+            Some(digit) => {
+                size = size.saturating_mul(10).saturating_add(digit as usize);
+            }
+            // Letters without a size between them name one axis.
+            None if size == 0 && !axes.is_empty() => {
+                if let Some((name, _)) = axes.last_mut() {
+                    name.push(letter);
+                }
+            }
+            None => axes.push((letter.into(), std::mem::take(&mut size))),
+        }
+    }
+    axes
+}
+
+/// Each axis of the source has the blocks of the result of the same name, the outermost first.
+fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
+    let (from, to) = (call.str("src_layout"), call.str("dst_layout"));
+    let data = call.tensor(0)?;
+    let (source, target) = (sized_axes(from), sized_axes(to));
+    let mut order = vec![0usize; target.len()];
+    let mut apart = Vec::new();
+    for (name, _) in &source {
+        for (at, (_, size)) in target.iter().enumerate().filter(|(_, axis)| axis.0 == *name) {
+            order[at] = apart.len();
+            apart.push(*size);
+        }
+    }
+    let sizes: usize = apart.iter().product();
+    if apart.len() != target.len() || source.len() != data.rank() || sizes != data.len() {
+        return Err(call.fault(format_args!(
+            "a tensor of shape {:?} in layout `{from}` does not become `{to}`",
+            data.shape()
+        )));
+    }
+    Ok(permuted(&call.reshaped(data.clone(), &apart)?, &order).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_with_sizes() {
+        let axes = |layout: &str| -> Vec<(String, usize)> { sized_axes(layout) };
+        assert_eq!(axes("8O64I8o"), [("O".into(), 8), ("I".into(), 64), ("o".into(), 8)]);
+        assert_eq!(axes(""), []);
+    }
+}

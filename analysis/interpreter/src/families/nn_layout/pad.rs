@@ -1,0 +1,213 @@
+//! Padding and dilation.
+
+use super::blocks::pairs;
+use crate::{
+    convert::converted,
+    families::{
+        index::{advance, strides},
+        prelude::*,
+    },
+};
+
+/// Where the elements of an axis of the result come from; `None` for new ones.
+type Sources = Vec<Option<usize>>;
+
+pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
+    let widths = pairs(call, "pad_width")?;
+    pad_by(call, &widths, 1)
+}
+
+/// Pads by the pairs of widths, with the value in the argument at `position`.
+pub(in crate::families) fn pad_by(
+    call: &mut Call<'_>,
+    widths: &[(i64, i64)],
+    position: usize,
+) -> Outcome {
+    let mode = match call.str("pad_mode") {
+        "" => "constant",
+        mode => mode,
+    };
+    let value = call.tensor(position)?.clone();
+    Ok(padded(call, call.tensor(0)?, widths, value, mode)?.into())
+}
+
+/// A tensor with elements added at both ends of each axis; negative widths take some away.
+pub(super) fn padded(
+    call: &Call<'_>,
+    data: &Tensor,
+    widths: &[(i64, i64)],
+    value: Tensor,
+    mode: &str,
+) -> Result<Tensor, Fault> {
+    if widths.len() != data.rank() {
+        return Err(call.fault(format_args!(
+            "`pad_width` has {} pairs for {} axes",
+            widths.len(),
+            data.rank()
+        )));
+    }
+    let mut sources: Vec<Sources> = Vec::with_capacity(data.rank());
+    let mut shape = Vec::with_capacity(data.rank());
+    for (axis, (&size, &(before, after))) in data.shape().iter().zip(widths).enumerate() {
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        let length = size.saturating_add(before).saturating_add(after);
+        let Ok(count) = usize::try_from(length) else {
+            return Err(call.fault(format_args!("axis {axis} would have the size {length}")));
+        };
+        shape.push(count);
+        call.allow(&shape, data.dtype())?;
+        let source = |at: i64| -> Result<Option<usize>, Fault> {
+            let from = at - before;
+            let from = match mode {
+                "edge" => from.clamp(0, (size - 1).max(0)),
+                "reflect" if from < 0 => -from,
+                "reflect" if from >= size => 2 * (size - 1) - from,
+                _ => from,
+            };
+            match usize::try_from(from) {
+                Ok(from) if (from as i64) < size => Ok(Some(from)),
+                _ if mode == "constant" => Ok(None),
+                _ => Err(call.fault(format_args!(
+                    "axis {axis} has {size} elements, too few for {before} and {after} more"
+                ))),
+            }
+        };
+        sources.push((0..length).map(source).collect::<Result<Sources, Fault>>()?);
+    }
+    if !matches!(mode, "constant" | "edge" | "reflect") {
+        return Err(call.fault(format_args!("there is no `pad_mode` \"{mode}\"")));
+    }
+    spread(call, data, &sources, value)
+}
+
+/// The tensor whose element at (i, j, …) is that at the sources of i, j, … along each axis, and
+/// `value` where one of them has none.
+fn spread(
+    call: &Call<'_>,
+    data: &Tensor,
+    sources: &[Sources],
+    value: Tensor,
+) -> Result<Tensor, Fault> {
+    let shape: Vec<usize> = sources.iter().map(Vec::len).collect();
+    call.allow(&shape, data.dtype())?;
+    let Some(value) = converted(value, data.dtype()) else {
+        return call.unsupported(data.dtype());
+    };
+    if shape.contains(&0) {
+        return call.reshaped(nothing(call, data)?, &shape);
+    }
+    let steps = strides(data.shape());
+    let Some((last, outer)) = sources.split_last() else { return Ok(data.clone()) };
+    let rows: usize = shape[..outer.len()].iter().product();
+    // Where each row of the result begins in the data; nowhere, if it is new altogether.
+    let start = |index: &[usize]| -> Option<usize> {
+        let mut start = 0;
+        for ((source, &at), step) in outer.iter().zip(index).zip(&steps) {
+            start += source[at]? * step;
+        }
+        Some(start)
+    };
+    // The row in stretches of neighbours, or of new elements.
+    let mut stretches: Vec<(Option<usize>, usize)> = Vec::new();
+    for &source in last {
+        match stretches.last_mut() {
+            Some((Some(from), length)) if source == Some(*from + *length) => *length += 1,
+            Some((None, length)) if source.is_none() => *length += 1,
+            _ => stretches.push((source, 1)),
+        }
+    }
+    let made = each_dtype!(data, data => {
+        let from = data.as_slice().unwrap_or_default();
+        let value: T =
+            T::unwrap(&value).and_then(|value| value.first().copied()).unwrap_or_default();
+        let mut out: Vec<T> = Vec::with_capacity(shape.iter().product());
+        let mut index = vec![0usize; outer.len()];
+        for row in 0..rows {
+            if row % (1 << 16) == 0 {
+                call.poll()?;
+            }
+            let row = start(&index);
+            for &(source, length) in &stretches {
+                let found = row.zip(source).and_then(|(row, at)| from.get(row + at..row + at + length));
+                match found {
+                    Some(found) => out.extend_from_slice(found),
+                    None => out.extend(std::iter::repeat_n(value, length)),
+                }
+            }
+            advance(&mut index, &shape[..outer.len()]);
+        }
+        T::tensor(&shape, out)
+    });
+    made.ok_or_else(|| call.fault("the widths do not fit"))
+}
+
+/// No elements, of the data type of a tensor.
+fn nothing(call: &Call<'_>, data: &Tensor) -> Result<Tensor, Fault> {
+    match Tensor::zeros(data.dtype(), &[0]) {
+        Some(tensor) => Ok(tensor),
+        None => call.unsupported(data.dtype()),
+    }
+}
+
+/// The border is repeated where the mode is `SYMMETRIC`, and not where it is `REFLECT`.
+pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
+    let widths = pairs(call, "pad_width")?;
+    let border = match call.str("mode") {
+        "SYMMETRIC" => 1,
+        "REFLECT" => 0,
+        other => return Err(call.fault(format_args!("there is no mode \"{other}\""))),
+    };
+    let data = call.tensor(0)?;
+    let mut sources: Vec<Sources> = Vec::with_capacity(data.rank());
+    let mut shape = Vec::with_capacity(data.rank());
+    for (axis, (&size, &(before, after))) in data.shape().iter().zip(&widths).enumerate() {
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        let length = size.saturating_add(before).saturating_add(after);
+        shape.push(usize::try_from(length).unwrap_or(usize::MAX));
+        call.allow(&shape, data.dtype())?;
+        let source = |at: i64| {
+            let from = match at - before {
+                from if from < 0 => -from - border,
+                from if from >= size => 2 * (size - 1) - from + border,
+                from => from,
+            };
+            match usize::try_from(from) {
+                Ok(from) if (from as i64) < size => Ok(Some(from)),
+                _ => Err(call.fault(format_args!(
+                    "axis {axis} has {size} elements, too few to mirror {before} and {after}"
+                ))),
+            }
+        };
+        sources.push((0..length).map(source).collect::<Result<Sources, Fault>>()?);
+    }
+    if sources.len() != data.rank() {
+        return Err(call.fault("`pad_width` does not have a pair for each axis"));
+    }
+    Ok(spread(call, data, &sources, Tensor::scalar(0f64))?.into())
+}
+
+/// New elements between neighbours.
+pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let steps = call.ints("strides")?;
+    let value = Tensor::scalar(call.float("dilation_value")?);
+    if steps.len() != data.rank() {
+        return Err(call.fault("`strides` does not have a number for each axis"));
+    }
+    let mut sources: Vec<Sources> = Vec::with_capacity(data.rank());
+    let mut shape = Vec::with_capacity(data.rank());
+    for (&size, &step) in data.shape().iter().zip(&steps) {
+        let Some(step) = usize::try_from(step).ok().filter(|&step| step > 0) else {
+            return Err(call.fault(format_args!("neighbours cannot be {step} apart")));
+        };
+        // An axis without elements has none to stand between.
+        let length = match size.checked_sub(1) {
+            Some(gaps) => gaps.saturating_mul(step).saturating_add(1),
+            None => 0,
+        };
+        shape.push(length);
+        call.allow(&shape, data.dtype())?;
+        sources.push((0..length).map(|at| (at % step == 0).then_some(at / step)).collect());
+    }
+    Ok(spread(call, data, &sources, value)?.into())
+}

@@ -1,0 +1,126 @@
+//! Upsampling by factors.
+//!
+//! One axis after the other, the last one first: that gives the sums of TVM in its order. As there,
+//! all is computed in single precision, integers too.
+
+use rayon::prelude::*;
+
+use crate::{convert::converted, families::prelude::*};
+
+/// The elements that one element of the result is made of, and what each counts.
+type Taps = Vec<(usize, f32)>;
+
+/// Enlarges the axes of these letters by factors. Halves of a size are rounded to even where it is
+/// known when the program is compiled, and away from zero where it is not.
+pub(in crate::families) fn upsampling(
+    call: &mut Call<'_>,
+    letters: &[u8],
+    factors: &[f64],
+    round: fn(f64) -> f64,
+) -> Outcome {
+    let layout = call.str("layout");
+    let mode = match (letters.len(), call.attrs().has("coordinate_transformation_mode")) {
+        (3, true) => call.str("coordinate_transformation_mode"),
+        (3, false) => "half_pixel",
+        _ if call.bool("align_corners") => "align_corners",
+        _ => "asymmetric",
+    };
+    let method = call.str("method");
+    let method = method.strip_prefix("bi").or(method.strip_prefix("tri")).unwrap_or(method);
+    let data = call.tensor(0)?;
+    let axes = operators::Layout::parse(layout).map_err(|error| call.fault(error))?;
+    if axes.rank() != data.rank() {
+        return Err(call.fault(format_args!("the data is not in the layout `{layout}`")));
+    }
+    let mut shape = data.shape().to_vec();
+    let mut plan: Vec<(usize, Vec<Taps>)> = Vec::new();
+    for (&letter, factor) in letters.iter().zip(factors) {
+        let Some(axis) = axes.index_of(letter as char) else {
+            return Err(call.fault(format_args!("there is no `{}` in `{layout}`", letter as char)));
+        };
+        let size = shape[axis];
+        let target = round(size as f64 * factor);
+        if !(0.0..=f64::from(i32::MAX)).contains(&target) || size == 0 && target > 0.0 {
+            return Err(call.fault(format_args!("{size} elements cannot become {target}")));
+        }
+        let target = target as usize;
+        shape[axis] = target;
+        call.allow(&shape, DataType::FLOAT32)?;
+        let taps: Option<Vec<Taps>> =
+            (0..target).map(|at| taps(at, size, target, method, mode)).collect();
+        let Some(taps) = taps else {
+            return Err(call.fault(format_args!("there is no method `{method}` with `{mode}`")));
+        };
+        plan.push((axis, taps));
+    }
+    let mut numbers = data.to_f32s();
+    let mut sizes = data.shape().to_vec();
+    for (axis, taps) in plan.iter().rev() {
+        call.poll()?;
+        let inner = sizes[axis + 1..].iter().product();
+        numbers = along(&numbers, sizes[*axis], inner, taps);
+        sizes[*axis] = taps.len();
+    }
+    match f32::tensor(&sizes, numbers).and_then(|tensor| converted(tensor, data.dtype())) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(data.dtype()),
+    }
+}
+
+/// One axis of `size`, behind which there are `inner` elements for each of its places.
+fn along(from: &[f32], size: usize, inner: usize, taps: &[Taps]) -> Vec<f32> {
+    let (each, made) = (size * inner, taps.len() * inner);
+    if each == 0 || made == 0 {
+        return Vec::new();
+    }
+    let mut out = vec![0f32; from.len() / each * made];
+    out.par_chunks_mut(made).zip(from.par_chunks(each)).for_each(|(out, from)| {
+        for (out, taps) in out.chunks_mut(inner).zip(taps) {
+            for (at, out) in out.iter_mut().enumerate() {
+                let part = |&(place, weight): &(usize, f32)| match weight {
+                    1.0 => from[place * inner + at],
+                    weight => from[place * inner + at] * weight,
+                };
+                *out = taps.iter().map(part).reduce(|x, y| x + y).unwrap_or(0.0);
+            }
+        }
+    });
+    out
+}
+
+/// What the element `at` of `target` ones is made of; `None` for what TVM does not know.
+fn taps(at: usize, size: usize, target: usize, method: &str, mode: &str) -> Option<Taps> {
+    let (size_f, target_f, x) = (size as f32, target as f32, at as f32);
+    let scale = size_f / target_f;
+    let place = match mode {
+        "half_pixel" => (x + 0.5) * scale - 0.5,
+        "align_corners" if target > 1 => (size_f - 1.0) / (target_f - 1.0) * x,
+        "align_corners" => 0.0,
+        "asymmetric" => scale * x,
+        "pytorch_half_pixel" if target > 1 => (x + 0.5) * scale - 0.5,
+        "pytorch_half_pixel" => 0.0,
+        "tf_half_pixel_for_nn" => (x + 0.5) * scale,
+        _ => return None,
+    };
+    let inside = |place: f32| place.clamp(0.0, size_f - 1.0) as usize;
+    let floor = place.floor();
+    let t = place - floor;
+    Some(match method {
+        "nearest_neighbor" if mode == "align_corners" => vec![(inside(place.round()), 1.0)],
+        "nearest_neighbor" => vec![(inside((place + 1e-5).floor()), 1.0)],
+        "linear" => vec![(inside(floor), 1.0 - t), (inside(floor + 1.0), t)],
+        "cubic" => {
+            let alpha = -0.5;
+            let (t2, t3) = (t * t, t * t * t);
+            let weights = [
+                alpha * (t3 - 2.0 * t2 + t),
+                (alpha + 2.0) * t3 - (3.0 + alpha) * t2 + 1.0,
+                -(alpha + 2.0) * t3 + (3.0 + 2.0 * alpha) * t2 - alpha * t,
+                -alpha * t3 + alpha * t2,
+            ];
+            let places = [-1.0, 0.0, 1.0, 2.0].map(|by| inside(floor + by));
+            places.into_iter().zip(weights).collect()
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,173 @@
+//! The order of elements along an axis.
+
+use rayon::prelude::*;
+
+use super::merge;
+use crate::families::prelude::*;
+
+/// Elements as something to compare: two kinds instead of thirteen.
+pub(super) enum Keys {
+    /// Floating point numbers.
+    Float(Vec<f64>),
+    /// Integers and truth values.
+    Integer(Vec<i64>),
+}
+
+fn is_float(dtype: DataType) -> bool {
+    dtype.is_float() || dtype.is_bfloat()
+}
+
+impl Keys {
+    pub(super) fn of(tensor: &Tensor) -> Keys {
+        match tensor {
+            // The greatest unsigned integers are the greatest signed ones, moved down by a half.
+            Tensor::U64(array) => {
+                Keys::Integer(array.iter().map(|&x| (x ^ (1 << 63)) as i64).collect())
+            }
+            _ if is_float(tensor.dtype()) => Keys::Float(tensor.to_f64s()),
+            _ => Keys::Integer(tensor.to_i64s()),
+        }
+    }
+
+    /// The elements of two tensors as one kind.
+    pub(super) fn both(x: &Tensor, y: &Tensor) -> (Keys, Keys) {
+        if x.dtype() == y.dtype() {
+            (Keys::of(x), Keys::of(y))
+        } else if is_float(x.dtype()) || is_float(y.dtype()) {
+            (Keys::Float(x.to_f64s()), Keys::Float(y.to_f64s()))
+        } else {
+            (Keys::Integer(x.to_i64s()), Keys::Integer(y.to_i64s()))
+        }
+    }
+
+    /// Whether two elements differ.
+    #[expect(clippy::float_cmp, reason = "equal elements are meant")]
+    pub(super) fn differ(&self, x: usize, y: usize) -> bool {
+        match self {
+            Keys::Float(keys) => keys[x] != keys[y],
+            Keys::Integer(keys) => keys[x] != keys[y],
+        }
+    }
+}
+
+/// One axis of a tensor, and how the elements along it lie.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes {
+    pub(super) axis: usize,
+    /// How many elements it has.
+    pub(super) size: usize,
+    outer: usize,
+    inner: usize,
+}
+
+impl Lanes {
+    pub(super) fn of(shape: &[usize], axis: usize) -> Lanes {
+        Lanes {
+            axis,
+            size: shape[axis],
+            outer: shape[..axis].iter().product(),
+            inner: shape[axis + 1..].iter().product(),
+        }
+    }
+
+    /// Where the element at `place` of a lane is: of the lane through position `at` of a tensor
+    /// that has `count` elements on the axis.
+    pub(super) fn at(self, at: usize, count: usize, place: usize) -> usize {
+        let outer = at / (count * self.inner).max(1);
+        (outer * self.size + place) * self.inner + at % self.inner.max(1)
+    }
+}
+
+/// What is done with more elements than this is shared out.
+const MANY: usize = 1 << 15;
+
+/// For each lane the positions of its elements in sorted order, laid out as the tensor is. With
+/// `first`, of so many elements only, and equal ones in their old order.
+pub(super) fn orders(
+    call: &Call<'_>,
+    keys: &Keys,
+    lanes: Lanes,
+    ascending: bool,
+    first: Option<usize>,
+) -> Result<Vec<usize>, Fault> {
+    match keys {
+        Keys::Float(keys) => sorted(call, keys, lanes, ascending, first, |x| x.is_nan()),
+        Keys::Integer(keys) => sorted(call, keys, lanes, ascending, first, |_| false),
+    }
+}
+
+fn sorted<K: PartialOrd + Copy + Send + Sync>(
+    call: &Call<'_>,
+    keys: &[K],
+    lanes: Lanes,
+    ascending: bool,
+    first: Option<usize>,
+    is_nan: fn(K) -> bool,
+) -> Result<Vec<usize>, Fault> {
+    let Lanes { size, outer, inner, .. } = lanes;
+    let count = first.unwrap_or(size);
+    let mut out = vec![0usize; outer * count * inner];
+    if out.is_empty() {
+        return Ok(out);
+    }
+    let lane = |from: &[K], to: &mut [usize]| {
+        for k in 0..inner {
+            let mut lane: Vec<(usize, K)> =
+                from.iter().skip(k).step_by(inner).copied().enumerate().collect();
+            sort_lane(&mut lane, ascending, first, is_nan);
+            let places = to.iter_mut().skip(k).step_by(inner);
+            places.zip(&lane).for_each(|(to, (place, _))| *to = *place);
+        }
+    };
+    // So many of the outer positions that the user can stop in between.
+    let each = (size * inner).max(1);
+    let batch = (MANY * 8 / each).max(1);
+    let froms = keys.chunks(batch * each);
+    for (from, to) in froms.zip(out.chunks_mut(batch * count * inner)) {
+        call.poll()?;
+        let pairs = from.par_chunks(each).zip(to.par_chunks_mut(count * inner));
+        if from.len() > MANY {
+            pairs.for_each(|(from, to)| lane(from, to));
+        } else {
+            let pairs = from.chunks(each).zip(to.chunks_mut(count * inner));
+            pairs.for_each(|(from, to)| lane(from, to));
+        }
+    }
+    Ok(out)
+}
+
+fn sort_lane<K: PartialOrd + Copy + Send>(
+    lane: &mut Vec<(usize, K)>,
+    ascending: bool,
+    first: Option<usize>,
+    is_nan: fn(K) -> bool,
+) {
+    if lane.iter().any(|&(_, key)| is_nan(key)) {
+        // A comparison with NaN is never true, so that there is no order: the algorithm decides.
+        let less = |x: &(usize, K), y: &(usize, K)| if ascending { x.1 < y.1 } else { x.1 > y.1 };
+        match first {
+            None => merge::stable_sort(lane, less),
+            Some(count) => {
+                merge::select(lane, count, |x, y| if x.1 == y.1 { x.0 < y.0 } else { less(x, y) })
+            }
+        }
+        return;
+    }
+    let compare = |x: &(usize, K), y: &(usize, K)| {
+        let (x, y) = if ascending { (x, y) } else { (y, x) };
+        x.1.partial_cmp(&y.1).unwrap_or(std::cmp::Ordering::Equal)
+    };
+    if let Some(count) = first.filter(|&count| count > 0 && count < lane.len() / 4) {
+        let total = |x: &(usize, K), y: &(usize, K)| compare(x, y).then(x.0.cmp(&y.0));
+        lane.select_nth_unstable_by(count - 1, total);
+        lane.truncate(count);
+        lane.sort_unstable_by(total);
+    } else if lane.len() > MANY {
+        lane.par_sort_by(compare);
+    } else {
+        lane.sort_by(compare);
+    }
+    if let Some(count) = first {
+        lane.truncate(count);
+    }
+}
