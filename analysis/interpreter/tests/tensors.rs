@@ -409,3 +409,22 @@ fn what_runs_nowhere_says_so() {
     assert!(found.message.contains("Ethos-U"), "{}", found.message);
     assert_eq!(numbers("vm.shape_of(%x, dtype=\"int64\")", &[floats(&[2, 0], &[])]), [2., 0.]);
 }
+
+#[test]
+fn halves_are_rounded_away_from_zero() {
+    let x = floats(&[5], &[0.5, 1.5, 2.5, -0.5, -1.4]);
+    assert_eq!(numbers("round(%x)", &[x]), [1., 2., 3., -1., -1.]);
+}
+
+/// There may be more updates than indices.
+#[test]
+fn scattered_updates_are_read_in_the_order_of_the_indices() {
+    let x = floats(&[2, 2], &[0., 0., 0., 0.]);
+    let indices = tensor(DataType::INT64, &[1, 2], &[-1., 0.]);
+    let updates = floats(&[2, 2], &[1., 2., 3., 4.]);
+    let all = [x, indices, updates];
+    assert_eq!(numbers("scatter(%x, %y, %z, axis=0)", &all), [0., 2., 1., 0.]);
+    assert_eq!(numbers("scatter_add(%x, %y, %z, axis=1)", &all), [2., 1., 0., 0.]);
+    let few = [all[0].clone(), all[1].clone(), floats(&[1, 1], &[1.])];
+    assert!(fault("scatter(%x, %y, %z)", &few).message.contains("an element for each"));
+}

@@ -12,8 +12,8 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("ceil", |c| signed(c, |x| x, f64::ceil)),
     kernel("floor", |c| signed(c, |x| x, f64::floor)),
     kernel("trunc", |c| signed(c, |x| x, f64::trunc)),
-    // Halves go to the even neighbour, as the rounding mode of the machine has it.
-    kernel("round", |c| signed(c, |x| x, f64::round_ties_even)),
+    // Halves go away from zero: 2.5 to 3, -0.5 to -1.
+    kernel("round", |c| signed(c, |x| x, f64::round)),
     kernel("exp", |c| float(c, f32::exp, f64::exp)),
     kernel("log", |c| float(c, f32::ln, f64::ln)),
     kernel("log2", |c| float(c, f32::log2, f64::log2)),

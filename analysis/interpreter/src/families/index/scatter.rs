@@ -86,23 +86,21 @@ fn scatter(call: &mut Call<'_>, mode: &str) -> Outcome {
     let from = call.tensor(0)?.shape().to_vec();
     let indices = call.tensor(1)?;
     let shape = indices.shape();
-    if shape.len() != rank || call.tensor(2)?.shape() != shape {
-        return Err(
-            call.fault("`indices` and `updates` must have one shape, of as many axes as `data`")
-        );
+    // As TVM reads them: `updates` in the order of `indices`, which may be fewer, and the axes on
+    // either side of `axis` counted through as one.
+    if shape.len() != rank || call.tensor(2)?.len() < indices.len() {
+        return Err(call.fault(
+            "`indices` must have as many axes as `data`, and `updates` an element for each of them",
+        ));
     }
-    let steps = strides(&from);
-    let mut index = vec![0usize; rank];
+    let product = |sizes: &[usize]| sizes.iter().product::<usize>();
+    let (count, behind) = (shape[axis], product(&shape[axis + 1..]));
+    let (size, step) = (from[axis], product(&from[axis + 1..]));
     let mut starts = Vec::with_capacity(indices.len());
-    for number in indices.to_i64s() {
-        let number = if number < 0 { number + from[axis] as i64 } else { number };
-        let mut start = 0;
-        for k in 0..rank {
-            let at = if k == axis { number } else { index[k] as i64 };
-            start += position(call, at, k, from[k])? * steps[k];
-        }
-        starts.push(start);
-        advance(&mut index, shape);
+    for (at, number) in indices.to_i64s().into_iter().enumerate() {
+        let number = if number < 0 { number + size as i64 } else { number };
+        let (before, within) = (at / (count * behind), at % behind);
+        starts.push(before * size * step + position(call, number, axis, size)? * step + within);
     }
     let (data, updates) = (call.take_tensor(0)?, call.take_tensor(2)?);
     apply(call, data, &updates, &starts, 1, mode)
