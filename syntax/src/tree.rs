@@ -20,6 +20,9 @@ type Element = NodeOrToken<GreenNode, GreenToken>;
 #[derive(Default)]
 pub(crate) struct Interner<'t> {
     tokens: FxHashMap<(SyntaxKind, &'t str), GreenToken>,
+    /// The last tokens of each kind, short and long: punctuation is always the same, and white
+    /// space is mostly one blank or one line break.
+    recent: Vec<[Option<(&'t str, GreenToken)>; 2]>,
     tensors: FxHashMap<&'t str, GreenNode>,
 }
 
@@ -29,10 +32,20 @@ impl<'t> Interner<'t> {
         if text.len() > 512 {
             return GreenToken::new(kind.into(), text);
         }
-        self.tokens
-            .entry((kind, text))
-            .or_insert_with(|| GreenToken::new(kind.into(), text))
-            .clone()
+        let slot = kind as usize;
+        if self.recent.len() <= slot {
+            self.recent.resize_with(slot + 1, Default::default);
+        }
+        let recent = &mut self.recent[slot][usize::from(text.len() > 1)];
+        match recent {
+            Some((known, token)) if *known == text => token.clone(),
+            _ => {
+                let token = self.tokens.entry((kind, text));
+                let token = token.or_insert_with(|| GreenToken::new(kind.into(), text)).clone();
+                *recent = Some((text, token.clone()));
+                token
+            }
+        }
     }
 
     /// `Tensor[(1, 64), float32]`, which the lexer hands over in one piece.
@@ -149,6 +162,8 @@ pub(crate) fn build<'t>(
         pending: Vec::new(),
         interner,
     };
+    // About so many tokens of a printed module are names that stand nowhere else.
+    b.interner.tokens.reserve(tokens.len() / 16);
     let mut around: Vec<SyntaxKind> = Vec::new();
     for i in 0..events.len() {
         match take(&mut events[i]) {

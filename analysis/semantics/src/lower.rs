@@ -21,7 +21,7 @@ use syntax::{
 use types::{Kind, ParamId, Type, TypeParam};
 
 use crate::{body::*, traits::Traits};
-use scope::Scope;
+use scope::{Names, Scope};
 pub use ty::{HOLE, meta_symbol};
 
 /// A definition that was lowered before, for its units.
@@ -42,6 +42,7 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
     let mut lowering = Lowering {
         salt: name.as_deref().map_or(0, salt),
         scope: Scope::default(),
+        spare: Unit::default(),
         shared: Shared::default(),
         type_params: Vec::new(),
     };
@@ -212,6 +213,8 @@ impl Shared {
 struct Lowering {
     salt: u32,
     scope: Scope,
+    /// An empty unit, with room in its lists.
+    spare: Unit,
     shared: Shared,
     /// Type parameters of the definition.
     type_params: Vec<TypeParam>,
@@ -222,13 +225,18 @@ impl Lowering {
         self.scope.clear();
         UnitLowering {
             origin: node.start(),
-            unit: Unit { kind, len: u32::from(node.range().len()), ..Unit::default() },
+            unit: Unit {
+                kind,
+                len: u32::from(node.range().len()),
+                ..std::mem::take(&mut self.spare)
+            },
+            spare: &mut self.spare,
             scope: &mut self.scope,
             shared: &mut self.shared,
             type_params: self.type_params.clone(),
             next_param: self.salt + 256,
-            frees: FxHashMap::default(),
-            graphs: FxHashMap::default(),
+            frees: Names::default(),
+            graphs: Names::default(),
         }
     }
 
@@ -283,25 +291,42 @@ impl Lowering {
 struct UnitLowering<'a> {
     origin: TextSize,
     unit: Unit,
+    spare: &'a mut Unit,
     scope: &'a mut Scope,
     shared: &'a mut Shared,
     /// Type parameters in scope, the innermost last.
     type_params: Vec<TypeParam>,
     next_param: u32,
-    frees: FxHashMap<Name, FreeId>,
+    frees: Names<FreeId>,
     /// Every graph variable of the unit so far, in scope or not.
-    graphs: FxHashMap<Name, BinderId>,
+    graphs: Names<BinderId>,
 }
 
 impl UnitLowering<'_> {
     fn finish(self) -> Unit {
-        let mut unit = self.unit;
-        unit.exprs.shrink_to_fit();
-        unit.ranges.shrink_to_fit();
-        unit.binders.shrink_to_fit();
-        unit.frees.shrink_to_fit();
-        unit.calls.shrink_to_fit();
-        unit.evidence.shrink_to_fit();
+        /// A list of just the size, so that the room in the other serves the next unit.
+        fn exact<T>(list: &mut Vec<T>) -> Vec<T> {
+            list.drain(..).collect()
+        }
+        let mut full = self.unit;
+        let mut unit = Unit {
+            exprs: exact(&mut full.exprs),
+            ranges: exact(&mut full.ranges),
+            binders: exact(&mut full.binders),
+            frees: exact(&mut full.frees),
+            calls: exact(&mut full.calls),
+            evidence: exact(&mut full.evidence),
+            ..full
+        };
+        *self.spare = Unit {
+            exprs: full.exprs,
+            ranges: full.ranges,
+            binders: full.binders,
+            frees: full.frees,
+            calls: full.calls,
+            evidence: full.evidence,
+            ..Unit::default()
+        };
         unit.traits = Traits::of(&unit);
         unit
     }
@@ -454,6 +479,7 @@ pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
     let mut lowering = Lowering {
         salt: salt(&name),
         scope: Scope::default(),
+        spare: Unit::default(),
         shared: Shared::default(),
         type_params: Vec::new(),
     };

@@ -185,10 +185,7 @@ impl UnitLowering<'_> {
     fn variable(&mut self, name: &str, range: TextRange) -> ExprId {
         let graph = name.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
         // A graph variable may be used past the end of its block: it stands for its expression.
-        let bound = self
-            .scope
-            .get(name)
-            .or_else(|| graph.then(|| self.graphs.get(name).copied()).flatten());
+        let bound = self.scope.get(name).or_else(|| graph.then(|| self.graphs.get(name)).flatten());
         match bound {
             Some(binder) => self.push(range, Expr::Bound(binder)),
             None => {
@@ -199,7 +196,7 @@ impl UnitLowering<'_> {
     }
 
     fn free(&mut self, name: &str, range: TextRange) -> FreeId {
-        if let Some(&free) = self.frees.get(name) {
+        if let Some(free) = self.frees.get(name) {
             // Used alone somewhere, the name has to exist.
             self.unit.frees[free.index()].dotted = false;
             self.unit.frees[free.index()].whole = false;
@@ -256,7 +253,7 @@ impl UnitLowering<'_> {
             Some(ast::Expr::LocalRef(local)) => {
                 let name = local.name().map(|t| t.text()).unwrap_or_default();
                 let free = match self.frees.get(name) {
-                    Some(&free) => free,
+                    Some(free) => free,
                     None => self.new_free(name, local.range(), true, false),
                 };
                 self.push(local.range(), Expr::Free(free))
@@ -265,7 +262,7 @@ impl UnitLowering<'_> {
             None => self.push(range, Expr::Missing),
         };
         let whole = match self.frees.get(whole) {
-            Some(&free) => free,
+            Some(free) => free,
             None => self.new_free(whole, range, false, true),
         };
         self.push(range, Expr::Dotted { whole, tuple, index })

@@ -1,4 +1,4 @@
-//! Variables in scope while a unit is lowered.
+//! Names while a unit is lowered.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -40,6 +40,38 @@ impl Scope {
             if let Some(binders) = self.bound.get_mut(&name) {
                 binders.pop();
             }
+        }
+    }
+}
+
+/// What names stand for. Most units have a handful, which are found sooner one by one.
+pub(super) struct Names<I> {
+    few: SmallVec<[(Name, I); 8]>,
+    many: FxHashMap<Name, I>,
+}
+
+impl<I> Default for Names<I> {
+    fn default() -> Self {
+        Names { few: SmallVec::new(), many: FxHashMap::default() }
+    }
+}
+
+impl<I: Copy> Names<I> {
+    /// The last that was called `name`.
+    pub(super) fn get(&self, name: &str) -> Option<I> {
+        if self.many.is_empty() {
+            let mut latest = self.few.iter().rev();
+            return latest.find(|(known, _)| known == name).map(|(_, id)| *id);
+        }
+        self.many.get(name).copied()
+    }
+
+    pub(super) fn insert(&mut self, name: Name, id: I) {
+        if self.many.is_empty() && self.few.len() < self.few.inline_size() {
+            self.few.push((name, id));
+        } else {
+            self.many.extend(self.few.drain(..));
+            self.many.insert(name, id);
         }
     }
 }
