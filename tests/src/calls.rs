@@ -1,11 +1,13 @@
 //! Calls of operators to try relations on: those of the markdown pages, and variations of them.
 
+use std::collections::HashMap;
+
 use semantics::{
     Database, DefKind, Spot, View, all_defs,
     body::{Callee, Expr, ExprId},
 };
 use syntax::ParseLimits;
-use types::{Attrs, Dim, Relation, Type};
+use types::{AttrType, AttrValue, Attrs, Dim, Relation, State, Type, probe};
 
 use crate::{corpus, mdtest};
 
@@ -80,6 +82,103 @@ pub fn map_sizes(ty: &Type, change: &mut dyn FnMut(&Dim) -> Dim) -> Type {
         Type::Tuple(fields) => {
             Type::tuple(fields.iter().map(|field| map_sizes(field, change)).collect::<Vec<_>>())
         }
+        other => other.clone(),
+    }
+}
+
+/// Well-formed calls like `call`, of other sizes, ranks, layouts and attributes: what the relation
+/// itself takes of `attempts` made up at random.
+pub fn variations(call: &Call, rng: &mut fastrand::Rng, attempts: usize) -> Vec<Call> {
+    let mut found: Vec<Call> = Vec::new();
+    for _ in 0..attempts {
+        let mut other = call.clone();
+        if let Some(schema) = call.attrs.schema() {
+            let values: Vec<AttrValue> = schema
+                .fields
+                .iter()
+                .zip(call.attrs.values())
+                .map(|(field, value)| match (field.ty, value) {
+                    (AttrType::Layout, AttrValue::Str(layout)) if rng.u8(0..3) == 0 => {
+                        AttrValue::Str(relaid(layout, &mut other.args, rng).into())
+                    }
+                    (AttrType::Choice(choices), AttrValue::Str(_)) if rng.bool() => {
+                        AttrValue::Str(choices[rng.usize(0..choices.len())].into())
+                    }
+                    _ => changed(value, rng),
+                })
+                .collect();
+            other.attrs = Attrs::new(schema, values);
+        }
+        // What was equal stays equal.
+        let (factor, more) = (rng.i64(1..4), rng.i64(0..3));
+        let mut sizes: HashMap<i64, i64> = HashMap::new();
+        let mut resize = |dim: &Dim| match dim.as_known() {
+            Some(size) if size > 1 => {
+                let new = *sizes.entry(size).or_insert_with(|| match rng.u8(0..3) {
+                    0 => size * factor,
+                    1 => size + more,
+                    _ => size,
+                });
+                Dim::known(new)
+            }
+            _ => dim.clone(),
+        };
+        other.args = other.args.iter().map(|ty| map_sizes(ty, &mut resize)).collect();
+        if rng.u8(0..4) == 0 {
+            other.args = other.args.iter().map(one_axis_more).collect();
+        }
+        let Some(relation) = other.relation() else { continue };
+        let (state, types) = probe(&relation, other.operator.args, &other.args);
+        if matches!(state, State::Solved)
+            && let Some(result) = types.last().filter(|ty| ty.is_closed() && !ty.has_error())
+        {
+            found.push(Call { result: result.clone(), ..other });
+        }
+    }
+    found
+}
+
+/// Another value of the kind, or the same.
+fn changed(value: &AttrValue, rng: &mut fastrand::Rng) -> AttrValue {
+    if rng.u8(0..4) != 0 {
+        return value.clone();
+    }
+    match value {
+        AttrValue::Bool(value) => AttrValue::Bool(!value),
+        AttrValue::Int { wide, .. } => AttrValue::Int { value: rng.i64(-2..5), wide: *wide },
+        AttrValue::List(values) => {
+            AttrValue::List(values.iter().map(|value| changed(value, rng)).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// `"NCHW"` with two axes exchanged, in the shapes of the arguments that have as many, too.
+fn relaid(layout: &str, args: &mut [Type], rng: &mut fastrand::Rng) -> String {
+    let mut axes: Vec<char> = layout.chars().collect();
+    if axes.is_empty() || axes.iter().any(|axis| !axis.is_ascii_uppercase()) {
+        return layout.to_owned();
+    }
+    let (a, b) = (rng.usize(0..axes.len()), rng.usize(0..axes.len()));
+    axes.swap(a, b);
+    if let Some(Type::Tensor(tensor)) = args.first_mut()
+        && tensor.shape.len() == axes.len()
+    {
+        let mut shape: Vec<Dim> = tensor.shape.to_vec();
+        shape.swap(a, b);
+        args[0] = Type::tensor(shape, tensor.dtype);
+    }
+    axes.into_iter().collect()
+}
+
+/// A tensor type with an axis of size 2 in front.
+fn one_axis_more(ty: &Type) -> Type {
+    match ty {
+        Type::Tensor(tensor) => {
+            let shape = std::iter::once(Dim::known(2)).chain(tensor.shape.iter().cloned());
+            Type::tensor(shape.collect::<Vec<_>>(), tensor.dtype)
+        }
+        Type::Tuple(fields) => Type::tuple(fields.iter().map(one_axis_more).collect::<Vec<_>>()),
         other => other.clone(),
     }
 }
