@@ -5,6 +5,7 @@ mod broadcast;
 mod create;
 mod dynamic;
 mod elementwise;
+mod ethosu;
 mod image;
 mod index;
 mod layouts;
@@ -40,6 +41,7 @@ pub(crate) static FAMILIES: &[&[Kernel]] = &[
     create::KERNELS,
     dynamic::KERNELS,
     elementwise::KERNELS,
+    ethosu::KERNELS,
     image::KERNELS,
     index::GATHER,
     index::SCATTER,

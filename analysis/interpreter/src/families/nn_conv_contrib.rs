@@ -8,6 +8,7 @@ mod winograd;
 
 use super::prelude::*;
 
+pub(super) use displaced::bilinear;
 pub(super) use transposed::transposed;
 
 pub(super) static KERNELS: &[Kernel] = &[

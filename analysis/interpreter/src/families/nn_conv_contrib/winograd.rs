@@ -329,14 +329,8 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
 
 /// `nn.contrib_conv2d_winograd_nnpack_weight_transform`, which another library computes.
 pub(super) fn nnpack(call: &mut Call<'_>) -> Outcome {
-    Err(Fault::new(
-        FaultKind::NoKernel,
-        format!(
-            "`nn.contrib_conv2d_winograd_nnpack_weight_transform` cannot be run here: the order of \
-             its result is known to the library NNPACK alone ({})",
-            call.tensor(0)?.ty()
-        ),
-    ))
+    let message = "the library NNPACK computes it, and it alone knows the order of its result";
+    Err(Fault { kind: FaultKind::NoKernel, ..call.fault(message) })
 }
 
 /// `nn.contrib_conv2d_gemm_weight_transform`: a weight `(height, width, inputs, outputs)` as a
