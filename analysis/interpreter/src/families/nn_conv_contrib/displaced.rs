@@ -12,22 +12,25 @@ use super::{
 };
 use crate::{convert::converted, gemm};
 
-/// Between the four elements around a place of a plane; the place lies within the plane.
+/// Between the four elements around a place that lies within the plane; those behind its borders
+/// are 0.
 pub(in crate::families) fn bilinear(
     plane: &[f32],
     (height, width): (usize, usize),
     y: f32,
     x: f32,
 ) -> f32 {
-    let (top, left) = (y.floor() as usize, x.floor() as usize);
-    let bottom = (y.ceil() as usize).min(height.saturating_sub(1));
-    let right = (x.ceil() as usize).min(width.saturating_sub(1));
-    let (down, across) = (y - y.floor(), x - x.floor());
-    let at = |y: usize, x: usize| plane.get(y * width + x).copied().unwrap_or_default();
-    at(top, left) * (1.0 - across) * (1.0 - down)
-        + at(top, right) * across * (1.0 - down)
-        + at(bottom, left) * (1.0 - across) * down
-        + at(bottom, right) * across * down
+    let (top, left) = (y.floor(), x.floor());
+    let (down, across) = (y - top, x - left);
+    let (top, left) = (top as usize, left as usize);
+    let at = |y: usize, x: usize| {
+        let inside = y < height && x < width;
+        plane.get(y * width + x).copied().filter(|_| inside).unwrap_or_default()
+    };
+    (1.0 - across) * (1.0 - down) * at(top, left)
+        + (1.0 - across) * down * at(top + 1, left)
+        + across * (1.0 - down) * at(top, left + 1)
+        + across * down * at(top + 1, left + 1)
 }
 
 /// `nn.deformable_conv2d`: each element of the window has an offset of its own at each place.
