@@ -182,3 +182,13 @@ fn multiply_fixed(x: i32, (significand, exponent): (i32, i32), away: bool) -> i3
     }
     (product.wrapping_add(half) >> right) as i32
 }
+
+/// The integer next to `x` times a multiplier, where halves go up. Powers of 2 shift, and the sum
+/// before a shift wraps.
+fn multiply_upward(x: i32, (significand, exponent): (i32, i32)) -> i32 {
+    if significand != 1 << 30 || exponent > 0 {
+        return multiply_fixed(x, (significand, exponent), false);
+    }
+    let by = (1 - exponent).unsigned_abs();
+    if by > 31 { 0 } else { x.wrapping_add(1 << (by - 1)) >> by }
+}

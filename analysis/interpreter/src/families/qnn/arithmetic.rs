@@ -109,11 +109,11 @@ pub(super) fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     let target = output(call, 3)?;
     let scaled = operand(call, 0, &Scaling::of(call, 1, target, -1)?)?;
     let (slope, rest) = (fixed_point(alpha), fixed_point(1.0 - alpha));
-    let offset = multiply_fixed(target.1, rest, false);
+    let offset = multiply_upward(target.1, rest);
     let data = call.tensor(0)?;
     let below: Vec<bool> = integers(data).into_iter().map(|x| x < zero).collect();
     let out = mapped(&scaled, |place, x| {
-        if below[place] { multiply_fixed(x, slope, false).wrapping_add(offset) } else { x }
+        if below[place] { multiply_upward(x, slope).wrapping_add(offset) } else { x }
     });
     Ok(narrowed(call, data.shape(), out, data.dtype())?.into())
 }

@@ -85,10 +85,15 @@ impl Scaling {
             Compute::Integers => {
                 let fixed = ratios.iter().map(|&ratio| fixed_point(ratio)).collect();
                 let fixed = Each::new(call, fixed, shape, self.axis)?;
-                let away = self.rounding == Rounding::ToNearest;
+                let single = fixed.values.len() == 1;
                 mapped(data, |place, x| {
                     let x = x.wrapping_sub(zero.at(place));
-                    let x = if equal { x } else { multiply_fixed(x, fixed.at(place), away) };
+                    let x = match self.rounding {
+                        _ if equal => x,
+                        Rounding::Upward if single => multiply_upward(x, fixed.at(place)),
+                        Rounding::Upward => multiply_fixed(x, fixed.at(place), false),
+                        Rounding::ToNearest => multiply_fixed(x, fixed.at(place), true),
+                    };
                     x.wrapping_add(out_zero)
                 })
             }
@@ -98,10 +103,13 @@ impl Scaling {
                 mapped(data, |place, x| {
                     let x = x as f32 - zero.at(place) as f32;
                     let x = if equal { x } else { x * ratios.at(place) } + out_zero as f32;
-                    cut(f64::from(match self.rounding {
-                        Rounding::Upward => (x + 0.5).floor(),
-                        Rounding::ToNearest => x.round(),
-                    }))
+                    match self.rounding {
+                        Rounding::Upward => cut(f64::from((x + 0.5).floor())),
+                        // The sum is rounded, too: of 12345679.5 to an even number.
+                        Rounding::ToNearest => {
+                            cut(f64::from((x.abs() + 0.5).floor().copysign(x)))
+                        }
+                    }
                 })
             }
             Compute::Double => {
@@ -111,7 +119,7 @@ impl Scaling {
                     let x = if equal { x } else { x * ratios.at(place) } + f64::from(out_zero);
                     cut(match self.rounding {
                         Rounding::Upward => (x + 0.5).floor(),
-                        Rounding::ToNearest => x.round(),
+                        Rounding::ToNearest => (x.abs() + 0.5).floor().copysign(x),
                     })
                 })
             }
