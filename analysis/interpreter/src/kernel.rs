@@ -231,7 +231,8 @@ impl<'a> Call<'a> {
         match self.attrs.get(name) {
             AttrValue::None => Ok(Vec::new()),
             AttrValue::List(values) => {
-                let number = |value: &AttrValue| value.as_float().ok_or_else(|| self.bad_attr(name));
+                let number =
+                    |value: &AttrValue| value.as_float().ok_or_else(|| self.bad_attr(name));
                 values.iter().map(number).collect()
             }
             value => Ok(vec![value.as_float().ok_or_else(|| self.bad_attr(name))?]),

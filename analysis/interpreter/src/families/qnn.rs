@@ -18,9 +18,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("qnn.simulated_quantize", convert::simulated_quantize),
     kernel("qnn.simulated_dequantize", convert::simulated_dequantize),
     kernel("qnn.abs", |c| arithmetic::unary(c, f32::abs)),
-    kernel("qnn.erf", |c| {
-        arithmetic::unary(c, |x| super::elementwise::erf(f64::from(x)) as f32)
-    }),
+    kernel("qnn.erf", |c| arithmetic::unary(c, |x| super::elementwise::erf(f64::from(x)) as f32)),
     kernel("qnn.exp", |c| arithmetic::unary(c, exp)),
     kernel("qnn.hardswish", |c| arithmetic::unary(c, |x| x * (x + 3.0).clamp(0.0, 6.0) / 6.0)),
     kernel("qnn.leaky_relu", arithmetic::leaky_relu),
@@ -65,12 +63,7 @@ struct Each<T> {
 }
 
 impl<T: Copy + Default + Sync> Each<T> {
-    fn new(
-        call: &Call<'_>,
-        values: Vec<T>,
-        shape: &[usize],
-        axis: i64,
-    ) -> Result<Each<T>, Fault> {
+    fn new(call: &Call<'_>, values: Vec<T>, shape: &[usize], axis: i64) -> Result<Each<T>, Fault> {
         if values.len() == 1 {
             return Ok(Each { values, inner: 1 });
         }

@@ -248,13 +248,7 @@ fn out_dtype(call: &Call<'_>) -> Result<DataType, Fault> {
     }
 }
 
-fn resize_to(
-    call: &Call<'_>,
-    plain: &str,
-    wanted: &[i64],
-    roi: &[f32],
-    dynamic: bool,
-) -> Outcome {
+fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic: bool) -> Outcome {
     let dtype = out_dtype(call)?;
     let layout = call.str("layout");
     let data = layouts::convert(call, call.tensor(0)?, layout, plain)?;
@@ -307,11 +301,7 @@ fn resize_to(
             if exclude && axes == 3 && axis == 0 {
                 // TVM weights the depth as the width: by the place across, held against the
                 // height.
-                by_column = Some(excluded(
-                    &places[2],
-                    sizes[1],
-                    &cubic_weights(&places[2], alpha),
-                ));
+                by_column = Some(excluded(&places[2], sizes[1], &cubic_weights(&places[2], alpha)));
             } else if exclude {
                 weights = excluded(&places[axis], sizes[axis], &weights);
             }

@@ -219,9 +219,7 @@ impl Sampler {
         match self.outside {
             Outside::Zeros => at,
             Outside::Border => at.clamp(0, size.saturating_sub(1) as i64),
-            Outside::Reflection => {
-                clip(self.reflect(at as f64, size), size) as i64
-            }
+            Outside::Reflection => clip(self.reflect(at as f64, size), size) as i64,
         }
     }
 }

@@ -124,7 +124,8 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     let (shape, dtype) = call.result()?;
     let (first, second) = (call.tensor(0)?, call.tensor(1)?);
     let number = |name: &str| -> Result<usize, Fault> {
-        usize::try_from(call.int(name)?).map_err(|_| call.fault(format_args!("`{name}` is below 0")))
+        usize::try_from(call.int(name)?)
+            .map_err(|_| call.fault(format_args!("`{name}` is below 0")))
     };
     let (kernel, furthest) = (number("kernel_size")?, number("max_displacement")?);
     let (stride, step) = (number("stride1")?.max(1), number("stride2")?.max(1));

@@ -106,9 +106,7 @@ impl Scaling {
                     match self.rounding {
                         Rounding::Upward => cut(f64::from((x + 0.5).floor())),
                         // The sum is rounded, too: of 12345679.5 to an even number.
-                        Rounding::ToNearest => {
-                            cut(f64::from((x.abs() + 0.5).floor().copysign(x)))
-                        }
+                        Rounding::ToNearest => cut(f64::from((x.abs() + 0.5).floor().copysign(x))),
                     }
                 })
             }
@@ -178,9 +176,8 @@ pub(super) fn quantize(call: &mut Call<'_>) -> Outcome {
     let scale = Each::new(call, scales(call, 1)?, shape, axis)?;
     let zero = Each::new(call, zeros(call, 2)?, shape, axis)?;
     let range = range(dtype);
-    let out = mapped(&data.to_f32s(), |place, x| {
-        quantized(x, scale.at(place), zero.at(place), range)
-    });
+    let out =
+        mapped(&data.to_f32s(), |place, x| quantized(x, scale.at(place), zero.at(place), range));
     match f32::tensor(shape, out).and_then(|tensor| converted(tensor, dtype)) {
         Some(tensor) => Ok(tensor.into()),
         None => call.unsupported(dtype),

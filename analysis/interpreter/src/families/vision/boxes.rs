@@ -25,9 +25,7 @@ pub(super) fn prior(call: &mut Call<'_>) -> Outcome {
     // Half of the width and the height of each box.
     let mut halves: Vec<(f32, f32)> =
         sizes.iter().map(|&size| (across(size) / 2.0, size / 2.0)).collect();
-    let ratio = |&ratio: &f32| {
-        (across(first) * ratio.sqrt() / 2.0, first / ratio.sqrt() / 2.0)
-    };
+    let ratio = |&ratio: &f32| (across(first) * ratio.sqrt() / 2.0, first / ratio.sqrt() / 2.0);
     halves.extend(ratios.iter().skip(1).map(ratio));
     let clip = call.bool("clip");
     let mut out = Vec::with_capacity(shape.iter().product());
@@ -166,7 +164,8 @@ pub(super) fn proposal(call: &mut Call<'_>) -> Outcome {
             let (h, w) = (place / width, place % width);
             for (k, anchor) in anchors.iter().enumerate() {
                 let by = [w as f32 * stride, h as f32 * stride];
-                let a = [anchor[0] + by[0], anchor[1] + by[1], anchor[2] + by[0], anchor[3] + by[1]];
+                let a =
+                    [anchor[0] + by[0], anchor[1] + by[1], anchor[2] + by[0], anchor[3] + by[1]];
                 let start = (batch * count + k) * 4;
                 let d = [0, 1, 2, 3].map(|i| d[((start + i) * height + h) * width + w]);
                 let found = if simple {

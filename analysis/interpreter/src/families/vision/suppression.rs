@@ -4,9 +4,8 @@ use super::*;
 
 /// How much two boxes, given by two opposite corners each, overlap: between 0 and 1.
 fn overlap(a: &[f32], b: &[f32]) -> f32 {
-    let sides = |of: &[f32]| {
-        [of[0].min(of[2]), of[1].min(of[3]), of[0].max(of[2]), of[1].max(of[3])]
-    };
+    let sides =
+        |of: &[f32]| [of[0].min(of[2]), of[1].min(of[3]), of[0].max(of[2]), of[1].max(of[3])];
     let (a, b) = (sides(a), sides(b));
     let width = (a[2].min(b[2]) - a[0].max(b[0])).max(0.0);
     let height = (a[3].min(b[3]) - a[1].max(b[1])).max(0.0);
@@ -105,7 +104,8 @@ pub(super) fn valid_counts(call: &mut Call<'_>) -> Outcome {
         true => call.float("score_threshold")?,
         false => number(call, 1)?,
     };
-    let threshold = if dtype == DataType::FLOAT64 { threshold } else { f64::from(threshold as f32) };
+    let threshold =
+        if dtype == DataType::FLOAT64 { threshold } else { f64::from(threshold as f32) };
     let (id, score) = (call.int("id_index")?, size(call, "score_index")?);
     let id = usize::try_from(id).ok();
     if score >= width || id.is_some_and(|id| id >= width) {
