@@ -150,7 +150,7 @@ fn dilate<T: Copy + Default + PartialOrd>(
     let (area, window) = (down.size * across.size, down.window * across.window);
     let places = down.count * across.count;
     let channels = weight.len() / window.max(1);
-    let planes = if area > 0 { data.len() / area } else { 0 };
+    let planes = data.len().checked_div(area).unwrap_or(0);
     let mut out = Vec::with_capacity(planes * places);
     for plane in 0..planes {
         call.poll()?;

@@ -170,7 +170,7 @@ fn cubic_weights(places: &[f32], alpha: f64) -> Vec<[f32; 4]> {
 /// Takes away the weights of what is outside of `size` elements, and lets the others add up to 1.
 fn excluded(places: &[f32], size: usize, weights: &[[f32; 4]]) -> Vec<[f32; 4]> {
     let one = |(x, weights): (&f32, &[f32; 4])| {
-        let first = x.floor() as i64 - 1;
+        let first = (x.floor() as i64).saturating_sub(1);
         let mut kept = *weights;
         for (k, weight) in kept.iter_mut().enumerate() {
             let at = first + k as i64;
@@ -194,7 +194,7 @@ fn pass(
     by_column: Option<&[[f32; 4]]>,
 ) -> Result<Vec<f32>, Fault> {
     let (count, block) = (taps.count(), taps.size * inner);
-    let outer = if block > 0 { data.len() / block } else { 0 };
+    let outer = data.len().checked_div(block).unwrap_or(0);
     call.allow(&[outer, count, inner], DataType::FLOAT32)?;
     call.poll()?;
     let mut out = vec![0f32; outer * count * inner];

@@ -188,9 +188,9 @@ impl Sampler {
                 at[axis] = first[axis] + (corner >> (axes - 1 - axis) & 1) as i64;
             }
             let mut term = self.element(plane, &at[..axes]);
-            for axis in 0..axes {
+            for (axis, &part) in part.iter().enumerate().take(axes) {
                 let second = corner >> (axes - 1 - axis) & 1 == 1;
-                term = term * if second { part[axis] } else { T::one() - part[axis] };
+                term = term * if second { part } else { T::one() - part };
             }
             sum = sum + term;
         }

@@ -219,6 +219,9 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     let tile = tile_size(call)?;
     // The sides that were transformed stand in front, and are equal.
     let front = &weight.shape()[..axes];
+    if front.contains(&0) {
+        return Err(call.fault("the weight is empty"));
+    }
     let deep = axes == 2 || front[2] == front[0];
     let side = |alpha: usize| Matrices::new(call, tile, (alpha + 1).saturating_sub(tile));
     let mut matrices = Vec::with_capacity(axes);

@@ -132,7 +132,7 @@ pub(super) fn softmax(call: &mut Call<'_>) -> Outcome {
     let values = integers(data);
     let unit = (1.0 / scale).round() as i32;
     let mut out = vec![0i32; values.len()];
-    let lines = if size > 0 { values.len() / size } else { 0 };
+    let lines = values.len().checked_div(size).unwrap_or(0);
     for line in 0..lines {
         let start = line / inner * size * inner + line % inner;
         let places = || (0..size).map(|k| start + k * inner);

@@ -89,7 +89,7 @@ pub(super) fn transform(call: &mut Call<'_>) -> Outcome {
             out.push(class as f32 - if background { 0.0 } else { 1.0 });
             out.push(score);
             let sides = [x - w, y - h, x + w, y + h];
-            out.extend(sides.map(|side| if clip { side.min(1.0).max(0.0) } else { side }));
+            out.extend(sides.map(|side| if clip { side.clamp(0.0, 1.0) } else { side }));
             total += 1;
         }
         totals.push(total);

@@ -59,11 +59,12 @@ impl Regions {
     ) -> Outcome {
         let dtype = call.tensor(0)?.dtype();
         let (places, area) = (self.rows * self.columns, self.height * self.width);
-        let mut out = vec![0f32; self.regions.len() * self.channels * places];
-        if !out.is_empty() {
-            out.par_chunks_mut(places).enumerate().for_each(|(at, to)| {
-                let (image, sides) = &self.regions[at / self.channels];
-                let plane = image * self.channels + at % self.channels;
+        let block = self.channels * places;
+        let mut out = vec![0f32; self.regions.len() * block];
+        for ((image, sides), to) in self.regions.iter().zip(out.chunks_mut(block.max(1))) {
+            call.poll()?;
+            to.par_chunks_mut(places).enumerate().for_each(|(channel, to)| {
+                let plane = image * self.channels + channel;
                 let plane = self.data.get(plane * area..(plane + 1) * area).unwrap_or_default();
                 for (place, to) in to.iter_mut().enumerate() {
                     *to = f(plane, sides, place / self.columns, place % self.columns);
@@ -76,6 +77,9 @@ impl Regions {
     }
 }
 
+/// How many samples a region may have along each side: no image has as many elements.
+const MOST_SAMPLES: f32 = 65536.0;
+
 /// `vision.roi_align`: the mean, or the largest, of samples between the elements.
 pub(super) fn align(call: &mut Call<'_>) -> Outcome {
     let all = Regions::read(call)?;
@@ -86,6 +90,16 @@ pub(super) fn align(call: &mut Call<'_>) -> Outcome {
         other => return Err(call.fault(format_args!("there is no mode \"{other}\""))),
     };
     let (tall, wide) = (all.height as f32, all.width as f32);
+    let longest = |&(_, sides): &(usize, [f32; 4])| {
+        (sides[2] - sides[0]).max(sides[3] - sides[1]).max(1.0) * all.scale.abs()
+    };
+    let most = match samples {
+        Some(count) => count as f32,
+        None => all.regions.iter().map(longest).fold(0.0, f32::max),
+    };
+    if most > MOST_SAMPLES {
+        return Err(call.fault(format_args!("{most} samples along a side are too many")));
+    }
     all.run(call, |plane, sides, row, column| {
         let [left, top, right, bottom] = sides.map(|side| side * all.scale);
         let (height, width) = ((bottom - top).max(1.0), (right - left).max(1.0));
@@ -145,9 +159,9 @@ pub(super) fn reorganized(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("the data have the wrong rank"));
     };
     let stride = size(call, "stride")?.max(1);
-    let square = stride * stride;
+    let square = stride.saturating_mul(stride);
     let inner = channels / square;
-    if inner == 0 && !data.is_empty() {
+    if inner == 0 {
         return Err(call.fault(format_args!("{channels} channels are fewer than {square}")));
     }
     each_dtype!(data, array => {

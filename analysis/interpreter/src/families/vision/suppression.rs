@@ -176,7 +176,7 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
                 chosen[at] = row as i64;
             }
             let mut kept = 0;
-            for j in 0..valid {
+            for (j, chosen) in chosen.iter_mut().enumerate().take(valid) {
                 let (before, rest) = to.split_at_mut(j * width);
                 let Some(row) = rest.get_mut(..width) else { continue };
                 let dropped = if kept == most {
@@ -196,7 +196,7 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
                 };
                 if dropped {
                     row.fill(-1.0);
-                    chosen[j] = -1;
+                    *chosen = -1;
                 }
             }
         } else {
