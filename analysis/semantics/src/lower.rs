@@ -306,7 +306,9 @@ impl UnitLowering<'_> {
     fn finish(self) -> Unit {
         /// A list of just the size, so that the room in the other serves the next unit.
         fn exact<T>(list: &mut Vec<T>) -> Vec<T> {
-            list.drain(..).collect()
+            let mut exact = Vec::with_capacity(list.len());
+            exact.append(list);
+            exact
         }
         let mut full = self.unit;
         let mut unit = Unit {

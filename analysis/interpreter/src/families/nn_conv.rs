@@ -77,7 +77,7 @@ pub(super) fn steps(call: &Call<'_>, name: &str, count: usize) -> Result<Vec<usi
     Ok(values.iter().map(|&value| usize::try_from(value).unwrap_or(1).max(1)).collect())
 }
 
-fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &str) -> Outcome {
+pub(super) fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &str) -> Outcome {
     let dtype = out_dtype(call)?;
     let data_layout = match call.str("data_layout") {
         "" => plain_data.to_owned(),

@@ -1,5 +1,32 @@
-//! Kernels of the family `nn_conv_contrib`.
+//! Convolutions of other kinds: transposed, of displaced places, of packed bits, by Winograd's
+//! algorithm.
+
+mod bits;
+mod displaced;
+mod transposed;
+mod winograd;
 
 use super::prelude::*;
 
-pub(super) static KERNELS: &[Kernel] = &[];
+pub(super) use displaced::bilinear;
+pub(super) use transposed::transposed;
+
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("nn.conv1d_transpose", |c| transposed(c, "NCW", "IOW")),
+    kernel("nn.conv2d_transpose", |c| transposed(c, "NCHW", "IOHW")),
+    kernel("nn.conv3d_transpose", |c| transposed(c, "NCDHW", "IODHW")),
+    kernel("nn.conv2d_backward_weight", transposed::weight_gradient),
+    kernel("nn.deformable_conv2d", displaced::deformable),
+    kernel("nn.correlation", displaced::correlation),
+    kernel("nn.fifo_buffer", displaced::fifo_buffer),
+    kernel("nn.bitpack", bits::bitpack),
+    kernel("nn.bitserial_conv2d", bits::conv2d),
+    kernel("nn.bitserial_dense", bits::dense),
+    kernel("nn.contrib_conv2d_gemm_weight_transform", winograd::gemm_weight),
+    kernel("nn.contrib_conv2d_gemm_without_weight_transform", winograd::gemm),
+    kernel("nn.contrib_conv2d_winograd_nnpack_weight_transform", winograd::nnpack),
+    kernel("nn.contrib_conv2d_winograd_weight_transform", winograd::weight2d),
+    kernel("nn.contrib_conv2d_winograd_without_weight_transform", winograd::conv2d),
+    kernel("nn.contrib_conv3d_winograd_weight_transform", winograd::weight3d),
+    kernel("nn.contrib_conv3d_winograd_without_weight_transform", winograd::conv3d),
+];

@@ -43,13 +43,13 @@ pub(super) fn finish<T: Gemm>(
     }
 }
 
-fn matmul(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Outcome {
+pub(super) fn matmul(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Outcome {
     let dtype = out_dtype(call)?;
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     product(call, a, b, transpose_a, transpose_b, dtype)
 }
 
-fn product(
+pub(super) fn product(
     call: &Call<'_>,
     a: &Tensor,
     b: &Tensor,
@@ -107,7 +107,7 @@ fn product(
     })
 }
 
-fn batch_matmul(call: &mut Call<'_>) -> Outcome {
+pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
     let (transpose_a, transpose_b) = (call.bool("transpose_a"), call.bool("transpose_b"));
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
@@ -153,7 +153,7 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
 }
 
 /// A dense layer whose weight has its rows in blocks.
-fn dense_pack(call: &mut Call<'_>) -> Outcome {
+pub(super) fn dense_pack(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
     let layout = call.str("weight_layout");
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);

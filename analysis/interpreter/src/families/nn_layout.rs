@@ -7,13 +7,7 @@ mod resize;
 pub(super) use pad::pad_by;
 pub(super) use resize::upsampling;
 
-use super::{
-    annotation::nowhere,
-    index::slice::{Cut, cut},
-    layouts,
-    prelude::*,
-    shape::{joined, permuted},
-};
+use super::{annotation::nowhere, layouts, prelude::*, shape::permuted};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("auto_scheduler_layout_transform", auto_scheduler),
@@ -29,7 +23,6 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.batch_to_space_nd", blocks::batch_to_space_nd),
     kernel("nn.depth_to_space", blocks::depth_to_space),
     kernel("nn.dilate", pad::dilate),
-    kernel("nn.fifo_buffer", fifo_buffer),
     kernel("nn.mirror_pad", pad::mirror_pad),
     kernel("nn.pad", pad::pad),
     kernel("nn.space_to_batch_nd", blocks::space_to_batch_nd),
@@ -43,16 +36,6 @@ pub(super) static KERNELS: &[Kernel] = &[
         upsampling(c, b"DHW", &factors, f64::round_ties_even)
     }),
 ];
-
-/// The data behind what is in the buffer, of which as much falls out in front.
-fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
-    let (data, buffer) = (call.tensor(0)?, call.tensor(1)?);
-    let axis = call.axis(call.int("axis")?, buffer.rank())?;
-    let long = joined(call, &[buffer, data], axis)?;
-    let mut cuts: Vec<Cut> = buffer.shape().iter().map(|&size| Cut::whole(size)).collect();
-    cuts[axis].begin = data.shape()[axis];
-    Ok(cut(call, &long, &cuts)?.into())
-}
 
 /// The axes of a layout of the auto-scheduler, `"8O64I8o"`: letters and sizes.
 fn sized_axes(layout: &str) -> Vec<(String, usize)> {

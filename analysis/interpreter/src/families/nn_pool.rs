@@ -63,7 +63,7 @@ fn spans(walk: &Walk, after: usize, include_pad: bool) -> Vec<Span> {
     (0..walk.count).map(one).collect()
 }
 
-fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
+pub(super) fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
     let (layout, out_layout) = pool_layouts(call, plain);
     let data = layouts::convert(call, call.tensor(0)?, &layout, plain)?;
     let spatial = plain.len() - 2;

@@ -1,5 +1,187 @@
-//! Kernels of the family `qnn`.
+//! Quantized operators.
+//!
+//! They compute with integers what TVM's lowering of them computes, to the last bit: a scale
+//! becomes a multiplier of 31 bits and a shift.
+
+mod arithmetic;
+mod convert;
+mod linear;
+
+use rayon::prelude::*;
 
 use super::prelude::*;
 
-pub(super) static KERNELS: &[Kernel] = &[];
+pub(super) static KERNELS: &[Kernel] = &[
+    kernel("qnn.quantize", convert::quantize),
+    kernel("qnn.dequantize", convert::dequantize),
+    kernel("qnn.requantize", convert::requantize),
+    kernel("qnn.simulated_quantize", convert::simulated_quantize),
+    kernel("qnn.simulated_dequantize", convert::simulated_dequantize),
+    kernel("qnn.abs", |c| arithmetic::unary(c, f32::abs)),
+    kernel("qnn.erf", |c| arithmetic::unary(c, |x| super::elementwise::erf(f64::from(x)) as f32)),
+    kernel("qnn.exp", |c| arithmetic::unary(c, exp)),
+    kernel("qnn.hardswish", |c| arithmetic::unary(c, |x| x * (x + 3.0).clamp(0.0, 6.0) / 6.0)),
+    kernel("qnn.leaky_relu", arithmetic::leaky_relu),
+    kernel("qnn.log", |c| arithmetic::unary(c, |x| f64::from(x).ln() as f32)),
+    kernel("qnn.rsqrt", |c| arithmetic::unary(c, |x| 1.0 / x.sqrt())),
+    kernel("qnn.sigmoid", |c| arithmetic::unary(c, |x| 1.0 / (1.0 + exp(-x)))),
+    kernel("qnn.softmax", arithmetic::softmax),
+    kernel("qnn.sqrt", |c| arithmetic::unary(c, f32::sqrt)),
+    kernel("qnn.tanh", |c| arithmetic::unary(c, |x| f64::from(x).tanh() as f32)),
+    kernel("qnn.add", |c| arithmetic::sum(c, i32::wrapping_add, i32::wrapping_sub)),
+    kernel("qnn.mul", arithmetic::product),
+    kernel("qnn.subtract", |c| arithmetic::sum(c, i32::wrapping_sub, i32::wrapping_add)),
+    kernel("qnn.avg_pool2d", linear::avg_pool2d),
+    kernel("qnn.batch_matmul", linear::batch_matmul),
+    kernel("qnn.concatenate", linear::concatenate),
+    kernel("qnn.contrib_dense_pack", linear::dense_pack),
+    kernel("qnn.conv2d", linear::conv2d),
+    kernel("qnn.conv2d_transpose", linear::conv2d_transpose),
+    kernel("qnn.dense", linear::dense),
+];
+
+/// Rounded once, at the end.
+fn exp(x: f32) -> f32 {
+    f64::from(x).exp() as f32
+}
+
+/// The least and the greatest number of an integer type of up to 32 bits.
+fn range(dtype: DataType) -> (i32, i32) {
+    let bits = u32::from(dtype.bits).clamp(1, 32);
+    if dtype.is_int() {
+        (i32::MIN >> (32 - bits), i32::MAX >> (32 - bits))
+    } else {
+        (0, if bits == 32 { i32::MAX } else { ((1i64 << bits) - 1) as i32 })
+    }
+}
+
+/// Scales or zero points, one for the whole tensor or one for each index of an axis.
+struct Each<T> {
+    values: Vec<T>,
+    /// How many elements one index of the axis has behind each other.
+    inner: usize,
+}
+
+impl<T: Copy + Default + Sync> Each<T> {
+    fn new(call: &Call<'_>, values: Vec<T>, shape: &[usize], axis: i64) -> Result<Each<T>, Fault> {
+        if values.len() == 1 {
+            return Ok(Each { values, inner: 1 });
+        }
+        let axis = if shape.len() == 1 { 0 } else { call.axis(axis, shape.len())? };
+        if values.len() != shape[axis] {
+            return Err(call.fault(format_args!(
+                "there are {} scales or zero points for {} channels",
+                values.len(),
+                shape[axis]
+            )));
+        }
+        Ok(Each { values, inner: shape[axis + 1..].iter().product() })
+    }
+
+    /// The value for the element at `place`.
+    fn at(&self, place: usize) -> T {
+        match self.values.as_slice() {
+            [one] => *one,
+            [] => T::default(),
+            many => many[place / self.inner.max(1) % many.len()],
+        }
+    }
+}
+
+/// The scales in an argument.
+fn scales(call: &Call<'_>, position: usize) -> Result<Vec<f32>, Fault> {
+    call.tensor(position).map(Tensor::to_f32s)
+}
+
+/// The zero points in an argument.
+fn zeros(call: &Call<'_>, position: usize) -> Result<Vec<i32>, Fault> {
+    Ok(call.numbers(position)?.into_iter().map(|zero| zero as i32).collect())
+}
+
+/// A scale or zero point for the whole tensor.
+fn single<T: Copy>(call: &Call<'_>, values: &[T]) -> Result<T, Fault> {
+    match values {
+        [one] => Ok(*one),
+        many => Err(call.fault(format_args!("there are {} scales instead of one", many.len()))),
+    }
+}
+
+/// The elements as 32-bit integers; those of 64 bits wrap.
+fn integers(tensor: &Tensor) -> Vec<i32> {
+    match tensor {
+        Tensor::I32(array) => array.iter().copied().collect(),
+        other => other.to_i64s().into_iter().map(|x| x as i32).collect(),
+    }
+}
+
+/// `f` of each element and its place.
+fn mapped<A: Copy + Sync, B: Send>(data: &[A], f: impl Fn(usize, A) -> B + Sync) -> Vec<B> {
+    let all = data.par_iter().enumerate().with_min_len(1 << 13);
+    all.map(|(place, &x)| f(place, x)).collect()
+}
+
+/// Integers that saturate in a data type.
+fn narrowed(
+    call: &Call<'_>,
+    shape: &[usize],
+    values: Vec<i32>,
+    dtype: DataType,
+) -> Result<Tensor, Fault> {
+    let (low, high) = range(dtype);
+    let made = if dtype == DataType::INT32 {
+        i32::tensor(shape, values)
+    } else {
+        let held = values.into_iter().map(|x| i64::from(x.clamp(low, high)));
+        Tensor::from_i64s(dtype, shape, held.collect())
+    };
+    made.ok_or_else(|| call.fault(format_args!("it does not give {dtype}")))
+}
+
+/// A multiplier as `significand · 2^(exponent - 31)`, where the significand has 31 bits.
+fn fixed_point(multiplier: f64) -> (i32, i32) {
+    if multiplier == 0.0 || !multiplier.is_finite() {
+        return (0, 0);
+    }
+    let mut exponent = 0;
+    let mut part = multiplier.abs();
+    while part >= 1.0 {
+        part /= 2.0;
+        exponent += 1;
+    }
+    while part < 0.5 {
+        part *= 2.0;
+        exponent -= 1;
+    }
+    let mut significand = (part * f64::from(1u32 << 31)).round() as i64;
+    if significand == 1 << 31 {
+        significand /= 2;
+        exponent += 1;
+    }
+    let significand = significand as i32;
+    (if multiplier < 0.0 { -significand } else { significand }, exponent)
+}
+
+/// The integer next to `x` times a multiplier, where halves go up, or away from zero.
+fn multiply_fixed(x: i32, (significand, exponent): (i32, i32), away: bool) -> i32 {
+    let left = exponent.max(0).unsigned_abs();
+    let right = 31 + (-exponent).max(0).unsigned_abs();
+    if right > 63 || left > 63 {
+        return 0;
+    }
+    let product = (i64::from(x) << left).wrapping_mul(i64::from(significand));
+    let mut half = 1i64 << (right - 1);
+    if away && product < 0 {
+        half -= 1;
+    }
+    (product.wrapping_add(half) >> right) as i32
+}
+
+/// The integer next to `x` times a multiplier, where halves go up. Powers of 2 shift, and the sum
+/// before a shift wraps.
+fn multiply_upward(x: i32, (significand, exponent): (i32, i32)) -> i32 {
+    if significand != 1 << 30 || exponent > 0 {
+        return multiply_fixed(x, (significand, exponent), false);
+    }
+    let by = (1 - exponent).unsigned_abs();
+    if by > 31 { 0 } else { x.wrapping_add(1 << (by - 1)) >> by }
+}

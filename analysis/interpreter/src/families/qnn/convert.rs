@@ -1,0 +1,255 @@
+//! Between reals and quantized integers, and from one scale to another.
+
+use super::*;
+use crate::convert::converted;
+
+/// How a scale turns into another.
+pub(super) struct Scaling {
+    pub(super) input_scales: Vec<f32>,
+    pub(super) input_zeros: Vec<i32>,
+    pub(super) output_scale: f32,
+    pub(super) output_zero: i32,
+    /// The axis that there are several scales or zero points for.
+    pub(super) axis: i64,
+    pub(super) rounding: Rounding,
+    pub(super) compute: Compute,
+}
+
+/// Where halves go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rounding {
+    Upward,
+    /// Away from zero.
+    ToNearest,
+}
+
+/// What `qnn.requantize` computes with.
+#[derive(Clone, Copy)]
+pub(super) enum Compute {
+    Integers,
+    Single,
+    Double,
+}
+
+impl Scaling {
+    /// From the scale and zero point in the arguments from `position` on to another pair.
+    pub(super) fn of(
+        call: &Call<'_>,
+        position: usize,
+        (output_scale, output_zero): (f32, i32),
+        axis: i64,
+    ) -> Result<Scaling, Fault> {
+        Ok(Scaling {
+            input_scales: scales(call, position)?,
+            input_zeros: zeros(call, position + 1)?,
+            axis,
+            ..Scaling::to(output_scale, output_zero)
+        })
+    }
+
+    /// From the integers as they are, as operators do it inside.
+    pub(super) fn to(output_scale: f32, output_zero: i32) -> Scaling {
+        Scaling {
+            input_scales: vec![1.0],
+            input_zeros: vec![0],
+            output_scale,
+            output_zero,
+            axis: -1,
+            rounding: Rounding::Upward,
+            compute: Compute::Integers,
+        }
+    }
+
+    /// Whether nothing changes.
+    pub(super) fn is_identity(&self) -> bool {
+        self.input_scales == [self.output_scale] && self.input_zeros == [self.output_zero]
+    }
+
+    /// The integers in the other scale, not saturated yet.
+    pub(super) fn run(
+        &self,
+        call: &Call<'_>,
+        data: &[i32],
+        shape: &[usize],
+    ) -> Result<Vec<i32>, Fault> {
+        if self.output_scale == 0.0 {
+            return Err(call.fault("the scale of the result is 0"));
+        }
+        let zero = Each::new(call, self.input_zeros.clone(), shape, self.axis)?;
+        // Equal scales are not multiplied by.
+        let equal = self.input_scales == [self.output_scale];
+        let ratio = |&scale: &f32| f64::from(scale) / f64::from(self.output_scale);
+        let ratios: Vec<f64> = self.input_scales.iter().map(ratio).collect();
+        let out_zero = self.output_zero;
+        let out = match self.compute {
+            Compute::Integers => {
+                let fixed = ratios.iter().map(|&ratio| fixed_point(ratio)).collect();
+                let fixed = Each::new(call, fixed, shape, self.axis)?;
+                let single = fixed.values.len() == 1;
+                mapped(data, |place, x| {
+                    let x = x.wrapping_sub(zero.at(place));
+                    let x = match self.rounding {
+                        _ if equal => x,
+                        Rounding::Upward if single => multiply_upward(x, fixed.at(place)),
+                        Rounding::Upward => multiply_fixed(x, fixed.at(place), false),
+                        Rounding::ToNearest => multiply_fixed(x, fixed.at(place), true),
+                    };
+                    x.wrapping_add(out_zero)
+                })
+            }
+            Compute::Single => {
+                let ratios = ratios.iter().map(|&ratio| ratio as f32).collect();
+                let ratios = Each::new(call, ratios, shape, self.axis)?;
+                mapped(data, |place, x| {
+                    let x = x as f32 - zero.at(place) as f32;
+                    let x = if equal { x } else { x * ratios.at(place) } + out_zero as f32;
+                    match self.rounding {
+                        Rounding::Upward => cut(f64::from((x + 0.5).floor())),
+                        // The sum is rounded, too: of 12345679.5 to an even number.
+                        Rounding::ToNearest => cut(f64::from((x.abs() + 0.5).floor().copysign(x))),
+                    }
+                })
+            }
+            Compute::Double => {
+                let ratios = Each::new(call, ratios, shape, self.axis)?;
+                mapped(data, |place, x| {
+                    let x = f64::from(x) - f64::from(zero.at(place));
+                    let x = if equal { x } else { x * ratios.at(place) } + f64::from(out_zero);
+                    cut(match self.rounding {
+                        Rounding::Upward => (x + 0.5).floor(),
+                        Rounding::ToNearest => (x.abs() + 0.5).floor().copysign(x),
+                    })
+                })
+            }
+        };
+        Ok(out)
+    }
+}
+
+/// A whole number as a 32-bit integer; what is none is the least one, as the machine has it.
+fn cut(x: f64) -> i32 {
+    let within = x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX);
+    if within { x as i32 } else { i32::MIN }
+}
+
+/// `qnn.requantize`
+pub(super) fn requantize(call: &mut Call<'_>) -> Outcome {
+    let rounding = match call.str("rounding") {
+        "" | "None" | "UPWARD" => Rounding::Upward,
+        "TONEAREST" => Rounding::ToNearest,
+        other => {
+            return Err(call.fault(format_args!(
+                "the rounding is \"UPWARD\" or \"TONEAREST\", not \"{other}\""
+            )));
+        }
+    };
+    let compute = match call.str("compute_dtype") {
+        "" | "None" | "int64" => Compute::Integers,
+        "float32" => Compute::Single,
+        "float64" => Compute::Double,
+        other => {
+            return Err(call.fault(format_args!(
+                "it computes in \"int64\", \"float32\" or \"float64\", not in \"{other}\""
+            )));
+        }
+    };
+    let dtype = call.result_dtype()?;
+    let output = (single(call, &scales(call, 3)?)?, single(call, &zeros(call, 4)?)?);
+    let scaling = Scaling { rounding, compute, ..Scaling::of(call, 1, output, call.int("axis")?)? };
+    let data = call.tensor(0)?;
+    let out = scaling.run(call, &integers(data), data.shape())?;
+    Ok(narrowed(call, data.shape(), out, dtype)?.into())
+}
+
+/// The integer next to `x / scale`, halves away from zero, plus the zero point, held in the range
+/// of the data type.
+pub(super) fn quantized(x: f32, scale: f32, zero: i32, (low, high): (i32, i32)) -> f32 {
+    ((x / scale).round() + zero as f32).min(high as f32).max(low as f32)
+}
+
+/// `qnn.quantize`
+pub(super) fn quantize(call: &mut Call<'_>) -> Outcome {
+    let dtype = call.attrs().dtype("out_dtype");
+    let axis = call.int("axis")?;
+    let data = call.tensor(0)?;
+    let shape = data.shape();
+    let scale = Each::new(call, scales(call, 1)?, shape, axis)?;
+    let zero = Each::new(call, zeros(call, 2)?, shape, axis)?;
+    let range = range(dtype);
+    let out =
+        mapped(&data.to_f32s(), |place, x| quantized(x, scale.at(place), zero.at(place), range));
+    match f32::tensor(shape, out).and_then(|tensor| converted(tensor, dtype)) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+/// `qnn.dequantize`
+pub(super) fn dequantize(call: &mut Call<'_>) -> Outcome {
+    let dtype = call.result_dtype()?;
+    let axis = call.int("axis")?;
+    let data = call.tensor(0)?;
+    let shape = data.shape();
+    let scale = Each::new(call, scales(call, 1)?, shape, axis)?;
+    let zero = Each::new(call, zeros(call, 2)?, shape, axis)?;
+    let highest = match dtype {
+        DataType::FLOAT16 => half::f16::MAX.to_f32(),
+        _ => f32::INFINITY,
+    };
+    let out = mapped(&integers(data), |place, x| {
+        let x = x.wrapping_sub(zero.at(place)) as f32 * scale.at(place);
+        x.min(highest).max(-highest)
+    });
+    match f32::tensor(shape, out).and_then(|tensor| converted(tensor, dtype)) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(dtype),
+    }
+}
+
+/// What the data type argument of the simulating operators says.
+fn simulated_range(call: &Call<'_>) -> Result<Option<(i32, i32)>, Fault> {
+    Ok(match call.numbers(1)?.first() {
+        Some(1) => Some(range(DataType::INT8)),
+        Some(2) => Some(range(DataType::UINT8)),
+        Some(3) => Some(range(DataType::INT32)),
+        _ => None,
+    })
+}
+
+/// `qnn.simulated_quantize`: the numbers that quantizing gives, as reals. A code says the data
+/// type: 1 is int8, 2 uint8, 3 int32, and others leave the data as they are.
+pub(super) fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
+    let Some(range) = simulated_range(call)? else { return Ok(call.take(0)) };
+    simulated(call, |x, scale, zero| {
+        ((x / scale).round() + zero).min(range.1 as f32).max(range.0 as f32)
+    })
+}
+
+/// `qnn.simulated_dequantize`
+pub(super) fn simulated_dequantize(call: &mut Call<'_>) -> Outcome {
+    if simulated_range(call)?.is_none() {
+        return Ok(call.take(0));
+    }
+    simulated(call, |x, scale, zero| (x - zero) * scale)
+}
+
+fn simulated(call: &Call<'_>, f: impl Fn(f32, f32, f32) -> f32 + Sync) -> Outcome {
+    let data = call.tensor(0)?;
+    let shape = data.shape();
+    let axis = call.axis(call.int("axis")?, shape.len())?;
+    // Fewer values than channels are gone through again and again.
+    let inner: usize = shape[axis + 1..].iter().product();
+    let (scales, zeros) = (scales(call, 2)?, call.tensor(3)?.to_f32s());
+    if scales.is_empty() || zeros.is_empty() {
+        return Err(call.fault("there is no scale or no zero point"));
+    }
+    let size = shape[axis].max(1);
+    let out = mapped(&data.to_f32s(), |place, x| {
+        let channel = place / inner.max(1) % size;
+        f(x, scales[channel % scales.len()], zeros[channel % zeros.len()])
+    });
+    match f32::tensor(shape, out).and_then(|tensor| converted(tensor, data.dtype())) {
+        Some(tensor) => Ok(tensor.into()),
+        None => call.unsupported(data.dtype()),
+    }
+}
