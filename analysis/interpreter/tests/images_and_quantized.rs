@@ -364,3 +364,18 @@ fn accelerators_are_needed() {
     assert!(found.message.contains("NNPACK"));
     assert!(interpreter::missing().all(|operator| !operator.name.starts_with("contrib.ethosu.")));
 }
+
+/// The weight says by its shape that it is in blocks.
+#[test]
+fn blocks_of_a_weight_whose_layout_is_not_written() {
+    let (x, w) = (some(&[1, 4, 5, 5]), some(&[8, 4, 3, 3]));
+    let plain = numbers("nn.conv2d(%x, %y, channels=8, kernel_size=[3, 3])", &[&x, &w]);
+    let blocked = "layout_transform(nn.contrib_conv2d_NCHWc(\
+         layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW4c\"), \
+         layout_transform(%y, src_layout=\"OIHW\", dst_layout=\"OIHW4i4o\"), \
+         channels=8, kernel_size=[3, 3], data_layout=\"NCHW4c\"), \
+         src_layout=\"NCHW4c\", dst_layout=\"NCHW\")";
+    let blocked = numbers(blocked, &[&x, &w]);
+    assert!(plain.iter().zip(&blocked).all(|(a, b)| (a - b).abs() < 1e-4));
+    assert_eq!(plain.len(), blocked.len());
+}

@@ -83,7 +83,16 @@ pub(super) fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &
         "" => plain_data.to_owned(),
         written => written.to_owned(),
     };
-    let weight_layout = call.str("kernel_layout").to_owned();
+    let weight_layout = match (call.str("kernel_layout"), call.tensor(1)?.shape()) {
+        // `nn.contrib_conv2d_NCHWc` takes a weight in blocks, whether its layout says so or not.
+        (written, &[.., inputs, outputs])
+            if written.len() == plain_weight.len()
+                && call.tensor(1)?.rank() == plain_weight.len() + 2 =>
+        {
+            format!("{written}{inputs}i{outputs}o")
+        }
+        (written, _) => written.to_owned(),
+    };
     let out_layout = match call.str("out_layout") {
         "" => data_layout.clone(),
         written => written.to_owned(),
