@@ -11,6 +11,7 @@ use types::{Attrs, Type};
 
 use crate::{
     fault::FaultKind,
+    machine::quick::Quick,
     value::{Callable, Value},
 };
 
@@ -118,6 +119,8 @@ pub(crate) enum Op {
 pub(crate) struct Site {
     /// The operator.
     pub(crate) operator: &'static Operator,
+    /// The operator, if it is one that two numbers go through without a kernel.
+    pub(crate) quick: Option<Quick>,
     /// Its attributes.
     pub(crate) attrs: Attrs,
     /// The type that inference found for the result.

@@ -37,6 +37,7 @@ use types::{AttrValue, Attrs};
 use crate::{
     code::{Bound, Op, Proc, Site, Test},
     fault::FaultKind,
+    machine::quick::Quick,
     value::{Callable, Value},
 };
 use lazy::Lazy;
@@ -645,7 +646,7 @@ impl Compiler<'_, '_> {
                 };
                 let args = self.args(data);
                 let result = self.view.unit_types(self.unit).expr(id).clone();
-                let site = Site { operator, attrs, result };
+                let site = Site { operator, quick: Quick::of(operator.name), attrs, result };
                 self.value(Op::Operator(Arc::new(site)), &args, place)
             }
             Callee::Name(name) if constructor(name) => {

@@ -1,6 +1,7 @@
 //! The machine: runs code over a stack of frames.
 
 mod program;
+pub(crate) mod quick;
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -193,8 +194,12 @@ impl Run<'_, '_, '_> {
                 Op::Operator(site) => {
                     self.step()?;
                     let mut args = self.operands(base, &instr.args);
-                    let value =
-                        self.operator(site.operator, &site.attrs, &mut args, &site.result)?;
+                    let value = match site.quick.and_then(|quick| quick.run(&mut args)) {
+                        Some(value) => value,
+                        None => {
+                            self.operator(site.operator, &site.attrs, &mut args, &site.result)?
+                        }
+                    };
                     drop(args);
                     let bytes = self.bytes(&value);
                     self.put(base, instr.dst, value);

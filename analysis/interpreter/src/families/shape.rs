@@ -1,5 +1,7 @@
 //! Operators that arrange elements anew: reshape, transpose, join, split, repeat.
 
+mod permute;
+
 use super::{broadcast, prelude::*};
 
 pub(super) static KERNELS: &[Kernel] = &[
@@ -78,7 +80,13 @@ pub(super) fn permuted(tensor: &Tensor, order: &[usize]) -> Tensor {
         }
     }
     each_dtype!(tensor, array => {
-        Tensor::from_view::<T>(array.view().permuted_axes(order.to_vec()))
+        let elements = permute::permuted(array.as_slice().unwrap_or_default(), shape, order);
+        let sizes: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        match Array::from_shape_vec(ndarray::IxDyn(&sizes), elements) {
+            Ok(array) => T::wrap(array),
+            // The sizes are those of the array.
+            Err(_) => tensor.clone(),
+        }
     })
 }
 

@@ -1,0 +1,162 @@
+//! Axes in another order: the elements, moved.
+
+use rayon::prelude::*;
+
+use crate::value::Element;
+
+/// The side of the squares in which rows become columns: as many cache lines as stay at hand.
+const TILE: usize = 16;
+/// What is worth a thread, in elements.
+const PART: usize = 1 << 14;
+
+/// An axis of the result: its size, and how far apart its elements are.
+#[derive(Clone, Copy)]
+struct Axis {
+    size: usize,
+    apart: usize,
+}
+
+/// The elements of `source`, of the shape `shape`, with axis `k` of the result axis `order[k]` of
+/// the source. `order` names each axis once.
+pub(super) fn permuted<T: Element>(source: &[T], shape: &[usize], order: &[usize]) -> Vec<T> {
+    let axes = axes(shape, order);
+    if source.is_empty() || axes.is_empty() {
+        return source.to_vec();
+    }
+    let mut result = vec![T::default(); source.len()];
+    // The elements of the result for one step of its first axis, and steps for one thread.
+    let step: usize = axes[1..].iter().map(|axis| axis.size).product();
+    let steps = (PART / step).next_multiple_of(TILE).max(1);
+    let column = axes.iter().position(|axis| axis.apart == 1);
+    let apart = axes[0].apart;
+    result.par_chunks_mut(steps * step).enumerate().for_each(|(part, result)| {
+        let mut axes = axes.clone();
+        axes[0].size = result.len() / step;
+        let source = &source[part * steps * apart..];
+        match column {
+            Some(column) if column + 1 < axes.len() => tiles(source, result, &axes, column),
+            _ => runs(source, result, &axes),
+        }
+    });
+    result
+}
+
+/// The axes of the result, as they lie in the source; those that stay together are one.
+fn axes(shape: &[usize], order: &[usize]) -> Vec<Axis> {
+    let mut strides = vec![1; shape.len()];
+    for k in (1..shape.len()).rev() {
+        strides[k - 1] = strides[k] * shape[k];
+    }
+    let mut axes: Vec<Axis> = Vec::with_capacity(order.len());
+    for &axis in order.iter().filter(|&&axis| shape[axis] != 1) {
+        let (size, apart) = (shape[axis], strides[axis]);
+        match axes.last_mut() {
+            Some(before) if before.apart == size * apart => {
+                *before = Axis { size: before.size * size, apart };
+            }
+            _ => axes.push(Axis { size, apart }),
+        }
+    }
+    axes
+}
+
+/// Where each step over all of `axes` begins, in order.
+fn starts(axes: &[Axis]) -> impl Iterator<Item = usize> {
+    let count: usize = axes.iter().map(|axis| axis.size).product();
+    let mut index = vec![0; axes.len()];
+    let mut start = 0;
+    (0..count).map(move |_| {
+        let here = start;
+        for (at, axis) in index.iter_mut().zip(axes).rev() {
+            *at += 1;
+            start += axis.apart;
+            if *at < axis.size {
+                break;
+            }
+            start -= axis.size * axis.apart;
+            *at = 0;
+        }
+        here
+    })
+}
+
+/// The last axis is the last of the source as well: its elements go over side by side.
+fn runs<T: Element>(source: &[T], result: &mut [T], axes: &[Axis]) {
+    let Some((last, outer)) = axes.split_last() else { return };
+    for (row, start) in result.chunks_mut(last.size).zip(starts(outer)) {
+        row.copy_from_slice(&source[start..start + row.len()]);
+    }
+}
+
+/// Axis `column` of the result is the last of the source: square by square.
+fn tiles<T: Element>(source: &[T], result: &mut [T], axes: &[Axis], column: usize) {
+    let Some((last, outer)) = axes.split_last() else { return };
+    // All axes but these two are counted through, in the source and in the result.
+    let (mut from, mut to) = (Vec::with_capacity(axes.len()), Vec::with_capacity(axes.len()));
+    let mut apart = result.len();
+    let mut between = 1;
+    for (k, axis) in outer.iter().enumerate() {
+        apart /= axis.size;
+        if k == column {
+            between = apart;
+        } else {
+            from.push(*axis);
+            to.push(Axis { size: axis.size, apart });
+        }
+    }
+    let columns = axes[column].size;
+    for (from, to) in starts(&from).zip(starts(&to)) {
+        for left in (0..columns).step_by(TILE) {
+            for top in (0..last.size).step_by(TILE) {
+                let width = TILE.min(last.size - top);
+                for at in left..columns.min(left + TILE) {
+                    let begin = to + at * between + top;
+                    let row = &mut result[begin..begin + width];
+                    let elements = source[from + top * last.apart + at..].iter();
+                    for (to, &element) in row.iter_mut().zip(elements.step_by(last.apart)) {
+                        *to = element;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{ArrayD, IxDyn};
+
+    use super::*;
+
+    fn wanted(source: &[i32], shape: &[usize], order: &[usize]) -> Vec<i32> {
+        let array = ArrayD::from_shape_vec(IxDyn(shape), source.to_vec());
+        let array = array.expect("as many as the shape has");
+        array.permuted_axes(order).iter().copied().collect()
+    }
+
+    #[test]
+    fn as_ndarray_does() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        for round in 0..400 {
+            let rank = rng.usize(0..6);
+            let most = if round % 40 == 0 { 20 } else { 6 };
+            let shape: Vec<usize> = (0..rank).map(|_| rng.usize(0..most)).collect();
+            let mut order: Vec<usize> = (0..rank).collect();
+            rng.shuffle(&mut order);
+            let source: Vec<i32> = (0..shape.iter().product::<usize>() as i32).collect();
+            let found = permuted(&source, &shape, &order);
+            assert_eq!(found, wanted(&source, &shape, &order), "{shape:?} by {order:?}");
+        }
+    }
+
+    #[test]
+    fn large_ones_in_parts() {
+        for shape in [[700, 300, 1], [3, 100, 500], [2000, 3, 17]] {
+            for order in [[1, 0, 2], [2, 1, 0], [0, 2, 1], [2, 0, 1], [1, 2, 0]] {
+                let source: Vec<i32> = (0..shape.iter().product::<usize>() as i32).collect();
+                let found = permuted(&source, &shape, &order);
+                assert!(found == wanted(&source, &shape, &order), "{shape:?} by {order:?}");
+            }
+        }
+    }
+}
