@@ -1,0 +1,125 @@
+//! How long networks and programs take to run, on the wall clock: the interpreter uses every core.
+//!
+//! The networks are those of the conformance corpus, with weights made up at random.
+
+use std::{
+    hint::black_box,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use interpreter::{Machine, Tensor, Value};
+use relay_tests::{client::binary, corpus};
+use semantics::{Database, View, all_defs};
+use syntax::ParseLimits;
+use types::Type;
+
+const NETWORKS: [&str; 4] = ["resnet18", "resnet50", "mobilenet", "bert-base"];
+
+const FOLD: &str = "\
+def @build(%n: int32, %list: List[int32]) -> List[int32] {
+  if (%n == 0) { %list } else { @build(%n - 1, Cons(%n, %list)) }
+}
+def @add(%a: int32, %b: int32) -> int32 { %a + %b }
+def @main(%list: List[int32]) -> int32 { @foldl(@add, 0, %list) }
+def @list() -> List[int32] { @build(1000000, Nil) }
+";
+
+fn main() {
+    let models = corpus::conformance().map(|folder| corpus::relay_files(&folder.join("models")));
+    let models = models.unwrap_or_default();
+    if models.is_empty() {
+        println!("the conformance corpus is not here: no networks");
+    }
+    // Building it takes longer than any of this.
+    binary();
+    println!("\nnetworks: milliseconds until the result is there");
+    println!("{:24} {:>8} {:>8} {:>8}", "", "first", "again", "process");
+    for name in NETWORKS {
+        let file = format!("{name}.relay");
+        if let Some((_, text)) = models.iter().find(|(model, _)| *model == file) {
+            network(name, text);
+        }
+    }
+    println!("\nprograms: milliseconds");
+    println!("{:24} {:>8.0}", "@foldl over 1,000,000", fold().as_secs_f64() * 1e3);
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// Checks, compiles and runs a network; runs it again; runs it by the command line.
+fn network(name: &str, text: &str) {
+    let db = Database::new();
+    let file = db.add_file(text, ParseLimits::default());
+    let args = {
+        let other = Database::new();
+        let file = other.add_file(text, ParseLimits::default());
+        let Some(args) = arguments(&other, file) else { return };
+        args
+    };
+    let start = Instant::now();
+    let Some(def) = all_defs(&db, file).find(|def| def.name(&db) == "@main") else { return };
+    let mut machine = Machine::new(&db);
+    let first = machine.run(def, args.clone(), None);
+    let first = (start.elapsed(), first.map(black_box).is_ok());
+    let mut again: Vec<Duration> = (0..5)
+        .map(|_| {
+            let start = Instant::now();
+            black_box(machine.run(def, args.clone(), None).is_ok());
+            start.elapsed()
+        })
+        .collect();
+    again.sort_unstable();
+    assert!(first.1, "{name} does not run");
+    let process = process(name).map_or(f64::NAN, ms);
+    println!("{name:24} {:>8.0} {:>8.0} {process:>8.0}", ms(first.0), ms(again[2]));
+}
+
+/// From the start of a process to its end, with weights that it draws.
+fn process(name: &str) -> Option<Duration> {
+    let path = corpus::conformance()?.join("models").join(format!("{name}.relay"));
+    let start = Instant::now();
+    let mut command = Command::new(binary());
+    command.arg("run").arg(path).args(["--random", "0"]).stdout(Stdio::null());
+    command.status().ok()?.success().then(|| start.elapsed())
+}
+
+/// Numbers around 0 for every parameter of `@main`.
+fn arguments(db: &Database, file: semantics::SourceFile) -> Option<Vec<Value>> {
+    let def = all_defs(db, file).find(|def| def.name(db) == "@main")?;
+    let view = View::new(db, def)?;
+    let Some(Type::Func(function)) = &view.inference.signature else { return None };
+    let mut rng = fastrand::Rng::with_seed(0);
+    let tensor = |ty: &Type| {
+        let tensor = ty.as_tensor()?;
+        let sizes = tensor.shape.iter().map(|dim| usize::try_from(dim.as_known()?).ok());
+        let shape: Vec<usize> = sizes.collect::<Option<_>>()?;
+        let count = shape.iter().product();
+        let numbers =
+            (0..count).map(|_| if tensor.dtype.is_float() { rng.f64() - 0.5 } else { 1.0 });
+        Tensor::from_f64s(tensor.dtype, &shape, numbers.collect()).map(Value::from)
+    };
+    function.params.iter().map(tensor).collect()
+}
+
+/// A fold over a list of a million numbers, without the making of the list.
+fn fold() -> Duration {
+    let db = Database::new();
+    let file = db.add_file(FOLD, ParseLimits::default());
+    let find = |name: &str| all_defs(&db, file).find(|def| def.name(&db) == name);
+    let (Some(list), Some(main)) = (find("@list"), find("@main")) else { return Duration::ZERO };
+    let mut machine = Machine::new(&db);
+    let mut times: Vec<Duration> = (0..3)
+        .map(|_| {
+            let list = machine.run(list, Vec::new(), None);
+            let list = list.unwrap_or_else(|fault| panic!("{}", fault.message));
+            let start = Instant::now();
+            black_box(machine.run(main, vec![list], None).is_ok());
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[1]
+}
