@@ -135,7 +135,9 @@ impl Weight<'_> {
         weight: &Dim,
     ) -> Result<T, Halt> {
         let (x, w, groups) = (call.name(0), call.name(self.position), self.groups);
-        let one = groups == 1 || self.transposed;
+        // TVM's relation of `nn.conv1d` has no eye for groups.
+        let flat = self.layouts.data_base.rank() == 3 && !self.transposed;
+        let one = groups == 1 || self.transposed || flat;
         let among = if one { String::new() } else { format!(" in {groups} groups") };
         let mut reason = Reason::new(
             "shape-mismatch",
@@ -158,7 +160,11 @@ impl Weight<'_> {
             format!("{data} channels"),
         );
         if let (Some(c), Some(i), false) = (data.as_known(), weight.as_known(), self.transposed) {
-            if i > 0 && c % i == 0 && c / i > 1 && self.layouts.data_base.rank() > 3 {
+            if flat {
+                if groups > 1 {
+                    reason = reason.help(format!("`{}` types no groups in TVM", call.operator()));
+                }
+            } else if i > 0 && c % i == 0 && c / i > 1 {
                 reason = reason.help(format!("with `groups={}` these shapes fit", c / i));
             } else if groups > 1 && c % groups == 0 {
                 reason = reason.help(format!(
