@@ -6,6 +6,9 @@
 //!   on that line;
 //! - `// error: [code] "part of the message"` claims an error whose place begins on that line;
 //!   `warning`, `info` and `hint` likewise. The quoted part may be left out.
+//! - `// gives: V` claims what the definition or bare expression that ends on that line evaluates
+//!   to: `4`, `True`, `(1, 2)`, the elements of a tensor in brackets, `Cons(1, Nil)`; or, behind
+//!   `fails: `, a part of the message with which it fails;
 //! - `//^ error: …` claims it for the line above, where no comment may follow.
 //!
 //! Several errors of one cause are one diagnostic, with the others beside it; each may be claimed
@@ -19,6 +22,7 @@
 
 use std::{fmt::Write, path::Path, sync::Arc};
 
+use interpreter::{Machine, Value};
 use semantics::{Database, Diagnostic, Severity, TypeAt, check_file, types_in};
 
 /// A fenced block of a page.
@@ -81,6 +85,8 @@ pub fn look(text: &str, strict: bool) -> Looked {
 #[derive(Debug)]
 enum Claim<'a> {
     Revealed(&'a str),
+    Gives(&'a str),
+    Fails(&'a str),
     Found { severity: Severity, code: &'a str, part: Option<&'a str> },
 }
 
@@ -94,6 +100,14 @@ fn claims(line: &str) -> Vec<(bool, Claim<'_>)> {
         let piece = piece.trim();
         if let Some(ty) = piece.strip_prefix("revealed: ") {
             found.push((above, Claim::Revealed(ty.trim())));
+            continue;
+        }
+        if let Some(value) = piece.strip_prefix("gives: ") {
+            found.push((above, Claim::Gives(value.trim())));
+            continue;
+        }
+        if let Some(part) = piece.strip_prefix("fails: ") {
+            found.push((above, Claim::Fails(part.trim())));
             continue;
         }
         let Some((severity, rest)) = piece.split_once(": [") else { continue };
@@ -164,6 +178,16 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                         None => complain(number, format!("no type ends here, claimed {wanted}")),
                     }
                 }
+                Claim::Gives(wanted) => match evaluated(&text, strict, number) {
+                    Ok(value) if value == wanted => {}
+                    Ok(value) => complain(number, format!("gives {value}, claimed {wanted}")),
+                    Err(message) => complain(number, format!("fails: {message}")),
+                },
+                Claim::Fails(wanted) => match evaluated(&text, strict, number) {
+                    Ok(value) => complain(number, format!("gives {value}, and should fail")),
+                    Err(message) if message.contains(wanted) => {}
+                    Err(message) => complain(number, format!("fails otherwise: {message}")),
+                },
                 Claim::Found { severity, code, part } => {
                     let hit = looked.diagnostics.iter().enumerate().position(|(i, d)| {
                         !claimed[i]
@@ -213,6 +237,44 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                 ),
             );
         }
+    }
+}
+
+/// What the definition or bare expression that ends on a line gives without arguments.
+fn evaluated(text: &str, strict: bool, line: usize) -> Result<String, String> {
+    let mut db = Database::new();
+    db.set_strict(strict);
+    let file = db.add_file(text, syntax::ParseLimits::default());
+    let lines = syntax::LineIndex::new(text);
+    let mut defs = semantics::all_defs(&db, file);
+    let def = defs.find(|def| lines.line_at(def.range(&db).end()) as usize == line);
+    let def = def.ok_or("nothing ends here that could be evaluated")?;
+    let value = Machine::new(&db).run(def, Vec::new(), None);
+    value.map(|value| written(&value)).map_err(|fault| fault.message)
+}
+
+fn written(value: &Value) -> String {
+    let list = |values: &[Value]| values.iter().map(written).collect::<Vec<_>>().join(", ");
+    match value {
+        Value::Tensor(tensor) => {
+            let is_bool = tensor.dtype().is_bool();
+            let number = |x: &f64| match is_bool {
+                true => if *x == 0.0 { "False" } else { "True" }.to_owned(),
+                false => x.to_string(),
+            };
+            let numbers: Vec<String> = tensor.to_f64s().iter().map(number).collect();
+            match tensor.shape() {
+                [] => numbers.concat(),
+                _ => format!("[{}]", numbers.join(", ")),
+            }
+        }
+        Value::Tuple(_) => match value.as_tuple().unwrap_or_default() {
+            [one] => format!("({},)", written(one)),
+            fields => format!("({})", list(fields)),
+        },
+        Value::Data(data) if data.fields().is_empty() => data.constructor.to_string(),
+        Value::Data(data) => format!("{}({})", data.constructor, list(data.fields())),
+        other => other.describe(),
     }
 }
 
