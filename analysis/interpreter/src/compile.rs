@@ -35,7 +35,7 @@ use syntax::TextRange;
 use types::{AttrValue, Attrs};
 
 use crate::{
-    code::{Bound, Op, Proc, Site, Test},
+    code::{Op, Proc, Site, Test},
     fault::FaultKind,
     value::{Callable, Value},
 };
@@ -593,8 +593,8 @@ impl Compiler<'_, '_> {
         let lazy = self.lazy.is(var);
         let observed = self.observed && self.contexts.len() == 1;
         if observed {
-            let bound = Bound { unit: var.unit, binder: var.binder };
-            self.emit(Op::Bound(Arc::new(bound)), None, &[reg], place);
+            let name = self.view.binding_range(var);
+            self.emit(Op::Bound(name), None, &[reg], place);
         }
         let context = self.context();
         if !lazy {

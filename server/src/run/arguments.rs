@@ -1,13 +1,39 @@
 //! The arguments of a run: from the command line, from files, or drawn.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
 
 use interpreter::{Tensor, Value};
 use semantics::{View, body::UnitKind, scope::Binding};
 use types::{DataType, ElementKind, Type};
 
 use super::{npy, params};
-use crate::cli::RunArgs;
+/// Where the arguments of a run come from.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Inputs {
+    /// Names with values: numbers, lists of numbers as JSON, `.npy` files.
+    pub(crate) given: Vec<(String, String)>,
+    /// Archives of arrays: by name, or `i0`, `i1`, … by position.
+    pub(crate) archives: Vec<PathBuf>,
+    /// Files of parameters as TVM saves them.
+    pub(crate) params: Vec<PathBuf>,
+    /// What is not given is drawn from this seed.
+    pub(crate) seed: Option<u64>,
+    /// What relative paths of `.npy` files are relative to.
+    pub(crate) folder: PathBuf,
+}
+
+/// The arguments of a run.
+pub(crate) struct Arguments {
+    /// One for each parameter.
+    pub(crate) values: Vec<Value>,
+    /// Names of the parameters.
+    pub(crate) names: Vec<String>,
+    /// Those whose arguments are drawn.
+    pub(crate) drawn: Vec<String>,
+}
 
 /// A parameter of the function.
 struct Param {
@@ -19,19 +45,16 @@ struct Param {
 ///
 /// # Errors
 /// A message: something is missing, or does not fit.
-pub(super) fn gather(view: &View<'_>, args: &RunArgs) -> Result<Vec<Value>, String> {
+pub(crate) fn gather(view: &View<'_>, inputs: &Inputs) -> Result<Arguments, String> {
     let params = parameters(view);
     let mut given: HashMap<String, Value> = HashMap::new();
-    for path in &args.params {
+    for path in &inputs.params {
         given.extend(params::read(path)?.into_iter().map(|(name, t)| (name, t.into())));
     }
-    for path in &args.archives {
+    for path in &inputs.archives {
         given.extend(npy::read_npz(path)?.into_iter().map(|(name, t)| (name, t.into())));
     }
-    for text in &args.inputs {
-        let Some((name, value)) = text.split_once('=') else {
-            return Err(format!("`--input {text}` is not of the form `NAME=VALUE`"));
-        };
+    for (name, value) in &inputs.given {
         let name = name.trim().trim_start_matches('%').to_owned();
         let Some((position, param)) = position(&params, &name) else {
             let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
@@ -41,12 +64,13 @@ pub(super) fn gather(view: &View<'_>, args: &RunArgs) -> Result<Vec<Value>, Stri
             ));
         };
         given.remove(&format!("i{position}"));
-        given.insert(param.name.clone(), read_value(value.trim(), &param.ty)?);
+        given.insert(param.name.clone(), read_value(value.trim(), &param.ty, &inputs.folder)?);
     }
-    let mut draw = args.random.map(Draw);
+    let mut draw = inputs.seed.map(Draw);
     // Positions count the tensors: a parameter that is a tuple takes as many as it has.
     let mut next = 0;
     let mut values = Vec::with_capacity(params.len());
+    let mut drawn = Vec::new();
     for param in &params {
         let fits = |value: &Value| fit(value.clone(), &param.ty, &param.name);
         let leaves = leaves_of(&param.ty);
@@ -57,12 +81,15 @@ pub(super) fn gather(view: &View<'_>, args: &RunArgs) -> Result<Vec<Value>, Stri
                     (next..next + leaves).map(|k| given.get(&format!("i{k}")).cloned()).collect();
                 match (numbered.filter(|_| leaves > 0), &mut draw) {
                     (Some(tensors), _) => fits(&build(&param.ty, &mut tensors.into_iter()))?,
-                    (None, Some(draw)) => draw.value(&param.ty).ok_or_else(|| {
-                        format!(
-                            "no value of the type {} can be drawn for `%{}`: give it with `--input`",
-                            param.ty, param.name
-                        )
-                    })?,
+                    (None, Some(draw)) => {
+                        drawn.push(param.name.clone());
+                        draw.value(&param.ty).ok_or_else(|| {
+                            format!(
+                                "no value of the type {} can be drawn for `%{}`: give it one",
+                                param.ty, param.name
+                            )
+                        })?
+                    }
                     (None, None) => {
                         return Err(format!(
                             "the parameter `%{}` of type {} has no value: give one with `--input \
@@ -76,7 +103,8 @@ pub(super) fn gather(view: &View<'_>, args: &RunArgs) -> Result<Vec<Value>, Stri
         next += leaves;
         values.push(value);
     }
-    Ok(values)
+    let names = params.into_iter().map(|param| param.name).collect();
+    Ok(Arguments { values, names, drawn })
 }
 
 /// The parameters of a function, or the `free_var`s of a bare expression.
@@ -147,9 +175,9 @@ fn fit(value: Value, ty: &Type, name: &str) -> Result<Value, String> {
 }
 
 /// A value on the command line: a file, a number, or numbers in brackets.
-fn read_value(text: &str, ty: &Type) -> Result<Value, String> {
+fn read_value(text: &str, ty: &Type, folder: &Path) -> Result<Value, String> {
     if text.ends_with(".npy") {
-        return npy::read_npy(text.as_ref()).map(Value::from);
+        return npy::read_npy(&folder.join(text)).map(Value::from);
     }
     let wanted = ty.as_tensor();
     let json = match text {
