@@ -465,12 +465,13 @@ def @main(%x: Tensor[(3), float32]) { @take(%x, 1) }
 
 #[test]
 fn ends_of_a_recursion() {
-    let text = "def @down(%n: int32) -> int32 { @down(%n + 1) + 1 }\ndef @main() -> int32 { @down(0) }";
+    let text =
+        "def @down(%n: int32) -> int32 { @down(%n + 1) + 1 }\ndef @main() -> int32 { @down(0) }";
     let folder = Folder::new("run-deep", &[("a.relay", text.as_bytes())]);
     let run = folder.run(&["run", "a.relay", "--depth", "1000"]);
     assert_eq!(run.code, Some(1));
     assert!(run.err.contains("error[run-depth]"), "{}", run.err);
-    assert!(run.err.contains("called in @down at a.relay:1:33, 31 times"), "{}", run.err);
+    assert!(run.err.contains("called in @down at a.relay:1:33, 32 times"), "{}", run.err);
     assert!(run.err.contains("more calls …"), "{}", run.err);
     for code in ["run-depth", "run-no-kernel", "run-not-finite"] {
         assert_eq!(folder.run(&["explain", code]).code, Some(0), "{code}");

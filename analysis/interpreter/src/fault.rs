@@ -79,7 +79,13 @@ impl FaultKind {
 impl Fault {
     /// A failure whose place is not known yet; the machine adds it.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
-        Fault { kind, message: message.into(), trace: Vec::new(), omitted: 0, arguments: Vec::new() }
+        Fault {
+            kind,
+            message: message.into(),
+            trace: Vec::new(),
+            omitted: 0,
+            arguments: Vec::new(),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 use crate::fault::{Fault, FaultKind};
 
 /// Limits of an evaluation; what is `None` is not limited.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
     /// Calls of functions and operators.
     pub fuel: Option<u64>,

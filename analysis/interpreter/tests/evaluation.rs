@@ -239,8 +239,11 @@ fn observers_see_what_variables_are_bound_to() {
     let mut seen = Seen(Vec::new(), Vec::new());
     let value = Machine::new(&db).run(def, Vec::new(), Some(&mut seen)).expect("a value");
     assert_eq!(value.as_tensor().map(|tensor| tensor.to_f64s()), Some(vec![4.0]));
-    let named: Vec<(&str, f64)> =
-        seen.0.iter().map(|(range, x)| (&text[std::ops::Range::<usize>::from(*range)], *x)).collect();
+    let named: Vec<(&str, f64)> = seen
+        .0
+        .iter()
+        .map(|(range, x)| (&text[std::ops::Range::<usize>::from(*range)], *x))
+        .collect();
     assert_eq!(named, [("%a", 1.0), ("%c", 1.0), ("%b", 2.0)]);
     assert_eq!(seen.1, ["@main add(int32, int32)", "@main multiply(int32, int32)"]);
 }

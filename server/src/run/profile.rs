@@ -149,7 +149,8 @@ impl Profile {
         }
         let mut out = columns(&cells, 4);
         if rows.len() > SHOWN {
-            out += &format!("… and {} more\n", words::counted((rows.len() - SHOWN) as u64, "place"));
+            out +=
+                &format!("… and {} more\n", words::counted((rows.len() - SHOWN) as u64, "place"));
         }
         let head = ["operator", "calls", "time", "", "MACs", "bytes"];
         let mut cells = vec![head.map(str::to_owned).to_vec()];
@@ -170,7 +171,7 @@ impl Profile {
             milliseconds(total.time),
             milliseconds(took),
             words::counted(total.calls, "call"),
-            if total.macs() .is_empty() { "0".to_owned() } else { total.macs() },
+            if total.macs().is_empty() { "0".to_owned() } else { total.macs() },
             words::bytes(total.bytes),
         )
     }

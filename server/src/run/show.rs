@@ -187,7 +187,8 @@ fn elements(tensor: &Tensor, numbers: &[f64], shown: &[usize]) -> Vec<String> {
     };
     match dtype.kind {
         ElementKind::Float | ElementKind::BFloat => {
-            let numbers: Vec<f64> = shown.iter().filter_map(|&at| numbers.get(at)).copied().collect();
+            let numbers: Vec<f64> =
+                shown.iter().filter_map(|&at| numbers.get(at)).copied().collect();
             floats(&numbers, dtype)
         }
         _ if dtype.is_bool() => {
@@ -322,17 +323,28 @@ fn trimmed(text: &str) -> &str {
 
 /// A value for machines: tensors with shape, type and elements; what is not finite as text.
 pub(crate) fn json(value: &Value) -> Json {
-    json_at(value, 0)
+    json_at(value, 0, usize::MAX)
 }
 
-fn json_at(value: &Value, depth: usize) -> Json {
+/// The same, where tensors of more than `most` elements are summed up.
+pub(crate) fn json_within(value: &Value, most: usize) -> Json {
+    json_at(value, 0, most)
+}
+
+fn json_at(value: &Value, depth: usize, most: usize) -> Json {
     if depth > DEPTH {
         return Json::Null;
     }
     let all = |fields: &[Value]| -> Vec<Json> {
-        fields.iter().map(|field| json_at(field, depth + 1)).collect()
+        fields.iter().take(most).map(|field| json_at(field, depth + 1, most)).collect()
     };
     match value {
+        Value::Tensor(tensor) if tensor.len() > most => json!({
+            "type": tensor.ty().to_string(),
+            "shape": tensor.shape(),
+            "dtype": tensor.dtype().to_string(),
+            "summary": Summary::of(tensor),
+        }),
         Value::Tensor(tensor) => {
             let data: Vec<Json> = match tensor.dtype().kind {
                 ElementKind::Float | ElementKind::BFloat => {
@@ -362,7 +374,7 @@ fn json_at(value: &Value, depth: usize) -> Json {
             json!({ "constructor": data.constructor.as_str(), "fields": all(data.fields()) })
         }
         Value::Closure(_) => json!({ "function": true }),
-        Value::Ref(cell) => json!({ "ref": json_at(&cell.get(), depth + 1) }),
+        Value::Ref(cell) => json!({ "ref": json_at(&cell.get(), depth + 1, most) }),
         Value::Empty => Json::Null,
     }
 }
