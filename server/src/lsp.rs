@@ -65,8 +65,10 @@ pub(crate) fn serve() -> Result<i32, Failure> {
         let server = Server::new(input, pen, socket).concurrency_level(CONCURRENCY).serve(gate);
         tokio::pin!(server);
         let farewell = tokio::select! {
-            () = &mut server => gate::Farewell::Gone,
+            // A client may say `exit` and close the pipe at once.
+            biased;
             farewell = exited => farewell,
+            () = &mut server => gate::Farewell::Gone,
         };
         // Nothing more is read; what has been answered still goes out.
         forward.abort();

@@ -24,7 +24,6 @@ const WITHOUT_BLOCK: &[&str] = &[
     // What no text can do wrong by itself.
     "run-cancelled",
     "run-input",
-    "run-missing",
     "run-no-kernel",
     "run-not-finite",
     "run-untyped",

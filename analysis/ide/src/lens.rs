@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use semantics::{Db, Def, DefKind, Module, SourceFile, View, body::Name, modules, type_def};
 use syntax::{TextRange, TextSize};
 
-use crate::{live::is_runnable, shapes, words};
+use crate::{live::is_runnable, place::trimmed, shapes, words};
 
 /// How many sizes that are not known a lens explains.
 const MOST_UNKNOWNS: usize = 3;
@@ -70,15 +70,19 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
         let costs = shapes::totals(db, &defs);
         for (def, cost) in defs.into_iter().zip(costs) {
             let kind = def.kind(db);
-            let view = View::new(db, def).filter(|_| kind != DefKind::Type);
-            let range = match &view {
-                Some(view) if kind == DefKind::Expr => view.first_token().unwrap_or_default(),
-                _ => def.name_range(db) + def.start(db),
-            };
+            let range = match kind {
+                // An expression has no name: its first word stands for it.
+                DefKind::Expr => {
+                    let first = def.node(db).token_at(trimmed(def.node(db)).start());
+                    first.map(|token| token.range()).unwrap_or_default()
+                }
+                _ => def.name_range(db),
+            } + def.start(db);
             if range.is_empty() {
                 continue;
             }
-            if view.is_some_and(|view| is_runnable(&view)) {
+            let runs = kind != DefKind::Type && View::new(db, def).is_some_and(|v| is_runnable(&v));
+            if runs {
                 found.push(Lens { range, kind: LensKind::Run(def.name(db).to_string()) });
             }
             if kind == DefKind::Expr {

@@ -81,6 +81,17 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     assert.doesNotMatch(mended, /shape-mismatch/);
     await shot("mended");
 
+    // Runs it by the lens above it: the result stands in the output, values behind the names.
+    await page.keyboard.press("Escape");
+    await page.locator(".codelens-decoration a", { hasText: "▶ Run" }).first().click();
+    const output = page.locator(".output-view-content, .panel .monaco-editor").filter({ hasText: "drawn from seed 0" }).first();
+    await output.waitFor({ timeout: PATIENCE });
+    await line("let %keys").locator("span", { hasText: "min" }).first().waitFor({ timeout: PATIENCE });
+    say("ran", JSON.stringify((await line("let %keys").innerText()).replace(/\u00a0/g, " ")));
+    await shot("run");
+    await line("let %weights").click();
+    await page.keyboard.press("Control+J");
+
     // And back: undo brings the squiggle back.
     await page.keyboard.press("Escape");
     await line("let %weights").click();
