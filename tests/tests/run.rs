@@ -347,8 +347,10 @@ fn values_stay_until_they_are_stale() {
     client.expect("workspace/inlayHint/refresh");
     let shown = values(&mut client);
     let wanted = [
+        (1, "(1, 2) min -1 mean 0 max 1"),
         (2, "(1, 2) min 0 mean 0.5 max 1"),
         (3, "(1, 2) all 0, 1 Inf"),
+        (6, "1"),
         (7, "2"),
         (10, "(1, 2) min -1 mean 0 max 1"),
         (11, "(1, 2) all 0, 1 Inf"),
@@ -365,20 +367,20 @@ fn values_stay_until_they_are_stale() {
     // An edit elsewhere moves them.
     client.edit(URI, 2, (15, 0), (15, 0), "// nothing\n");
     client.edit(URI, 3, (1, 0), (1, 0), "\n\n");
-    assert_eq!(lines(&values(&mut client)), [4, 5, 9, 12, 13, 14]);
+    assert_eq!(lines(&values(&mut client)), [3, 4, 5, 8, 9, 12, 13, 14]);
     assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 5)]);
     // An edit of a function that `@main` calls takes the values of both.
     client.edit(URI, 4, (9, 16), (9, 17), "2");
-    assert_eq!(lines(&values(&mut client)), [4, 5]);
+    assert_eq!(lines(&values(&mut client)), [3, 4, 5]);
     let text = hover(&mut client, 14, 11);
     assert!(!text.contains("in the last run"), "{text}");
     // Taking it back brings them back; an edit of `@main` takes its own only.
     client.edit(URI, 5, (9, 16), (9, 17), "1");
-    assert_eq!(lines(&values(&mut client)), [4, 5, 9, 12, 13, 14]);
+    assert_eq!(lines(&values(&mut client)), [3, 4, 5, 8, 9, 12, 13, 14]);
     client.edit(URI, 6, (15, 0), (15, 0), " ");
-    assert_eq!(lines(&values(&mut client)), [4, 5, 9]);
+    assert_eq!(lines(&values(&mut client)), [3, 4, 5, 8, 9]);
     client.edit(URI, 7, (4, 0), (4, 0), " ");
-    assert_eq!(lines(&values(&mut client)), [9]);
+    assert_eq!(lines(&values(&mut client)), [8, 9]);
     assert_eq!(marks(&mut client), []);
     // A new run, and a setting.
     run(&mut client, json!({ "uri": URI, "function": "@other" }));
@@ -411,5 +413,5 @@ fn a_failure_keeps_the_values_before_it() {
     let shown = result["text"].as_str().unwrap_or_default();
     assert!(shown.contains("called in @main at a.relay:14:8"), "{shown}");
     assert_eq!(marks(&mut client), [("run-operator-failed".to_owned(), 8)]);
-    assert_eq!(lines(&values(&mut client)), [2, 3, 7, 10, 11, 12]);
+    assert_eq!(lines(&values(&mut client)), [1, 2, 3, 6, 7, 10, 11, 12]);
 }

@@ -184,7 +184,14 @@ impl Compiler<'_, '_> {
             let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
             let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
             for &binder in params.iter().chain(&free) {
-                self.param(Binding { unit: number as u32, binder });
+                let param = Binding { unit: number as u32, binder };
+                self.param(param);
+                if self.observed
+                    && let Some(&reg) = self.context().vars.get(&param)
+                {
+                    let name = self.view.binding_range(param);
+                    self.emit(Op::Bound(name), None, &[reg], name);
+                }
             }
         }
         let mut value = Operand::Missing(

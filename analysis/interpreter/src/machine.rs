@@ -31,7 +31,7 @@ const TRACE: usize = 32;
 
 /// Is told what happens while a definition runs.
 pub trait Observer {
-    /// The variable whose name stands at `place` has a value. Those of function expressions are not
+    /// The variable whose name stands at `place` has a value; parameters have, too. Those of function expressions are not
     /// told of, nor those of definitions in other files than that of the definition that is run.
     fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
         let _ = (place, value);

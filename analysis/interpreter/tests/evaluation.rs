@@ -231,8 +231,8 @@ fn observers_see_what_variables_are_bound_to() {
         }
     }
     let text = "
-        def @main() { let %a = 1; let %b = %a + @one(); %b * 2 }
-        def @one() { let %c = 1; %c }";
+        def @main() { let %a = 1; let %b = %a + @same(%a); %b * 2 }
+        def @same(%p: int32) { let %c = %p; %c }";
     let db = Database::new();
     let file = db.add_file(text, syntax::ParseLimits::default());
     let def = semantics::all_defs(&db, file).next().expect("@main");
@@ -244,7 +244,7 @@ fn observers_see_what_variables_are_bound_to() {
         .iter()
         .map(|(range, x)| (&text[std::ops::Range::<usize>::from(*range)], *x))
         .collect();
-    assert_eq!(named, [("%a", 1.0), ("%c", 1.0), ("%b", 2.0)]);
+    assert_eq!(named, [("%a", 1.0), ("%p", 1.0), ("%c", 1.0), ("%b", 2.0)]);
     assert_eq!(seen.1, ["@main add(int32, int32)", "@main multiply(int32, int32)"]);
 }
 

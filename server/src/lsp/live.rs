@@ -68,7 +68,7 @@ impl<'r> Watcher<'r> {
     }
 
     /// The variable whose name stands at `range` has a value.
-    pub(super) fn see(&mut self, range: TextRange, value: &Value) {
+    fn see(&mut self, range: TextRange, value: &Value) {
         let times = match self.seen.get_mut(&range) {
             Some(seen) => {
                 seen.times += 1;

@@ -342,9 +342,6 @@ fn run(
         _ => None,
     };
     let mut watcher = Watcher::new(file, &document.text, reports);
-    for (place, value) in arguments.places.iter().zip(&arguments.values) {
-        watcher.see(*place, value);
-    }
     let drawn: Vec<String> = arguments.drawn.iter().map(|name| format!("%{name}")).collect();
     let seed = chosen.seed.unwrap_or_default();
     let mut machine =

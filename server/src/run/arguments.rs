@@ -8,7 +8,6 @@ use std::{
 use interpreter::{Element, Tensor, Value};
 use rayon::prelude::*;
 use semantics::{View, body::UnitKind, scope::Binding};
-use syntax::TextRange;
 use types::{DataType, ElementKind, Type};
 
 use super::{npy, params};
@@ -31,8 +30,6 @@ pub(crate) struct Inputs {
 pub(crate) struct Arguments {
     /// One for each parameter.
     pub(crate) values: Vec<Value>,
-    /// Where the names of the parameters stand.
-    pub(crate) places: Vec<TextRange>,
     /// Those whose arguments are drawn.
     pub(crate) drawn: Vec<String>,
 }
@@ -40,7 +37,6 @@ pub(crate) struct Arguments {
 /// A parameter of the function.
 struct Param {
     name: String,
-    place: TextRange,
     ty: Type,
 }
 
@@ -106,8 +102,7 @@ pub(crate) fn gather(view: &View<'_>, inputs: &Inputs) -> Result<Arguments, Stri
         next += leaves;
         values.push(value);
     }
-    let places = params.iter().map(|param| param.place).collect();
-    Ok(Arguments { values, places, drawn })
+    Ok(Arguments { values, drawn })
 }
 
 /// The parameters of a function, or the `free_var`s of a bare expression.
@@ -119,8 +114,7 @@ fn parameters(view: &View<'_>) -> Vec<Param> {
         for &binder in header.iter().chain(&free) {
             let name = unit.binder(binder).name.trim_start_matches('%').to_owned();
             let binding = Binding { unit: number as u32, binder };
-            let (place, ty) = (view.binding_range(binding), view.binding_type(binding).clone());
-            params.push(Param { name, place, ty });
+            params.push(Param { name, ty: view.binding_type(binding).clone() });
         }
     }
     params

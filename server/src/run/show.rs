@@ -158,6 +158,7 @@ fn rows(
                 let word = at.and_then(|at| texts.get(&(offset + at * stride)));
                 let width = word.map_or(3, |word| word.chars().count());
                 if line + 1 + width > LINE - 1 - depth.min(LINE / 2) {
+                    out.truncate(out.trim_end_matches(' ').len());
                     out.push('\n');
                     out.push_str(&" ".repeat(depth + 1));
                 } else {
@@ -247,8 +248,13 @@ fn floats(numbers: &[f64], dtype: DataType) -> Vec<String> {
     let odd_width = numbers.iter().filter_map(|&x| odd(x)).map(str::len).max().unwrap_or(0);
     let left = left.max(odd_width.saturating_sub(behind + 1));
     let text = |(part, &x): (&Option<(String, String, String)>, &f64)| match part {
-        // Zeros stand behind only where an exponent follows.
-        Some((whole, part, tail)) if exponents => format!("{whole:>left$}.{part:0<right$}{tail}"),
+        // Where an exponent follows, all have as many digits.
+        Some((whole, part, tail)) if exponents => {
+            let exact = format!("{x:.right$e}");
+            let digits = exact.split('e').next().unwrap_or_default();
+            let (whole, part) = digits.split_once('.').unwrap_or((whole, part));
+            format!("{whole:>left$}.{part}{tail}")
+        }
         Some((whole, part, _)) => format!("{whole:>left$}.{part:<right$}"),
         None => format!("{:>width$}", odd(x).unwrap_or("nan"), width = left + behind + 1),
     };
