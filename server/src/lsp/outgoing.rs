@@ -118,7 +118,7 @@ async fn progress(client: Client, about: Progress) {
     let mut message = None;
     let over = tokio::time::sleep(delay);
     tokio::pin!(over);
-    loop {
+    while !delay.is_zero() {
         tokio::select! {
             () = &mut over => break,
             more = messages.recv() => match more {

@@ -349,6 +349,8 @@ fn run(
     let ran = Instant::now();
     let result = machine.run(def, arguments.values, Some(&mut watcher));
     let (took, whole) = (ran.elapsed(), begin.elapsed());
+    // A handle of its own: queries on the other one have ended with a run that was stopped.
+    let db = &db.clone();
     let lines = &document.lines;
     let file_name = wanted.uri.path().rsplit('/').next().unwrap_or_default().to_owned();
     let mut shown = json!({
