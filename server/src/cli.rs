@@ -123,7 +123,8 @@ struct RunArgs {
     /// The function [default: `@main`, or the only one, or the bare expression]
     #[arg(long, value_name = "@NAME")]
     function: Option<String>,
-    /// An argument: a number, a list of numbers as JSON, or a `.npy` file
+    /// An argument: a number, a list of numbers as JSON, or a `.npy` file. A `.npz` or `.params`
+    /// file needs no name
     #[arg(long = "input", value_name = "NAME=VALUE")]
     inputs: Vec<String>,
     /// Arguments from an archive of arrays: by name, or `i0`, `i1`, … by position
@@ -150,6 +151,12 @@ struct RunArgs {
     /// The most time, in seconds
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
+    /// The most calls that wait for one another
+    #[arg(long, value_name = "CALLS")]
+    depth: Option<usize>,
+    /// Tell time, multiply-accumulates and bytes of each binding, on standard error
+    #[arg(long)]
+    profile: bool,
     #[command(flatten)]
     reading: Reading,
 }

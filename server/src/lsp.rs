@@ -13,9 +13,11 @@ mod documents;
 mod framing;
 mod gate;
 mod handlers;
+mod live;
 mod outgoing;
 mod owner;
 mod request;
+mod runs;
 mod session;
 mod wire;
 mod workers;
@@ -48,11 +50,13 @@ pub(crate) fn serve() -> Result<i32, Failure> {
         let for_outgoing = wire.clone();
         let (service, socket) = LspService::build(|client| {
             let outgoing = outgoing::start(client, for_outgoing);
-            owner::start(inbox, mailbox.clone(), outgoing);
-            backend::Backend::new(mailbox.clone())
+            let runs = runs::Runs::default();
+            owner::start(inbox, mailbox.clone(), outgoing, runs.clone());
+            backend::Backend::new(mailbox.clone(), runs)
         })
         .custom_method("relay/shapes", backend::Backend::shapes)
         .custom_method("relay/whyShape", backend::Backend::why_shape)
+        .custom_method("window/workDoneProgress/cancel", backend::Backend::cancel_progress)
         .finish();
         let (gate, exited) = gate::Gate::new(service);
         let (pipe, input) = tokio::io::duplex(1 << 20);
@@ -61,8 +65,10 @@ pub(crate) fn serve() -> Result<i32, Failure> {
         let server = Server::new(input, pen, socket).concurrency_level(CONCURRENCY).serve(gate);
         tokio::pin!(server);
         let farewell = tokio::select! {
-            () = &mut server => gate::Farewell::Gone,
+            // A client may say `exit` and close the pipe at once.
+            biased;
             farewell = exited => farewell,
+            () = &mut server => gate::Farewell::Gone,
         };
         // Nothing more is read; what has been answered still goes out.
         forward.abort();

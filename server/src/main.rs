@@ -8,6 +8,7 @@ mod cli;
 mod input;
 mod lsp;
 mod report;
+mod run;
 
 use std::process::ExitCode;
 

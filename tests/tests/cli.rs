@@ -317,3 +317,163 @@ fn ways_into_the_server() {
         assert_eq!(session.code, Some(1), "exit without shutdown");
     }
 }
+
+const DENSE: &str = "\
+def @main(%x: Tensor[(1, 2), float32], %w: Tensor[(2, 2), float32], %n: int32) {
+  %0 = nn.dense(%x, %w, units=2);
+  %1 = nn.relu(%0);
+  (%1, %n)
+}
+";
+
+/// A file of one array, as `numpy.save` writes it.
+fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((header.len() as u16).to_le_bytes());
+    file.extend(header.as_bytes());
+    file.extend(data);
+    file
+}
+
+fn floats(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// A file of parameters, as TVM's `save_param_dict` writes it.
+fn params(name: &str, shape: &[u64], numbers: &[f32]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for number in [0xF7E5_8D4F_0504_9CB7u64, 0, 1, name.len() as u64] {
+        file.extend(number.to_le_bytes());
+    }
+    file.extend(name.as_bytes());
+    for number in [1u64, 0xDD5E_40F0_96B4_A13F, 0] {
+        file.extend(number.to_le_bytes());
+    }
+    // The device, the rank, and the data type.
+    file.extend([1u32, 0, shape.len() as u32].iter().flat_map(|number| number.to_le_bytes()));
+    file.extend([2u8, 32, 1, 0]);
+    shape.iter().for_each(|size| file.extend(size.to_le_bytes()));
+    file.extend((4 * numbers.len() as u64).to_le_bytes());
+    file.extend(floats(numbers));
+    file
+}
+
+#[test]
+fn a_run_takes_its_arguments_from_everywhere() {
+    let folder = Folder::new(
+        "run",
+        &[
+            ("a.relay", DENSE.as_bytes()),
+            ("x.npy", &npy("<f4", "(1, 2)", &floats(&[1.0, -2.0]))),
+            ("w.params", &params("w", &[2, 2], &[1.0, 0.0, 0.5, 2.0])),
+        ],
+    );
+    let given = ["run", "a.relay", "--input", "x=x.npy", "--params", "w.params", "--input", "n=7"];
+    let shown = folder.run(&given);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert_eq!(
+        shown.out,
+        "(Tensor[(1, 2), float32]  min 0.000000 mean 0.500000 max 1.000000\n[[1. 0.]], 7 (int32))\n"
+    );
+    // By position, without a name for the file, and for machines.
+    let json = ["run", "a.relay", "--input", "i0=[[1, -2]]", "--input", "w.params"];
+    let json = folder.run(&[&json[..], &["--random", "3", "--format", "json"]].concat());
+    let value = &json.lines()[0];
+    assert_eq!(value["tuple"][0]["data"], json!([1.0, 0.0]));
+    assert_eq!(value["tuple"][0]["type"], "Tensor[(1, 2), float32]");
+    // The same seed draws the same.
+    let drawn = |seed: &str| folder.run(&["run", "a.relay", "--random", seed]).out;
+    assert_eq!(drawn("1"), drawn("1"));
+    assert_ne!(drawn("1"), drawn("2"));
+    // What one run saves another reads.
+    let save = folder.run(&[&given[..], &["--output", "out.npz"]].concat());
+    assert_eq!((save.code, save.out.as_str()), (Some(0), ""));
+    std::fs::write(
+        folder.0.join("b.relay"),
+        "def @main(%o0: Tensor[(1, 2), float32], %o1: int32) { (%o0, %o1) }",
+    )
+    .expect("a file");
+    let again = folder.run(&["run", "b.relay", "--inputs", "out.npz"]);
+    assert_eq!(again.out, shown.out, "{}", again.err);
+}
+
+#[test]
+fn a_run_says_what_its_arguments_lack() {
+    let folder = Folder::new(
+        "run-lacks",
+        &[
+            ("a.relay", DENSE.as_bytes()),
+            ("x.npy", &npy("<f4", "(2,)", &floats(&[1.0, -2.0]))),
+            ("w.params", b"nothing"),
+        ],
+    );
+    let said = |args: &[&str], wanted: &str| {
+        let run = folder.run(&[&["run", "a.relay"], args].concat());
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args:?}");
+        assert!(run.err.contains(wanted), "{args:?}: {}", run.err);
+    };
+    said(&[], "the parameter `%x` of type Tensor[(1, 2), float32] has no value");
+    said(&["--input", "x=x.npy"], "the array given is Tensor[(2), float32]");
+    said(&["--input", "y=1"], "there is no parameter `y`; the parameters are: x, w, n");
+    said(&["--params", "w.params"], "holds no parameters of TVM");
+    said(&["--input", "x"], "is not of the form `NAME=VALUE`");
+    said(&["--function", "@f"], "there is no function `@f`");
+}
+
+#[test]
+fn a_profile_of_a_run() {
+    let folder = Folder::new("run-profile", &[("a.relay", DENSE.as_bytes())]);
+    let run = folder.run(&["run", "a.relay", "--random", "0", "--profile"]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let line = run.err.lines().find(|line| line.starts_with("%0")).expect("a line of %0");
+    let cells: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(cells[..5], ["%0", "nn.dense", "a.relay:2:8", "@main", "1"], "{line}");
+    // Time in milliseconds and as a share, then multiply-accumulates and bytes.
+    assert_eq!((cells[6], cells[8]), ("ms", "%"), "{line}");
+    assert_eq!(cells[9..], ["4", "8", "bytes"], "{line}");
+    assert!(run.err.contains("total: ") && run.err.contains("in 2 calls, 4 MACs"), "{}", run.err);
+    let json = folder.run(&["run", "a.relay", "--random", "0", "--profile", "--format", "json"]);
+    let profile = &json.lines()[0]["profile"];
+    assert_eq!(profile["total"]["calls"], 2);
+    let of = |binding: &str| {
+        let bindings = profile["bindings"].as_array().expect("bindings");
+        bindings.iter().find(|row| row["binding"] == binding).expect("a binding").clone()
+    };
+    assert_eq!((&of("%0")["macs"], &of("%1")["operator"]), (&json!(4), &json!("nn.relu")));
+}
+
+#[test]
+fn a_failure_of_a_run_shows_the_way_to_it() {
+    let text = "\
+def @take(%x: Tensor[(3), float32], %i: int32) {
+  %0 = %i / 0;
+  take(%x, %0)
+}
+def @main(%x: Tensor[(3), float32]) { @take(%x, 1) }
+";
+    let folder = Folder::new("run-fails", &[("a.relay", text.as_bytes())]);
+    let run = folder.run(&["run", "a.relay", "--random", "0", "--profile"]);
+    assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
+    let has = |wanted: &str| assert!(run.err.contains(wanted), "{wanted}: {}", run.err);
+    has("error[run-operator-failed]");
+    has("(it was given int32, int32)");
+    has("  in @take at a.relay:2:8\n");
+    // Its call is the last thing that `@main` does.
+    has("total: ");
+}
+
+#[test]
+fn ends_of_a_recursion() {
+    let text =
+        "def @down(%n: int32) -> int32 { @down(%n + 1) + 1 }\ndef @main() -> int32 { @down(0) }";
+    let folder = Folder::new("run-deep", &[("a.relay", text.as_bytes())]);
+    let run = folder.run(&["run", "a.relay", "--depth", "1000"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.contains("error[run-depth]"), "{}", run.err);
+    assert!(run.err.contains("called in @down at a.relay:1:33, 32 times"), "{}", run.err);
+    assert!(run.err.contains("more calls …"), "{}", run.err);
+    for code in ["run-depth", "run-no-kernel", "run-not-finite"] {
+        assert_eq!(folder.run(&["explain", code]).code, Some(0), "{code}");
+    }
+}

@@ -4,10 +4,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    io::Write,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
 
-use relay_tests::{corpus::here, mdtest};
+use relay_tests::{client::binary, corpus::here, mdtest};
 
 /// Codes that no text produces: they are about files, about the amount of findings, about nesting
 /// that no page shows, or about operators without a rule, of which there are none.
@@ -19,6 +21,12 @@ const WITHOUT_BLOCK: &[&str] = &[
     "too-many",
     "no-relation",
     "tvm-carriage-return",
+    // What no text can do wrong by itself.
+    "run-cancelled",
+    "run-input",
+    "run-no-kernel",
+    "run-not-finite",
+    "run-untyped",
 ];
 
 /// Files with tables of codes, which are not written where a diagnostic is made.
@@ -28,6 +36,7 @@ const TABLES: &[&str] = &[
     "analysis/semantics/src/check/lints.rs",
     "analysis/semantics/src/check/relation.rs",
     "analysis/types/src/table.rs",
+    "analysis/interpreter/src/fault.rs",
 ];
 
 fn root() -> PathBuf {
@@ -113,6 +122,46 @@ fn used() -> BTreeMap<String, PathBuf> {
 fn what_the_reference_claims_holds() {
     let report = mdtest::check_page("codes.md", &reference());
     assert!(report.is_empty(), "\n{report}");
+}
+
+/// Blocks of pages about what goes wrong when a program runs: they are run, with the limits that
+/// stand behind `run`.
+#[test]
+fn runs_fail_as_the_reference_says() {
+    let reference = reference();
+    let mut seen = 0;
+    for block in mdtest::blocks(&reference) {
+        if block.words.first().is_none_or(|word| word != "run") {
+            continue;
+        }
+        seen += 1;
+        let mut command = Command::new(binary());
+        command.args(["run", "-", "--format", "json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        for (name, value) in block.words.iter().filter_map(|word| word.split_once('=')) {
+            command.arg(format!("--{name}")).arg(value);
+        }
+        let mut child = command.spawn().expect("the program starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(block.text.as_bytes()).expect("the program reads");
+        drop(stdin);
+        let output = child.wait_with_output().expect("the program ends");
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let error = &found["error"];
+        let [(line, code, part)] = &mdtest::failures(&block)[..] else {
+            panic!("line {}: one claim", block.line)
+        };
+        assert_eq!(error["code"], code.as_str(), "line {}: {found}", block.line);
+        let given = error["arguments"].as_array().expect("a list");
+        let given: Vec<&str> = given.iter().filter_map(|ty| ty.as_str()).collect();
+        let message = error["message"].as_str().unwrap_or_default();
+        let message = format!("{message} (it was given {})", given.join(", "));
+        assert!(message.contains(part), "line {}: {message}", block.line);
+        let start = error["trace"][0]["place"]["start"].as_u64().expect("a place") as usize;
+        let at = block.text[..start].matches('\n').count();
+        assert_eq!(at, *line, "line {}: {found}", block.line);
+        assert_eq!(output.status.code(), Some(1));
+    }
+    assert!(seen >= 6, "{seen} blocks");
 }
 
 #[test]

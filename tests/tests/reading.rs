@@ -305,8 +305,8 @@ fn lenses() {
         lenses.map(|lens| lens["command"]["title"].as_str().unwrap_or("").to_owned()).collect()
     };
     let lenses = client.request("textDocument/codeLens", document());
-    let wanted =
-        ["1 reference", "32 parameters, 32·n1 MACs, where n1 is axis 0 of `%x`", "0 references"];
+    let cost = "32 parameters, 32·n1 MACs, where n1 is axis 0 of `%x`";
+    let wanted = ["1 reference", cost, "▶ Run", "0 references"];
     assert_eq!(titles(&lenses), wanted);
     assert_eq!(lenses["result"][0]["command"]["command"], "", "the client knows no command");
     let commands = json!({ "commands": ["relay.showReferences", "relay.whyShape"] });

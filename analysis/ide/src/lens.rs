@@ -3,10 +3,10 @@
 //! A lens is a value of [`LensKind`]: a kind more is a lens more.
 
 use rustc_hash::FxHashMap;
-use semantics::{Db, Def, DefKind, Module, SourceFile, body::Name, modules, type_def};
+use semantics::{Db, Def, DefKind, Module, SourceFile, View, body::Name, modules, type_def};
 use syntax::{TextRange, TextSize};
 
-use crate::{shapes, words};
+use crate::{live::is_runnable, place::trimmed, shapes, words};
 
 /// How many sizes that are not known a lens explains.
 const MOST_UNKNOWNS: usize = 3;
@@ -24,6 +24,8 @@ pub struct Lens {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LensKind {
+    /// It can be run: the name of the function, empty for a bare expression.
+    Run(String),
     /// Where the definition is used.
     References(Vec<TextRange>),
     /// What one run of the function takes.
@@ -41,6 +43,7 @@ impl Lens {
     /// What is written.
     pub fn title(&self) -> String {
         match &self.kind {
+            LensKind::Run(_) => "▶ Run".to_owned(),
             LensKind::References(places) => words::counted(places.len() as u64, "reference"),
             LensKind::Cost { params, macs, unknowns } => {
                 let mut title = format!("{params} parameters, {macs} MACs");
@@ -62,12 +65,27 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
             .items(db)
             .iter()
             .copied()
-            .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Type))
+            .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Type | DefKind::Expr))
             .collect();
         let costs = shapes::totals(db, &defs);
         for (def, cost) in defs.into_iter().zip(costs) {
-            let range = def.name_range(db) + def.start(db);
+            let kind = def.kind(db);
+            let range = match kind {
+                // An expression has no name: its first word stands for it.
+                DefKind::Expr => {
+                    let first = def.node(db).token_at(trimmed(def.node(db)).start());
+                    first.map(|token| token.range()).unwrap_or_default()
+                }
+                _ => def.name_range(db),
+            } + def.start(db);
             if range.is_empty() {
+                continue;
+            }
+            let runs = kind != DefKind::Type && View::new(db, def).is_some_and(|v| is_runnable(&v));
+            if runs {
+                found.push(Lens { range, kind: LensKind::Run(def.name(db).to_string()) });
+            }
+            if kind == DefKind::Expr {
                 continue;
             }
             let key = (def.kind(db), def.name(db).clone());
@@ -167,6 +185,7 @@ def @main(%x: Tensor[(3, 4096), float32], %w: Tensor[(4096, 4096), float32]) {
             @layer: 2 references
             @layer: 64 parameters, 64·n1 MACs, where n1 is axis 0 of `%x`
             @none: 0 references
+            @main: ▶ Run
             @main: 16.8 M parameters, 50.3 M MACs
         "#]]
         .assert_eq(&out);

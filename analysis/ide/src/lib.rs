@@ -17,6 +17,7 @@ pub mod inlay;
 pub mod lens;
 pub mod linked;
 pub mod links;
+pub mod live;
 mod locals;
 pub mod occurrences;
 pub mod on_type;

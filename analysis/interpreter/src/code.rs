@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use operators::Operator;
-use semantics::{SourceFile, body::BinderId};
+use semantics::SourceFile;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use syntax::TextRange;
@@ -106,8 +106,8 @@ pub(crate) enum Op {
     Force(u32),
     /// Goes back to behind the `Force` that led here.
     Resume,
-    /// A variable has got its value, which is the operand.
-    Bound(Arc<Bound>),
+    /// A variable, whose name stands there in the file, has got its value, which is the operand.
+    Bound(TextRange),
     /// Ends the function with the operand.
     Return,
     /// Fails.
@@ -145,13 +145,4 @@ pub(crate) enum Test {
     Data(SmolStr, Vec<Test>),
     /// Takes a tuple.
     Tuple(Vec<Test>),
-}
-
-/// A variable of the definition.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Bound {
-    /// The unit that binds it.
-    pub(crate) unit: u32,
-    /// The variable there.
-    pub(crate) binder: BinderId,
 }

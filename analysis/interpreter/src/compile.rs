@@ -35,7 +35,7 @@ use syntax::TextRange;
 use types::{AttrValue, Attrs};
 
 use crate::{
-    code::{Bound, Op, Proc, Site, Test},
+    code::{Op, Proc, Site, Test},
     fault::FaultKind,
     machine::quick::Quick,
     value::{Callable, Value},
@@ -185,7 +185,14 @@ impl Compiler<'_, '_> {
             let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
             let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
             for &binder in params.iter().chain(&free) {
-                self.param(Binding { unit: number as u32, binder });
+                let param = Binding { unit: number as u32, binder };
+                self.param(param);
+                if self.observed
+                    && let Some(&reg) = self.context().vars.get(&param)
+                {
+                    let name = self.view.binding_range(param);
+                    self.emit(Op::Bound(name), None, &[reg], name);
+                }
             }
         }
         let mut value = Operand::Missing(
@@ -594,8 +601,8 @@ impl Compiler<'_, '_> {
         let lazy = self.lazy.is(var);
         let observed = self.observed && self.contexts.len() == 1;
         if observed {
-            let bound = Bound { unit: var.unit, binder: var.binder };
-            self.emit(Op::Bound(Arc::new(bound)), None, &[reg], place);
+            let name = self.view.binding_range(var);
+            self.emit(Op::Bound(name), None, &[reg], place);
         }
         let context = self.context();
         if !lazy {

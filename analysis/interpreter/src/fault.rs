@@ -17,6 +17,8 @@ pub struct Fault {
     pub trace: Vec<Step>,
     /// How many calls are left out of the trace.
     pub omitted: usize,
+    /// Types of what the operator was given that failed, as they are written.
+    pub arguments: Vec<String>,
 }
 
 /// One step of a back trace.
@@ -43,6 +45,8 @@ pub enum FaultKind {
     Memory,
     /// The time limit is reached.
     Time,
+    /// Too many calls are under way together.
+    Depth,
     /// The user has asked to stop.
     Cancelled,
     /// A value is missing: a constant printed without its section, an external function.
@@ -63,6 +67,7 @@ impl FaultKind {
             FaultKind::Fuel => "run-fuel",
             FaultKind::Memory => "run-memory",
             FaultKind::Time => "run-time",
+            FaultKind::Depth => "run-depth",
             FaultKind::Cancelled => "run-cancelled",
             FaultKind::Missing => "run-missing",
             FaultKind::Input => "run-input",
@@ -74,7 +79,13 @@ impl FaultKind {
 impl Fault {
     /// A failure whose place is not known yet; the machine adds it.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
-        Fault { kind, message: message.into(), trace: Vec::new(), omitted: 0 }
+        Fault {
+            kind,
+            message: message.into(),
+            trace: Vec::new(),
+            omitted: 0,
+            arguments: Vec::new(),
+        }
     }
 }
 

@@ -24,5 +24,5 @@ mod value;
 pub use fault::{Fault, FaultKind, Step};
 pub use kernel::{can_run, missing};
 pub use limits::{Limits, Watch};
-pub use machine::{Machine, Observer};
+pub use machine::{Machine, Measured, Observer};
 pub use value::{Array, Closure, Data, Element, Reference, Tensor, Value};

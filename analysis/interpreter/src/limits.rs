@@ -11,7 +11,7 @@ use std::{
 use crate::fault::{Fault, FaultKind};
 
 /// Limits of an evaluation; what is `None` is not limited.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
     /// Calls of functions and operators.
     pub fuel: Option<u64>,
@@ -19,6 +19,8 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Time from the beginning.
     pub time: Option<Duration>,
+    /// Calls that are under way together: how deep a recursion goes that is not in tail position.
+    pub depth: Option<usize>,
 }
 
 /// Asked again and again whether to go on.
@@ -40,9 +42,7 @@ impl Watch {
     /// # Errors
     /// The user has asked to stop, or the time is over.
     pub fn poll(&self) -> Result<(), Fault> {
-        if self.cancelled.load(Ordering::Relaxed) {
-            return Err(Fault::new(FaultKind::Cancelled, "the evaluation was cancelled"));
-        }
+        self.poll_cancelled()?;
         match self.deadline {
             Some((deadline, limit)) if Instant::now() >= deadline => Err(Fault::new(
                 FaultKind::Time,
@@ -50,6 +50,14 @@ impl Watch {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// Whether the user has asked to stop, without a look at the clock.
+    pub(crate) fn poll_cancelled(&self) -> Result<(), Fault> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(Fault::new(FaultKind::Cancelled, "the evaluation was cancelled"));
+        }
+        Ok(())
     }
 
     /// Whether a value of so many bytes may be made.

@@ -5,13 +5,14 @@ pub(crate) mod quick;
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use semantics::{Db, Def, DefKind, SourceFile, body::BinderId};
+use operators::Operator;
+use semantics::{Db, Def, DefKind, SourceFile};
 use smallvec::SmallVec;
 use syntax::TextRange;
-use types::{Attrs, Type};
+use types::{Attrs, DataType, Dim, Type};
 
 use crate::{
     code::{Instr, NOWHERE, Op, Proc, Test, Use},
@@ -22,15 +23,49 @@ use crate::{
 };
 use program::Program;
 
-/// How many calls lie between two looks at the clock and the cancellation.
+/// How many calls of small operators lie between two looks at the clock.
 const POLL_EVERY: u32 = 256;
+/// Operators that are given a tensor of more elements look at the clock each.
+const LARGE: usize = 1 << 12;
 /// How many steps of a back trace are kept at either end.
 const TRACE: usize = 32;
 
-/// Is told what variables are bound to while a definition runs.
+/// Is told what happens while a definition runs.
 pub trait Observer {
-    /// The variable `binder` of unit number `unit` of the definition that is run has a value.
-    fn bound(&mut self, unit: usize, binder: BinderId, value: &Value);
+    /// The variable whose name stands at `place` has a value; parameters have, too. Those of function expressions are not
+    /// told of, nor those of definitions in other files than that of the definition that is run.
+    fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
+        let _ = (place, value);
+    }
+
+    /// Whether [`Observer::called`] is wanted: it takes a look at the clock for each operator.
+    fn measures(&self) -> bool {
+        false
+    }
+
+    /// An operator was called.
+    fn called(&mut self, call: &Measured<'_>) {
+        let _ = call;
+    }
+}
+
+/// A call of an operator that has been made.
+#[derive(Debug)]
+pub struct Measured<'c> {
+    /// The operator.
+    pub operator: &'static Operator,
+    /// Its attributes.
+    pub attrs: &'c Attrs,
+    /// What it was given.
+    pub args: &'c [Type],
+    /// What it gave.
+    pub value: &'c Value,
+    /// How long it took.
+    pub time: Duration,
+    /// The function that calls it.
+    pub function: &'c str,
+    /// The call in the text.
+    pub place: (SourceFile, TextRange),
 }
 
 /// An evaluation of the definitions of one file.
@@ -87,7 +122,8 @@ impl<'db> Machine<'db> {
         if !matches!(def.kind(self.program.db), DefKind::Fn | DefKind::Expr) {
             return Err(Fault::new(FaultKind::Missing, "this is no function that could be run"));
         }
-        let proc = self.program.observed(def, observer.is_some())?;
+        self.program.observe(observer.is_some().then(|| def.file(self.program.db)));
+        let proc = self.program.compile(def)?;
         if proc.params != args.len() {
             return Err(Fault::new(
                 FaultKind::Input,
@@ -95,6 +131,8 @@ impl<'db> Machine<'db> {
             ));
         }
         let mut run = Run {
+            measures: observer.as_ref().is_some_and(|observer| observer.measures()),
+            depth: self.limits.depth.unwrap_or(usize::MAX),
             watch: Watch::new(&self.limits, self.cancelled.clone()),
             fuel: self.limits.fuel.unwrap_or(u64::MAX),
             memory: self.limits.memory,
@@ -119,6 +157,9 @@ struct Run<'r, 'db, 'o> {
     watch: Watch,
     fuel: u64,
     memory: Option<u64>,
+    depth: usize,
+    /// The observer wants to know how long operators take.
+    measures: bool,
     stack: Vec<Value>,
     frames: Vec<Frame>,
     until_poll: u32,
@@ -304,10 +345,10 @@ impl Run<'_, '_, '_> {
                     Some(to) => pc = to as usize,
                     None => return Err(Fault::new(FaultKind::Missing, "nothing waits for this")),
                 },
-                Op::Bound(bound) => {
-                    let value = self.stack[base + instr.args[0].slot as usize].clone();
+                Op::Bound(name) => {
+                    let value = self.operand(base, instr, 0);
                     if let Some(observer) = &mut self.observer {
-                        observer.bound(bound.unit as usize, bound.binder, &value);
+                        observer.bound((proc.file, *name), &value);
                     }
                 }
                 Op::Return => {
@@ -386,6 +427,13 @@ impl Run<'_, '_, '_> {
                 self.stack.truncate(base);
             }
         }
+        if self.frames.len() >= self.depth {
+            let message = format!(
+                "more than {} calls wait for one another: the recursion is deeper than is allowed",
+                self.depth
+            );
+            return Err(Fault::new(FaultKind::Depth, message));
+        }
         let bytes = if tail { 0 } else { 112 * proc.slots as u64 + 96 };
         self.enter(proc, args, dst, own);
         self.made(bytes)
@@ -402,8 +450,38 @@ impl Run<'_, '_, '_> {
             let message = format!("`{}` cannot be computed here", operator.name);
             return Err(Fault::new(FaultKind::NoKernel, message));
         };
+        let large = args.iter().filter_map(Value::as_tensor).any(|tensor| tensor.len() > LARGE);
+        if large {
+            self.watch.poll()?;
+        }
+        // The kernel may take its arguments.
+        let given: SmallVec<[Given; 4]> = args.iter().map(Given::of).collect();
+        let begin = self.measures.then(Instant::now);
         let mut call = Call::new(operator, attrs, args, result, &self.watch);
-        (kernel.run)(&mut call)
+        let value = match (kernel.run)(&mut call) {
+            Ok(value) => value,
+            Err(mut fault) => {
+                fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
+                return Err(fault);
+            }
+        };
+        if let (Some(begin), Some(observer), Some(frame)) =
+            (begin, &mut self.observer, self.frames.last())
+        {
+            let time = begin.elapsed();
+            let args: Vec<Type> = given.iter().map(Given::ty).collect();
+            let place = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
+            observer.called(&Measured {
+                operator,
+                attrs,
+                args: &args,
+                value: &value,
+                time,
+                function: &frame.proc.name,
+                place: (frame.proc.file, place.unwrap_or_default()),
+            });
+        }
+        Ok(value)
     }
 
     /// Bytes of the tensors in what an operator gave, where somebody wants to know.
@@ -448,6 +526,7 @@ impl Run<'_, '_, '_> {
             ));
         }
         self.fuel -= 1;
+        self.watch.poll_cancelled()?;
         self.until_poll -= 1;
         if self.until_poll == 0 {
             self.until_poll = POLL_EVERY;
@@ -487,6 +566,41 @@ impl Run<'_, '_, '_> {
         fault.trace = shown.map(|(_, frame)| step(frame)).collect();
         fault.omitted = count - fault.trace.len();
         fault
+    }
+}
+
+/// The type of a value that a kernel may take.
+enum Given {
+    Tensor(DataType, SmallVec<[usize; 4]>),
+    Tuple(Vec<Given>),
+    Other,
+}
+
+impl Given {
+    fn of(value: &Value) -> Given {
+        Given::within(value, 4)
+    }
+
+    /// What lies deeper in tuples than `depth` is not looked at.
+    fn within(value: &Value, depth: u32) -> Given {
+        match value {
+            Value::Tensor(tensor) => Given::Tensor(tensor.dtype(), tensor.shape().into()),
+            Value::Tuple(_) if depth > 0 => {
+                let fields = value.as_tuple().unwrap_or_default().iter();
+                Given::Tuple(fields.map(|field| Given::within(field, depth - 1)).collect())
+            }
+            _ => Given::Other,
+        }
+    }
+
+    fn ty(&self) -> Type {
+        match self {
+            Given::Tensor(dtype, shape) => {
+                Type::tensor(shape.iter().map(|&size| Dim::known(size as i64)), *dtype)
+            }
+            Given::Tuple(fields) => Type::tuple(fields.iter().map(Given::ty)),
+            Given::Other => Type::Error,
+        }
     }
 }
 
@@ -559,12 +673,14 @@ fn alive(stack: &[Value], limit: u64) -> u64 {
 }
 
 impl Limits {
-    /// Limits for runs that nobody watches: a billion calls, eight gigabytes, ten minutes.
+    /// Limits for runs that nobody watches: a billion calls, eight gigabytes, ten minutes,
+    /// recursion of ten million.
     pub fn generous() -> Limits {
         Limits {
             fuel: Some(1_000_000_000),
             memory: Some(8 << 30),
             time: Some(Duration::from_secs(600)),
+            depth: Some(10_000_000),
         }
     }
 }

@@ -5,8 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use interpreter::{Fault, FaultKind, Limits, Machine, Observer, Value};
-use semantics::{Database, DefKind, body::BinderId};
+use interpreter::{Fault, FaultKind, Limits, Machine, Measured, Observer, Value};
+use semantics::{Database, DefKind, SourceFile};
+use syntax::TextRange;
 
 /// Runs `@main` of a text, or its bare expression, without arguments.
 fn run_with(text: &str, limits: Limits) -> Result<Value, Fault> {
@@ -206,27 +207,45 @@ fn faults_say_where() {
     assert_eq!(fault.kind, FaultKind::Operator);
     let names: Vec<&str> = fault.trace.iter().map(|step| step.function.as_str()).collect();
     assert_eq!(names, ["@inner", "@main"]);
+    assert_eq!(fault.arguments, ["int32", "int32"]);
     let place = fault.trace.first().and_then(|step| step.place).expect("a place").1;
     assert_eq!(&text[std::ops::Range::<usize>::from(place)], "%x / 0");
 }
 
 #[test]
 fn observers_see_what_variables_are_bound_to() {
-    struct Seen(Vec<(usize, f64)>);
+    struct Seen(Vec<(TextRange, f64)>, Vec<String>);
     impl Observer for Seen {
-        fn bound(&mut self, unit: usize, _: BinderId, value: &Value) {
+        fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
             let first = value.as_tensor().and_then(|tensor| tensor.to_f64s().first().copied());
-            self.0.push((unit, first.unwrap_or(f64::NAN)));
+            self.0.push((place.1, first.unwrap_or(f64::NAN)));
+        }
+
+        fn measures(&self) -> bool {
+            true
+        }
+
+        fn called(&mut self, call: &Measured<'_>) {
+            let args: Vec<String> = call.args.iter().map(ToString::to_string).collect();
+            self.1.push(format!("{} {}({})", call.function, call.operator.name, args.join(", ")));
         }
     }
-    let text = "def @main() { let %a = 1; let %b = %a + 1; %b * 2 }";
+    let text = "
+        def @main() { let %a = 1; let %b = %a + @same(%a); %b * 2 }
+        def @same(%p: int32) { let %c = %p; %c }";
     let db = Database::new();
     let file = db.add_file(text, syntax::ParseLimits::default());
     let def = semantics::all_defs(&db, file).next().expect("@main");
-    let mut seen = Seen(Vec::new());
+    let mut seen = Seen(Vec::new(), Vec::new());
     let value = Machine::new(&db).run(def, Vec::new(), Some(&mut seen)).expect("a value");
     assert_eq!(value.as_tensor().map(|tensor| tensor.to_f64s()), Some(vec![4.0]));
-    assert_eq!(seen.0, [(1, 1.0), (2, 2.0)]);
+    let named: Vec<(&str, f64)> = seen
+        .0
+        .iter()
+        .map(|(range, x)| (&text[std::ops::Range::<usize>::from(*range)], *x))
+        .collect();
+    assert_eq!(named, [("%a", 1.0), ("%p", 1.0), ("%c", 1.0), ("%b", 2.0)]);
+    assert_eq!(seen.1, ["@main add(int32, int32)", "@main multiply(int32, int32)"]);
 }
 
 #[test]

@@ -15,6 +15,22 @@ else
   })
 end
 
+-- What is clicked above a function: `vim.lsp.codelens.run()`.
+vim.lsp.commands['relay.run'] = function(command, context)
+  require('relay-analyzer.run').execute(command.arguments[1], context.bufnr)
+end
+
+vim.api.nvim_create_user_command('RelayRun', function(call)
+  require('relay-analyzer.run').command(call)
+end, {
+  nargs = '*',
+  bang = true,
+  desc = 'Run the function at the cursor, or the one that is named; with !, stop what runs',
+  complete = function(lead)
+    return require('relay-analyzer.run').complete(lead)
+  end,
+})
+
 local commands = {
   log = function()
     vim.cmd.tabnew(vim.fn.fnameescape(require('vim.lsp.log').get_filename()))

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
 
+import { RUN, Runner, showsRuns } from "./run.js";
 import { findServer, serverSettings } from "./server.js";
 import { Status } from "./status.js";
 
@@ -24,6 +25,7 @@ class Relay {
   private readonly log = vscode.window.createOutputChannel("relay-analyzer", { log: true });
   private readonly trace = vscode.window.createOutputChannel("relay-analyzer trace", { log: true });
   private readonly status = new Status();
+  private readonly runner = new Runner();
   private client: LanguageClient | undefined;
   private version: string | undefined;
   /** Starts and stops, one after another. */
@@ -36,9 +38,11 @@ class Relay {
       this.log,
       this.trace,
       this.status,
+      this.runner,
       command("restartServer", () => this.restart()),
       command("showServerLog", () => this.log.show()),
       command("showServerVersion", () => this.showVersion()),
+      command("runWith", () => this.runner.runWith()),
       vscode.workspace.onDidChangeConfiguration((change) => {
         // All other settings reach the server while it runs.
         if (change.affectsConfiguration("relay.server")) {
@@ -85,6 +89,10 @@ class Relay {
       outputChannel: this.log,
       traceOutputChannel: this.trace,
       middleware: {
+        executeCommand: (name, args, next) =>
+          name === RUN
+            ? this.runner.run(args[0], (argument) => next(name, [argument]))
+            : next(name, args),
         workspace: {
           didChangeConfiguration: async (sections, next) => {
             // A change of `relay.server` stops this client: telling it would start it again.
@@ -96,6 +104,7 @@ class Relay {
         },
       },
     });
+    client.registerFeature(showsRuns);
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
         this.status.running(server.version);

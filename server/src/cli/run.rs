@@ -1,22 +1,27 @@
 //! `relay-analyzer run`
 
-mod arguments;
-mod npy;
-mod params;
-mod show;
+use std::{
+    io::Write,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
-use std::{io::Write, time::Duration};
-
-use interpreter::{Fault, Limits, Machine};
+use interpreter::{Limits, Machine, Observer};
 use semantics::{Def, DefKind, Diagnostic, Severity, View};
 use serde_json::json;
-use syntax::TextRange;
 
 use super::{Failure, Outcome, RunArgs, RunFormat};
 use crate::{
     analyzer::Analyzer,
     input,
     report::{self, Checked},
+    run::{
+        arguments::{self, Inputs},
+        failure::{self, Places},
+        npy,
+        profile::Profile,
+        show,
+    },
 };
 
 pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
@@ -24,11 +29,13 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     if let Some(problem) = &input.problem {
         return Err(format!("{}: {}", input.path, problem.message).into());
     }
+    let inputs = inputs(args)?;
     let mut analyzer = Analyzer::new(false);
     let looked = analyzer.check(&input.text);
     let errors: Vec<Diagnostic> =
         looked.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
     let (path, text, parse) = (input.path.clone(), input.text, looked.parse);
+    let lines = syntax::LineIndex::new(&text);
     let report = |diagnostics: Vec<Diagnostic>| {
         let checked =
             Checked::new(path.clone(), text.clone(), parse.clone(), diagnostics, Severity::Error);
@@ -52,24 +59,44 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             return Ok(Outcome::Errors);
         }
     }
-    let values = arguments::gather(&view, args)?;
+    let values = arguments::gather(&view, &inputs)?.values;
     let mut machine = Machine::new(db).limited(Limits {
         fuel: args.fuel,
         memory: args.memory.map(|mb| mb.saturating_mul(1 << 20)),
         time: args.time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        depth: args.depth,
     });
-    let value = match machine.run(def, values, None) {
+    let mut profile = args.profile.then(Profile::default);
+    let begin = Instant::now();
+    let observer = profile.as_mut().map(|profile| profile as &mut dyn Observer);
+    let result = machine.run(def, values, observer);
+    let took = begin.elapsed();
+    let mut places = Places::new(db, file, &input.path, &lines);
+    let profile = |places: &mut Places<'_>| match (&profile, args.format) {
+        (Some(profile), RunFormat::Human) => {
+            let _ = anstream::stderr().write_all(profile.table(db, places, took).as_bytes());
+            None
+        }
+        (Some(profile), RunFormat::Json) => Some(profile.json(db, places, took)),
+        (None, _) => None,
+    };
+    let value = match result {
         Ok(value) => value,
         Err(fault) => {
             match args.format {
                 RunFormat::Human => {
-                    report(vec![diagnostic(&view, &fault)]);
-                    backtrace(&fault);
+                    report(vec![failure::diagnostic(db, def, &fault)]);
+                    let trace = places.trace(&fault);
+                    let _ = anstream::stderr().write_all(trace.as_bytes());
+                    // What was done until then is known all the same.
+                    profile(&mut places);
                 }
                 RunFormat::Json => {
-                    let line =
-                        json!({ "error": { "code": fault.kind.code(), "message": fault.message } });
-                    println(&line.to_string())?;
+                    let mut shown = json!({ "error": places.json(&fault) });
+                    if let Some(profile) = profile(&mut places) {
+                        shown["profile"] = profile;
+                    }
+                    println(&shown.to_string())?;
                 }
             }
             return Ok(Outcome::Errors);
@@ -82,13 +109,43 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
     }
     match args.format {
-        RunFormat::Human if args.output.is_none() => println(&show::human(&value))?,
-        RunFormat::Human => {}
-        RunFormat::Json => println(&show::json(&value).to_string())?,
+        RunFormat::Human => {
+            if args.output.is_none() {
+                println(&show::human(&value))?;
+            }
+            profile(&mut places);
+        }
+        RunFormat::Json => {
+            let mut shown = show::json(&value);
+            if let Some(profile) = profile(&mut places) {
+                shown["profile"] = profile;
+            }
+            println(&shown.to_string())?;
+        }
     }
     // What is left of a long list or a large module ends with the process.
     std::mem::forget(value);
     Ok(if faulty { Outcome::Errors } else { Outcome::Clean })
+}
+
+/// Where the arguments come from. Files need no name: `--input weights.npz`.
+fn inputs(args: &RunArgs) -> Result<Inputs, String> {
+    let mut inputs = Inputs {
+        given: Vec::new(),
+        archives: args.archives.clone(),
+        params: args.params.clone(),
+        seed: args.random,
+        folder: PathBuf::new(),
+    };
+    for text in &args.inputs {
+        match text.split_once('=') {
+            Some((name, value)) => inputs.given.push((name.to_owned(), value.to_owned())),
+            None if text.ends_with(".npz") => inputs.archives.push(text.into()),
+            None if text.ends_with(".params") => inputs.params.push(text.into()),
+            None => return Err(format!("`--input {text}` is not of the form `NAME=VALUE`")),
+        }
+    }
+    Ok(inputs)
 }
 
 fn println(text: &str) -> Result<(), Failure> {
@@ -118,30 +175,4 @@ fn choose<'db>(
     find("@main").or_else(bare).or_else(only).ok_or_else(|| {
         "there is no `@main` in this file: name a function with `--function`".to_owned()
     })
-}
-
-fn diagnostic(view: &View<'_>, fault: &Fault) -> Diagnostic {
-    let file = view.def.file(view.db);
-    let here = |step: &interpreter::Step| match step.place {
-        Some((of, range)) if of == file && !range.is_empty() => Some(range),
-        _ => None,
-    };
-    let range: Option<TextRange> = fault.trace.iter().find_map(here);
-    let range = range.unwrap_or_else(|| view.def.range(view.db));
-    Diagnostic::new(fault.kind.code(), range, fault.message.clone())
-}
-
-/// The calls around the one that failed.
-fn backtrace(fault: &Fault) {
-    if fault.trace.len() < 2 {
-        return;
-    }
-    let mut err = anstream::stderr();
-    let steps = fault.trace.len();
-    for (k, step) in fault.trace.iter().enumerate() {
-        if fault.omitted > 0 && k == steps / 2 {
-            let _ = writeln!(err, "  … {} more calls …", fault.omitted);
-        }
-        let _ = writeln!(err, "  {}in {}", if k == 0 { "" } else { "called " }, step.function);
-    }
 }

@@ -11,16 +11,18 @@ use super::{
     },
     owner::{ClientAbilities, Event, Mailbox, Snapshot, Writing},
     request::{Request, Retry},
+    runs::{self, RunRequest, Runs},
 };
 
 /// The server as `tower-lsp` sees it.
 pub(super) struct Backend {
     mailbox: Mailbox,
+    runs: Runs,
 }
 
 impl Backend {
-    pub(super) fn new(mailbox: Mailbox) -> Backend {
-        Backend { mailbox }
+    pub(super) fn new(mailbox: Mailbox, runs: Runs) -> Backend {
+        Backend { mailbox, runs }
     }
 
     /// Sends a request on its way. Everything before the first `await` of a handler runs in the
@@ -55,6 +57,11 @@ impl Backend {
     ) -> Result<serde_json::Value> {
         self.ask(params, Retry::Never, shapes::why).await
     }
+
+    /// `window/workDoneProgress/cancel`, which `tower-lsp` does not know.
+    pub(super) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
+        self.runs.stop(&params.token);
+    }
 }
 
 #[tower_lsp::async_trait]
@@ -82,6 +89,10 @@ impl LanguageServer for Backend {
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
             has_grammar: tokens::has_grammar(abilities),
             commands: convert::commands(abilities.experimental.as_ref()),
+            refresh_hints: workspace
+                .and_then(|workspace| workspace.inlay_hint.as_ref())
+                .and_then(|hints| hints.refresh_support)
+                .unwrap_or(false),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
             writing: writing(abilities),
         })));
@@ -208,6 +219,11 @@ impl LanguageServer for Backend {
         &self,
         params: ExecuteCommandParams,
     ) -> Result<Option<serde_json::Value>> {
+        if params.command == runs::RUN {
+            let (request, reply) = RunRequest::new(params)?;
+            self.mailbox.send(Event::Run(Box::new(request)));
+            return reply.wait().await;
+        }
         self.ask(params, Retry::Never, shapes::execute).await
     }
 

@@ -1,5 +1,7 @@
 //! Settings, as the client sends them.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use syntax::{ParseLimits, format::Style};
 
@@ -31,6 +33,10 @@ pub(super) struct Config {
     pub(super) limits: Limits,
     /// Which inlay hints are shown.
     pub(super) hints: ide::inlay::Wanted,
+    /// Values of the last run are shown as inlay hints.
+    pub(super) values: bool,
+    /// How far runs may go.
+    pub(super) run: interpreter::Limits,
     /// How texts are laid out.
     pub(super) style: Style,
 }
@@ -44,6 +50,8 @@ impl Default for Config {
             disabled: Vec::new(),
             limits: Limits { code: crate::input::MAX_CODE as usize, parse: ParseLimits::default() },
             hints: ide::inlay::Wanted { types: true, parameters: true, block_ends: true },
+            values: true,
+            run: interpreter::Limits::generous(),
             style: Style::default(),
         }
     }
@@ -105,6 +113,45 @@ const SETTINGS: &[Setting] = &[
         path: "inlayHints.blockEnds",
         takes: "true or false",
         set: |config, value| value.as_bool().map(|on| config.hints.block_ends = on),
+    },
+    Setting {
+        path: "inlayHints.values",
+        takes: "true or false",
+        set: |config, value| value.as_bool().map(|on| config.values = on),
+    },
+    Setting {
+        path: "run.fuel",
+        takes: "a number of calls from 1",
+        set: |config, value| {
+            config.run.fuel = Some(value.as_u64().filter(|fuel| *fuel > 0)?);
+            Some(())
+        },
+    },
+    Setting {
+        path: "run.memory",
+        takes: "a number of megabytes from 1 to 1048576",
+        set: |config, value| {
+            let size = value.as_u64().filter(|size| (1..=1 << 20).contains(size))?;
+            config.run.memory = Some(size << 20);
+            Some(())
+        },
+    },
+    Setting {
+        path: "run.time",
+        takes: "a number of seconds above 0",
+        set: |config, value| {
+            let seconds = value.as_f64().filter(|seconds| *seconds > 0.0)?;
+            config.run.time = Some(Duration::try_from_secs_f64(seconds).ok()?);
+            Some(())
+        },
+    },
+    Setting {
+        path: "run.depth",
+        takes: "a number of calls from 1",
+        set: |config, value| {
+            config.run.depth = Some(usize::try_from(value.as_u64()?).ok().filter(|d| *d > 0)?);
+            Some(())
+        },
     },
     Setting {
         path: "format.style",
@@ -230,6 +277,11 @@ mod tests {
             ("inlayHints.types", json!(config.hints.types)),
             ("inlayHints.parameters", json!(config.hints.parameters)),
             ("inlayHints.blockEnds", json!(config.hints.block_ends)),
+            ("inlayHints.values", json!(config.values)),
+            ("run.fuel", json!(config.run.fuel)),
+            ("run.memory", json!(config.run.memory.map(|bytes| bytes >> 20))),
+            ("run.time", json!(config.run.time.map(|time| time.as_secs()))),
+            ("run.depth", json!(config.run.depth)),
             ("format.style", json!(config.style.name())),
             ("limits.codeSize", json!(config.limits.code >> 20)),
             ("limits.nesting", json!(config.limits.parse.depth)),

@@ -1,13 +1,15 @@
 //! All that goes to the client without having been asked for.
 
+use std::time::Duration;
+
 use serde::Serialize;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::{
     Client,
     lsp_types::{
         Diagnostic, MessageType, NumberOrString, ProgressParams, ProgressParamsValue, Registration,
         Url, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressCreateParams,
-        WorkDoneProgressEnd, notification::Progress, request::WorkDoneProgressCreate,
+        WorkDoneProgressEnd, WorkDoneProgressReport, notification, request::WorkDoneProgressCreate,
     },
 };
 
@@ -22,14 +24,32 @@ pub(super) enum Message {
     Log(MessageType, String),
     /// A message for the person.
     Show(MessageType, String),
-    /// Something takes a while; it has ended when `done` is dropped or sent to.
-    Progress { token: String, title: String, done: tokio::sync::oneshot::Receiver<()> },
+    /// Something takes a while.
+    Progress(Progress),
     /// Asks for the settings; the answer goes to the mailbox.
     AskSettings(Mailbox),
     /// Asks to be told when settings change.
     WatchSettings,
+    /// Tells a client that shows inlay hints to ask again.
+    RefreshHints,
     /// Tells a client that asks for diagnostics to ask again.
     RefreshDiagnostics,
+}
+
+/// Something that takes a while.
+pub(super) struct Progress {
+    /// What the client calls it.
+    pub(super) token: NumberOrString,
+    /// What takes a while.
+    pub(super) title: String,
+    /// Whether the person may end it.
+    pub(super) cancellable: bool,
+    /// The client does not know the token yet.
+    pub(super) create: bool,
+    /// What has ended by then is not spoken of.
+    pub(super) delay: Duration,
+    /// How far it is. It has ended when the other end is dropped.
+    pub(super) messages: UnboundedReceiver<String>,
 }
 
 /// Sends to the client, in order.
@@ -70,8 +90,12 @@ pub(super) fn start(client: Client, wire: Wire) -> Outgoing {
                 Message::Show(level, text) => client.show_message(level, text).await,
                 // What waits for the client goes its own way, and is never given up: tower-lsp
                 // cannot bear an answer that nobody waits for.
-                Message::Progress { token, title, done } => {
-                    tokio::spawn(progress(client.clone(), token, title, done));
+                Message::Progress(about) => {
+                    tokio::spawn(progress(client.clone(), about));
+                }
+                Message::RefreshHints => {
+                    let client = client.clone();
+                    tokio::spawn(async move { client.inlay_hint_refresh().await });
                 }
                 Message::AskSettings(mailbox) => {
                     tokio::spawn(ask_settings(client.clone(), mailbox));
@@ -89,16 +113,25 @@ pub(super) fn start(client: Client, wire: Wire) -> Outgoing {
     Outgoing { messages: sender, wire }
 }
 
-async fn progress(
-    client: Client,
-    token: String,
-    title: String,
-    done: tokio::sync::oneshot::Receiver<()>,
-) {
-    let token = NumberOrString::String(token);
-    let create = WorkDoneProgressCreateParams { token: token.clone() };
-    if client.send_request::<WorkDoneProgressCreate>(create).await.is_err() {
-        return;
+async fn progress(client: Client, about: Progress) {
+    let Progress { token, title, cancellable, create, delay, mut messages } = about;
+    let mut message = None;
+    let over = tokio::time::sleep(delay);
+    tokio::pin!(over);
+    while !delay.is_zero() {
+        tokio::select! {
+            () = &mut over => break,
+            more = messages.recv() => match more {
+                Some(more) => message = Some(more),
+                None => return,
+            },
+        }
+    }
+    if create {
+        let create = WorkDoneProgressCreateParams { token: token.clone() };
+        if client.send_request::<WorkDoneProgressCreate>(create).await.is_err() {
+            return;
+        }
     }
     let report = |value| ProgressParams {
         token: token.clone(),
@@ -106,14 +139,21 @@ async fn progress(
     };
     let begin = WorkDoneProgress::Begin(WorkDoneProgressBegin {
         title,
-        cancellable: Some(false),
+        cancellable: Some(cancellable),
+        message,
         ..WorkDoneProgressBegin::default()
     });
-    client.send_notification::<Progress>(report(begin)).await;
-    // It has ended either way.
-    let _ = done.await;
+    client.send_notification::<notification::Progress>(report(begin)).await;
+    while let Some(message) = messages.recv().await {
+        let step = WorkDoneProgress::Report(WorkDoneProgressReport {
+            cancellable: Some(cancellable),
+            message: Some(message),
+            percentage: None,
+        });
+        client.send_notification::<notification::Progress>(report(step)).await;
+    }
     let end = WorkDoneProgress::End(WorkDoneProgressEnd { message: None });
-    client.send_notification::<Progress>(report(end)).await;
+    client.send_notification::<notification::Progress>(report(end)).await;
 }
 
 async fn ask_settings(client: Client, mailbox: Mailbox) {

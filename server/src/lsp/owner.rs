@@ -16,18 +16,23 @@ use std::{
 
 use semantics::{Database, SourceFile};
 use syntax::{Encoding, LineIndex, ParseLimits};
-use tokio::sync::oneshot;
-use tower_lsp::lsp_types::{
-    Diagnostic, MessageType, TextDocumentContentChangeEvent, TextDocumentItem, Url,
-    VersionedTextDocumentIdentifier,
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tower_lsp::{
+    jsonrpc::Error,
+    lsp_types::{
+        Diagnostic, MessageType, NumberOrString, TextDocumentContentChangeEvent, TextDocumentItem,
+        Url, VersionedTextDocumentIdentifier,
+    },
 };
 
 use super::{
     config::{self, Config, Delivery},
     documents::{Document, Documents, parse},
     handlers::diagnostics::{self, Checked},
-    outgoing::{Message, Outgoing},
+    live::Kept,
+    outgoing::{Message, Outgoing, Progress},
     request::{Ran, Request, Retry, content_modified},
+    runs::{self, RunRequest, Runs, Sight},
     session::Session,
     workers::{Finished, Workers},
 };
@@ -67,6 +72,10 @@ pub(super) enum Event {
     Pulled,
     /// A request to answer.
     Request(Request),
+    /// A function to run.
+    Run(Box<RunRequest>),
+    /// A function of a document was run.
+    Ran(Url, Box<Kept>),
     /// A worker is idle again.
     Finished(usize, Finished),
 }
@@ -82,6 +91,8 @@ pub(super) struct ClientAbilities {
     pub(super) watch_configuration: bool,
     /// It shows progress.
     pub(super) progress: bool,
+    /// It asks for inlay hints again when it is told to.
+    pub(super) refresh_hints: bool,
     /// It asks for diagnostics.
     pub(super) pulls: bool,
     /// The commands that it runs when they are clicked.
@@ -142,8 +153,8 @@ struct Published {
     cost: Duration,
     /// When the text changed last.
     changed: Option<Instant>,
-    /// Ends a progress when they are there.
-    progress: Option<oneshot::Sender<()>>,
+    /// Ends a progress when it is dropped.
+    progress: Option<UnboundedSender<String>>,
 }
 
 struct Owner {
@@ -163,10 +174,11 @@ struct Owner {
     inbox: Receiver<Event>,
     mailbox: Mailbox,
     outgoing: Outgoing,
+    runs: Runs,
 }
 
 /// Starts the owner.
-pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing) {
+pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing, runs: Runs) {
     let run = move || {
         let owner = Owner {
             db: Database::new(),
@@ -177,6 +189,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 configuration: false,
                 watch_configuration: false,
                 progress: false,
+                refresh_hints: false,
                 pulls: false,
                 commands: Vec::new(),
                 has_grammar: false,
@@ -192,6 +205,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
             inbox,
             mailbox,
             outgoing,
+            runs,
         };
         owner.run();
     };
@@ -260,6 +274,8 @@ impl Owner {
                 self.pulls = self.pulls.saturating_add(1);
                 self.retract();
             }
+            Event::Run(request) => self.start_run(*request),
+            Event::Ran(uri, kept) => self.ran(uri, *kept),
             Event::Request(request) => self.queue.push_back(request),
             Event::Finished(worker, finished) => {
                 self.workers.finished(worker);
@@ -303,14 +319,17 @@ impl Owner {
         let state = self.published.entry(uri.clone()).or_default();
         state.dirty = true;
         if self.client.progress && item.text.len() >= LARGE {
-            let (done, receiver) = oneshot::channel();
+            let (done, messages) = unbounded_channel();
             state.progress = Some(done);
             let name = uri.path().rsplit('/').next().unwrap_or_default().to_owned();
-            self.outgoing.send(Message::Progress {
-                token: format!("relay/load/{uri}/{}", item.version),
+            self.outgoing.send(Message::Progress(Progress {
+                token: NumberOrString::String(format!("relay/load/{uri}/{}", item.version)),
                 title: format!("Reading {name}"),
-                done: receiver,
-            });
+                cancellable: false,
+                create: true,
+                delay: Duration::ZERO,
+                messages,
+            }));
         }
         let document = Document {
             file,
@@ -364,6 +383,7 @@ impl Owner {
         }
         self.settle();
         self.session.tokens.forget(uri);
+        self.session.live.forget(uri);
         let removed = Arc::make_mut(&mut self.documents).remove(uri);
         if let Some(document) = removed {
             self.db.set_parse(document.file, Arc::new(syntax::parse("")));
@@ -433,6 +453,43 @@ impl Owner {
         self.queue = kept;
         let refused: VecDeque<Request> = refused;
         refused.into_iter().for_each(|request| request.refuse(content_modified()));
+    }
+
+    // Runs.
+
+    /// Starts a run: it has a copy of all that it needs, so that nothing here waits for it.
+    fn start_run(&mut self, request: RunRequest) {
+        let Some(document) = self.documents.get(request.uri()) else {
+            let message = format!("the document {} is not open: open it first", request.uri());
+            request.refuse(Error::invalid_params(message));
+            return;
+        };
+        let sight = Sight {
+            document: document.clone(),
+            config: self.config.clone(),
+            encoding: self.client.encoding,
+            folder: self.session.workspace.folder_of(request.uri()),
+            progress: self.client.progress,
+            shows: self.session.runs(runs::RUN),
+            outgoing: self.outgoing.clone(),
+            mailbox: self.mailbox.clone(),
+        };
+        runs::start(&self.runs, request, sight);
+    }
+
+    /// Shows what a run leaves behind.
+    fn ran(&mut self, uri: Url, kept: Kept) {
+        if self.documents.get(&uri).is_none() {
+            return;
+        }
+        self.session.live.keep(uri.clone(), kept);
+        self.published.entry(uri).or_default().dirty = true;
+        if self.client.refresh_hints {
+            self.outgoing.send(Message::RefreshHints);
+        }
+        if !self.is_pushing() && self.client.pulls {
+            self.outgoing.send(Message::RefreshDiagnostics);
+        }
     }
 
     // Work.
@@ -553,10 +610,7 @@ impl Owner {
         if state.changed.is_some() {
             state.cost = checked.took;
         }
-        if let Some(progress) = state.progress.take() {
-            // The progress may have ended by itself.
-            let _ = progress.send(());
-        }
+        state.progress = None;
         let current = self.documents.get(&checked.uri).map(|document| document.version);
         if current != Some(version) {
             state.dirty = true;

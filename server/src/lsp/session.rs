@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{handlers::tokens, workspace::Workspace};
+use super::{handlers::tokens, live::Live, workspace::Workspace};
 
 /// What a session remembers.
 #[derive(Default)]
@@ -13,6 +13,8 @@ pub(super) struct Session {
     has_grammar: OnceLock<bool>,
     /// Commands that the client runs when they are clicked.
     commands: OnceLock<Vec<String>>,
+    /// What variables were bound to when documents were run.
+    pub(super) live: Live,
     /// The files of the workspace.
     pub(super) workspace: Workspace,
 }

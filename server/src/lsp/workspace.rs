@@ -71,6 +71,14 @@ impl Workspace {
         lock(&self.state.0).folders.clone()
     }
 
+    /// The innermost folder that a file is in; for a file that stands alone, the one it stands in.
+    pub(super) fn folder_of(&self, uri: &Url) -> Option<PathBuf> {
+        let path = uri.to_file_path().ok()?;
+        let folders = self.folders().into_iter().filter(|folder| path.starts_with(folder));
+        let folder = folders.max_by_key(|folder| folder.components().count());
+        folder.or_else(|| Some(path.parent()?.to_owned()))
+    }
+
     /// Adds folders and takes some away.
     pub(super) fn change_folders(&self, added: &[Url], removed: &[Url]) {
         let paths = |uris: &[Url]| -> Vec<PathBuf> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use semantics::{Db, Def, Module, View, infer::MetaEntry, metadata::Metadata};
+use semantics::{Db, Def, Module, SourceFile, View, infer::MetaEntry, metadata::Metadata};
 use smol_str::SmolStr;
 
 use crate::{
@@ -21,6 +21,8 @@ pub(super) struct Program<'db> {
     numbers: FxHashMap<Def<'db>, u32>,
     constants: Vec<(Arc<Metadata>, SmolStr, u32, Option<Value>)>,
     constant_numbers: FxHashMap<(usize, SmolStr, u32), u32>,
+    /// The file whose definitions say what their variables are bound to.
+    observed: Option<SourceFile>,
 }
 
 impl<'db> Program<'db> {
@@ -31,6 +33,7 @@ impl<'db> Program<'db> {
             numbers: FxHashMap::default(),
             constants: Vec::new(),
             constant_numbers: FxHashMap::default(),
+            observed: None,
         }
     }
 
@@ -51,13 +54,22 @@ impl<'db> Program<'db> {
         if let Some(proc) = proc {
             return Ok(proc.clone());
         }
-        let proc = self.observed(*def, false)?;
+        let proc = self.compile(*def)?;
         self.globals[number as usize].1 = Some(proc.clone());
         Ok(proc)
     }
 
-    /// The code of a definition that says what its variables are bound to.
-    pub(super) fn observed(&mut self, def: Def<'db>, observed: bool) -> Result<Arc<Proc>, Fault> {
+    /// Chooses the file whose definitions say what their variables are bound to.
+    pub(super) fn observe(&mut self, file: Option<SourceFile>) {
+        if self.observed != file {
+            self.observed = file;
+            self.globals.iter_mut().for_each(|(_, proc)| *proc = None);
+        }
+    }
+
+    /// Makes the code of a definition.
+    pub(super) fn compile(&mut self, def: Def<'db>) -> Result<Arc<Proc>, Fault> {
+        let observed = self.observed == Some(def.file(self.db));
         let Some(view) = View::new(self.db, def) else {
             return Err(Fault::new(FaultKind::Missing, "there is no such definition"));
         };

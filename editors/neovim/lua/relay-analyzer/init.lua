@@ -10,6 +10,8 @@ local M = {}
 ---@field tvm? boolean what TVM 0.14 refuses is an error
 ---@field prelude? boolean modules see TVM's prelude
 ---@field diagnostics? { delivery?: 'auto'|'push'|'pull', disabled?: string[] }
+---@field inlayHints? { types?: boolean, parameters?: boolean, blockEnds?: boolean, values?: boolean }
+---@field run? { time?: number, memory?: integer, fuel?: integer, depth?: integer }
 ---@field limits? { codeSize?: integer, nesting?: integer }
 
 M.name = 'relay_analyzer'
@@ -39,6 +41,10 @@ function M.client_config()
   return {
     cmd = options.cmd,
     filetypes = { 'relay' },
+    -- What `relay.run` answers is shown here.
+    capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
+      experimental = { commands = { commands = { 'relay.run' } } },
+    }),
     settings = { relay = options.settings },
   }
 end

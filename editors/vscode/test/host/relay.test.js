@@ -4,6 +4,7 @@ const assert = require("node:assert/strict");
 const vscode = require("vscode");
 
 const BROKEN = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 5), float32]) {\n  nn.dense(%x, %w, units=4)\n}\n';
+const HEADER = '#[version = "0.0.5"]\n';
 const FINE = BROKEN.replace("(4, 5)", "(4, 3)");
 
 async function until(what, holds) {
@@ -133,6 +134,55 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     } finally {
       await set("diagnostics.disabled", undefined);
       await set("diagnostics.delivery", undefined);
+    }
+  });
+
+  it("runs a function by its lens, shows its values, and forgets what is stale", async () => {
+    const text = `${HEADER}def @main(%n: int32) -> int32 {\n  let %m = %n + 1;\n  %m * 2\n}\n`;
+    const document = await untitled(text);
+    const lens = await until("a lens", async () => {
+      const lenses = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", document.uri, 100);
+      return lenses.find((found) => found.command?.title === "▶ Run");
+    });
+    assert.equal(lens.command.command, "relay.run");
+    const [argument] = lens.command.arguments;
+    const result = await vscode.commands.executeCommand(lens.command.command, { ...argument, inputs: { n: 20 } });
+    assert.equal(result.status, "done", JSON.stringify(result));
+    assert.deepEqual(result.value.data, [42]);
+    assert.match(result.text, /42 \(int32\)/);
+    const hints = async () => {
+      const whole = new vscode.Range(0, 0, document.lineCount, 0);
+      const found = await vscode.commands.executeCommand("vscode.executeInlayHintProvider", document.uri, whole);
+      const labels = found.map((hint) => (typeof hint.label === "string" ? hint.label : hint.label.map((part) => part.value).join("")));
+      return labels.filter((label) => label.startsWith("= "));
+    };
+    await until("values", async () => JSON.stringify(await hints()) === '["= 20","= 21"]');
+    assert.match(await hover(document, "%m"), /in the last run: `21`/);
+    // The command by itself runs the function at the cursor.
+    const editor = await vscode.window.showTextDocument(document);
+    editor.selection = new vscode.Selection(2, 3, 2, 3);
+    const again = await vscode.commands.executeCommand("relay.run");
+    assert.deepEqual([again.status, again.drawn], ["done", ["n"]], JSON.stringify(again));
+    await replace(document, "%n + 1", "%n + 3");
+    await until("no values", async () => (await hints()).length === 0);
+    await replace(document, "%n + 3", "%n / 0");
+    const failed = await vscode.commands.executeCommand("relay.run", argument);
+    assert.equal(failed.error.code, "run-operator-failed", JSON.stringify(failed));
+    await errorsAre(document, ["run-operator-failed at %n / 0"]);
+  });
+
+  it("stops a run that has no end", async () => {
+    const loop = `${HEADER}def @main(%n: int32) -> int32 { @main(%n + 1) }\n`;
+    const document = await untitled(loop);
+    await errorsAre(document, []);
+    await set("run.time", 0.5);
+    // The server asks for it a moment later.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    try {
+      const result = await vscode.commands.executeCommand("relay.run", { uri: document.uri.toString() });
+      assert.equal(result.error.code, "run-time", JSON.stringify(result));
+    } finally {
+      await set("run.time", undefined);
     }
   });
 

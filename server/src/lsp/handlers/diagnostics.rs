@@ -63,7 +63,12 @@ pub(in crate::lsp) fn found(
 }
 
 fn items(snapshot: &Snapshot, uri: &Url, document: &Document) -> Vec<Diagnostic> {
-    let found = found(snapshot, document);
+    let mut found = found(snapshot, document);
+    if let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document) {
+        let wanted =
+            |d: &&semantics::Diagnostic| !snapshot.config.disabled.iter().any(|c| c == d.code);
+        found.extend(placed.marks.iter().filter(wanted).cloned());
+    }
     found.iter().map(|d| document.diagnostic(uri, d, snapshot.encoding)).collect()
 }
 

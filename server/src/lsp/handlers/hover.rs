@@ -1,13 +1,15 @@
 //! `textDocument/hover`
 
+use syntax::TextSize;
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
         Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams,
+        Url,
     },
 };
 
-use crate::lsp::owner::Snapshot;
+use crate::lsp::{documents::Document, owner::Snapshot};
 
 /// The command that shows why an expression has its shape, where the client says that it has one.
 const WHY: &str = "relay.whyShape";
@@ -31,14 +33,30 @@ fn why_link(snapshot: &Snapshot, at: &TextDocumentPositionParams, has_shape: boo
     format!("\n\n[Why this shape?](command:{WHY}?{arguments})")
 }
 
+/// What the variable at a place was bound to when the document was run last.
+fn live_value(snapshot: &Snapshot, uri: &Url, document: &Document, offset: TextSize) -> String {
+    let shown = || {
+        let placed = snapshot.session.live.of(&snapshot.db, uri, document)?;
+        let range = ide::live::variable_at(&snapshot.db, document.file, offset)?;
+        let value = placed.value(range)?;
+        let times = match value.times {
+            1 => String::new(),
+            times => format!(", the first of {times} values"),
+        };
+        Some(format!("\n\nin the last run: `{}`{times}", value.line))
+    };
+    shown().unwrap_or_default()
+}
+
 pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HoverParams) -> Result<Option<Hover>> {
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
     let hover = ide::hover::hover(&snapshot.db, document.file, offset);
     let at = &params.text_document_position_params;
+    let value = live_value(snapshot, &at.text_document.uri, document, offset);
     Ok(hover.map(|hover| Hover {
         contents: HoverContents::Markup(MarkupContent {
             kind: MarkupKind::Markdown,
-            value: hover.markdown + &why_link(snapshot, at, hover.has_shape),
+            value: hover.markdown + &value + &why_link(snapshot, at, hover.has_shape),
         }),
         range: Some(document.range(hover.range, snapshot.encoding)),
     }))

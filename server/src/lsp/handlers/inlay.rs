@@ -4,10 +4,10 @@ use ide::inlay::{HintKind, hints};
 use syntax::TextRange;
 use tower_lsp::{
     jsonrpc::Result,
-    lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams, InlayHintTooltip},
+    lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams, InlayHintTooltip, Url},
 };
 
-use crate::lsp::owner::Snapshot;
+use crate::lsp::{documents::Document, owner::Snapshot};
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,
@@ -35,5 +35,38 @@ pub(in crate::lsp) fn handle(
         padding_right: (hint.kind == HintKind::Parameter).then_some(true),
         data: None,
     });
-    Ok(Some(found.collect()))
+    let mut found: Vec<InlayHint> = found.collect();
+    if snapshot.config.values {
+        values(snapshot, &params.text_document.uri, document, range, &mut found);
+    }
+    Ok(Some(found))
+}
+
+/// What variables were bound to when the document was run last, behind their names and types.
+fn values(
+    snapshot: &Snapshot,
+    uri: &Url,
+    document: &Document,
+    range: TextRange,
+    found: &mut Vec<InlayHint>,
+) {
+    let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document) else { return };
+    let first = placed.values.partition_point(|value| value.range.end() < range.start());
+    let shown = placed.values[first..].iter().take_while(|v| v.range.start() <= range.end());
+    for value in shown.filter(|value| range.contains_inclusive(value.range.end())) {
+        let tooltip = match value.times {
+            1 => "in the last run".to_owned(),
+            times => format!("in the last run, the first of {times} values"),
+        };
+        found.push(InlayHint {
+            position: document.position(value.range.end(), snapshot.encoding),
+            label: InlayHintLabel::String(format!("= {}", value.line)),
+            kind: None,
+            text_edits: None,
+            tooltip: Some(InlayHintTooltip::String(tooltip)),
+            padding_left: Some(true),
+            padding_right: Some(true),
+            data: None,
+        });
+    }
 }

@@ -7,7 +7,7 @@ use tower_lsp::{
     lsp_types::{CodeLens, CodeLensParams, Command, Location, Url},
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{documents::Document, owner::Snapshot, runs::RUN};
 
 /// What editors show references by, where they say that they know the command.
 const SHOW_REFERENCES: &str = "relay.showReferences";
@@ -36,6 +36,14 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, lens: &Lens) -> 
                 .collect();
             command.command = SHOW_REFERENCES.to_owned();
             command.arguments = Some(vec![json!(uri), json!(range.start), json!(places)]);
+        }
+        LensKind::Run(name) => {
+            command.command = RUN.to_owned();
+            let mut argument = json!({ "uri": uri, "position": range.start });
+            if !name.is_empty() {
+                argument["function"] = json!(name);
+            }
+            command.arguments = Some(vec![argument]);
         }
         _ => {}
     }

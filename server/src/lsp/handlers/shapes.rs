@@ -13,7 +13,7 @@ use tower_lsp::{
 };
 
 use crate::{
-    lsp::{documents::Document, owner::Snapshot},
+    lsp::{documents::Document, owner::Snapshot, runs::RUN},
     report::shapes::JsonFunction,
 };
 
@@ -23,7 +23,7 @@ const WHY: &str = "relay.whyShape.text";
 /// The commands that the server runs.
 pub(in crate::lsp) fn commands() -> ExecuteCommandOptions {
     ExecuteCommandOptions {
-        commands: vec![WHY.to_owned()],
+        commands: vec![WHY.to_owned(), RUN.to_owned()],
         work_done_progress_options: WorkDoneProgressOptions::default(),
     }
 }

@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 1 << 36;
 ///
 /// # Errors
 /// What is wrong with the file.
-pub(super) fn read_npy(path: &Path) -> Result<Tensor, String> {
+pub(crate) fn read_npy(path: &Path) -> Result<Tensor, String> {
     let file = File::open(path).map_err(|e| format!("cannot read `{}`: {e}", path.display()))?;
     read(BufReader::new(file)).map_err(|error| format!("`{}`: {error}", path.display()))
 }
@@ -27,7 +27,7 @@ pub(super) fn read_npy(path: &Path) -> Result<Tensor, String> {
 ///
 /// # Errors
 /// What is wrong with the file.
-pub(super) fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
+pub(crate) fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
     let fail = |error: &dyn std::fmt::Display| format!("`{}`: {error}", path.display());
     let file = File::open(path).map_err(|e| format!("cannot read `{}`: {e}", path.display()))?;
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(|e| fail(&e))?;
@@ -43,7 +43,7 @@ pub(super) fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
 }
 
 /// Reads one array.
-pub(super) fn read(mut from: impl Read) -> Result<Tensor, String> {
+pub(crate) fn read(mut from: impl Read) -> Result<Tensor, String> {
     let short = |_| "the file ends too soon".to_owned();
     let mut start = [0u8; 8];
     from.read_exact(&mut start).map_err(short)?;
@@ -148,7 +148,7 @@ fn row_major(data: &[u8], shape: &[usize], width: usize) -> Vec<u8> {
 ///
 /// # Errors
 /// What went wrong with the file.
-pub(super) fn write_npz<'t>(
+pub(crate) fn write_npz<'t>(
     path: &Path,
     arrays: impl Iterator<Item = (String, &'t Tensor)>,
 ) -> std::io::Result<()> {

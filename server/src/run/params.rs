@@ -14,7 +14,7 @@ const ARRAY_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 ///
 /// # Errors
 /// What is wrong with the file.
-pub(super) fn read(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
+pub(crate) fn read(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
     let bytes =
         std::fs::read(path).map_err(|e| format!("cannot read `{}`: {e}", path.display()))?;
     parse(&bytes).ok_or_else(|| format!("`{}` holds no parameters of TVM", path.display()))

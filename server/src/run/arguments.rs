@@ -1,13 +1,38 @@
 //! The arguments of a run: from the command line, from files, or drawn.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
 
-use interpreter::{Tensor, Value};
+use interpreter::{Element, Tensor, Value};
+use rayon::prelude::*;
 use semantics::{View, body::UnitKind, scope::Binding};
 use types::{DataType, ElementKind, Type};
 
 use super::{npy, params};
-use crate::cli::RunArgs;
+/// Where the arguments of a run come from.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Inputs {
+    /// Names with values: numbers, lists of numbers as JSON, `.npy` files.
+    pub(crate) given: Vec<(String, String)>,
+    /// Archives of arrays: by name, or `i0`, `i1`, … by position.
+    pub(crate) archives: Vec<PathBuf>,
+    /// Files of parameters as TVM saves them.
+    pub(crate) params: Vec<PathBuf>,
+    /// What is not given is drawn from this seed, by its type.
+    pub(crate) seed: Option<u64>,
+    /// What relative paths of `.npy` files are relative to.
+    pub(crate) folder: PathBuf,
+}
+
+/// The arguments of a run.
+pub(crate) struct Arguments {
+    /// One for each parameter.
+    pub(crate) values: Vec<Value>,
+    /// Those whose arguments are drawn.
+    pub(crate) drawn: Vec<String>,
+}
 
 /// A parameter of the function.
 struct Param {
@@ -19,19 +44,16 @@ struct Param {
 ///
 /// # Errors
 /// A message: something is missing, or does not fit.
-pub(super) fn gather(view: &View<'_>, args: &RunArgs) -> Result<Vec<Value>, String> {
+pub(crate) fn gather(view: &View<'_>, inputs: &Inputs) -> Result<Arguments, String> {
     let params = parameters(view);
     let mut given: HashMap<String, Value> = HashMap::new();
-    for path in &args.params {
+    for path in &inputs.params {
         given.extend(params::read(path)?.into_iter().map(|(name, t)| (name, t.into())));
     }
-    for path in &args.archives {
+    for path in &inputs.archives {
         given.extend(npy::read_npz(path)?.into_iter().map(|(name, t)| (name, t.into())));
     }
-    for text in &args.inputs {
-        let Some((name, value)) = text.split_once('=') else {
-            return Err(format!("`--input {text}` is not of the form `NAME=VALUE`"));
-        };
+    for (name, value) in &inputs.given {
         let name = name.trim().trim_start_matches('%').to_owned();
         let Some((position, param)) = position(&params, &name) else {
             let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
@@ -41,12 +63,13 @@ pub(super) fn gather(view: &View<'_>, args: &RunArgs) -> Result<Vec<Value>, Stri
             ));
         };
         given.remove(&format!("i{position}"));
-        given.insert(param.name.clone(), read_value(value.trim(), &param.ty)?);
+        given.insert(param.name.clone(), read_value(value.trim(), &param.ty, &inputs.folder)?);
     }
-    let mut draw = args.random.map(Draw);
+    let mut draw = inputs.seed.map(Draw);
     // Positions count the tensors: a parameter that is a tuple takes as many as it has.
     let mut next = 0;
     let mut values = Vec::with_capacity(params.len());
+    let mut drawn = Vec::new();
     for param in &params {
         let fits = |value: &Value| fit(value.clone(), &param.ty, &param.name);
         let leaves = leaves_of(&param.ty);
@@ -57,12 +80,15 @@ pub(super) fn gather(view: &View<'_>, args: &RunArgs) -> Result<Vec<Value>, Stri
                     (next..next + leaves).map(|k| given.get(&format!("i{k}")).cloned()).collect();
                 match (numbered.filter(|_| leaves > 0), &mut draw) {
                     (Some(tensors), _) => fits(&build(&param.ty, &mut tensors.into_iter()))?,
-                    (None, Some(draw)) => draw.value(&param.ty).ok_or_else(|| {
-                        format!(
-                            "no value of the type {} can be drawn for `%{}`: give it with `--input`",
-                            param.ty, param.name
-                        )
-                    })?,
+                    (None, Some(draw)) => {
+                        drawn.push(param.name.clone());
+                        draw.value(&param.ty).ok_or_else(|| {
+                            format!(
+                                "no value of the type {} can be drawn for `%{}`: give it one",
+                                param.ty, param.name
+                            )
+                        })?
+                    }
                     (None, None) => {
                         return Err(format!(
                             "the parameter `%{}` of type {} has no value: give one with `--input \
@@ -76,7 +102,7 @@ pub(super) fn gather(view: &View<'_>, args: &RunArgs) -> Result<Vec<Value>, Stri
         next += leaves;
         values.push(value);
     }
-    Ok(values)
+    Ok(Arguments { values, drawn })
 }
 
 /// The parameters of a function, or the `free_var`s of a bare expression.
@@ -87,8 +113,8 @@ fn parameters(view: &View<'_>) -> Vec<Param> {
         let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
         for &binder in header.iter().chain(&free) {
             let name = unit.binder(binder).name.trim_start_matches('%').to_owned();
-            let ty = view.binding_type(Binding { unit: number as u32, binder }).clone();
-            params.push(Param { name, ty });
+            let binding = Binding { unit: number as u32, binder };
+            params.push(Param { name, ty: view.binding_type(binding).clone() });
         }
     }
     params
@@ -147,9 +173,9 @@ fn fit(value: Value, ty: &Type, name: &str) -> Result<Value, String> {
 }
 
 /// A value on the command line: a file, a number, or numbers in brackets.
-fn read_value(text: &str, ty: &Type) -> Result<Value, String> {
+fn read_value(text: &str, ty: &Type, folder: &Path) -> Result<Value, String> {
     if text.ends_with(".npy") {
-        return npy::read_npy(text.as_ref()).map(Value::from);
+        return npy::read_npy(&folder.join(text)).map(Value::from);
     }
     let wanted = ty.as_tensor();
     let json = match text {
@@ -220,7 +246,14 @@ fn flatten(
 }
 
 /// Draws values from a seed: the same for the same seed everywhere.
+///
+/// What is drawn keeps the values of a network in bounds: weights have a deviation of one over the
+/// square root of the numbers that are summed up with them, and vectors are positive, because the
+/// variances of a batch norm are vectors. Integers are from 0 to 9, as indices may be.
 struct Draw(u64);
+
+/// How many elements are drawn one after another.
+const CHUNK: usize = 1 << 16;
 
 impl Draw {
     /// SplitMix64.
@@ -233,8 +266,30 @@ impl Draw {
     }
 
     /// Uniform in [0, 1).
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    fn unit(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1u32 << 24) as f32
+    }
+
+    /// A number of mean 0 and deviation 1, near enough to a normal one.
+    fn normal(&mut self) -> f32 {
+        let bits = self.next();
+        let part = |shift: u32| ((bits >> shift) & 0x1F_FFFF) as f32 / (1u32 << 21) as f32;
+        (part(0) + part(21) + part(42) - 1.5) * 2.0
+    }
+
+    /// `count` numbers, drawn on all cores.
+    fn numbers<T: Send + Copy + Default>(
+        &mut self,
+        count: usize,
+        one: impl Fn(&mut Draw) -> T + Sync,
+    ) -> Vec<T> {
+        let seed = self.next();
+        let mut numbers = vec![T::default(); count];
+        numbers.par_chunks_mut(CHUNK).enumerate().for_each(|(number, chunk)| {
+            let mut draw = Draw(seed ^ (number as u64).wrapping_mul(0xD129_0A4B_5C3F_7E91));
+            chunk.iter_mut().for_each(|element| *element = one(&mut draw));
+        });
+        numbers
     }
 
     fn value(&mut self, ty: &Type) -> Option<Value> {
@@ -245,17 +300,56 @@ impl Draw {
         ty.as_tensor()?;
         let (dtype, shape) = target(ty, &[]).ok()?;
         let count = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size))?;
-        let count = (count <= 1 << 32).then_some(count)?;
-        let draw = |_| match dtype.kind {
-            // Numbers of mean 0 and deviation 1, near enough to normal ones.
-            ElementKind::Float | ElementKind::BFloat => {
-                (self.unit() + self.unit() + self.unit() - 1.5) * 2.0
-            }
-            _ if dtype.is_bool() => (self.next() & 1) as f64,
-            ElementKind::Int => (self.next() % 21) as f64 - 10.0,
-            _ => (self.next() % 11) as f64,
+        let count = (count <= MOST_ELEMENTS).then_some(count)?;
+        let summed: usize = shape.iter().skip(1).product();
+        // With a batch of one it is an input rather than a weight.
+        let is_weight = shape.len() > 1 && shape.first() != Some(&1);
+        let scale = if is_weight { 1.0 / (summed.max(1) as f32).sqrt() } else { 1.0 };
+        let float = |draw: &mut Draw| match shape.len() {
+            0 | 1 => draw.unit() + 0.5,
+            _ => draw.normal() * scale,
         };
-        let numbers = (0..count).map(draw).collect();
-        Tensor::from_f64s(dtype, &shape, numbers).map(Value::from)
+        match dtype.kind {
+            ElementKind::Float | ElementKind::BFloat if dtype == DataType::FLOAT32 => {
+                f32::tensor(&shape, self.numbers(count, float)).map(Value::from)
+            }
+            ElementKind::Float | ElementKind::BFloat => {
+                let numbers = self.numbers(count, |draw| f64::from(float(draw)));
+                Tensor::from_f64s(dtype, &shape, numbers).map(Value::from)
+            }
+            _ => {
+                let most = if dtype.is_bool() { 2 } else { 10 };
+                let numbers = self.numbers(count, |draw| (draw.next() % most) as i64);
+                Tensor::from_i64s(dtype, &shape, numbers).map(Value::from)
+            }
+        }
+    }
+}
+
+/// The largest tensor that is drawn.
+const MOST_ELEMENTS: usize = 1 << 31;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(seed: u64, shape: &[i64], dtype: DataType) -> Vec<f64> {
+        let dims = shape.iter().map(|&size| types::Dim::known(size));
+        let value = Draw(seed).value(&Type::tensor(dims, dtype)).expect("a value");
+        value.as_tensor().expect("a tensor").to_f64s()
+    }
+
+    #[test]
+    fn what_is_drawn() {
+        let weights = drawn(1, &[100, 2000], DataType::FLOAT32);
+        assert_eq!(weights, drawn(1, &[100, 2000], DataType::FLOAT32));
+        assert_ne!(weights, drawn(2, &[100, 2000], DataType::FLOAT32));
+        let squares = weights.iter().map(|x| x * x).sum::<f64>() / weights.len() as f64;
+        assert!((squares * 2000.0 - 1.0).abs() < 0.05, "{squares}");
+        assert!((weights.iter().sum::<f64>() / weights.len() as f64).abs() < 1e-3);
+        assert!(drawn(1, &[64], DataType::FLOAT16).iter().all(|&x| (0.5..=1.5).contains(&x)));
+        let indices = drawn(1, &[1000], DataType::INT64);
+        assert!((0..10).all(|k| indices.contains(&f64::from(k))), "{indices:?}");
+        assert!(drawn(1, &[64], DataType::BOOL).contains(&0.0));
     }
 }

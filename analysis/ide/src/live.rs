@@ -1,0 +1,77 @@
+//! Which variable stands at a place, for those who know its value.
+
+use semantics::{Db, SourceFile, View, body::UnitKind, scope::Binding};
+use syntax::{TextRange, TextSize};
+use types::Type;
+
+use crate::place::{Symbol, place_at};
+
+/// Where the variable is bound that is used or bound at `offset`: the range of its name.
+pub fn variable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<TextRange> {
+    let place = place_at(db, file, offset)?;
+    let (symbol, _) = place.symbol(db)?;
+    match symbol {
+        Symbol::Local(binding) => Some(place.view.as_ref()?.binding_range(binding)),
+        _ => None,
+    }
+}
+
+/// Whether a definition can be run as it is: whatever it takes from outside is a tensor of known
+/// sizes, or a tuple of such.
+pub fn is_runnable(view: &View<'_>) -> bool {
+    let is_concrete = |number: usize, binder| {
+        concrete(view.binding_type(Binding { unit: number as u32, binder }), 0)
+    };
+    // Parameters stand in front, and so do free variables.
+    view.body.units.iter().enumerate().all(|(number, unit)| {
+        let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
+        let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
+        params.iter().chain(&free).all(|&binder| is_concrete(number, binder))
+    })
+}
+
+fn concrete(ty: &Type, depth: usize) -> bool {
+    match ty {
+        Type::Tensor(tensor) => tensor.shape.iter().all(|dim| dim.as_known().is_some()),
+        Type::Tuple(fields) => depth < 64 && fields.iter().all(|field| concrete(field, depth + 1)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use semantics::{View, all_defs};
+
+    use super::is_runnable;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn what_can_be_run() {
+        let fixture = Fixture::new(
+            "
+def @nothing() { 1 }
+def @sized(%x: Tensor[(2, 3), float32], %p: (int32, Tensor[(1), bool])) { %x }
+def @open(%x: Tensor[(?, 3), float32]) { %x }
+def @generic[A](%x: A) { %x }
+def @takes(%f: fn(int32) -> int32) { %f(1) }
+def @list(%l: List[int32]) { %l }
+",
+        );
+        let runs: Vec<(String, bool)> = all_defs(&fixture.db, fixture.file)
+            .filter_map(|def| {
+                let view = View::new(&fixture.db, def)?;
+                Some((def.name(&fixture.db).to_string(), is_runnable(&view)))
+            })
+            .filter(|(name, _)| !name.is_empty())
+            .collect();
+        let wanted = [
+            ("@nothing", true),
+            ("@sized", true),
+            ("@open", false),
+            ("@generic", false),
+            ("@takes", false),
+            ("@list", false),
+        ];
+        assert_eq!(runs, wanted.map(|(name, runs)| (name.to_owned(), runs)));
+    }
+}

@@ -1,0 +1,147 @@
+// Running a function: the arguments, and where its result is shown.
+
+import * as vscode from "vscode";
+import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
+
+/** The command of the server's. */
+export const RUN = "relay.run";
+
+/** What the command is given. */
+interface RunArgument {
+  readonly uri: string;
+  readonly function?: string;
+  readonly position?: { readonly line: number; readonly character: number };
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly archives?: readonly string[];
+  readonly params?: readonly string[];
+  readonly seed?: number;
+  readonly remember?: boolean;
+}
+
+/** What it answers. */
+interface RunResult {
+  readonly status: "done" | "failed" | "cancelled";
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Tells the server that what `relay.run` answers is shown here. */
+export const showsRuns: StaticFeature = {
+  fillClientCapabilities(capabilities: ClientCapabilities): void {
+    const experimental = (capabilities.experimental ??= {}) as {
+      commands?: { commands?: string[] };
+    };
+    const commands = (experimental.commands ??= {});
+    commands.commands = [...(commands.commands ?? []), RUN];
+  },
+  initialize(): void {},
+  getState: () => ({ kind: "static" }),
+  clear(): void {},
+};
+
+export class Runner implements vscode.Disposable {
+  private readonly output = vscode.window.createOutputChannel("Relay run");
+  /** What was typed last, by document. */
+  private readonly typed = new Map<string, string>();
+
+  dispose(): void {
+    this.output.dispose();
+  }
+
+  /** What the server is sent for a click, or for the command by itself: the function at the cursor. */
+  argument(given: unknown): RunArgument | undefined {
+    if (typeof given === "object" && given !== null && !(given instanceof vscode.Uri)) {
+      return given as RunArgument;
+    }
+    const editor = vscode.window.activeTextEditor;
+    if (editor?.document.languageId !== "relay") {
+      void vscode.window.showWarningMessage("Relay: there is no function at the cursor to run.");
+      return undefined;
+    }
+    const { line, character } = editor.selection.active;
+    return { uri: editor.document.uri.toString(), position: { line, character } };
+  }
+
+  /** Sends the command on its way, and shows what comes back. */
+  async run(given: unknown, send: (argument: RunArgument) => unknown): Promise<unknown> {
+    const argument = this.argument(given);
+    if (argument === undefined) {
+      return undefined;
+    }
+    const result = (await send(argument)) as RunResult | undefined;
+    if (result?.status === "done" || result?.status === "failed") {
+      this.show(result);
+    }
+    return result;
+  }
+
+  private show(result: RunResult): void {
+    this.output.clear();
+    this.output.appendLine(result.text);
+    this.output.show(true);
+    if (result.status === "failed") {
+      const message = result.title.split("\n")[0] ?? "";
+      void vscode.window.showErrorMessage(`Relay: ${message}`);
+    } else {
+      vscode.window.setStatusBarMessage(result.title, 10_000);
+    }
+  }
+
+  /** Asks for arguments first. They are remembered for the next run. */
+  async runWith(): Promise<unknown> {
+    const argument = this.argument(undefined);
+    if (argument === undefined) {
+      return undefined;
+    }
+    const typed = await vscode.window.showInputBox({
+      title: "Run Function With…",
+      prompt: "Numbers, lists, .npy, .npz and .params files; seed=… draws the rest",
+      placeHolder: "x=image.npy n=3 weights.params seed=1",
+      value: this.typed.get(argument.uri) ?? "seed=0",
+      ignoreFocusOut: true,
+    });
+    if (typed === undefined) {
+      return undefined;
+    }
+    this.typed.set(argument.uri, typed);
+    return vscode.commands.executeCommand(RUN, { ...argument, ...parse(typed), remember: true });
+  }
+}
+
+/** `x=image.npy n=[1, 2] weights.params seed=1` */
+export function parse(text: string): Partial<RunArgument> {
+  const inputs: Record<string, unknown> = {};
+  const archives: string[] = [];
+  const params: string[] = [];
+  let seed: number | undefined;
+  // Blanks part arguments where a name or a file follows: `[1, 2]` is one.
+  const parts = text.trim().split(/\s+(?=[^\s=[\]]+(?:=|\.npz\b|\.params\b))/);
+  for (const part of parts.filter((found) => found !== "")) {
+    const at = part.indexOf("=");
+    const name = part.slice(0, Math.max(at, 0)).trim().replace(/^%/, "");
+    const value = part.slice(at + 1).trim();
+    if (at >= 0 && name === "seed") {
+      seed = Number.parseInt(value, 10) || 0;
+    } else if (at >= 0) {
+      inputs[name] = json(value);
+    } else if (value.endsWith(".npz")) {
+      archives.push(value);
+    } else {
+      params.push(value);
+    }
+  }
+  return {
+    inputs,
+    ...(archives.length > 0 && { archives }),
+    ...(params.length > 0 && { params }),
+    ...(seed !== undefined && { seed }),
+  };
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,166 @@
+//! Arguments that are remembered from run to run, in `.relay/run.json` of the workspace folder:
+//!
+//! ```json
+//! {
+//!   "models/net.relay": {
+//!     "@main": { "inputs": { "x": "image.npy", "n": 3 }, "params": ["net.params"], "seed": 1 },
+//!     "expression": { "seed": 7 }
+//!   }
+//! }
+//! ```
+//!
+//! Files are relative to the folder. What has no argument is drawn from the seed.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use tower_lsp::lsp_types::Url;
+
+use crate::run::arguments::Inputs;
+
+/// The file, below the folder.
+const FILE: &str = ".relay/run.json";
+/// The largest file that is read.
+const MOST: u64 = 16 << 20;
+
+/// Arguments of one function.
+#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Remembered {
+    /// Numbers, lists of numbers, and names of `.npy` files.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(super) inputs: Map<String, Json>,
+    /// Names of `.npz` files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) archives: Vec<PathBuf>,
+    /// Names of `.params` files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) params: Vec<PathBuf>,
+    /// What draws the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seed: Option<u64>,
+}
+
+impl Remembered {
+    /// These, and `other` where nothing is said here.
+    pub(super) fn or(mut self, other: Remembered) -> Remembered {
+        for (name, value) in other.inputs {
+            self.inputs.entry(name).or_insert(value);
+        }
+        if self.archives.is_empty() {
+            self.archives = other.archives;
+        }
+        if self.params.is_empty() {
+            self.params = other.params;
+        }
+        self.seed = self.seed.or(other.seed);
+        self
+    }
+
+    /// As a run takes them.
+    ///
+    /// # Errors
+    /// An argument is neither a number, nor a list, nor a name.
+    pub(super) fn inputs(&self, folder: &Path) -> Result<Inputs, String> {
+        let mut given = Vec::new();
+        for (name, value) in &self.inputs {
+            let text = match value {
+                Json::String(text) => text.clone(),
+                Json::Number(_) | Json::Bool(_) | Json::Array(_) => value.to_string(),
+                Json::Null | Json::Object(_) => {
+                    return Err(format!(
+                        "the argument `{name}` is {value}: it takes a number, a list of numbers, \
+                         or the name of a `.npy` file"
+                    ));
+                }
+            };
+            given.push((name.clone(), text));
+        }
+        let all = |paths: &[PathBuf]| paths.iter().map(|path| folder.join(path)).collect();
+        Ok(Inputs {
+            given,
+            archives: all(&self.archives),
+            params: all(&self.params),
+            seed: Some(self.seed.unwrap_or(0)),
+            folder: folder.to_owned(),
+        })
+    }
+}
+
+/// Where the arguments of a function are remembered.
+pub(super) struct Place {
+    folder: Option<PathBuf>,
+    file: String,
+    function: String,
+}
+
+type Functions = Map<String, Json>;
+
+impl Place {
+    /// For a function of a document; without a folder, nothing is remembered.
+    pub(super) fn new(folder: Option<&Path>, uri: &Url, function: &str) -> Place {
+        let path = uri.to_file_path().ok();
+        let below =
+            folder.and_then(|folder| Some(path.as_ref()?.strip_prefix(folder).ok()?.to_owned()));
+        let parts = below.iter().flat_map(|path| path.iter());
+        let parts: Vec<_> = parts.map(|part| part.to_string_lossy().into_owned()).collect();
+        Place {
+            folder: below.is_some().then(|| folder.map(Path::to_owned)).flatten(),
+            file: parts.join("/"),
+            function: function.to_owned(),
+        }
+    }
+
+    /// What names of files are relative to.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.as_deref().unwrap_or(Path::new(""))
+    }
+
+    fn read(&self) -> Result<Map<String, Json>, String> {
+        let Some(folder) = &self.folder else { return Ok(Map::new()) };
+        let path = folder.join(FILE);
+        let Ok(data) = std::fs::metadata(&path) else { return Ok(Map::new()) };
+        let bad = |error: &dyn std::fmt::Display| format!("`{}`: {error}", path.display());
+        if !data.is_file() || data.len() > MOST {
+            return Err(bad(&"this is no file of remembered arguments"));
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| bad(&error))?;
+        serde_json::from_str(&text).map_err(|error| bad(&error))
+    }
+
+    /// What is remembered; nothing, if there is nothing.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read.
+    pub(super) fn recall(&self) -> Result<Remembered, String> {
+        let all = self.read()?;
+        match all.get(&self.file).and_then(|functions| functions.get(&self.function)) {
+            Some(known) => serde_json::from_value(known.clone())
+                .map_err(|error| format!("`{FILE}`, {} of {}: {error}", self.function, self.file)),
+            None => Ok(Remembered::default()),
+        }
+    }
+
+    /// Remembers.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn write(&self, remembered: &Remembered) -> Result<(), String> {
+        let Some(folder) = &self.folder else {
+            return Err("arguments are remembered for files in a folder only".to_owned());
+        };
+        let path = folder.join(FILE);
+        let mut all = self.read()?;
+        let functions = all.entry(&*self.file).or_insert_with(|| Functions::new().into());
+        if !functions.is_object() {
+            *functions = Functions::new().into();
+        }
+        let value = serde_json::to_value(remembered).map_err(|error| error.to_string())?;
+        functions[&self.function] = value;
+        let text = serde_json::to_string_pretty(&all).map_err(|error| error.to_string())?;
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| std::fs::write(&path, text + "\n"))
+            .map_err(|error| format!("`{}` cannot be written: {error}", path.display()))
+    }
+}

@@ -1,0 +1,124 @@
+//! A run that ended without a value, for people and machines.
+
+use std::collections::HashMap;
+
+use interpreter::{Fault, Step};
+use semantics::{Database, Def, Diagnostic, SourceFile};
+use serde_json::{Value as Json, json};
+use syntax::{LineIndex, TextRange};
+
+/// The failure of a run as a diagnostic of the file that holds `def`: at the innermost call that
+/// stands there. Calls around it in the same file are places beside it.
+pub(crate) fn diagnostic(db: &Database, def: Def<'_>, fault: &Fault) -> Diagnostic {
+    let file = def.file(db);
+    let mut places = fault.trace.iter().filter_map(|step| match step.place {
+        Some((of, range)) if of == file && !range.is_empty() => Some((step, range)),
+        _ => None,
+    });
+    let range = places.next().map_or_else(|| def.range(db), |(_, range)| range);
+    let mut diagnostic = Diagnostic::new(fault.kind.code(), range, message(fault));
+    let mut seen = vec![range];
+    for (step, range) in places.take(8) {
+        // A recursion passes by one place again and again.
+        if !seen.contains(&range) {
+            seen.push(range);
+            diagnostic = diagnostic.related(range, format!("called in {}", step.function));
+        }
+    }
+    diagnostic
+}
+
+/// What is wrong, and what the operator was given.
+pub(crate) fn message(fault: &Fault) -> String {
+    match given(fault) {
+        Some(given) => format!("{} (it was given {given})", fault.message),
+        None => fault.message.clone(),
+    }
+}
+
+/// `Tensor[(2, 3), float32], int32`; types that a value does not tell are left open.
+fn given(fault: &Fault) -> Option<String> {
+    (!fault.arguments.is_empty()).then(|| fault.arguments.join(", "))
+}
+
+/// The files of a back trace: name and lines of each.
+pub(crate) struct Places<'a> {
+    db: &'a Database,
+    name: &'a str,
+    file: SourceFile,
+    lines: &'a LineIndex,
+    prelude: HashMap<usize, (String, LineIndex)>,
+}
+
+impl<'a> Places<'a> {
+    /// `file` is called `name` and has these lines; others are of the prelude.
+    pub(crate) fn new(
+        db: &'a Database,
+        file: SourceFile,
+        name: &'a str,
+        lines: &'a LineIndex,
+    ) -> Places<'a> {
+        Places { db, name, file, lines, prelude: HashMap::new() }
+    }
+
+    /// `net.relay:12:3`
+    pub(crate) fn name(&mut self, (file, range): (SourceFile, TextRange)) -> String {
+        let utf8 = syntax::Encoding::Utf8;
+        if file == self.file {
+            let at = self.lines.line_column(range.start(), utf8);
+            return format!("{}:{}:{}", self.name, at.line + 1, at.column + 1);
+        }
+        let Some(number) = self.db.prelude_number(file) else { return "elsewhere".to_owned() };
+        let (name, lines) = self.prelude.entry(number).or_insert_with(|| {
+            let (name, text) = semantics::prelude::source(number);
+            (name.to_string(), LineIndex::new(&text))
+        });
+        let at = lines.line_column(range.start(), utf8);
+        format!("{name}:{}:{}", at.line + 1, at.column + 1)
+    }
+
+    /// The calls around the one that failed, one a line; steps that repeat themselves are counted.
+    pub(crate) fn trace(&mut self, fault: &Fault) -> String {
+        let mut out = String::new();
+        let half = fault.trace.len() / 2;
+        let mut at = 0;
+        while at < fault.trace.len() {
+            if fault.omitted > 0 && at == half {
+                out += &format!("  … {} more calls …\n", fault.omitted);
+            }
+            let step = &fault.trace[at];
+            let end = if at < half && fault.omitted > 0 { half } else { fault.trace.len() };
+            let run = fault.trace[at..end].iter().take_while(|next| *next == step).count();
+            let again = if run > 1 { format!(", {run} times") } else { String::new() };
+            let called = if at == 0 { "in" } else { "called in" };
+            out += &format!("  {called} {}{}{again}\n", step.function, self.at(step));
+            at += run.max(1);
+        }
+        out
+    }
+
+    fn at(&mut self, step: &Step) -> String {
+        step.place.map_or_else(String::new, |place| format!(" at {}", self.name(place)))
+    }
+
+    /// The failure for machines.
+    pub(crate) fn json(&mut self, fault: &Fault) -> Json {
+        let steps: Vec<Json> = fault
+            .trace
+            .iter()
+            .map(|step| {
+                let place = step.place.map(|(file, range)| {
+                    json!({
+                        "at": self.name((file, range)),
+                        "start": u32::from(range.start()), "end": u32::from(range.end()),
+                    })
+                });
+                json!({ "function": step.function, "place": place })
+            })
+            .collect();
+        json!({
+            "code": fault.kind.code(), "message": fault.message, "arguments": fault.arguments,
+            "trace": steps, "omitted": fault.omitted,
+        })
+    }
+}

@@ -1,0 +1,250 @@
+//! Where the time of a run goes: time, multiply-accumulates and bytes, binding by binding.
+
+use std::{collections::HashMap, time::Duration};
+
+use ide::words;
+use interpreter::{Measured, Observer, Value};
+use operators::{Cost, CostCall};
+use semantics::{Db, Def, DefKind, SourceFile, Spot, View, body::Expr};
+use serde_json::{Value as Json, json};
+use syntax::TextRange;
+
+use super::failure::Places;
+
+/// How many bindings a table shows.
+const SHOWN: usize = 20;
+
+/// What calls of operators took, by the place of the call and by operator.
+#[derive(Default)]
+pub(crate) struct Profile {
+    calls: HashMap<(SourceFile, TextRange, &'static str), Part>,
+}
+
+/// What some calls took.
+#[derive(Clone, Default)]
+struct Part {
+    function: String,
+    calls: u64,
+    time: Duration,
+    macs: u64,
+    /// The multiply-accumulates of some of the calls are not known.
+    untold: bool,
+    bytes: u64,
+}
+
+impl Part {
+    fn add(&mut self, other: &Part) {
+        self.calls += other.calls;
+        self.time += other.time;
+        self.macs = self.macs.saturating_add(other.macs);
+        self.untold |= other.untold;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+
+    fn macs(&self) -> String {
+        let known = if self.macs > 0 { words::number(self.macs) } else { String::new() };
+        if self.untold { format!("{known}?") } else { known }
+    }
+}
+
+/// A line of the report: the calls at one place.
+struct Row<'p> {
+    place: String,
+    binding: String,
+    operator: &'static str,
+    part: &'p Part,
+}
+
+impl Observer for Profile {
+    fn measures(&self) -> bool {
+        true
+    }
+
+    fn called(&mut self, call: &Measured<'_>) {
+        let cost = CostCall { args: call.args, result: &call.value.ty(), attrs: call.attrs };
+        let macs = match call.operator.cost {
+            Cost::Free | Cost::Elementwise | Cost::Reduction => Some(0),
+            Cost::Macs(macs) => macs(&cost),
+            Cost::Unknown | Cost::Undefined(_) => None,
+        };
+        let bytes = bytes_of(call.value);
+        let (file, range) = call.place;
+        let part = self.calls.entry((file, range, call.operator.name)).or_default();
+        if part.calls == 0 {
+            part.function = call.function.to_owned();
+        }
+        part.add(&Part {
+            function: String::new(),
+            calls: 1,
+            time: call.time,
+            macs: macs.unwrap_or(0),
+            untold: macs.is_none(),
+            bytes,
+        });
+    }
+}
+
+fn bytes_of(value: &Value) -> u64 {
+    match value {
+        Value::Tensor(tensor) => tensor.bytes() as u64,
+        other => other.leaves().iter().map(|tensor| tensor.bytes() as u64).sum(),
+    }
+}
+
+impl Profile {
+    fn total(&self) -> Part {
+        let mut total = Part::default();
+        self.calls.values().for_each(|part| total.add(part));
+        total
+    }
+
+    fn by_operator(&self) -> Vec<(&'static str, Part)> {
+        let mut groups: HashMap<&'static str, Part> = HashMap::new();
+        for ((_, _, operator), part) in &self.calls {
+            groups.entry(operator).or_default().add(part);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|(name, part)| (std::cmp::Reverse(part.time), *name));
+        groups
+    }
+
+    /// The calls, those that took longest first.
+    fn rows(&self, db: &dyn Db, places: &mut Places<'_>) -> Vec<Row<'_>> {
+        let mut calls: Vec<_> = self.calls.iter().collect();
+        calls.sort_by_key(|((_, range, name), part)| {
+            (std::cmp::Reverse(part.time), range.start(), *name)
+        });
+        let mut names = HashMap::new();
+        let row = |((file, range, operator), part): (&(SourceFile, TextRange, &'static str), _)| {
+            let part: &Part = part;
+            let bound = names.entry(*file).or_insert_with(|| bindings(db, *file));
+            let binding = bound.get(range).cloned().unwrap_or_default();
+            Row { place: places.name((*file, *range)), binding, operator, part }
+        };
+        calls.into_iter().map(row).collect()
+    }
+
+    /// A table: what took longest, then by operator.
+    pub(crate) fn table(&self, db: &dyn Db, places: &mut Places<'_>, took: Duration) -> String {
+        let total = self.total();
+        let percent = |time: Duration| {
+            let share = time.as_secs_f64() / total.time.as_secs_f64().max(1e-12);
+            format!("{:.1} %", 100.0 * share)
+        };
+        let rows = self.rows(db, places);
+        let head = ["binding", "operator", "at", "in", "calls", "time", "", "MACs", "bytes"];
+        let mut cells = vec![head.map(str::to_owned).to_vec()];
+        for row in rows.iter().take(SHOWN) {
+            cells.push(vec![
+                row.binding.clone(),
+                row.operator.to_owned(),
+                row.place.clone(),
+                row.part.function.clone(),
+                words::number(row.part.calls),
+                milliseconds(row.part.time),
+                percent(row.part.time),
+                row.part.macs(),
+                words::bytes(row.part.bytes),
+            ]);
+        }
+        let mut out = columns(&cells, 4);
+        if rows.len() > SHOWN {
+            out +=
+                &format!("… and {} more\n", words::counted((rows.len() - SHOWN) as u64, "place"));
+        }
+        let head = ["operator", "calls", "time", "", "MACs", "bytes"];
+        let mut cells = vec![head.map(str::to_owned).to_vec()];
+        for (name, part) in self.by_operator().iter().take(SHOWN) {
+            cells.push(vec![
+                (*name).to_owned(),
+                words::number(part.calls),
+                milliseconds(part.time),
+                percent(part.time),
+                part.macs(),
+                words::bytes(part.bytes),
+            ]);
+        }
+        out.push('\n');
+        out += &columns(&cells, 1);
+        out + &format!(
+            "\ntotal: {} of {} in {}, {} MACs, {} of results\n",
+            milliseconds(total.time),
+            milliseconds(took),
+            words::counted(total.calls, "call"),
+            if total.macs().is_empty() { "0".to_owned() } else { total.macs() },
+            words::bytes(total.bytes),
+        )
+    }
+
+    /// The same for machines, all of it.
+    pub(crate) fn json(&self, db: &dyn Db, places: &mut Places<'_>, took: Duration) -> Json {
+        let part = |part: &Part| {
+            json!({
+                "calls": part.calls, "seconds": part.time.as_secs_f64(),
+                "macs": if part.untold { Json::Null } else { json!(part.macs) },
+                "bytes": part.bytes,
+            })
+        };
+        let bindings: Vec<Json> = self
+            .rows(db, places)
+            .iter()
+            .map(|row| {
+                let mut shown = part(row.part);
+                shown["binding"] = json!(row.binding);
+                shown["operator"] = json!(row.operator);
+                shown["function"] = json!(row.part.function);
+                shown["at"] = json!(row.place);
+                shown
+            })
+            .collect();
+        let operators: Vec<Json> = self
+            .by_operator()
+            .iter()
+            .map(|(name, group)| {
+                let mut shown = part(group);
+                shown["operator"] = json!(name);
+                shown
+            })
+            .collect();
+        let mut total = part(&self.total());
+        total["wall"] = json!(took.as_secs_f64());
+        json!({ "bindings": bindings, "operators": operators, "total": total })
+    }
+}
+
+/// The variables of a file, by the place of the value that they are bound to.
+fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
+    let mut found = HashMap::new();
+    let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
+    for view in semantics::all_defs(db, file).filter(computing).filter_map(|d| View::new(db, d)) {
+        for (number, unit) in view.body.units.iter().enumerate() {
+            for expr in &unit.exprs {
+                if let Expr::Bind { binder, value } = expr {
+                    let range = view.range(Spot { unit: number, expr: *value });
+                    found.insert(range, unit.binder(*binder).name.to_string());
+                }
+            }
+        }
+    }
+    found
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.3} ms", time.as_secs_f64() * 1e3)
+}
+
+/// Cells in columns, two blanks between them; from column `right` on they stand to the right.
+fn columns(rows: &[Vec<String>], right: usize) -> String {
+    let count = rows.first().map_or(0, Vec::len);
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, &width))| {
+            if at >= right { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        });
+        out += cells.collect::<Vec<_>>().join("  ").trim_end();
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,442 @@
+//! Values as people read them: arrays the way numpy shows them, each with its type.
+
+use std::collections::HashMap;
+
+use interpreter::{Tensor, Value};
+use serde_json::{Value as Json, json};
+use types::{DataType, ElementKind};
+
+use super::summary::Summary;
+
+/// Above this many elements, the middle of each long axis is left out.
+const THRESHOLD: usize = 1000;
+/// How many elements are kept at either end then.
+const EDGE: usize = 3;
+/// How long a line may be.
+const LINE: usize = 75;
+/// How deep a value is shown.
+const DEPTH: usize = 100;
+/// How many bytes of text a value may take.
+const LENGTH: usize = 1 << 20;
+
+/// A value with the types of its tensors.
+pub(crate) fn human(value: &Value) -> String {
+    let mut out = String::new();
+    put(value, 0, &mut out);
+    out
+}
+
+fn put(value: &Value, depth: usize, out: &mut String) {
+    if depth > DEPTH || out.len() > LENGTH {
+        out.push('…');
+        return;
+    }
+    let fields = |open: &str, fields: &[Value], close: &str, out: &mut String| {
+        out.push_str(open);
+        for (k, field) in fields.iter().enumerate() {
+            if k > 0 {
+                out.push_str(", ");
+            }
+            put(field, depth + 1, out);
+        }
+        out.push_str(close);
+    };
+    match value {
+        Value::Tensor(t) => out.push_str(&tensor(t)),
+        Value::Tuple(_) => match value.as_tuple().unwrap_or_default() {
+            [one] => fields("(", std::slice::from_ref(one), ",)", out),
+            many => fields("(", many, ")", out),
+        },
+        Value::Data(data) => {
+            out.push_str(&data.constructor);
+            if !data.fields().is_empty() {
+                fields("(", data.fields(), ")", out);
+            }
+        }
+        Value::Closure(_) => out.push_str("<function>"),
+        Value::Ref(cell) => {
+            out.push_str("ref(");
+            put(&cell.get(), depth + 1, out);
+            out.push(')');
+        }
+        Value::Empty => out.push_str("<nothing>"),
+    }
+}
+
+/// The type, the elements, and what they are like.
+fn tensor(tensor: &Tensor) -> String {
+    let ty = tensor.ty();
+    if tensor.shape().is_empty() {
+        return format!("{} ({ty})", scalar(tensor));
+    }
+    let mut out = format!("{ty}");
+    let numbers = tensor.to_f64s();
+    let summary = Summary::of_numbers(tensor, &numbers);
+    if let Some((least, mean, most)) = summary.finite {
+        out += &format!("  min {least:.6} mean {mean:.6} max {most:.6}");
+    }
+    if summary.nan > 0 {
+        out += &format!(" nan {}", summary.nan);
+    }
+    if summary.infinite > 0 {
+        out += &format!(" inf {}", summary.infinite);
+    }
+    out.push('\n');
+    let short = numbers.len() > THRESHOLD;
+    let shown = indices(tensor.shape(), short);
+    let texts: HashMap<usize, String> =
+        shown.iter().copied().zip(elements(tensor, &numbers, &shown)).collect();
+    rows(tensor.shape(), &texts, short, 0, 0, &mut out);
+    out
+}
+
+/// A number by itself.
+fn scalar(tensor: &Tensor) -> String {
+    match tensor.dtype().kind {
+        ElementKind::Float | ElementKind::BFloat => {
+            let x = tensor.to_f64s().first().copied().unwrap_or(f64::NAN);
+            match odd(x) {
+                Some(text) => text.to_owned(),
+                None if x != 0.0 && !(1e-4..1e16).contains(&x.abs()) => {
+                    let (digits, exponent) = scientific(x, tensor.dtype(), 17);
+                    join(&digits, exponent)
+                }
+                None => positional(x, tensor.dtype(), 17),
+            }
+        }
+        _ => {
+            let numbers = tensor.to_f64s();
+            let text = elements(tensor, &numbers, &[0]).pop().unwrap_or_default();
+            text.trim_start().to_owned()
+        }
+    }
+}
+
+/// The positions of the elements that are shown.
+fn indices(shape: &[usize], short: bool) -> Vec<usize> {
+    let mut found = vec![0];
+    for &size in shape {
+        let kept = kept(size, short);
+        let inner: Vec<usize> = kept.into_iter().flatten().collect();
+        found = found.iter().flat_map(|at| inner.iter().map(move |i| at * size + i)).collect();
+    }
+    found
+}
+
+/// Which of `size` positions are shown; `None` stands for what is left out.
+fn kept(size: usize, short: bool) -> Vec<Option<usize>> {
+    if !short || size <= 2 * EDGE {
+        return (0..size).map(Some).collect();
+    }
+    let front = (0..EDGE).map(Some);
+    front.chain([None]).chain((size - EDGE..size).map(Some)).collect()
+}
+
+fn rows(
+    shape: &[usize],
+    texts: &HashMap<usize, String>,
+    short: bool,
+    offset: usize,
+    depth: usize,
+    out: &mut String,
+) {
+    let Some((&size, rest)) = shape.split_first() else {
+        *out += texts.get(&offset).map_or("", String::as_str);
+        return;
+    };
+    out.push('[');
+    let stride: usize = rest.iter().product();
+    for (k, at) in kept(size, short).into_iter().enumerate() {
+        if out.len() > LENGTH {
+            out.push('…');
+            break;
+        }
+        if k > 0 {
+            if rest.is_empty() {
+                // Long rows go on in the next line, as numpy breaks them.
+                let line = out.len() - out.rfind('\n').map_or(0, |at| at + 1);
+                let word = at.and_then(|at| texts.get(&(offset + at * stride)));
+                let width = word.map_or(3, |word| word.chars().count());
+                if line + 1 + width > LINE - 1 - depth.min(LINE / 2) {
+                    out.truncate(out.trim_end_matches(' ').len());
+                    out.push('\n');
+                    out.push_str(&" ".repeat(depth + 1));
+                } else {
+                    out.push(' ');
+                }
+            } else {
+                out.push_str(&"\n".repeat(rest.len()));
+                out.push_str(&" ".repeat(depth + 1));
+            }
+        }
+        match at {
+            Some(at) => {
+                rows(rest, texts, short, offset + at * stride, depth + 1, out);
+            }
+            None => out.push_str("..."),
+        }
+    }
+    out.push(']');
+}
+
+/// The elements at `shown` as text, in one notation for all and of one width.
+fn elements(tensor: &Tensor, numbers: &[f64], shown: &[usize]) -> Vec<String> {
+    let dtype = tensor.dtype();
+    let right = |texts: Vec<String>, least: usize| -> Vec<String> {
+        let width = texts.iter().map(String::len).max().unwrap_or(0).max(least);
+        texts.into_iter().map(|text| format!("{text:>width$}")).collect()
+    };
+    match dtype.kind {
+        ElementKind::Float | ElementKind::BFloat => {
+            let numbers: Vec<f64> =
+                shown.iter().filter_map(|&at| numbers.get(at)).copied().collect();
+            floats(&numbers, dtype)
+        }
+        _ if dtype.is_bool() => {
+            let word = |&at: &usize| if numbers.get(at) == Some(&0.0) { "False" } else { "True" };
+            right(shown.iter().map(word).map(str::to_owned).collect(), 5)
+        }
+        _ => {
+            let texts = shown.iter().map(|&at| match tensor {
+                Tensor::U64(array) => {
+                    array.as_slice().and_then(|all| all.get(at)).map(ToString::to_string)
+                }
+                Tensor::I64(array) => {
+                    array.as_slice().and_then(|all| all.get(at)).map(ToString::to_string)
+                }
+                // All others are exact as 64-bit numbers.
+                _ => numbers.get(at).map(|&x| (x as i64).to_string()),
+            });
+            right(texts.map(Option::unwrap_or_default).collect(), 0)
+        }
+    }
+}
+
+/// The digits behind the point that numpy shows at most.
+const PRECISION: usize = 8;
+
+/// Numbers as numpy shows them: each as short as it can be and still be this number, with the
+/// points below one another.
+fn floats(numbers: &[f64], dtype: DataType) -> Vec<String> {
+    let known = || numbers.iter().copied().filter(|x| x.is_finite() && *x != 0.0).map(f64::abs);
+    let most = known().fold(0.0, f64::max);
+    let least = known().fold(f64::INFINITY, f64::min);
+    let exponents = most >= 1e8 || known().next().is_some() && (least < 1e-4 || most / least > 1e3);
+    let parts: Vec<Option<(String, String, String)>> = numbers
+        .iter()
+        .map(|&x| {
+            if !x.is_finite() {
+                return None;
+            }
+            let (text, tail) = if exponents {
+                let (digits, exponent) = scientific(x, dtype, PRECISION);
+                (digits, tail(exponent))
+            } else {
+                (positional(x, dtype, PRECISION), String::new())
+            };
+            let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+            // `0.0` is `0.`
+            let fraction = if fraction == "0" { "" } else { fraction };
+            Some((whole.to_owned(), fraction.to_owned(), tail))
+        })
+        .collect();
+    let widest = |of: fn(&(String, String, String)) -> usize| {
+        parts.iter().flatten().map(of).max().unwrap_or(0)
+    };
+    let (left, right) = (widest(|(whole, ..)| whole.len()), widest(|(_, part, _)| part.len()));
+    let behind = right + widest(|(.., tail)| tail.len());
+    let odd_width = numbers.iter().filter_map(|&x| odd(x)).map(str::len).max().unwrap_or(0);
+    let left = left.max(odd_width.saturating_sub(behind + 1));
+    let text = |(part, &x): (&Option<(String, String, String)>, &f64)| match part {
+        // Where an exponent follows, all have as many digits.
+        Some((whole, part, tail)) if exponents => {
+            let exact = format!("{x:.right$e}");
+            let digits = exact.split('e').next().unwrap_or_default();
+            let (whole, part) = digits.split_once('.').unwrap_or((whole, part));
+            format!("{whole:>left$}.{part}{tail}")
+        }
+        Some((whole, part, _)) => format!("{whole:>left$}.{part:<right$}"),
+        None => format!("{:>width$}", odd(x).unwrap_or("nan"), width = left + behind + 1),
+    };
+    parts.iter().zip(numbers).map(text).collect()
+}
+
+/// What is no finite number.
+fn odd(x: f64) -> Option<&'static str> {
+    match x {
+        _ if x.is_nan() => Some("nan"),
+        f64::INFINITY => Some("inf"),
+        f64::NEG_INFINITY => Some("-inf"),
+        _ => None,
+    }
+}
+
+/// `e-05`
+fn tail(exponent: i32) -> String {
+    format!("e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+}
+
+fn join(digits: &str, exponent: i32) -> String {
+    let digits = if digits.contains('.') { digits.to_owned() } else { format!("{digits}.0") };
+    format!("{digits}{}", tail(exponent))
+}
+
+/// The shortest `1.25` and exponent that are this number among those of its type, with no more
+/// than `precision` digits behind the point.
+fn scientific(x: f64, dtype: DataType, precision: usize) -> (String, i32) {
+    let text = match (dtype.kind, dtype.bits) {
+        (ElementKind::Float, 64) => format!("{x:e}"),
+        (ElementKind::Float, 32) => format!("{:e}", x as f32),
+        _ => {
+            let same = |text: &String| {
+                let read: f64 = text.parse().unwrap_or(f64::NAN);
+                let read = Tensor::from_f64s(dtype, &[], vec![read]);
+                read.is_some_and(|read| read.to_f64s() == [x])
+            };
+            let tries = (0..PRECISION).map(|digits| format!("{x:.digits$e}"));
+            tries.into_iter().find(same).unwrap_or_else(|| format!("{x:e}"))
+        }
+    };
+    let mantissa = text.split('e').next().unwrap_or_default();
+    let digits = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let text = if digits > precision { format!("{x:.precision$e}") } else { text };
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    (trimmed(digits).to_owned(), exponent.parse().unwrap_or(0))
+}
+
+/// The shortest `12.5` that is this number among those of its type, with no more than `precision`
+/// digits behind the point, of which there always is one.
+fn positional(x: f64, dtype: DataType, precision: usize) -> String {
+    let text = match (dtype.kind, dtype.bits) {
+        (ElementKind::Float, 64) => format!("{x}"),
+        (ElementKind::Float, 32) => format!("{}", x as f32),
+        _ => {
+            let (digits, exponent) = scientific(x, dtype, precision);
+            let shortest: f64 = format!("{digits}e{exponent}").parse().unwrap_or(x);
+            format!("{shortest}")
+        }
+    };
+    let fraction = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let text = if fraction > precision { format!("{x:.precision$}") } else { text };
+    let text = trimmed(&text);
+    if text.contains('.') { text.to_owned() } else { format!("{text}.0") }
+}
+
+/// Without zeros at the end of a fraction.
+fn trimmed(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+/// A value for machines: tensors with shape, type and elements; what is not finite as text.
+pub(crate) fn json(value: &Value) -> Json {
+    json_at(value, 0, usize::MAX)
+}
+
+/// The same, where tensors of more than `most` elements are summed up.
+pub(crate) fn json_within(value: &Value, most: usize) -> Json {
+    json_at(value, 0, most)
+}
+
+fn json_at(value: &Value, depth: usize, most: usize) -> Json {
+    if depth > DEPTH {
+        return Json::Null;
+    }
+    let all = |fields: &[Value]| -> Vec<Json> {
+        fields.iter().take(most).map(|field| json_at(field, depth + 1, most)).collect()
+    };
+    match value {
+        Value::Tensor(tensor) if tensor.len() > most => json!({
+            "type": tensor.ty().to_string(),
+            "shape": tensor.shape(),
+            "dtype": tensor.dtype().to_string(),
+            "summary": Summary::of(tensor),
+        }),
+        Value::Tensor(tensor) => {
+            let data: Vec<Json> = match tensor.dtype().kind {
+                ElementKind::Float | ElementKind::BFloat => {
+                    let number = |x: f64| match serde_json::Number::from_f64(x) {
+                        Some(number) => Json::Number(number),
+                        None => json!(odd(x)),
+                    };
+                    tensor.to_f64s().into_iter().map(number).collect()
+                }
+                _ if tensor.dtype().is_bool() => {
+                    tensor.to_i64s().into_iter().map(|x| json!(x != 0)).collect()
+                }
+                _ => match tensor {
+                    Tensor::U64(array) => array.iter().map(|x| json!(x)).collect(),
+                    _ => tensor.to_i64s().into_iter().map(|x| json!(x)).collect(),
+                },
+            };
+            json!({
+                "type": tensor.ty().to_string(),
+                "shape": tensor.shape(),
+                "dtype": tensor.dtype().to_string(),
+                "data": data,
+            })
+        }
+        Value::Tuple(_) => json!({ "tuple": all(value.as_tuple().unwrap_or_default()) }),
+        Value::Data(data) => {
+            json!({ "constructor": data.constructor.as_str(), "fields": all(data.fields()) })
+        }
+        Value::Closure(_) => json!({ "function": true }),
+        Value::Ref(cell) => json!({ "ref": json_at(&cell.get(), depth + 1, most) }),
+        Value::Empty => Json::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interpreter::Element;
+
+    #[test]
+    fn arrays_as_numpy_shows_them() {
+        let matrix = f32::tensor(&[2, 2], vec![1.0, -2.5, 0.0, 3.25]).expect("a matrix");
+        let shown = human(&matrix.into());
+        assert_eq!(
+            shown,
+            "Tensor[(2, 2), float32]  min -2.500000 mean 0.437500 max 3.250000\n\
+             [[ 1.   -2.5 ]\n [ 0.    3.25]]"
+        );
+        let long = i32::tensor(&[2000], (0..2000).collect()).expect("a vector");
+        assert!(human(&long.into()).ends_with("[   0    1    2 ... 1997 1998 1999]"));
+        let wide = i32::tensor(&[40], (0..40).collect()).expect("a vector");
+        let shown = human(&wide.into());
+        assert!(shown.lines().skip(1).all(|line| line.len() <= LINE));
+        assert_eq!(shown.lines().count(), 3);
+        assert_eq!(human(&Tensor::scalar(true).into()), "True (bool)");
+    }
+
+    /// As `print(numpy.array(…))` writes them.
+    #[test]
+    fn numbers_as_numpy_writes_them() {
+        let written = |tensor: Option<Tensor>| {
+            let shown = human(&tensor.expect("an array").into());
+            shown.lines().skip(1).collect::<Vec<_>>().join("\n")
+        };
+        let singles = |numbers: &[f32]| written(f32::tensor(&[numbers.len()], numbers.to_vec()));
+        assert_eq!(singles(&[0.1, 0.25, 1.0 / 3.0]), "[0.1        0.25       0.33333334]");
+        assert_eq!(singles(&[1e-5, 1.0]), "[1.e-05 1.e+00]");
+        assert_eq!(singles(&[1.5e-5, -1.0]), "[ 1.5e-05 -1.0e+00]");
+        assert_eq!(singles(&[1.0, f32::NAN, f32::NEG_INFINITY]), "[  1.  nan -inf]");
+        assert_eq!(singles(&[0.0, 0.0]), "[0. 0.]");
+        assert_eq!(singles(&[f32::NAN]), "[nan]");
+        assert_eq!(written(f64::tensor(&[1], vec![2.0 / 3.0])), "[0.66666667]");
+        let halves = Tensor::from_f64s(DataType::FLOAT16, &[2], vec![0.1, 2.0]);
+        assert_eq!(written(halves), "[0.1 2. ]");
+        assert_eq!(written(bool::tensor(&[2], vec![true, true])), "[ True  True]");
+        assert_eq!(written(i64::tensor(&[1], vec![i64::MAX])), "[9223372036854775807]");
+        assert_eq!(written(f32::tensor(&[2, 0], Vec::new())), "[[]\n []]");
+        assert_eq!(human(&Tensor::scalar(0.1f32).into()), "0.1 (float32)");
+        assert_eq!(human(&Tensor::scalar(2.0f64).into()), "2.0 (float64)");
+        assert_eq!(human(&Tensor::scalar(1.5e-7f32).into()), "1.5e-07 (float32)");
+    }
+
+    #[test]
+    fn what_is_not_finite_is_text_in_json() {
+        let numbers = f64::tensor(&[3], vec![1.5, f64::NAN, f64::NEG_INFINITY]).expect("numbers");
+        let shown = json(&numbers.into());
+        assert_eq!(shown["data"], json!([1.5, "nan", "-inf"]));
+    }
+}

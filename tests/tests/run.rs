@@ -1,0 +1,445 @@
+//! Runs in the editor: the command, its progress and its end, and the values that it leaves behind.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use relay_tests::client::{Client, at, range};
+use serde_json::{Value, json};
+
+const URI: &str = "file:///work/a.relay";
+
+const NET: &str = "\
+#[version = \"0.0.5\"]
+def @layer(%x: Tensor[(1, 2), float32]) -> Tensor[(1, 2), float32] {
+  %0 = nn.relu(%x);
+  %1 = log(%0);
+  %1
+}
+def @other(%n: int32) -> int32 {
+  let %m = %n + 1;
+  %m
+}
+def @main(%x: Tensor[(1, 2), float32]) {
+  %0 = @layer(%x);
+  %1 = exp(%0);
+  (%1, @other(1))
+}
+def @open(%x: Tensor[(?), float32]) { %x }
+";
+
+const FOREVER: &str = "\
+#[version = \"0.0.5\"]
+def @loop(%n: int32) -> int32 { @loop(%n + 1) }
+def @main() -> int32 { @loop(0) }
+";
+
+/// A client that shows runs by itself, with these abilities as well.
+fn client(window: Value, options: Value) -> Client {
+    let abilities = json!({
+        "general": { "positionEncodings": ["utf-8"] },
+        "window": window,
+        "workspace": { "inlayHint": { "refreshSupport": true } },
+        "experimental": { "commands": { "commands": ["relay.run"] } },
+    });
+    Client::start_with(abilities, options)
+}
+
+fn run(client: &mut Client, argument: Value) -> Value {
+    let params = json!({ "command": "relay.run", "arguments": [argument] });
+    let answer = client.request("workspace/executeCommand", params);
+    assert!(answer.get("error").is_none(), "{answer}");
+    answer["result"].clone()
+}
+
+fn ask_run(client: &mut Client, argument: Value) -> i64 {
+    client
+        .ask("workspace/executeCommand", json!({ "command": "relay.run", "arguments": [argument] }))
+}
+
+/// The hints of values in a document, each with its line.
+fn values(client: &mut Client) -> Vec<(u64, String)> {
+    let params = json!({ "textDocument": { "uri": URI }, "range": range((0, 0), (100, 0)) });
+    let answer = client.request("textDocument/inlayHint", params);
+    let hints = answer["result"].as_array().cloned().unwrap_or_default();
+    let shown = hints.iter().filter_map(|hint| {
+        let label = hint["label"].as_str()?.strip_prefix("= ")?;
+        Some((hint["position"]["line"].as_u64()?, label.to_owned()))
+    });
+    shown.collect()
+}
+
+fn lines(values: &[(u64, String)]) -> Vec<u64> {
+    values.iter().map(|(line, _)| *line).collect()
+}
+
+/// Codes of what is wrong with the document, each with its line.
+fn marks(client: &mut Client) -> Vec<(String, u64)> {
+    let params = json!({ "textDocument": { "uri": URI } });
+    let answer = client.request("textDocument/diagnostic", params);
+    let items = answer["result"]["items"].as_array().cloned().unwrap_or_default();
+    let shown = items.iter().filter_map(|item| {
+        let code = item["code"].as_str()?.to_owned();
+        Some((code, item["range"]["start"]["line"].as_u64()?))
+    });
+    shown.filter(|(code, _)| code.starts_with("run-")).collect()
+}
+
+#[test]
+fn a_lens_runs_what_can_be_run() {
+    let mut client = client(json!({}), Value::Null);
+    client.open(URI, NET);
+    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": URI } }));
+    let lenses: Vec<Value> = lenses["result"].as_array().expect("lenses").clone();
+    let runs: Vec<&Value> =
+        lenses.iter().map(|lens| &lens["command"]).filter(|c| c["title"] == "▶ Run").collect();
+    let named: Vec<&Value> = runs.iter().map(|run| &run["arguments"][0]["function"]).collect();
+    assert_eq!(named, [&json!("@layer"), &json!("@other"), &json!("@main")]);
+    let mut clicked = runs[2].clone();
+    assert_eq!(clicked["command"], "relay.run");
+    clicked["arguments"][0]["inputs"] = json!({ "x": [[1, 4]] });
+    let result = run(&mut client, clicked["arguments"][0].clone());
+    assert_eq!(result["status"], "done", "{result}");
+    assert_eq!(result["value"]["tuple"][0]["data"], json!([1.0, 4.0]));
+    assert_eq!(result["value"]["tuple"][1]["data"], json!([2]));
+    assert_eq!(
+        result["title"].as_str().map(|t| t.starts_with("@main: (Tensor[(1, 2)")),
+        Some(true)
+    );
+    assert!(result["text"].as_str().is_some_and(|text| text.contains("[[1. 4.]]")), "{result}");
+    assert_eq!(result["drawn"], json!([]));
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn a_bare_expression_runs() {
+    let mut client = client(json!({}), Value::Null);
+    client.open(URI, "let %a = 2;\n%a * 21");
+    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": URI } }));
+    let lens = &lenses["result"][0]["command"];
+    assert_eq!(lens["title"], "▶ Run", "{lenses}");
+    let result = run(&mut client, lens["arguments"][0].clone());
+    assert_eq!(result["value"]["data"], json!([42]), "{result}");
+    let by_offset = run(&mut client, json!({ "uri": URI, "offset": 14 }));
+    assert_eq!(by_offset["value"]["data"], json!([42]));
+}
+
+/// Clients that know nothing of runs see a message.
+#[test]
+fn other_clients_are_told() {
+    let mut client = Client::start();
+    client.open(URI, NET);
+    let result = run(&mut client, json!({ "uri": URI, "function": "@other" }));
+    assert_eq!(result["drawn"], json!(["n"]));
+    let message = client.expect("window/showMessage");
+    let message = message["params"]["message"].as_str().unwrap_or_default();
+    assert!(message.starts_with("@other: ") && message.contains(" (int32) in "), "{message}");
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let mut client = client(json!({}), Value::Null);
+    client.open(URI, NET);
+    for argument in [json!(null), json!({}), json!({ "uri": "file:///b.relay" }), json!(7)] {
+        let params = json!({ "command": "relay.run", "arguments": [argument] });
+        let answer = client.request("workspace/executeCommand", params);
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+    let wrong = |client: &mut Client, argument: Value| {
+        let result = run(client, argument);
+        assert_eq!(result["status"], "failed", "{result}");
+        result["error"]["code"].as_str().unwrap_or_default().to_owned()
+    };
+    let input = |name: &str, value: Value| json!({ "uri": URI, "function": "@main", "inputs": { name: value } });
+    assert_eq!(wrong(&mut client, json!({ "uri": URI, "function": "@none" })), "run-input");
+    assert_eq!(wrong(&mut client, input("x", json!("nowhere.npy"))), "run-input");
+    assert_eq!(wrong(&mut client, input("x", json!([1, 2, 3]))), "run-input");
+    assert_eq!(wrong(&mut client, input("y", json!(1))), "run-input");
+    client.replace(URI, 2, &NET.replace("nn.relu(%x)", "nn.relu(%y)"));
+    assert_eq!(wrong(&mut client, json!({ "uri": URI, "function": "@layer" })), "run-untyped");
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn arguments_are_remembered() {
+    let folder = std::env::temp_dir().join(format!("relay-run-{}", std::process::id()));
+    // It may not be there.
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("nets")).expect("a folder");
+    let uri = format!("file://{}/nets/a.relay", folder.display());
+    let file: PathBuf = folder.join(".relay/run.json");
+    let mut client = Client::spawn();
+    client.request(
+        "initialize",
+        json!({
+            "processId": null, "rootUri": format!("file://{}", folder.display()),
+            "capabilities": { "experimental": { "commands": { "commands": ["relay.run"] } } },
+        }),
+    );
+    client.notify("initialized", json!({}));
+    client.open(&uri, NET);
+    let other = |extra: Value| {
+        let mut argument = json!({ "uri": uri, "function": "@other" });
+        for (key, value) in extra.as_object().expect("an object") {
+            argument[key] = value.clone();
+        }
+        argument
+    };
+    let result = run(&mut client, other(json!({ "inputs": { "n": 41 }, "remember": true })));
+    assert_eq!(result["value"]["data"], json!([42]), "{result}");
+    let written = std::fs::read_to_string(&file).expect("the file is written");
+    let written: Value = serde_json::from_str(&written).expect("JSON");
+    assert_eq!(written, json!({ "nets/a.relay": { "@other": { "inputs": { "n": 41 } } } }));
+    assert_eq!(run(&mut client, other(json!({})))["value"]["data"], json!([42]));
+    // What is said counts more.
+    assert_eq!(
+        run(&mut client, other(json!({ "inputs": { "n": 1 } })))["value"]["data"],
+        json!([2])
+    );
+    // A person may write it as well.
+    let hand = json!({ "nets/a.relay": { "@layer": { "inputs": { "x": "nets/x.npy" } }, "@other": { "seed": 5 } } });
+    std::fs::write(&file, hand.to_string()).expect("the file can be written");
+    let drawn = run(&mut client, other(json!({})));
+    assert_eq!((&drawn["drawn"], &drawn["seed"]), (&json!(["n"]), &json!(5)));
+    let mut npy = b"\x93NUMPY\x01\x00".to_vec();
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
+    npy.extend((header.len() as u16).to_le_bytes());
+    npy.extend(header.as_bytes());
+    npy.extend([1.0f32, 1.0].iter().flat_map(|number| number.to_le_bytes()));
+    std::fs::write(folder.join("nets/x.npy"), npy).expect("a file");
+    let read = run(&mut client, json!({ "uri": uri, "function": "@layer" }));
+    assert_eq!(read["value"]["data"], json!([0.0, 0.0]), "{read}");
+    std::fs::write(&file, "nonsense").expect("the file can be written");
+    assert_eq!(run(&mut client, other(json!({})))["error"]["code"], "run-input");
+    // What is left over harms nobody.
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// Waits for the progress of a run, and gives its token.
+fn progress(client: &mut Client) -> Value {
+    let create = client.expect("window/workDoneProgress/create");
+    client.send(&json!({ "jsonrpc": "2.0", "id": create["id"], "result": null }));
+    let begin = client.wait_for("the begin of a progress", |message| {
+        message["params"]["token"] == create["params"]["token"]
+            && message["params"]["value"]["kind"] == "begin"
+    });
+    assert_eq!(begin["params"]["value"]["cancellable"], true, "{begin}");
+    begin["params"]["token"].clone()
+}
+
+/// Runs end within 10 ms of the button; on a machine that does other things, the best of some.
+#[test]
+fn a_run_ends_with_its_progress() {
+    let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
+    client.open(URI, FOREVER);
+    let mut best = Duration::MAX;
+    for _ in 0..5 {
+        let id = ask_run(&mut client, json!({ "uri": URI, "function": "@main" }));
+        let token = progress(&mut client);
+        let pressed = Instant::now();
+        client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
+        let answer = client.answer(id);
+        best = best.min(client.arrived - pressed);
+        assert_eq!(answer["result"]["status"], "cancelled", "{answer}");
+        assert_eq!(answer["result"]["error"]["code"], "run-cancelled");
+        let end = client.wait_for("the end of the progress", |message| {
+            message["method"] == "$/progress" && message["params"]["value"]["kind"] == "end"
+        });
+        assert_eq!(end["params"]["token"], token);
+    }
+    assert!(best < Duration::from_millis(10), "{best:?}");
+    // What takes a moment shows no progress.
+    client.replace(URI, 2, NET);
+    run(&mut client, json!({ "uri": URI, "function": "@main" }));
+    let after = client.drain(Duration::from_millis(300));
+    let created = |message: &&Value| message["method"] == "window/workDoneProgress/create";
+    assert_eq!(after.iter().find(created), None);
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn a_run_ends_with_its_request() {
+    let mut client = client(json!({}), Value::Null);
+    client.open(URI, FOREVER);
+    let id = ask_run(&mut client, json!({ "uri": URI, "function": "@main" }));
+    std::thread::sleep(Duration::from_millis(200));
+    client.notify("$/cancelRequest", json!({ "id": id }));
+    let answer = client.answer(id);
+    assert_eq!(answer["error"]["code"], -32800, "{answer}");
+    // It has ended, rather than gone on unseen.
+    std::thread::sleep(Duration::from_millis(50));
+    if let Some(before) = client.cpu() {
+        std::thread::sleep(Duration::from_millis(400));
+        let used = client.cpu().map(|after| after.saturating_sub(before));
+        assert!(used.is_some_and(|used| used < Duration::from_millis(100)), "{used:?}");
+    }
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// The client may bring a token of its own.
+#[test]
+fn progress_by_the_clients_token() {
+    let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
+    client.open(URI, FOREVER);
+    let id = client.ask(
+        "workspace/executeCommand",
+        json!({
+            "command": "relay.run", "arguments": [{ "uri": URI }], "workDoneToken": 77,
+        }),
+    );
+    let begin = client.expect("$/progress");
+    assert_eq!(begin["params"]["token"], 77, "{begin}");
+    client.notify("window/workDoneProgress/cancel", json!({ "token": 77 }));
+    assert_eq!(client.answer(id)["result"]["status"], "cancelled");
+}
+
+#[test]
+fn typing_goes_on_while_functions_run() {
+    let mut client = client(json!({}), Value::Null);
+    client.open(URI, FOREVER);
+    let mut runs = vec![ask_run(&mut client, json!({ "uri": URI }))];
+    std::thread::sleep(Duration::from_millis(100));
+    let mut best = Duration::MAX;
+    for version in 2..12 {
+        let start = Instant::now();
+        client.edit(URI, version, (1, 10), (1, 10), "");
+        let hover = client.request("textDocument/hover", at(URI, 1, 11));
+        best = best.min(client.arrived - start);
+        let text = hover["result"]["contents"]["value"].as_str().unwrap_or_default();
+        assert!(text.contains("%n: int32"), "{hover}");
+    }
+    assert!(best < Duration::from_millis(20), "{best:?}");
+    runs.extend((0..3).map(|_| ask_run(&mut client, json!({ "uri": URI }))));
+    let fifth = ask_run(&mut client, json!({ "uri": URI }));
+    let refused = client.answer(fifth);
+    assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("running already")));
+    for id in runs {
+        client.notify("$/cancelRequest", json!({ "id": id }));
+        assert_eq!(client.answer(id)["error"]["code"], -32800);
+    }
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn limits_are_settings() {
+    let limited = |settings: Value| {
+        let mut client = client(json!({}), json!({ "run": settings }));
+        client.open(URI, FOREVER);
+        let result = run(&mut client, json!({ "uri": URI }));
+        assert_eq!(result["status"], "failed", "{result}");
+        assert_eq!(result["error"]["range"]["start"]["line"], 1, "{result}");
+        // It is marked in the text, too.
+        let code = result["error"]["code"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(marks(&mut client), [(code.clone(), 1)]);
+        code
+    };
+    assert_eq!(limited(json!({ "fuel": 1000 })), "run-fuel");
+    assert_eq!(limited(json!({ "time": 0.05 })), "run-time");
+}
+
+#[test]
+fn values_stay_until_they_are_stale() {
+    let mut client = client(json!({}), Value::Null);
+    client.open(URI, NET);
+    assert_eq!(values(&mut client), []);
+    // `nn.relu` gives 0, its logarithm is infinite, and the exponential of that is 0 again.
+    run(&mut client, json!({ "uri": URI, "function": "@main", "inputs": { "x": [[-1, 1]] } }));
+    client.expect("workspace/inlayHint/refresh");
+    let shown = values(&mut client);
+    let wanted = [
+        (1, "(1, 2) min -1 mean 0 max 1"),
+        (2, "(1, 2) min 0 mean 0.5 max 1"),
+        (3, "(1, 2) all 0, 1 Inf"),
+        (6, "1"),
+        (7, "2"),
+        (10, "(1, 2) min -1 mean 0 max 1"),
+        (11, "(1, 2) all 0, 1 Inf"),
+        (12, "(1, 2) min 0 mean 0.5 max 1"),
+    ];
+    assert_eq!(shown, wanted.map(|(line, text)| (line, text.to_owned())));
+    assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 3)]);
+    let hover = |client: &mut Client, line, column| {
+        let hover = client.request("textDocument/hover", at(URI, line, column));
+        hover["result"]["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let text = hover(&mut client, 12, 11);
+    assert!(text.contains("in the last run: `(1, 2) all 0, 1 Inf`"), "{text}");
+    // An edit elsewhere moves them.
+    client.edit(URI, 2, (15, 0), (15, 0), "// nothing\n");
+    client.edit(URI, 3, (1, 0), (1, 0), "\n\n");
+    assert_eq!(lines(&values(&mut client)), [3, 4, 5, 8, 9, 12, 13, 14]);
+    assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 5)]);
+    // An edit of a function that `@main` calls takes the values of both.
+    client.edit(URI, 4, (9, 16), (9, 17), "2");
+    assert_eq!(lines(&values(&mut client)), [3, 4, 5]);
+    let text = hover(&mut client, 14, 11);
+    assert!(!text.contains("in the last run"), "{text}");
+    // Taking it back brings them back; an edit of `@main` takes its own only.
+    client.edit(URI, 5, (9, 16), (9, 17), "1");
+    assert_eq!(lines(&values(&mut client)), [3, 4, 5, 8, 9, 12, 13, 14]);
+    client.edit(URI, 6, (15, 0), (15, 0), " ");
+    assert_eq!(lines(&values(&mut client)), [3, 4, 5, 8, 9]);
+    client.edit(URI, 7, (4, 0), (4, 0), " ");
+    assert_eq!(lines(&values(&mut client)), [8, 9]);
+    assert_eq!(marks(&mut client), []);
+    // A new run, and a setting.
+    run(&mut client, json!({ "uri": URI, "function": "@other" }));
+    assert_eq!(lines(&values(&mut client)), [8, 9]);
+    let settings = json!({ "settings": { "relay": { "inlayHints": { "values": false } } } });
+    client.notify("workspace/didChangeConfiguration", settings);
+    assert_eq!(values(&mut client), []);
+    client.notify("textDocument/didClose", json!({ "textDocument": { "uri": URI } }));
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "relay": {} } }));
+    client.open(URI, NET);
+    assert_eq!(values(&mut client), []);
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// What was computed before a failure is there.
+#[test]
+fn a_failure_keeps_the_values_before_it() {
+    let mut client = client(json!({}), Value::Null);
+    let text = NET.replace("%m\n}", "%m / 0\n}");
+    client.open(URI, &text);
+    let result = run(&mut client, json!({ "uri": URI, "inputs": { "x": [[1, 1]] } }));
+    assert_eq!(result["error"]["code"], "run-operator-failed", "{result}");
+    let steps: Vec<&Value> = result["error"]["trace"]
+        .as_array()
+        .expect("a trace")
+        .iter()
+        .map(|step| &step["function"])
+        .collect();
+    assert_eq!(steps, ["@other", "@main"]);
+    let shown = result["text"].as_str().unwrap_or_default();
+    assert!(shown.contains("called in @main at a.relay:14:8"), "{shown}");
+    assert_eq!(marks(&mut client), [("run-operator-failed".to_owned(), 8)]);
+    assert_eq!(lines(&values(&mut client)), [1, 2, 3, 6, 7, 10, 11, 12]);
+}
+
+/// A product that takes long by itself does not keep a run from ending for long: the machine looks
+/// between operators, and operators that loop look for themselves.
+#[test]
+fn large_operators_end_soon() {
+    let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
+    let mut text =
+        "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(1024, 1024), float32]) {\n".to_owned();
+    let mut last = "%x".to_owned();
+    for number in 0..2000 {
+        text += &format!("  %{number} = nn.dense({last}, %x, units=1024);\n");
+        last = format!("%{number}");
+    }
+    text += &format!("  {last}\n}}\n");
+    client.open(URI, &text);
+    let id = ask_run(&mut client, json!({ "uri": URI }));
+    let token = progress(&mut client);
+    std::thread::sleep(Duration::from_millis(100));
+    let pressed = Instant::now();
+    client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
+    let answer = client.answer(id);
+    assert_eq!(answer["result"]["status"], "cancelled", "{answer}");
+    let took = client.arrived - pressed;
+    assert!(took < Duration::from_millis(300), "{took:?}");
+    // What was computed until then is there.
+    assert!(values(&mut client).len() > 1);
+}
