@@ -19,7 +19,7 @@ use std::{
 };
 
 use interpreter::{Fault, FaultKind, Machine, Value};
-use semantics::{CancellationToken, Cancelled, Database, Def, DefKind, SourceFile, View};
+use semantics::{CancellationToken, Cancelled, Database, Def, DefKind, Severity, SourceFile, View};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use syntax::Encoding;
@@ -322,9 +322,9 @@ fn run(
         let message = format!("{name} cannot be read");
         return Ended::failure(FaultKind::Untyped.code(), message);
     };
-    let broken = document.parse.errors.iter().any(|e| def.range(db).contains_range(e.range));
-    if broken || semantics::has_type_errors(&view) {
-        let message = format!("{name} has errors: mend them first");
+    let doubtful = !document.parse.errors.is_empty() || semantics::has_type_errors(&view);
+    if doubtful && let Some(error) = first_error(db, def) {
+        let message = format!("{name} has an error: {error}");
         return Ended::failure(FaultKind::Untyped.code(), message);
     }
     let memory = remembered::Place::new(sight.folder.as_deref(), &wanted.uri, &name);
@@ -390,6 +390,15 @@ fn run(
     }
     let kept = Kept::new(db, file, document, watcher, mark);
     Ended { shown, is_failure: fault.is_some(), kept: Some(kept), value }
+}
+
+/// What the check says against a definition, if it says anything: not all that is odd is wrong.
+fn first_error(db: &Database, def: Def<'_>) -> Option<String> {
+    let range = def.range(db);
+    let found = semantics::check_file(db, def.file(db));
+    let mut errors = found.iter().filter(|d| d.severity == Severity::Error);
+    let error = errors.find(|d| range.contains_range(d.range))?;
+    error.message.lines().next().map(str::to_owned)
 }
 
 fn fill_failure(shown: &mut Json, fault: &Fault, places: &mut Places<'_>, head: &str) {
