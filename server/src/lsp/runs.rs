@@ -263,8 +263,7 @@ pub(super) fn start(runs: &Runs, request: RunRequest, sight: Sight) {
         // Nobody waits for the answer of a request that was cancelled.
         let _ = answer.send(Ok(Some(ended.shown)));
         runs.running.fetch_sub(1, Ordering::Relaxed);
-        // Long lists and large modules take a while to let go of.
-        drop(ended.value);
+        drop(ended.values);
     };
     let spawned = thread::Builder::new().name("run".into()).stack_size(STACK).spawn(work);
     if spawned.is_err() {
@@ -279,7 +278,8 @@ struct Ended {
     shown: Json,
     is_failure: bool,
     kept: Option<Kept>,
-    value: Option<Value>,
+    /// To be let go of when the answer is out: that takes a while for what is large.
+    values: Vec<Value>,
 }
 
 impl Ended {
@@ -289,7 +289,7 @@ impl Ended {
             "status": status, "title": message, "text": format!("error[{code}]: {message}"),
             "error": { "code": code, "message": message },
         });
-        Ended { shown, is_failure: true, kept: None, value: None }
+        Ended { shown, is_failure: true, kept: None, values: Vec::new() }
     }
 }
 
@@ -346,6 +346,7 @@ fn run(
     let seed = chosen.seed.unwrap_or_default();
     let mut machine =
         Machine::new(db).limited(sight.config.run.clone()).cancelled_by(stop.0.flag.clone());
+    let mut values = arguments.values.clone();
     let ran = Instant::now();
     let result = machine.run(def, arguments.values, Some(&mut watcher));
     let (took, whole) = (ran.elapsed(), begin.elapsed());
@@ -389,7 +390,8 @@ fn run(
         mark = (!was_stopped).then_some(diagnostic);
     }
     let kept = Kept::new(db, file, document, watcher, mark);
-    Ended { shown, is_failure: fault.is_some(), kept: Some(kept), value }
+    values.extend(value);
+    Ended { shown, is_failure: fault.is_some(), kept: Some(kept), values }
 }
 
 /// What the check says against a definition, if it says anything: not all that is odd is wrong.
