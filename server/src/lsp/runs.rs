@@ -330,12 +330,15 @@ fn run(
     let memory = remembered::Place::new(sight.folder.as_deref(), &wanted.uri, &name);
     let gathered = memory.recall().and_then(|known| {
         let chosen = wanted.inputs.clone().or(known);
-        let arguments = arguments::gather(&view, &chosen.inputs(memory.folder())?)?;
+        let arguments = arguments::gather(&view, &chosen.inputs(memory.folder())?, &stop.0.flag)?;
         Ok((chosen, arguments))
     });
     let (chosen, arguments) = match gathered {
         Ok(gathered) => gathered,
-        Err(message) => return Ended::failure(FaultKind::Input.code(), message),
+        Err(message) => {
+            let kind = if stop.is_wanted() { FaultKind::Cancelled } else { FaultKind::Input };
+            return Ended::failure(kind.code(), message);
+        }
     };
     let note = match wanted.remember.then(|| memory.write(&chosen)) {
         Some(Err(message)) => Some(message),
