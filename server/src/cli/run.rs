@@ -3,6 +3,7 @@
 use std::{
     io::Write,
     path::PathBuf,
+    sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
 
@@ -59,7 +60,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             return Ok(Outcome::Errors);
         }
     }
-    let values = arguments::gather(&view, &inputs)?.values;
+    let values = arguments::gather(&view, &inputs, &AtomicBool::new(false))?.values;
     let mut machine = Machine::new(db).limited(Limits {
         fuel: args.fuel,
         memory: args.memory.map(|mb| mb.saturating_mul(1 << 20)),

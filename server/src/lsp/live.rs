@@ -69,38 +69,24 @@ impl<'r> Watcher<'r> {
 
     /// The variable whose name stands at `range` has a value.
     fn see(&mut self, range: TextRange, value: &Value) {
-        let times = match self.seen.get_mut(&range) {
-            Some(seen) => {
-                seen.times += 1;
-                seen.times
-            }
-            None => {
-                self.seen.insert(range, Seen { line: summary::line(value), times: 1 });
-                1
-            }
-        };
         let settled = self.nan.is_some() && self.infinite.is_some();
-        if times <= LOOKS && !settled {
-            self.look(range, value);
+        if let Some(seen) = self.seen.get_mut(&range) {
+            seen.times += 1;
+            if seen.times <= LOOKS && !settled {
+                self.look(range, &summary::of_value(value));
+            }
+            return;
         }
+        let summaries = summary::of_value(value);
+        let line = summary::line(value, &summaries);
+        self.seen.insert(range, Seen { line, times: 1 });
+        self.look(range, &summaries);
     }
 
-    fn look(&mut self, range: TextRange, value: &Value) {
-        let tensors = match value {
-            Value::Tensor(tensor) => vec![tensor],
-            Value::Tuple(_) => {
-                let fields = value.as_tuple().unwrap_or_default().iter();
-                fields.filter_map(Value::as_tensor).collect()
-            }
-            _ => return,
-        };
-        for tensor in tensors {
-            use types::ElementKind::{BFloat, Float};
-            if !matches!(tensor.dtype().kind, Float | BFloat) {
-                continue;
-            }
-            let summary = Summary::of(tensor);
-            let mark = |count| Mark { range, count, elements: tensor.len() };
+    fn look(&mut self, range: TextRange, summaries: &[Summary]) {
+        for summary in summaries {
+            let elements = summary.shape.iter().product();
+            let mark = |count| Mark { range, count, elements };
             if summary.nan > 0 && self.nan.is_none() {
                 self.nan = Some(mark(summary.nan));
             }

@@ -19,7 +19,7 @@ use std::{
 };
 
 use interpreter::{Fault, FaultKind, Machine, Value};
-use semantics::{CancellationToken, Cancelled, Database, Def, DefKind, SourceFile, View};
+use semantics::{CancellationToken, Cancelled, Database, Def, DefKind, Severity, SourceFile, View};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use syntax::Encoding;
@@ -263,8 +263,7 @@ pub(super) fn start(runs: &Runs, request: RunRequest, sight: Sight) {
         // Nobody waits for the answer of a request that was cancelled.
         let _ = answer.send(Ok(Some(ended.shown)));
         runs.running.fetch_sub(1, Ordering::Relaxed);
-        // Long lists and large modules take a while to let go of.
-        drop(ended.value);
+        drop(ended.values);
     };
     let spawned = thread::Builder::new().name("run".into()).stack_size(STACK).spawn(work);
     if spawned.is_err() {
@@ -279,7 +278,8 @@ struct Ended {
     shown: Json,
     is_failure: bool,
     kept: Option<Kept>,
-    value: Option<Value>,
+    /// To be let go of when the answer is out: that takes a while for what is large.
+    values: Vec<Value>,
 }
 
 impl Ended {
@@ -289,7 +289,7 @@ impl Ended {
             "status": status, "title": message, "text": format!("error[{code}]: {message}"),
             "error": { "code": code, "message": message },
         });
-        Ended { shown, is_failure: true, kept: None, value: None }
+        Ended { shown, is_failure: true, kept: None, values: Vec::new() }
     }
 }
 
@@ -322,20 +322,23 @@ fn run(
         let message = format!("{name} cannot be read");
         return Ended::failure(FaultKind::Untyped.code(), message);
     };
-    let broken = document.parse.errors.iter().any(|e| def.range(db).contains_range(e.range));
-    if broken || semantics::has_type_errors(&view) {
-        let message = format!("{name} has errors: mend them first");
+    let doubtful = !document.parse.errors.is_empty() || semantics::has_type_errors(&view);
+    if doubtful && let Some(error) = first_error(db, def) {
+        let message = format!("{name} has an error: {error}");
         return Ended::failure(FaultKind::Untyped.code(), message);
     }
     let memory = remembered::Place::new(sight.folder.as_deref(), &wanted.uri, &name);
     let gathered = memory.recall().and_then(|known| {
         let chosen = wanted.inputs.clone().or(known);
-        let arguments = arguments::gather(&view, &chosen.inputs(memory.folder())?)?;
+        let arguments = arguments::gather(&view, &chosen.inputs(memory.folder())?, &stop.0.flag)?;
         Ok((chosen, arguments))
     });
     let (chosen, arguments) = match gathered {
         Ok(gathered) => gathered,
-        Err(message) => return Ended::failure(FaultKind::Input.code(), message),
+        Err(message) => {
+            let kind = if stop.is_wanted() { FaultKind::Cancelled } else { FaultKind::Input };
+            return Ended::failure(kind.code(), message);
+        }
     };
     let note = match wanted.remember.then(|| memory.write(&chosen)) {
         Some(Err(message)) => Some(message),
@@ -346,6 +349,7 @@ fn run(
     let seed = chosen.seed.unwrap_or_default();
     let mut machine =
         Machine::new(db).limited(sight.config.run.clone()).cancelled_by(stop.0.flag.clone());
+    let mut values = arguments.values.clone();
     let ran = Instant::now();
     let result = machine.run(def, arguments.values, Some(&mut watcher));
     let (took, whole) = (ran.elapsed(), begin.elapsed());
@@ -389,7 +393,17 @@ fn run(
         mark = (!was_stopped).then_some(diagnostic);
     }
     let kept = Kept::new(db, file, document, watcher, mark);
-    Ended { shown, is_failure: fault.is_some(), kept: Some(kept), value }
+    values.extend(value);
+    Ended { shown, is_failure: fault.is_some(), kept: Some(kept), values }
+}
+
+/// What the check says against a definition, if it says anything: not all that is odd is wrong.
+fn first_error(db: &Database, def: Def<'_>) -> Option<String> {
+    let range = def.range(db);
+    let found = semantics::check_file(db, def.file(db));
+    let mut errors = found.iter().filter(|d| d.severity == Severity::Error);
+    let error = errors.find(|d| range.contains_range(d.range))?;
+    error.message.lines().next().map(str::to_owned)
 }
 
 fn fill_failure(shown: &mut Json, fault: &Fault, places: &mut Places<'_>, head: &str) {

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use interpreter::{Element, Tensor, Value};
@@ -40,11 +41,15 @@ struct Param {
     ty: Type,
 }
 
-/// One value for each parameter of the function.
+/// One value for each parameter of the function; ends early where `stop` is set.
 ///
 /// # Errors
 /// A message: something is missing, or does not fit.
-pub(crate) fn gather(view: &View<'_>, inputs: &Inputs) -> Result<Arguments, String> {
+pub(crate) fn gather(
+    view: &View<'_>,
+    inputs: &Inputs,
+    stop: &AtomicBool,
+) -> Result<Arguments, String> {
     let params = parameters(view);
     let mut given: HashMap<String, Value> = HashMap::new();
     for path in &inputs.params {
@@ -65,12 +70,15 @@ pub(crate) fn gather(view: &View<'_>, inputs: &Inputs) -> Result<Arguments, Stri
         given.remove(&format!("i{position}"));
         given.insert(param.name.clone(), read_value(value.trim(), &param.ty, &inputs.folder)?);
     }
-    let mut draw = inputs.seed.map(Draw);
+    let mut draw = inputs.seed.map(|seed| Draw(seed, stop));
     // Positions count the tensors: a parameter that is a tuple takes as many as it has.
     let mut next = 0;
     let mut values = Vec::with_capacity(params.len());
     let mut drawn = Vec::new();
     for param in &params {
+        if stop.load(Ordering::Relaxed) {
+            return Err("the run was stopped".to_owned());
+        }
         let fits = |value: &Value| fit(value.clone(), &param.ty, &param.name);
         let leaves = leaves_of(&param.ty);
         let value = match given.get(&param.name) {
@@ -250,12 +258,12 @@ fn flatten(
 /// What is drawn keeps the values of a network in bounds: weights have a deviation of one over the
 /// square root of the numbers that are summed up with them, and vectors are positive, because the
 /// variances of a batch norm are vectors. Integers are from 0 to 9, as indices may be.
-struct Draw(u64);
+struct Draw<'s>(u64, &'s AtomicBool);
 
 /// How many elements are drawn one after another.
 const CHUNK: usize = 1 << 16;
 
-impl Draw {
+impl Draw<'_> {
     /// SplitMix64.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -281,12 +289,17 @@ impl Draw {
     fn numbers<T: Send + Copy + Default>(
         &mut self,
         count: usize,
-        one: impl Fn(&mut Draw) -> T + Sync,
+        one: impl Fn(&mut Draw<'_>) -> T + Sync,
     ) -> Vec<T> {
         let seed = self.next();
+        let stop = self.1;
         let mut numbers = vec![T::default(); count];
         numbers.par_chunks_mut(CHUNK).enumerate().for_each(|(number, chunk)| {
-            let mut draw = Draw(seed ^ (number as u64).wrapping_mul(0xD129_0A4B_5C3F_7E91));
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let seed = seed ^ (number as u64).wrapping_mul(0xD129_0A4B_5C3F_7E91);
+            let mut draw = Draw(seed, stop);
             chunk.iter_mut().for_each(|element| *element = one(&mut draw));
         });
         numbers
@@ -305,7 +318,7 @@ impl Draw {
         // With a batch of one it is an input rather than a weight.
         let is_weight = shape.len() > 1 && shape.first() != Some(&1);
         let scale = if is_weight { 1.0 / (summed.max(1) as f32).sqrt() } else { 1.0 };
-        let float = |draw: &mut Draw| match shape.len() {
+        let float = |draw: &mut Draw<'_>| match shape.len() {
             0 | 1 => draw.unit() + 0.5,
             _ => draw.normal() * scale,
         };
@@ -335,7 +348,8 @@ mod tests {
 
     fn drawn(seed: u64, shape: &[i64], dtype: DataType) -> Vec<f64> {
         let dims = shape.iter().map(|&size| types::Dim::known(size));
-        let value = Draw(seed).value(&Type::tensor(dims, dtype)).expect("a value");
+        let value =
+            Draw(seed, &AtomicBool::new(false)).value(&Type::tensor(dims, dtype)).expect("a value");
         value.as_tensor().expect("a tensor").to_f64s()
     }
 

@@ -1,6 +1,7 @@
 //! What a tensor is like, in a few numbers.
 
 use interpreter::{Tensor, Value};
+use rayon::prelude::*;
 use serde::Serialize;
 
 /// What the elements of a tensor are like.
@@ -24,13 +25,21 @@ impl Summary {
         match tensor {
             // The most frequent type by far, and the largest tensors are of it.
             Tensor::F32(array) => match array.as_slice() {
-                Some(numbers) => {
-                    Summary::collect(tensor, numbers.iter().map(|&number| f64::from(number)))
-                }
+                Some(numbers) => Summary::of_singles(tensor, numbers),
                 None => Summary::collect(tensor, array.iter().map(|&number| f64::from(number))),
             },
             _ => Summary::of_numbers(tensor, &tensor.to_f64s()),
         }
+    }
+
+    /// In pieces that the processor takes many elements of at once, on all cores.
+    fn of_singles(tensor: &Tensor, numbers: &[f32]) -> Summary {
+        let parts = numbers.par_chunks(PIECE).map(Part::of);
+        let Part { least, most, sum, count, nan, infinite } =
+            parts.reduce(Part::default, Part::and);
+        let finite = (count > 0).then(|| (f64::from(least), sum / count as f64, f64::from(most)));
+        let shape = tensor.shape().to_vec();
+        Summary { ty: tensor.ty().to_string(), shape, finite, nan, infinite }
     }
 
     /// As [`Summary::of`], where the numbers are there already.
@@ -85,6 +94,91 @@ impl Summary {
     }
 }
 
+/// Elements that are looked at on one core.
+const PIECE: usize = 1 << 16;
+/// Elements whose sum is made in single precision.
+const RUN: usize = 512;
+/// Elements that are looked at together.
+const LANES: usize = 8;
+
+/// What some elements are like.
+struct Part {
+    least: f32,
+    most: f32,
+    sum: f64,
+    count: usize,
+    nan: usize,
+    infinite: usize,
+}
+
+impl Default for Part {
+    fn default() -> Part {
+        let (least, most) = (f32::INFINITY, f32::NEG_INFINITY);
+        Part { least, most, sum: 0.0, count: 0, nan: 0, infinite: 0 }
+    }
+}
+
+impl Part {
+    fn of(numbers: &[f32]) -> Part {
+        numbers.chunks(RUN).map(Part::of_run).fold(Part::default(), Part::and)
+    }
+
+    fn of_run(numbers: &[f32]) -> Part {
+        let mut least = [f32::INFINITY; LANES];
+        let mut most = [f32::NEG_INFINITY; LANES];
+        let mut sum = [0f32; LANES];
+        let (chunks, rest) = numbers.as_chunks::<LANES>();
+        for chunk in chunks {
+            for lane in 0..LANES {
+                least[lane] = least[lane].min(chunk[lane]);
+                most[lane] = most[lane].max(chunk[lane]);
+                sum[lane] += chunk[lane];
+            }
+        }
+        // A sum that is finite is one of finite numbers.
+        let total: f64 = sum.iter().copied().map(f64::from).sum();
+        if total.is_finite() {
+            let part = Part {
+                least: least.into_iter().fold(f32::INFINITY, f32::min),
+                most: most.into_iter().fold(f32::NEG_INFINITY, f32::max),
+                sum: total,
+                count: numbers.len() - rest.len(),
+                ..Part::default()
+            };
+            return part.and(Part::one_by_one(rest));
+        }
+        Part::one_by_one(numbers)
+    }
+
+    fn one_by_one(numbers: &[f32]) -> Part {
+        let mut part = Part::default();
+        for &x in numbers {
+            if x.is_finite() {
+                part.least = part.least.min(x);
+                part.most = part.most.max(x);
+                part.sum += f64::from(x);
+                part.count += 1;
+            } else if x.is_nan() {
+                part.nan += 1;
+            } else {
+                part.infinite += 1;
+            }
+        }
+        part
+    }
+
+    fn and(self, other: Part) -> Part {
+        Part {
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+            sum: self.sum + other.sum,
+            count: self.count + other.count,
+            nan: self.nan + other.nan,
+            infinite: self.infinite + other.infinite,
+        }
+    }
+}
+
 /// A number with four digits that count.
 pub(crate) fn short(x: f64) -> String {
     let text = match x.abs() {
@@ -97,13 +191,33 @@ pub(crate) fn short(x: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// What a value is like: the summaries of its tensors, no more than a few.
-pub(crate) fn line(value: &Value) -> String {
+/// The summaries of the tensors of a value: its own, or those of the first fields of a tuple.
+pub(crate) fn of_value(value: &Value) -> Vec<Summary> {
     match value {
-        Value::Tensor(tensor) => Summary::of(tensor).line(),
+        Value::Tensor(tensor) => vec![Summary::of(tensor)],
+        Value::Tuple(_) => {
+            let fields = value.as_tuple().unwrap_or_default().iter().take(FIELDS);
+            fields.filter_map(Value::as_tensor).map(Summary::of).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// How many fields of a tuple are looked at.
+const FIELDS: usize = 4;
+
+/// What a value is like, by the summaries that [`of_value`] gives.
+pub(crate) fn line(value: &Value, summaries: &[Summary]) -> String {
+    match value {
+        Value::Tensor(_) => summaries.first().map(Summary::line).unwrap_or_default(),
         Value::Tuple(_) => {
             let fields = value.as_tuple().unwrap_or_default();
-            let mut shown: Vec<String> = fields.iter().take(4).map(field).collect();
+            let mut tensors = summaries.iter();
+            let field = |value: &Value| match value {
+                Value::Tensor(_) => tensors.next().map(Summary::line).unwrap_or_default(),
+                other => other.describe(),
+            };
+            let mut shown: Vec<String> = fields.iter().take(FIELDS).map(field).collect();
             if fields.len() > shown.len() {
                 shown.push(format!("{} more", fields.len() - shown.len()));
             }
@@ -116,13 +230,6 @@ pub(crate) fn line(value: &Value) -> String {
     }
 }
 
-fn field(value: &Value) -> String {
-    match value {
-        Value::Tensor(tensor) => Summary::of(tensor).line(),
-        other => other.describe(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use interpreter::Element;
@@ -131,6 +238,7 @@ mod tests {
 
     #[test]
     fn lines() {
+        let line = |value: &Value| line(value, &of_value(value));
         let tensor = f32::tensor(&[4], vec![1.0, -2.5, f32::NAN, f32::INFINITY]).expect("a tensor");
         assert_eq!(Summary::of(&tensor).line(), "(4,) min -2.5 mean -0.75 max 1, 1 NaN, 1 Inf");
         assert_eq!(line(&Tensor::scalar(3i32).into()), "3");
@@ -139,6 +247,27 @@ mod tests {
         assert_eq!(Summary::of(&zeros).line(), "(2, 2) all 0");
         let pair = Value::tuple([tensor.into(), Tensor::scalar(1i32).into()]);
         assert_eq!(line(&pair), "((4,) min -2.5 mean -0.75 max 1, 1 NaN, 1 Inf; 1)");
+    }
+
+    #[test]
+    fn pieces_and_one_by_one_agree() {
+        for count in [1usize, 7, 8, 511, 513, 70_000, 200_000] {
+            let mut numbers: Vec<f32> = (0..count).map(|k| (k % 97) as f32 - 40.5).collect();
+            for odd in [None, Some(f32::NAN), Some(f32::NEG_INFINITY), Some(f32::MAX)] {
+                if let Some(odd) = odd {
+                    numbers[count / 2] = odd;
+                    numbers[count - 1] = odd;
+                }
+                let tensor = f32::tensor(&[count], numbers.clone()).expect("a tensor");
+                let (fast, slow) =
+                    (Summary::of(&tensor), Summary::of_numbers(&tensor, &tensor.to_f64s()));
+                assert_eq!((fast.nan, fast.infinite), (slow.nan, slow.infinite));
+                assert_eq!(fast.finite.map(|f| (f.0, f.2)), slow.finite.map(|f| (f.0, f.2)));
+                let mean = |summary: &Summary| summary.finite.map_or(0.0, |finite| finite.1);
+                let (a, b) = (mean(&fast), mean(&slow));
+                assert!((a - b).abs() <= 1e-3 * b.abs().max(1.0), "{count} {odd:?}: {a} {b}");
+            }
+        }
     }
 
     #[test]
