@@ -53,6 +53,18 @@ pub(crate) fn statement_fragment(p: &mut Parser<'_>, stop: usize, on_lines: bool
     p.position() == stop && (!p.is_lost() || p.at(T!["}"]))
 }
 
+/// One parameter of a definition up to token number `stop`, wrapped in a list node. Says whether
+/// there is one, and a separator behind it.
+pub(crate) fn param_fragment(p: &mut Parser<'_>, stop: usize) -> bool {
+    let list = p.start();
+    let found = params::at_param(p);
+    if found {
+        params::param(p);
+    }
+    list.complete(p, PARAM_LIST);
+    found && p.position() == stop && (p.at(T![","]) || p.at(T![")"]))
+}
+
 /// `open element, element, … close`, with an optional trailing comma.
 ///
 /// `element` says whether it found anything. A missing comma is reported once and the list goes

@@ -2,7 +2,8 @@
 //!
 //! The unit is a run of statements in a block, or a run of definitions in a file: the run that the
 //! edit touches is parsed with the tokens behind it in sight, and takes its place in the tree if
-//! the parser arrives exactly at its end. What makes that sound: a statement that ends in its own
+//! the parser arrives exactly at its end. A parameter of a definition is a unit of its own, for the
+//! header of a network holds hundreds on one line. What makes that sound: a statement that ends in its own
 //! `;` leaves no trace in the parser, so a parse that begins behind one and ends at the start of
 //! another makes the same nodes as a parse from the top. Where that cannot be shown (an open
 //! comment, a statement that runs into the next, errors of an enclosing statement), the unit grows
@@ -53,6 +54,16 @@ struct Run {
     before_statement: bool,
 }
 
+impl Run {
+    /// Where the last of its tokens ends that is no white space or comment, in old offsets.
+    fn last_token_end(&self) -> TextSize {
+        let green = self.parent.green();
+        let run = green.children().skip(self.children.start).take(self.children.len());
+        let behind = run.rev().take_while(|child| SyntaxKind::of(child.kind()).is_trivia());
+        self.range.end() - behind.map(|child| child.text_len()).sum::<TextSize>()
+    }
+}
+
 impl Parse {
     /// The parse of `text`, which came out of this parse's text by `edit`.
     ///
@@ -78,6 +89,7 @@ impl Parse {
         for node in around.ancestors() {
             let run = match node.kind() {
                 SyntaxKind::BLOCK if self.is_independent(&node) => statement_run(&node, edit),
+                SyntaxKind::PARAM_LIST => self.param_run(&node, edit),
                 SyntaxKind::SOURCE_FILE => self.item_run(&node, edit),
                 _ => None,
             };
@@ -105,6 +117,46 @@ impl Parse {
         })
     }
 
+    /// The parameter of a definition that the edit touches, with the white space and comments on
+    /// both sides. Where anything is wrong among the parameters, they are read as a whole.
+    fn param_run(&self, list: &SyntaxNode, edit: &Edit) -> Option<Run> {
+        let whole = list.text_range();
+        let is_sound = !self
+            .errors
+            .iter()
+            .any(|e| e.range.intersect(whole).is_some() || whole.contains_range(e.range));
+        if list.parent()?.kind() != SyntaxKind::FN_DEF || !is_sound {
+            return None;
+        }
+        let is_separator = |e: &SyntaxElement| {
+            matches!(e.kind(), SyntaxKind::COMMA | SyntaxKind::L_PAREN | SyntaxKind::R_PAREN)
+        };
+        let mut children = list.children_with_tokens();
+        let param = children.find(|child| {
+            let range = child.text_range();
+            range.start() < edit.range.start() && edit.range.end() < range.end()
+        })?;
+        if param.kind() != SyntaxKind::PARAM {
+            return None;
+        }
+        let (mut first, mut last) = (param.clone(), param);
+        while let Some(before) = first.prev_sibling_or_token().filter(|e| !is_separator(e)) {
+            first = before;
+        }
+        while let Some(after) = last.next_sibling_or_token().filter(|e| !is_separator(e)) {
+            last = after;
+        }
+        let range = TextRange::new(first.text_range().start(), last.text_range().end());
+        let far = list.ancestors().last()?.text_range().end();
+        Some(Run {
+            parent: list.clone(),
+            children: first.index()..last.index() + 1,
+            range,
+            sight: (range.end() + TextSize::new(400)).min(far),
+            before_statement: false,
+        })
+    }
+
     /// The definitions that the edit touches, where only definitions are touched.
     fn item_run(&self, file: &SyntaxNode, edit: &Edit) -> Option<Run> {
         let is_definition =
@@ -127,6 +179,14 @@ impl Parse {
     }
 
     fn parse_run(&self, text: &str, edit: &Edit, limits: ParseLimits, run: &Run) -> Option<Parse> {
+        // What is missing is said behind the token before, and may be missing from what follows.
+        let behind = TextRange::new(run.last_token_end(), run.range.end());
+        let is_missing = |e: &SyntaxError| {
+            e.range.is_empty() && !e.kind.is_compat() && behind.contains_inclusive(e.range.start())
+        };
+        if run.before_statement && self.errors.iter().any(is_missing) {
+            return None;
+        }
         let delta = edit.delta();
         let start = usize::from(run.range.start());
         let len = (i64::from(u32::from(run.range.len())) + delta) as usize;
@@ -157,12 +217,14 @@ impl Parse {
         }
         let mut parser = Parser::new(input, limits);
         let lines = run.parent.kind() == SyntaxKind::BLOCK && on_lines(&run.parent);
-        if run.children.start == 1 && lines != parser.on_new_line(0) {
+        let is_param = run.parent.kind() == SyntaxKind::PARAM_LIST;
+        if run.children.start == 1 && !is_param && lines != parser.on_new_line(0) {
             // The layout of a block decides how its statements recover.
             return None;
         }
         let arrived = match run.parent.kind() {
             SyntaxKind::BLOCK => grammar::statement_fragment(&mut parser, stop, lines),
+            SyntaxKind::PARAM_LIST => grammar::param_fragment(&mut parser, stop),
             _ => grammar::item_fragment(&mut parser, stop),
         };
         let nesting = parser.deepest() as usize + 2 * run.parent.ancestors().count();
@@ -178,6 +240,9 @@ impl Parse {
         found.retain(|e| usize::from(e.range.end()) <= len);
         found.extend(parse_errors);
         if found.iter().any(|e| e.kind == SyntaxErrorKind::TooDeep) {
+            return None;
+        }
+        if is_param && !found.is_empty() {
             return None;
         }
         tokens.truncate(boundary);

@@ -100,3 +100,52 @@ fn typing_is_followed() {
     assert_eq!(parsed.green, parse(&text).green);
     assert!(partial * 100 >= total * 95, "{partial} of {total} keystrokes were followed in part");
 }
+
+/// Edits of one parameter out of hundreds leave the body alone.
+#[test]
+fn headers_are_followed() {
+    let params: Vec<String> = (0..40)
+        .map(|k| format!("%w{k}: Tensor[(1, {k}), float32] /* ty=Tensor[(1, {k}), float32] */"))
+        .collect();
+    let header = format!("def @main({}) ", params.join(", "));
+    let body = "{\n  let %a = exp(%w1);\n  %a\n}\n\ndef @other(%x: int32) { %x }\n";
+    let mut rng = fastrand::Rng::with_seed(1);
+    let mut partial = 0;
+    let pieces =
+        ["q", "1", ",", ")", "(", " ", "\n", "]", "?", ":", "%z: ", "let ", "/*", "*/", "\"", ""];
+    for round in 0..2000 {
+        let mut text = format!("{header}{body}");
+        let mut parsed = parse(&text);
+        for _ in 0..3 {
+            let at = rng.usize(10..header.len() - 2);
+            let until = (at + rng.usize(0..3)).min(header.len() - 1);
+            let range = TextRange::new((at as u32).into(), (until as u32).into());
+            let edit = Edit { range, insert: pieces[rng.usize(0..pieces.len())].into() };
+            let before = text.clone();
+            edit.apply(&mut text);
+            let full = parse(&text);
+            let part = parsed.reparse_part(&text, &edit, ParseLimits::default());
+            if let Some(part) = &part {
+                partial += 1;
+                assert_eq!(part.green, full.green, "round {round}: {edit:?} in\n{before}");
+                assert_eq!(sorted(part), sorted(&full), "round {round}: {edit:?} in\n{before}");
+            }
+            parsed = part.unwrap_or(full);
+        }
+    }
+    // The others leave more than one parameter, or an error.
+    assert!(partial > 150, "{partial} edits were followed in part");
+    let typed = "%w7: Tensor[(1, 7), float32]";
+    let text = format!("{header}{body}");
+    let at = text.find(typed).map_or(0, |at| at + typed.len() - 2) as u32;
+    let edit = Edit { range: TextRange::new((at - 1).into(), at.into()), insert: "6".into() };
+    assert!(
+        parse(&text)
+            .reparse_part(
+                &text.replace("7), float32] /", "7), float36] /"),
+                &edit,
+                ParseLimits::default()
+            )
+            .is_some()
+    );
+}

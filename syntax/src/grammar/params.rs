@@ -74,7 +74,7 @@ pub(super) fn opt_type_params(p: &mut Parser<'_>) {
 fn param_list(p: &mut Parser<'_>) {
     let params = p.start();
     list(p, T!["("], T![")"], |p| {
-        if p.at(LOCAL) || p.at(GRAPH) {
+        if at_param(p) {
             param(p);
             true
         } else if attrs::at_attr(p) {
@@ -88,8 +88,12 @@ fn param_list(p: &mut Parser<'_>) {
     params.complete(p, PARAM_LIST);
 }
 
+pub(super) fn at_param(p: &mut Parser<'_>) -> bool {
+    p.at(LOCAL) || p.at(GRAPH)
+}
+
 /// `%x {virtual_device=…}: T`
-fn param(p: &mut Parser<'_>) {
+pub(super) fn param(p: &mut Parser<'_>) {
     let param = p.start();
     local_name(p);
     if p.at(T!["{"]) {
