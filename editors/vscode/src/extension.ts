@@ -3,8 +3,10 @@
 import * as vscode from "vscode";
 import { LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
 
+import { clickable } from "./protocol.js";
 import { findServer, serverSettings } from "./server.js";
 import { Status } from "./status.js";
+import { CLICKABLE, registerWhy } from "./why.js";
 
 const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
 
@@ -36,6 +38,7 @@ class Relay {
       this.log,
       this.trace,
       this.status,
+      registerWhy(() => this.client),
       command("restartServer", () => this.restart()),
       command("showServerLog", () => this.log.show()),
       command("showServerVersion", () => this.showVersion()),
@@ -84,6 +87,7 @@ class Relay {
       documentSelector: [{ language: "relay" }],
       outputChannel: this.log,
       traceOutputChannel: this.trace,
+      markdown: { isTrusted: { enabledCommands: ["relay.whyShape"] } },
       middleware: {
         workspace: {
           didChangeConfiguration: async (sections, next) => {
@@ -96,6 +100,7 @@ class Relay {
         },
       },
     });
+    client.registerFeature(clickable(CLICKABLE));
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
         this.status.running(server.version);
