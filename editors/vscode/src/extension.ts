@@ -5,6 +5,7 @@ import { LanguageClient, State, TransportKind, type Executable } from "vscode-la
 
 import { clickable } from "./protocol.js";
 import { findServer, serverSettings } from "./server.js";
+import { ShapePanel } from "./shapes.js";
 import { Status } from "./status.js";
 import { CLICKABLE, registerWhy } from "./why.js";
 
@@ -26,6 +27,7 @@ class Relay {
   private readonly log = vscode.window.createOutputChannel("relay-analyzer", { log: true });
   private readonly trace = vscode.window.createOutputChannel("relay-analyzer trace", { log: true });
   private readonly status = new Status();
+  private readonly shapes: ShapePanel;
   private client: LanguageClient | undefined;
   private version: string | undefined;
   /** Starts and stops, one after another. */
@@ -34,7 +36,9 @@ class Relay {
   constructor(private readonly context: vscode.ExtensionContext) {
     const command = (name: string, run: () => unknown) =>
       vscode.commands.registerCommand(`relay.${name}`, run);
+    this.shapes = new ShapePanel(() => this.client, context.extensionUri);
     context.subscriptions.push(
+      this.shapes,
       this.log,
       this.trace,
       this.status,
@@ -104,6 +108,7 @@ class Relay {
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
         this.status.running(server.version);
+        this.shapes.refresh();
       } else if (newState === State.Starting) {
         this.status.starting();
       } else if (client === this.client) {
