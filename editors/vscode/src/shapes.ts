@@ -164,12 +164,13 @@ export class ShapePanel implements vscode.Disposable {
       await post({ type: "problem", text: "relay-analyzer does not run." });
       return;
     }
+    const { version } = document;
     let report: Report;
     try {
       report = await shapes(client, document);
     } catch (error) {
       // A change of the text cancels the question; the change asks anew.
-      if (document === this.document && !document.isClosed) {
+      if (document === this.document && document.version === version && !document.isClosed) {
         await post({ type: "problem", text: error instanceof Error ? error.message : String(error) });
       }
       return;
