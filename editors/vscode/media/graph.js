@@ -300,7 +300,7 @@ class Graph {
       if (readable) {
         pen.fillStyle = text;
         pen.fillText(clipped(pen, `${row.name}  ${row.operator}`), left + 6, node.y + 12);
-        pen.fillText(clipped(pen, row.type.replace(/^Tensor\[(.*)\]$/, "$1")), left + 6, node.y + 28);
+        pen.fillText(clipped(pen, tensor(row.type)), left + 6, node.y + 28);
       }
     }
     pen.globalAlpha = 1;

@@ -17,7 +17,7 @@ const columns = [
   { key: "at", title: "line", number: true, text: (row) => String(row.range.start.line + 1) },
   { key: "name", title: "binding" },
   { key: "operator", title: "operator" },
-  { key: "type", title: "output" },
+  { key: "type", title: "output", text: (row) => tensor(row.type) },
   { key: "parameters", title: "parameters", number: true, text: (row) => count(row.parameters) },
   { key: "macs", title: "MACs", number: true, text: (row) => count(row.macs) },
   { key: "bytes", title: "bytes", number: true, text: (row) => memory(row.bytes) },
@@ -25,6 +25,11 @@ const columns = [
   { key: "span", title: "source" },
 ];
 const isAmount = (key) => ["parameters", "macs", "bytes", "liveBytes"].includes(key);
+
+/** `(1, 64), float32`: that it is a tensor goes without saying. */
+function tensor(type) {
+  return type.replace(/^Tensor\[(\(.*\), \w+)\]$/, "$1");
+}
 
 /** Of an amount with unknowns, what it is if each of them is 1. */
 function atOne(amount) {
