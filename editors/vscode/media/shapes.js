@@ -152,7 +152,7 @@ function draw() {
       cell.textContent = text ? text(row) : row[key] ?? "";
       cell.title = cell.textContent;
       cell.className = number ? "number" : "";
-      if (key === state.colour) {
+      if (key === state.colour || key === "operator") {
         cell.style.backgroundColor = `rgba(230, 85, 51, ${0.7 * heat(row)})`;
       }
       line.append(cell);
