@@ -3,6 +3,8 @@
 import * as vscode from "vscode";
 import { LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
 
+import { registerExample } from "./example.js";
+import { Health } from "./health.js";
 import { clickable } from "./protocol.js";
 import { findServer, serverSettings } from "./server.js";
 import { ShapePanel } from "./shapes.js";
@@ -27,6 +29,7 @@ class Relay {
   private readonly log = vscode.window.createOutputChannel("relay-analyzer", { log: true });
   private readonly trace = vscode.window.createOutputChannel("relay-analyzer trace", { log: true });
   private readonly status = new Status();
+  private readonly health = new Health(() => this.client);
   private readonly shapes: ShapePanel;
   private client: LanguageClient | undefined;
   private version: string | undefined;
@@ -42,6 +45,8 @@ class Relay {
       this.log,
       this.trace,
       this.status,
+      this.health,
+      registerExample(context.extensionUri),
       registerWhy(() => this.client),
       command("restartServer", () => this.restart()),
       command("showServerLog", () => this.log.show()),
@@ -109,6 +114,7 @@ class Relay {
       if (newState === State.Running) {
         this.status.running(server.version);
         this.shapes.refresh();
+        this.health.refresh();
       } else if (newState === State.Starting) {
         this.status.starting();
       } else if (client === this.client) {
@@ -142,6 +148,7 @@ class Relay {
 
   /** Says what is wrong, and what can be done about it. */
   private fail(problem: string): void {
+    this.health.refresh();
     this.status.failed(problem);
     this.log.error(problem);
     const actions: Record<string, () => unknown> = {
