@@ -72,7 +72,7 @@ const graph = new Graph(document.querySelector("canvas"), {
         `${row.name}  ${row.operator}, line ${row.range.start.line + 1}`,
         row.type,
         `takes ${row.inputs.map(named).join(", ") || "nothing"}`,
-        `${count(row.parameters)} parameters, ${count(row.macs)} MACs, ${memory(row.bytes)}, live ${memory(row.liveBytes)}`,
+        `parameters ${count(row.parameters)}, MACs ${count(row.macs)}, result ${memory(row.bytes)}, live ${memory(row.liveBytes)}`,
       ].join("\n");
       const box = byId("graph").getBoundingClientRect();
       tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 12, box.width - tip.offsetWidth))}px`;

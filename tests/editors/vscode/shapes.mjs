@@ -5,6 +5,14 @@ const PATIENCE = 60_000;
 
 /** `tests/examples/broken-attention.relay` is open, and mended. */
 export async function shapePanel({ page, shot, say }) {
+  const health = page.locator(".statusbar-item", { hasText: "1 function" }).first();
+  await health.waitFor({ timeout: PATIENCE });
+  assert.doesNotMatch(await health.innerText(), /error/);
+  await health.hover();
+  const table = page.locator(".monaco-hover:visible, .workbench-hover:visible").filter({ hasText: "TVM 0.14 takes it" }).first();
+  await table.waitFor({ timeout: PATIENCE });
+  await shot("health");
+
   await page.keyboard.press("F1");
   await page.keyboard.type("Relay: Show Shapes");
   await page.locator(".quick-input-list .monaco-list-row", { hasText: "Show Shapes" }).first().waitFor({ timeout: PATIENCE });
