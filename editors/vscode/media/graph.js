@@ -20,10 +20,20 @@ function layout(rows) {
     for (const input of from) {
       layer[at] = Math.max(layer[at], layer[input] + 1);
     }
-    nodes.push({ row: at, layer: layer[at], up: [], down: [], x: 0 });
     for (const input of from) {
       edges.push({ from: input, to: at, through: [] });
     }
+  }
+  // As far down as what takes it allows: the transposed weight of the last layer stands beside the
+  // last layer. Calls come in the order of evaluation, so those that take from one are behind it.
+  const lowest = [];
+  for (const { from, to } of [...edges].reverse()) {
+    layer[to] = lowest[to] ?? layer[to];
+    lowest[from] = Math.min(lowest[from] ?? Infinity, layer[to] - 1);
+  }
+  for (let at = 0; at < rows.length; at++) {
+    layer[at] = lowest[at] ?? layer[at];
+    nodes.push({ row: at, layer: layer[at], up: [], down: [], x: 0 });
   }
   const join = (a, b) => {
     nodes[a].down.push(b);

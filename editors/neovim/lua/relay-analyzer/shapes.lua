@@ -153,6 +153,11 @@ local function holds(range, line, column)
     and (line < to.line or (line == to.line and column <= to.character))
 end
 
+local function is_inside(inner, outer)
+  return holds(outer, inner.start.line, inner.start.character)
+    and holds(outer, inner['end'].line, inner['end'].character)
+end
+
 --- Marks the call that the cursor of the text is in: the innermost, else the last of its line.
 local function mark(source)
   local view = shown[source]
@@ -166,8 +171,7 @@ local function mark(source)
   for at = 1, vim.api.nvim_buf_line_count(view.buffer) do
     local row = view.places[at]
     if row and not row.is_function then
-      -- Later calls hold earlier ones: the first that holds the cursor is the innermost.
-      if not best and holds(row.range, line, column) then
+      if holds(row.range, line, column) and (not range or is_inside(row.range, range)) then
         best, range = at, row.range
       end
       if row.range.start.line == line then
@@ -179,7 +183,7 @@ local function mark(source)
   for _, head in ipairs(view.heads) do
     vim.api.nvim_buf_set_extmark(view.buffer, marks, head - 1, 0, { line_hl_group = 'Title' })
   end
-  local at = range and best or of_line
+  local at = best or of_line
   if at then
     vim.api.nvim_buf_set_extmark(view.buffer, marks, at - 1, 0, { line_hl_group = 'Visual' })
     local beside = vim.fn.bufwinid(view.buffer)
