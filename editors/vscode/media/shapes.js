@@ -3,7 +3,7 @@
 
 const vscode = acquireVsCodeApi();
 const byId = (id) => document.getElementById(id);
-const state = { name: undefined, search: "", sort: "at", down: false, graph: false, colour: "macs", ...vscode.getState() };
+const state = { name: undefined, search: "", sort: "at", down: false, tab: "table", colour: "macs", ...vscode.getState() };
 const ROW_HEIGHT = 22;
 
 let functions = [];
@@ -113,7 +113,7 @@ function heads() {
     head.addEventListener("keydown", (event) => event.key === "Enter" && sort());
     line.append(head);
   }
-  document.querySelector("thead").append(line);
+  document.querySelector("#table thead").append(line);
 }
 
 /** Sorts and searches, then draws. */
@@ -127,7 +127,7 @@ function arrange() {
       typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true });
     visible.sort((a, b) => sorts * compare(values[a], values[b]) || a - b);
   }
-  for (const head of document.querySelectorAll("th")) {
+  for (const head of document.querySelectorAll("#table th")) {
     const order = state.down ? "descending" : "ascending";
     head.setAttribute("aria-sort", head.dataset.key === state.sort ? order : "none");
   }
@@ -160,7 +160,7 @@ function draw() {
     body.push(line);
   }
   body.push(space(visible.length - last));
-  document.querySelector("tbody").replaceChildren(...body);
+  document.querySelector("#table tbody").replaceChildren(...body);
 }
 
 /** As high as this many rows. */
@@ -234,6 +234,7 @@ function choose(name) {
   marked = -1;
   costs();
   total(one);
+  sums(one);
   graph.show(rows);
   arrange();
 }
@@ -277,12 +278,42 @@ function problem(text) {
   vscode.postMessage({ type: "shown", rows: 0, functions: [] });
 }
 
-function tab(isGraph) {
-  state.graph = isGraph;
-  byId("table").hidden = isGraph;
-  byId("graph").hidden = !isGraph;
-  byId("show-table").setAttribute("aria-selected", String(!isGraph));
-  byId("show-graph").setAttribute("aria-selected", String(isGraph));
+/** What the calls of one operator, and those of one source, cost together. */
+function sums(one) {
+  const tables = [["operator", one?.byOperator ?? []], ["source", one?.bySpan ?? []]]
+    .filter(([, groups]) => groups.length > 0)
+    .map(([what, groups]) => {
+      const largest = groups.reduce((largest, group) => Math.max(largest, atOne(group.macs)), 1);
+      const table = document.createElement("table");
+      const line = (cells, kind, cost) => {
+        const row = table.insertRow();
+        cells.forEach((text, at) => {
+          const cell = document.createElement(kind);
+          cell.textContent = text;
+          cell.className = at > 0 ? "number" : "";
+          row.append(cell);
+        });
+        if (cost > 0) {
+          row.cells[2].style.backgroundColor = `rgba(230, 85, 51, ${0.7 * Math.sqrt(cost / largest)})`;
+        }
+      };
+      line([`by ${what}`, "calls", "MACs", "bytes"], "th", 0);
+      for (const { name, count: calls, macs, bytes } of groups) {
+        line([name, count(calls), count(macs), memory(bytes)], "td", atOne(macs));
+      }
+      return table;
+    });
+  byId("sums").replaceChildren(...tables);
+}
+
+const TABS = ["table", "graph", "sums"];
+
+function tab(name) {
+  state.tab = name;
+  for (const one of TABS) {
+    byId(one).hidden = one !== name;
+    byId(`show-${one}`).setAttribute("aria-selected", String(one === name));
+  }
   arrange();
 }
 
@@ -307,11 +338,12 @@ byId("colour").addEventListener("change", (event) => {
   costs();
   arrange();
 });
-byId("show-table").addEventListener("click", () => tab(false));
-byId("show-graph").addEventListener("click", () => tab(true));
+for (const one of TABS) {
+  byId(`show-${one}`).addEventListener("click", () => tab(one));
+}
 byId("scroll").addEventListener("scroll", draw);
 new ResizeObserver(draw).observe(byId("scroll"));
-document.querySelector("tbody").addEventListener("click", (event) => {
+document.querySelector("#table tbody").addEventListener("click", (event) => {
   const line = event.target.closest("tr[data-at]");
   if (line !== null) {
     go(Number(line.dataset.at));
@@ -326,5 +358,5 @@ window.addEventListener("message", ({ data }) => {
     problem(data.text);
   }
 });
-tab(state.graph);
+tab(TABS.includes(state.tab) ? state.tab : "table");
 vscode.postMessage({ type: "ready" });

@@ -26,6 +26,14 @@ export interface Row {
   readonly inputs: readonly ({ readonly row: number } | { readonly variable: string } | { readonly constant: boolean })[];
 }
 
+/** The calls of one operator, or of one `span=` source, together. */
+export interface Group {
+  readonly name: string;
+  readonly count: number;
+  readonly macs: Amount;
+  readonly bytes: Amount;
+}
+
 /** A function with its calls; `functions` are those that are written inside it. */
 export interface FunctionShapes {
   readonly name: string;
@@ -40,6 +48,8 @@ export interface FunctionShapes {
     readonly peakRow: number | null;
     readonly calls: number;
   };
+  readonly byOperator: readonly Group[];
+  readonly bySpan: readonly Group[];
   readonly unknowns: readonly { readonly name: string; readonly what: string }[];
 }
 

@@ -236,6 +236,7 @@ function page(webview: vscode.Webview, media: vscode.Uri): string {
     <span id="tabs" role="tablist">
       <button id="show-table" role="tab" aria-selected="true">Table</button>
       <button id="show-graph" role="tab" aria-selected="false">Graph</button>
+      <button id="show-sums" role="tab" aria-selected="false">Sums</button>
     </span>
     <label>Colour <select id="colour">
       <option value="macs">MACs</option>
@@ -249,6 +250,7 @@ function page(webview: vscode.Webview, media: vscode.Uri): string {
     <table><thead></thead><tbody></tbody></table>
   </div></main>
   <main id="graph" hidden><canvas tabindex="0" aria-label="Dataflow graph"></canvas><div id="tip" hidden></div></main>
+  <main id="sums" hidden></main>
   <script src="${local("graph.js")}"></script>
   <script src="${local("shapes.js")}"></script>
 </body>

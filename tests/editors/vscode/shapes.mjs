@@ -18,7 +18,7 @@ export async function shapePanel({ page, shot, say }) {
   await page.locator(".quick-input-list .monaco-list-row", { hasText: "Show Shapes" }).first().waitFor({ timeout: PATIENCE });
   await page.keyboard.press("Enter");
   const panel = page.frameLocator("iframe.webview").frameLocator("iframe");
-  const row = (text) => panel.locator("tbody tr[data-at]", { hasText: text }).first();
+  const row = (text) => panel.locator("#table tbody tr[data-at]", { hasText: text }).first();
   await row("%scores").waitFor({ timeout: PATIENCE });
   assert.match(await panel.locator("#total").innerText(), /MACs, \d+ calls; peak memory .* at /);
   assert.match(await row("%scores").innerText(), /nn\.batch_matmul\s+\(12, 128, 128\), float32/);
@@ -35,11 +35,11 @@ export async function shapePanel({ page, shot, say }) {
   await shot("shapes");
 
   // The dearest first; the cheapest is no more than as dear.
-  await panel.locator("th", { hasText: "MACs" }).click();
-  assert.match(await panel.locator("tbody tr[data-at]").first().innerText(), /nn\.dense/);
+  await panel.locator("#table th", { hasText: "MACs" }).click();
+  assert.match(await panel.locator("#table tbody tr[data-at]").first().innerText(), /nn\.dense/);
   await panel.locator("#search").fill("softmax");
-  await panel.locator("tbody tr[data-at]", { hasText: "nn.dense" }).first().waitFor({ state: "detached", timeout: PATIENCE });
-  assert.equal(await panel.locator("tbody tr[data-at]").count(), 1);
+  await panel.locator("#table tbody tr[data-at]", { hasText: "nn.dense" }).first().waitFor({ state: "detached", timeout: PATIENCE });
+  assert.equal(await panel.locator("#table tbody tr[data-at]").count(), 1);
   await panel.locator("#search").fill("");
 
   // The graph: something is drawn; the wheel makes it larger; a click goes to the line.
@@ -63,6 +63,8 @@ export async function shapePanel({ page, shot, say }) {
   await page.waitForTimeout(200);
   assert.notEqual(await inked(), drawn);
   await shot("shapes-zoomed");
+  await panel.locator("#show-sums").click();
+  assert.match(await panel.locator("#sums tr", { hasText: "nn.dense" }).first().innerText(), /nn\.dense\s+3\s+226,492,416\s+1\.1 MiB/);
   await panel.locator("#show-table").click();
   say("shape panel");
 
