@@ -84,7 +84,7 @@ export class Health implements vscode.Disposable {
     const verdict = errors > 0 ? many(errors, "error") : tvm > 0 ? "not TVM 0.14" : undefined;
     this.item.text = [`$(${icon}) ${many(functions, "function")}`, verdict].filter(Boolean).join(", ");
     const size = document.offsetAt(document.lineAt(document.lineCount - 1).range.end);
-    const compatible = tvm > 0 ? `no: ${many(tvm, "place")} that it does not take` : errors > 0 ? "not with these errors" : "nothing was found against it";
+    const compatible = tvm > 0 ? `no: ${many(tvm, "finding")} against it` : errors > 0 ? "not with these errors" : "nothing was found against it";
     const table = [
       ["size", `${many(document.lineCount, "line")}, ${size.toLocaleString("en")} characters`],
       ["functions", String(functions)],
