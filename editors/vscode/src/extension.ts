@@ -3,12 +3,12 @@
 import * as vscode from "vscode";
 import { LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
 
+import { findServer, serverSettings } from "./server.js";
+import { Status } from "./status.js";
 import { registerExample } from "./example.js";
 import { Health } from "./health.js";
 import { clickable } from "./protocol.js";
-import { findServer, serverSettings } from "./server.js";
 import { ShapePanel } from "./shapes.js";
-import { Status } from "./status.js";
 import { CLICKABLE, registerWhy } from "./why.js";
 
 const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
@@ -29,25 +29,25 @@ class Relay {
   private readonly log = vscode.window.createOutputChannel("relay-analyzer", { log: true });
   private readonly trace = vscode.window.createOutputChannel("relay-analyzer trace", { log: true });
   private readonly status = new Status();
-  private readonly health = new Health(() => this.client);
-  private readonly shapes: ShapePanel;
   private client: LanguageClient | undefined;
   private version: string | undefined;
   /** Starts and stops, one after another. */
   private queue: Promise<void> = Promise.resolve();
+  private readonly health = new Health(() => this.client);
+  private readonly shapes: ShapePanel;
 
   constructor(private readonly context: vscode.ExtensionContext) {
     const command = (name: string, run: () => unknown) =>
       vscode.commands.registerCommand(`relay.${name}`, run);
     this.shapes = new ShapePanel(() => this.client, context.extensionUri);
     context.subscriptions.push(
+      this.health,
       this.shapes,
+      registerExample(context.extensionUri),
+      registerWhy(() => this.client),
       this.log,
       this.trace,
       this.status,
-      this.health,
-      registerExample(context.extensionUri),
-      registerWhy(() => this.client),
       command("restartServer", () => this.restart()),
       command("showServerLog", () => this.log.show()),
       command("showServerVersion", () => this.showVersion()),
@@ -109,7 +109,6 @@ class Relay {
         },
       },
     });
-    client.registerFeature(clickable(CLICKABLE));
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
         this.status.running(server.version);
@@ -121,6 +120,7 @@ class Relay {
         this.status.failed("The server has stopped; its log says why.");
       }
     });
+    client.registerFeature(clickable(CLICKABLE));
     this.client = client;
     this.version = server.version;
     try {

@@ -9,13 +9,14 @@ import { type Running, type Why, whyShape } from "./protocol.js";
 export const CLICKABLE = ["relay.showReferences", "relay.whyShape"];
 
 export function registerWhy(running: Running): vscode.Disposable {
-  const command = (name: string, run: (...given: never[]) => unknown) =>
-    vscode.commands.registerCommand(`relay.${name}`, run as (...given: unknown[]) => unknown);
+  const command = (name: string, run: (uri?: string, at?: Position) => unknown) =>
+    vscode.commands.registerCommand(`relay.${name}`, run);
   return vscode.Disposable.from(
-    command("showReferences", (uri: string, at: Position, places: Location[]) =>
+    command("whyShape", (uri, at) => why(running, uri, at)),
+    // Only a lens has its arguments: it is on no menu.
+    vscode.commands.registerCommand("relay.showReferences", (uri: string, at: Position, places: Location[]) =>
       showReferences(running, uri, at, places),
     ),
-    command("whyShape", (uri?: string, at?: Position) => why(running, uri, at)),
   );
 }
 

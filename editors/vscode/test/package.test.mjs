@@ -1,6 +1,6 @@
 // What the manifest and the language configuration promise, as far as no editor is needed to see it.
 import assert from "node:assert/strict";
-import { readFile, readdir } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
 const read = async (name) => readFile(new URL(`../${name}`, import.meta.url), "utf8");
@@ -80,11 +80,8 @@ test("what decides which program is run needs trust", () => {
 });
 
 test("each command is implemented, and none else", async () => {
-  const files = (await readdir(new URL("../src", import.meta.url))).map((name) => read(`src/${name}`));
+  const files = ["shapes", "why", "example", "extension"].map((name) => read(`src/${name}.ts`));
   const source = (await Promise.all(files)).join("\n");
-  const implemented = [...source.matchAll(/\bcommand\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
-  // What only the server asks for, with arguments of its own, is on no menu.
-  const clicked = ["relay.showReferences"];
-  const offered = manifest.contributes.commands.map((command) => command.command);
-  assert.deepEqual(implemented.sort(), [...offered, ...clicked].sort());
+  const implemented = [...source.matchAll(/command\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
+  assert.deepEqual(implemented, manifest.contributes.commands.map((command) => command.command));
 });
