@@ -54,6 +54,13 @@ return function(tools)
     assert(line_with('by operator'), 'sums by operator')
     say('report', row)
 
+    -- A name that is none changes nothing.
+    pcall(vim.cmd, 'RelayShapes nowhere')
+    until_('a message', function()
+      return vim.fn.execute('messages'):find('there is no function `@nowhere`', 1, true)
+    end)
+    assert(line_with('%queries'), 'the report before')
+
     -- The report follows the cursor, and the cursor the report.
     assert(marked():find('%queries', 1, true), marked())
     go('let %flat', '%flat')

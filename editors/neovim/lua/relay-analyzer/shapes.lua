@@ -215,7 +215,10 @@ local function jump(source)
 end
 
 --- Asks for the report and writes it; opens a window the first time.
-local function update(source, open)
+---@param source integer
+---@param open fun()
+---@param otherwise? string the function that was shown before, should there be none of the new name
+local function update(source, open, otherwise)
   local view = shown[source]
   local client = request.client(source)
   if not client then
@@ -228,10 +231,11 @@ local function update(source, open)
     end
     if view.name and #report.functions == 0 then
       vim.notify(('relay-analyzer: there is no function `%s`'):format(view.name), vim.log.levels.ERROR)
+      view.name = otherwise
       if not vim.api.nvim_buf_is_valid(view.buffer) then
         shown[source] = nil
-        return
       end
+      return
     end
     open()
     local out = M.render(report.functions)
@@ -269,6 +273,12 @@ local function follow(source, view)
       shown[source] = nil
       vim.api.nvim_del_augroup_by_id(group)
       view.timer:close()
+      -- A report about nothing is closed.
+      vim.schedule(function()
+        if vim.api.nvim_buf_is_valid(view.buffer) then
+          vim.api.nvim_buf_delete(view.buffer, { force = true })
+        end
+      end)
     end
   end
   for _, buffer in ipairs({ source, view.buffer }) do
@@ -293,6 +303,7 @@ function M.show(name, mods)
     view = { buffer = -1, places = {}, heads = {}, timer = assert(vim.uv.new_timer()) }
     shown[source] = view
   end
+  local before = view.name
   view.name = name
   update(source, function()
     if is_new then
@@ -323,7 +334,7 @@ function M.show(name, mods)
       vim.wo.signcolumn = 'no'
       vim.api.nvim_set_current_win(back)
     end
-  end)
+  end, before)
 end
 
 --- Writes the report as a page, and opens it with what opens pages.
