@@ -6,6 +6,11 @@ import { LanguageClient, State, TransportKind, type Executable } from "vscode-la
 import { RUN, Runner, showsRuns } from "./run.js";
 import { findServer, serverSettings } from "./server.js";
 import { Status } from "./status.js";
+import { registerExample } from "./example.js";
+import { Health } from "./health.js";
+import { clickable } from "./protocol.js";
+import { ShapePanel } from "./shapes.js";
+import { CLICKABLE, registerWhy } from "./why.js";
 
 const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
 
@@ -30,11 +35,18 @@ class Relay {
   private version: string | undefined;
   /** Starts and stops, one after another. */
   private queue: Promise<void> = Promise.resolve();
+  private readonly health = new Health(() => this.client);
+  private readonly shapes: ShapePanel;
 
   constructor(private readonly context: vscode.ExtensionContext) {
     const command = (name: string, run: () => unknown) =>
       vscode.commands.registerCommand(`relay.${name}`, run);
+    this.shapes = new ShapePanel(() => this.client, context.extensionUri);
     context.subscriptions.push(
+      this.health,
+      this.shapes,
+      registerExample(context.extensionUri),
+      registerWhy(() => this.client),
       this.log,
       this.trace,
       this.status,
@@ -88,6 +100,7 @@ class Relay {
       documentSelector: [{ language: "relay" }],
       outputChannel: this.log,
       traceOutputChannel: this.trace,
+      markdown: { isTrusted: { enabledCommands: ["relay.whyShape"] } },
       middleware: {
         executeCommand: (name, args, next) =>
           name === RUN
@@ -108,12 +121,15 @@ class Relay {
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
         this.status.running(server.version);
+        this.shapes.refresh();
+        this.health.refresh();
       } else if (newState === State.Starting) {
         this.status.starting();
       } else if (client === this.client) {
         this.status.failed("The server has stopped; its log says why.");
       }
     });
+    client.registerFeature(clickable(CLICKABLE));
     this.client = client;
     this.version = server.version;
     try {
@@ -141,6 +157,7 @@ class Relay {
 
   /** Says what is wrong, and what can be done about it. */
   private fail(problem: string): void {
+    this.health.refresh();
     this.status.failed(problem);
     this.log.error(problem);
     const actions: Record<string, () => unknown> = {

@@ -336,6 +336,14 @@ function steps.opens_large_models()
   end
 end
 
+function steps.shows_shapes()
+  local here = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h')
+  local tools = { same = same, until_ = until_, go = go, change = change, say = say }
+  for _, step in ipairs(dofile(here .. '/shapes.lua')(tools)) do
+    step()
+  end
+end
+
 local order = {
   'opens',
   'finds_the_broken_shape',
@@ -343,6 +351,7 @@ local order = {
   'jumps',
   'sees_changes',
   'takes_settings',
+  'shows_shapes',
   'knows_names',
   'runs',
   'is_healthy',

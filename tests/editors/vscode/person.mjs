@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 
+import { shapePanel } from "./shapes.mjs";
 import { required, say, withWorkbench } from "./workbench.mjs";
 
 const [extension, folder] = process.argv.slice(2);
@@ -89,6 +90,8 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     const mended = await hover(word("let %scores", "%keys"), "%keys: Tensor[(12, 128, 64), float32]");
     assert.doesNotMatch(mended, /shape-mismatch/);
     await shot("mended");
+    await page.keyboard.press("Escape");
+    await shapePanel({ page, shot, say });
 
     // Runs it by the lens above it: the result stands in the output, values behind the names.
     await page.keyboard.press("Escape");

@@ -1,0 +1,23 @@
+if vim.g.loaded_relay_shapes then
+  return
+end
+vim.g.loaded_relay_shapes = 1
+
+vim.api.nvim_create_user_command('RelayShapes', function(call)
+  local shapes = require('relay-analyzer.shapes')
+  if call.fargs[1] == 'html' then
+    shapes.html()
+  else
+    shapes.show(call.fargs[1], call.smods)
+  end
+end, {
+  nargs = '?',
+  desc = 'relay-analyzer: shapes and costs of each call, of one function, or as a page (html)',
+  complete = function(lead)
+    return require('relay-analyzer.shapes').complete(lead)
+  end,
+})
+
+vim.api.nvim_create_user_command('RelayWhy', function()
+  require('relay-analyzer.why').show()
+end, { desc = 'relay-analyzer: why the expression under the cursor has its shape' })

@@ -1,0 +1,117 @@
+// The item in the status bar about the file at hand: what it holds, what is wrong with it, and whether
+// TVM would take it.
+
+import * as vscode from "vscode";
+
+import { type Running } from "./protocol.js";
+
+/** How long findings must rest before they are counted, in milliseconds. */
+const REST = 200;
+
+/** What says that a type is not known. */
+const UNRESOLVED = new Set(["cannot-infer", "missing-annotation", "type-needed", "untyped-constant"]);
+
+interface Counts {
+  readonly functions: number;
+  readonly types: number;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly unresolved: number;
+  /** What TVM does not take, and is sound otherwise. */
+  readonly tvm: number;
+}
+
+export class Health implements vscode.Disposable {
+  private readonly item = vscode.window.createStatusBarItem("relay.health", vscode.StatusBarAlignment.Right, 90);
+  private readonly subscriptions: vscode.Disposable[];
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly running: Running) {
+    this.item.name = "Relay: Health of the File";
+    this.item.command = "workbench.actions.view.problems";
+    this.subscriptions = [
+      this.item,
+      vscode.window.onDidChangeActiveTextEditor(() => this.later()),
+      vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+        const shown = vscode.window.activeTextEditor?.document.uri.toString();
+        if (uris.some((uri) => uri.toString() === shown)) {
+          this.later();
+        }
+      }),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document === vscode.window.activeTextEditor?.document) {
+          this.later();
+        }
+      }),
+    ];
+    this.later();
+  }
+
+  /** The server has started, or has ended. */
+  refresh(): void {
+    this.later();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    vscode.Disposable.from(...this.subscriptions).dispose();
+  }
+
+  private later(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.update(), REST);
+  }
+
+  private async update(): Promise<void> {
+    const document = vscode.window.activeTextEditor?.document;
+    if (document?.languageId !== "relay" || this.running() === undefined) {
+      this.item.hide();
+      return;
+    }
+    const { version } = document;
+    const symbols = await vscode.commands.executeCommand<vscode.DocumentSymbol[] | undefined>(
+      "vscode.executeDocumentSymbolProvider",
+      document.uri,
+    );
+    if (document === vscode.window.activeTextEditor?.document && document.version === version) {
+      this.show(document, counted(symbols ?? [], vscode.languages.getDiagnostics(document.uri)));
+    }
+  }
+
+  private show(document: vscode.TextDocument, counts: Counts): void {
+    const { functions, types, errors, warnings, unresolved, tvm } = counts;
+    const icon = errors > 0 ? "error" : unresolved + warnings > 0 ? "warning" : "pass";
+    const verdict = errors > 0 ? many(errors, "error") : tvm > 0 ? "not TVM 0.14" : undefined;
+    this.item.text = [`$(${icon}) ${many(functions, "function")}`, verdict].filter(Boolean).join(", ");
+    const size = document.offsetAt(document.lineAt(document.lineCount - 1).range.end);
+    const compatible = tvm > 0 ? `no: ${many(tvm, "finding")} against it` : errors > 0 ? "not with these errors" : "nothing was found against it";
+    const table = [
+      ["size", `${many(document.lineCount, "line")}, ${size.toLocaleString("en")} characters`],
+      ["functions", String(functions)],
+      ["types", String(types)],
+      ["errors", String(errors)],
+      ["warnings", String(warnings)],
+      ["unresolved types", String(unresolved)],
+      ["TVM 0.14 takes it", compatible],
+    ];
+    this.item.tooltip = new vscode.MarkdownString(["| | |", "|---|---|", ...table.map((row) => `| ${row.join(" | ")} |`)].join("\n"));
+    this.item.show();
+  }
+}
+
+function counted(symbols: readonly vscode.DocumentSymbol[], findings: readonly vscode.Diagnostic[]): Counts {
+  const code = ({ code }: vscode.Diagnostic) => String(typeof code === "object" ? code.value : code);
+  const count = (holds: (finding: vscode.Diagnostic) => boolean) => findings.filter(holds).length;
+  return {
+    functions: symbols.filter((symbol) => symbol.kind === vscode.SymbolKind.Function).length,
+    types: symbols.filter((symbol) => symbol.kind === vscode.SymbolKind.Enum).length,
+    errors: count((finding) => finding.severity === vscode.DiagnosticSeverity.Error),
+    warnings: count((finding) => finding.severity === vscode.DiagnosticSeverity.Warning),
+    unresolved: count((finding) => UNRESOLVED.has(code(finding))),
+    tvm: count((finding) => code(finding).startsWith("tvm-")),
+  };
+}
+
+function many(count: number, what: string): string {
+  return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,97 @@
+// What the server is asked beyond the protocol: `relay/shapes` and `relay/whyShape`.
+
+import type * as vscode from "vscode";
+import type { ClientCapabilities, LanguageClient, Position, Range, StaticFeature } from "vscode-languageclient/node";
+
+/** The client that runs at this moment, if one does. */
+export type Running = () => LanguageClient | undefined;
+
+/** A number; with `?` and symbolic dimensions its text, its terms, and how many summands cannot be told. */
+export type Amount =
+  | number
+  | { readonly text: string; readonly terms: readonly { readonly coefficient: number }[]; readonly untold: number };
+
+/** One call: what it computes, and what that costs. Amounts of memory are in bytes. */
+export interface Row {
+  readonly binding: string | null;
+  readonly operator: string;
+  readonly isOperator: boolean;
+  readonly type: string;
+  readonly range: Range;
+  readonly parameters: Amount;
+  readonly macs: Amount;
+  readonly bytes: Amount;
+  readonly liveBytes: Amount;
+  readonly span: string | null;
+  readonly inputs: readonly ({ readonly row: number } | { readonly variable: string } | { readonly constant: boolean })[];
+}
+
+/** The calls of one operator, or of one `span=` source, together. */
+export interface Group {
+  readonly name: string;
+  readonly count: number;
+  readonly macs: Amount;
+  readonly bytes: Amount;
+}
+
+/** A function with its calls; `functions` are those that are written inside it. */
+export interface FunctionShapes {
+  readonly name: string;
+  readonly range: Range;
+  readonly rows: readonly Row[];
+  readonly functions: readonly FunctionShapes[];
+  readonly total: {
+    readonly parameters: Amount;
+    readonly parameterBytes: Amount;
+    readonly macs: Amount;
+    readonly peakBytes: Amount;
+    readonly peakRow: number | null;
+    readonly calls: number;
+  };
+  readonly byOperator: readonly Group[];
+  readonly bySpan: readonly Group[];
+  readonly unknowns: readonly { readonly name: string; readonly what: string }[];
+}
+
+/** The answer to `relay/shapes`. */
+export interface Report {
+  readonly version: number;
+  readonly functions: readonly FunctionShapes[];
+}
+
+/** The answer to `relay/whyShape`; `null` where no tensor is. */
+export interface Why {
+  readonly expression: string;
+  readonly type: string;
+  readonly dimensions: readonly {
+    readonly field: number | null;
+    readonly axis: number;
+    readonly size: string;
+    readonly steps: readonly { readonly location: { readonly uri: string; readonly range: Range }; readonly message: string }[];
+  }[];
+}
+
+export function shapes(client: LanguageClient, document: vscode.TextDocument): Promise<Report> {
+  return client.sendRequest("relay/shapes", { textDocument: identify(client, document) });
+}
+
+export function whyShape(client: LanguageClient, uri: string, position: Position): Promise<Why | null> {
+  return client.sendRequest("relay/whyShape", { textDocument: { uri }, position });
+}
+
+function identify(client: LanguageClient, document: vscode.TextDocument): { uri: string } {
+  return client.code2ProtocolConverter.asTextDocumentIdentifier(document);
+}
+
+/** Tells the server which commands a click may run: it offers lenses and links for no other. */
+export function clickable(commands: readonly string[]): StaticFeature {
+  return {
+    fillClientCapabilities(capabilities: ClientCapabilities): void {
+      const experimental = (capabilities.experimental ??= {}) as { commands?: { commands: string[] } };
+      experimental.commands = { commands: [...(experimental.commands?.commands ?? []), ...commands] };
+    },
+    initialize(): void {},
+    getState: () => ({ kind: "static" }),
+    clear(): void {},
+  };
+}

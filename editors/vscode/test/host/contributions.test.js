@@ -1,0 +1,96 @@
+// What the manifest contributes beside the server: snippets, the problem matcher, the walkthrough.
+"use strict";
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const path = require("node:path");
+const vscode = require("vscode");
+
+async function until(what, holds) {
+  for (const start = Date.now(); Date.now() - start < 15_000; ) {
+    const value = await holds();
+    if (value) {
+      return value;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`waited in vain: ${what}`);
+}
+
+const extension = () => vscode.extensions.getExtension("relay-analyzer.relay-analyzer");
+const codes = (uri) => vscode.languages.getDiagnostics(uri).map((found) => found.code?.value ?? found.code);
+
+describe("contributions", () => {
+  it("has snippets that the parser takes", async () => {
+    const snippets = JSON.parse(fs.readFileSync(path.join(extension().extensionPath, "snippets/relay.json"), "utf8"));
+    // Where each of them stands; `|` is where.
+    const rooms = {
+      "Version header": "|",
+      Definition: '#[version = "0.0.5"]\n|',
+      "Algebraic data type": '#[version = "0.0.5"]\n|',
+      "External type": '#[version = "0.0.5"]\n|',
+      "Let binding": '#[version = "0.0.5"]\ndef @f(%value: int32) {\n  |%value\n}\n',
+      "Tensor type": '#[version = "0.0.5"]\ndef @f(%value: |) {\n  %value\n}\n',
+      Function: '#[version = "0.0.5"]\ndef @f() {\n  |\n}\n',
+      Match: '#[version = "0.0.5"]\ndef @f(%value: List[int32]) {\n  |\n}\n',
+      If: '#[version = "0.0.5"]\ndef @f(%condition: bool, %x: int32, %y: int32) {\n  |\n}\n',
+    };
+    assert.deepEqual(Object.keys(snippets).sort(), Object.keys(rooms).sort());
+    for (const [name, room] of Object.entries(rooms)) {
+      const at = room.indexOf("|");
+      const document = await vscode.workspace.openTextDocument({ language: "relay", content: room.replace("|", "") });
+      const editor = await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+      const body = [snippets[name].body].flat().join("\n");
+      await editor.insertSnippet(new vscode.SnippetString(body), document.positionAt(at));
+      // A variable that nothing binds is found when everything else has been.
+      const probe = new vscode.WorkspaceEdit();
+      const end = document.lineAt(document.lineCount - 1).range.end;
+      probe.insert(document.uri, end, "\ndef @probe() {\n  %nowhere\n}\n");
+      assert.ok(await vscode.workspace.applyEdit(probe));
+      await until(`findings behind ${name}`, () => codes(document.uri).includes("unknown-variable"));
+      const errors = vscode.languages
+        .getDiagnostics(document.uri)
+        .filter((found) => found.severity === vscode.DiagnosticSeverity.Error)
+        .map((found) => `${found.code?.value ?? found.code}: ${found.message}`);
+      assert.equal(errors.length, 1, `${name}:\n${document.getText()}\n${errors.join("\n")}`);
+    }
+  });
+
+  it("reads what the command line prints", async () => {
+    const folder = vscode.workspace.workspaceFolders[0];
+    const file = vscode.Uri.joinPath(folder.uri, "task.relay");
+    fs.writeFileSync(file.fsPath, '#[version = "0.0.5"]\ndef @f(%x: Tensor[(2, 3), float32]) {\n  nn.relu(%y)\n}\n');
+    try {
+      const program = vscode.workspace.getConfiguration("relay").get("server.path");
+      const task = new vscode.Task(
+        { type: "process" },
+        folder,
+        "check",
+        "relay",
+        new vscode.ProcessExecution(program, ["check", "task.relay"], { cwd: folder.uri.fsPath }),
+        ["$relay-analyzer"],
+      );
+      await vscode.tasks.executeTask(task);
+      const [found] = await until("a problem of the task", () => {
+        const all = vscode.languages.getDiagnostics(file);
+        return all.length > 0 && all;
+      });
+      assert.equal(found.code?.value ?? found.code, "unknown-variable");
+      assert.equal(found.severity, vscode.DiagnosticSeverity.Error);
+      assert.deepEqual([found.range.start.line, found.range.start.character], [2, 10]);
+    } finally {
+      fs.rmSync(file.fsPath);
+    }
+  });
+
+  it("opens the example of the walkthrough, which has one error", async () => {
+    await vscode.commands.executeCommand("relay.openExample");
+    const { document } = vscode.window.activeTextEditor;
+    assert.equal(document.languageId, "relay");
+    await until("the error of the example", () => codes(document.uri).includes("shape-mismatch"));
+    assert.deepEqual(codes(document.uri), ["shape-mismatch"]);
+    const { walkthroughs } = extension().packageJSON.contributes;
+    for (const { media } of walkthroughs[0].steps) {
+      assert.ok(fs.existsSync(path.join(extension().extensionPath, media.markdown)), media.markdown);
+    }
+  });
+});
