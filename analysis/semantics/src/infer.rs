@@ -391,7 +391,8 @@ impl<'m> Known<'m> {
         let prefix = new.iter().zip(old).take_while(same).count();
         let shorter = new.len().min(old.len()) - prefix;
         let suffix = new.iter().rev().zip(old.iter().rev()).take(shorter).take_while(same).count();
-        let changed = std::ptr::eq(memo.scopes, scopes).then(|| vec![false; new.len()]);
+        let changed =
+            Arc::ptr_eq(&memo.scopes.names, &scopes.names).then(|| vec![false; new.len()]);
         let mut globals: Vec<usize> = scopes.units_with(Traits::GLOBAL).collect();
         globals.reverse();
         Known { memo, prefix, suffix, count: new.len(), changed, globals }

@@ -32,10 +32,9 @@ pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
 pub fn scopes<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Scopes> {
     let body = body(db, def);
     let key = def.key(db);
-    let scopes = match db.cache().scopes(&key) {
-        Some((before, scopes)) if Scopes::stay(&before, &body) => scopes,
-        _ => Arc::new(resolve(&body)),
-    };
+    let known = db.cache().scopes(&key);
+    let known = known.and_then(|(before, scopes)| scopes.follow(&before, &body));
+    let scopes = known.unwrap_or_else(|| Arc::new(resolve(&body)));
     db.cache().set_scopes(&key, body, scopes.clone());
     scopes
 }

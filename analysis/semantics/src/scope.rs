@@ -18,12 +18,29 @@ pub struct Binding {
     pub binder: BinderId,
 }
 
+/// The names of each unit, resolved, and what each unit has in it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Scopes {
+    /// What follows from the names alone.
+    pub(crate) names: Arc<Resolved>,
+    /// The units that have something in them, and what.
+    traits: Vec<(u32, Traits)>,
+}
+
+impl std::ops::Deref for Scopes {
+    type Target = Resolved;
+
+    fn deref(&self) -> &Resolved {
+        &self.names
+    }
+}
+
 /// The names of each unit, resolved, and what else follows from the names of a body alone.
 ///
 /// Most edits of a body change no name: then this is taken over as it is, and what was worked out
 /// from it as well.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Scopes {
+pub struct Resolved {
     /// What each free name of each unit means, one unit after the other.
     frees: Vec<Option<Binding>>,
     /// Where the names of each unit begin.
@@ -42,8 +59,6 @@ pub struct Scopes {
     pub globals: Vec<Name>,
     /// The numbers of the graph variables.
     pub graphs: GraphNumbers,
-    /// The units that have something in them, and what.
-    traits: Vec<(u32, Traits)>,
     /// Looked up when it is asked for first.
     tables: Lazy<Tables>,
 }
@@ -106,6 +121,36 @@ impl Scopes {
         wanted.map(|(unit, _)| *unit as usize)
     }
 
+    /// The names of `body`, if they are those of `before` unit by unit, to which `self` belongs.
+    pub(crate) fn follow(self: &Arc<Scopes>, before: &Body, body: &Body) -> Option<Arc<Scopes>> {
+        if before.units.len() != body.units.len() {
+            return None;
+        }
+        let mut other: Option<Vec<(u32, Traits)>> = None;
+        for (number, (old, new)) in (0u32..).zip(before.units.iter().zip(&body.units)) {
+            if Arc::ptr_eq(old, new) {
+                continue;
+            }
+            if !same_names(old, new) {
+                return None;
+            }
+            if old.traits != new.traits {
+                let traits = other.get_or_insert_with(|| self.traits.clone());
+                match traits.binary_search_by_key(&number, |(unit, _)| *unit) {
+                    Ok(at) if new.traits.is_empty() => drop(traits.remove(at)),
+                    Ok(at) => traits[at].1 = new.traits,
+                    Err(at) => traits.insert(at, (number, new.traits)),
+                }
+            }
+        }
+        Some(match other {
+            Some(traits) => Arc::new(Scopes { names: self.names.clone(), traits }),
+            None => self.clone(),
+        })
+    }
+}
+
+impl Resolved {
     /// The last unit that uses what `binding` binds, and the name it has there. `body` is the
     /// body whose names these are.
     pub fn last_use(&self, body: &Body, binding: Binding) -> Option<(usize, FreeId)> {
@@ -130,13 +175,6 @@ impl Scopes {
             }
             tables
         })
-    }
-
-    /// Whether the names of `before` resolve as those of `body` do, unit by unit.
-    pub(crate) fn stay(before: &Body, body: &Body) -> bool {
-        let mut pairs = before.units.iter().zip(&body.units);
-        before.units.len() == body.units.len()
-            && pairs.all(|(before, unit)| Arc::ptr_eq(before, unit) || same_names(before, unit))
     }
 
     /// What `free` of unit number `unit` means.
@@ -194,7 +232,6 @@ fn same_names(before: &Unit, unit: &Unit) -> bool {
     };
     before.kind == unit.kind
         && before.binds == unit.binds
-        && before.traits == unit.traits
         && before.frees.len() == unit.frees.len()
         && before.frees.iter().zip(&unit.frees).all(|(before, free)| before.name == free.name)
         && same_binders()
@@ -208,7 +245,8 @@ fn same_names(before: &Unit, unit: &Unit) -> bool {
 
 /// Resolves the names that each unit takes from those before it.
 pub fn resolve(body: &Body) -> Scopes {
-    let mut scopes = Scopes::default();
+    let mut traits = Vec::new();
+    let mut scopes = Resolved::default();
     scopes.starts.reserve(body.units.len());
     // Each name with what it means now; whether anything uses that; and the parameters.
     let mut bound: FxHashMap<&str, usize> = FxHashMap::default();
@@ -276,7 +314,7 @@ pub fn resolve(body: &Body) -> Scopes {
             scopes.globals.extend(unit.globals().map(|(name, _)| name.clone()));
         }
         if !unit.traits.is_empty() {
-            scopes.traits.push((number as u32, unit.traits));
+            traits.push((number as u32, unit.traits));
         }
     }
     let unused = bindings.into_iter().filter(|(_, used)| !used).map(|(binding, _)| binding);
@@ -286,7 +324,7 @@ pub fn resolve(body: &Body) -> Scopes {
     let mut seen = FxHashSet::default();
     scopes.equal_names |=
         inside.iter().any(|name| bound.contains_key(name.as_str()) || !seen.insert(*name));
-    scopes
+    Scopes { names: Arc::new(scopes), traits }
 }
 
 /// `%12` as a number. TVM compares numbers: `%01` is `%1`.
