@@ -17,6 +17,13 @@ pub struct OtherVersion {
     pub successor: Option<(&'static str, &'static str)>,
 }
 
+/// The arguments of `scatter` and `scatter_add`.
+const UPDATED: &[&str] = &[
+    "any tensor",
+    "integers, one for each element of `updates`",
+    "a tensor of the shape of `indices` and the data type of `data`",
+];
+
 static OTHER_VERSIONS: &[OtherVersion] = &[
     OtherVersion {
         operator: op("scatter", &["data", "indices", "updates"])
@@ -26,11 +33,7 @@ static OTHER_VERSIONS: &[OtherVersion] = &[
             .doc(Doc {
                 summary: "Puts each element of `updates` into `data`, at its index on axis `axis` \
                           and at its own place on the others.",
-                args: &[
-                    "any tensor",
-                    "integers, one for each element of `updates`",
-                    "a tensor of the shape of `indices` and the data type of `data`",
-                ],
+                args: UPDATED,
                 shape: "the shape of `data`",
                 example: "scatter(%x, %i, %updates, axis=0)",
             }),
@@ -46,11 +49,7 @@ static OTHER_VERSIONS: &[OtherVersion] = &[
             .doc(Doc {
                 summary: "Adds each element of `updates` to `data`, at its index on axis `axis` \
                           and at its own place on the others.",
-                args: &[
-                    "any tensor",
-                    "integers, one for each element of `updates`",
-                    "a tensor of the shape of `indices` and the data type of `data`",
-                ],
+                args: UPDATED,
                 shape: "the shape of `data`",
                 example: "scatter_add(%x, %i, %updates, axis=0)",
             }),
