@@ -235,7 +235,9 @@ impl Run<'_, '_, '_> {
                 Op::Operator(site) => {
                     self.step()?;
                     let mut args = self.operands(base, &instr.args);
-                    let value = match site.quick.and_then(|quick| quick.run(&mut args)) {
+                    // What is measured goes the way of all calls.
+                    let quick = site.quick.filter(|_| !self.measures);
+                    let value = match quick.and_then(|quick| quick.run(&mut args)) {
                         Some(value) => value,
                         None => {
                             self.operator(site.operator, &site.attrs, &mut args, &site.result)?
