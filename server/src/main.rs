@@ -12,6 +12,10 @@ mod run;
 
 use std::process::ExitCode;
 
+#[cfg(not(target_env = "msvc"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     cli::main()
 }

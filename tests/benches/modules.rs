@@ -17,6 +17,10 @@ use semantics::{Database, DefKind, all_defs, body, check_file, inference, scopes
 use serde_json::json;
 use syntax::{Edit, ParseLimits, TextRange};
 
+#[cfg(not(target_env = "msvc"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// The modules of the corpus that are named in the README.
 const NAMED: [&str; 6] = [
     "resnet152.relay",

@@ -13,6 +13,10 @@ use relay_tests::{
 use smallvec::SmallVec;
 use types::{NodeId, Relation, Solver, State};
 
+#[cfg(not(target_env = "msvc"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// How many operators, the commonest first.
 const OPERATORS: usize = 20;
 /// How many calls of each, at most.

@@ -14,6 +14,10 @@ use semantics::{Database, View, all_defs};
 use syntax::ParseLimits;
 use types::Type;
 
+#[cfg(not(target_env = "msvc"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const NETWORKS: [&str; 4] = ["resnet18", "resnet50", "mobilenet", "bert-base"];
 
 const FOLD: &str = "\
