@@ -16,6 +16,9 @@ pub(super) const UNREADABLE: &str = "$/unreadable";
 /// far smaller; what is longer is read past without being kept.
 const MAX_BODY: u64 = 1 << 30;
 
+/// How much room for a body is kept from message to message, in bytes.
+const KEPT: usize = 64 << 10;
+
 /// The longest header line that is taken, in bytes.
 const MAX_LINE: u64 = 8 << 10;
 
@@ -52,6 +55,9 @@ pub(super) async fn forward(
             Ok(()) => hand_on(&mut output, &body).await?,
             Err(message) => hand_on(&mut output, message.as_bytes()).await?,
         }
+        // Whole texts are rare: their room is not kept for the keystrokes behind them.
+        body.clear();
+        body.shrink_to(KEPT);
     }
 }
 
