@@ -36,14 +36,15 @@ def encode(array):
     return {"dtype": name, "shape": list(array.shape), "data": data}
 
 
-def case(expr, args, out, tolerance=1e-5):
-    """`expr` gives `out`, an array or a list of them."""
+def case(expr, args, out, tolerance=1e-5, after=""):
+    """`expr` gives `out`, an array or a list of them; `after` stands below the definitions."""
     out = out if isinstance(out, (list, tuple)) else [out]
     ROWS.append({
         "expr": expr,
         "args": [encode(arg) for arg in args],
         "out": [encode(each) for each in out],
         "tolerance": tolerance,
+        **({"after": after} if after else {}),
     })
 
 

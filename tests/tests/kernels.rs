@@ -22,6 +22,9 @@ struct Case {
     /// Definitions in front of `@main`.
     #[serde(default)]
     before: String,
+    /// The metadata section.
+    #[serde(default)]
+    after: String,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +74,8 @@ impl Case {
             .zip('a'..)
             .map(|(arg, name)| format!("%{name}: {}", arg.tensor().ty()))
             .collect();
-        format!("{}\ndef @main({}) {{ {} }}", self.before, params.join(", "), self.expr)
+        let (params, expr) = (params.join(", "), &self.expr);
+        format!("{}\ndef @main({params}) {{ {expr} }}\n{}", self.before, self.after)
     }
 
     fn operators(&self) -> impl Iterator<Item = &'static str> {

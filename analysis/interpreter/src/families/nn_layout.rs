@@ -38,7 +38,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     }),
 ];
 
-/// The axes of a layout of the auto-scheduler, `"8O64I8o"`: letters and sizes.
+/// The axes of a layout of the auto-scheduler, `"8O64I8O"`: letters and sizes.
 fn sized_axes(layout: &str) -> Vec<(String, usize)> {
     let mut axes: Vec<(String, usize)> = Vec::new();
     let mut size = 0usize;
