@@ -57,7 +57,7 @@ impl Array {
 
     fn tensor(&self) -> Tensor {
         let dtype = DataType::parse(&self.dtype).expect("a data type");
-        let tensor = if dtype.is_float() {
+        let tensor = if dtype.is_float() || dtype.is_bfloat() {
             Tensor::from_f64s(dtype, &self.shape, self.floats())
         } else {
             Tensor::from_i64s(dtype, &self.shape, self.integers())
@@ -111,7 +111,7 @@ impl Case {
             if ty != expected {
                 return Err(format!("tensor {number} is of type {ty}, not {expected}"));
             }
-            let wrong = if found.dtype().is_float() {
+            let wrong = if found.dtype().is_float() || found.dtype().is_bfloat() {
                 let close = |&(x, y): &(f64, f64)| {
                     x == y
                         || x.is_nan() && y.is_nan()
