@@ -1,25 +1,44 @@
 """Operators that say something and compute nothing, the parts of TVM's virtual machine, and those that
 cannot be run."""
 
+import base64
 import json
+import struct
 
 import numpy as np
 
 from cases import away, case, floats, ints, refused
 
 
-# Two devices in the metadata section.
-_DEVICES = "\n#[metadata]\n" + json.dumps({"root": 1, "nodes": [
-    {"type_key": ""},
-    {"type_key": "Map", "keys": ["VirtualDevice"], "data": [2]},
-    {"type_key": "Array", "data": [3, 5]},
-    {"type_key": "VirtualDevice",
-     "attrs": {"device_type_int": "1", "memory_scope": "4", "target": "0", "virtual_device_id": "0"}},
-    {"type_key": "runtime.String"},
-    {"type_key": "VirtualDevice",
-     "attrs": {"device_type_int": "1", "memory_scope": "6", "target": "0", "virtual_device_id": "1"}},
-    {"type_key": "runtime.String"},
-], "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})
+
+
+def _section(entries, arrays=()):
+    """A metadata section of the entries, each a kind and its attributes. Node 2 is an empty name."""
+    kinds = sorted({kind for kind, _ in entries})
+    first = 3 + len(kinds)
+    lists = [[first + k for k, entry in enumerate(entries) if entry[0] == kind] for kind in kinds]
+    nodes = [{"type_key": ""}, {"type_key": "Map", "keys": kinds, "data": [3 + k for k in range(len(kinds))]},
+             {"type_key": "runtime.String"}, *({"type_key": "Array", "data": each} for each in lists),
+             *({"type_key": kind, "attrs": attrs} for kind, attrs in entries)]
+    section = {"root": 1, "nodes": nodes, "b64ndarrays": list(arrays), "attrs": {"tvm_version": "0.14.0"}}
+    return "\n#[metadata]\n" + json.dumps(section)
+
+
+def _serialized(array):
+    """A vector of int64 as TVM writes it: a magic number, the device, the type, the shape, the bytes."""
+    header = struct.pack("<QQiiiBBHqq", 0xDD5E40F096B4A13F, 0, 1, 0, 1, 0, 64, 1, len(array), array.nbytes)
+    return base64.b64encode(header + array.tobytes()).decode()
+
+
+def _device(number):
+    return "VirtualDevice", {"device_type_int": "1", "memory_scope": "2", "target": "0", "virtual_device_id": str(number)}
+
+
+def _constant(number):
+    return "relay.Constant", {"_checked_type_": "0", "data": str(number), "span": "0", "virtual_device_": "0"}
+
+
+_DEVICES = _section([_device(0), _device(1)])
 
 
 def the_same():
@@ -45,9 +64,8 @@ def virtual_machine():
     case("memory.kill(%a)", [x], [])
     # What the memory holds is not defined; its shape is.
     storage = 'memory.alloc_storage(24i64, %a, 64i64, dtype="float32", virtual_device=meta[VirtualDevice][0])'
-    case(f"let %s = {storage}; let %t: Tensor[(2, 3), float32] = "
-         "memory.alloc_tensor(%s, 0i64, %a, const_shape=None, assert_shape=[2, 3]); "
-         'shape_of(%t, dtype="int64")', [shape], shape, after=_DEVICES)
+    case(f"let %s = {storage}; let %t = memory.alloc_tensor(%s, 0i64, %a, const_shape=meta[relay.Constant][0], assert_shape=None); "
+         'shape_of(%t, dtype="int64")', [shape], shape, after=_section([_device(0), _constant(0)], [_serialized(shape)]))
 
 
 def simulated_quantization():

@@ -29,8 +29,7 @@ def encode(array):
     array = np.asarray(array)
     name = name or str(array.dtype)
     # Single precision in as few digits as tell it.
-    short = name in ("float32", "float16", "bfloat16")
-    flat = [float(str(x)) if short else x.item() for x in array.reshape(-1)]
+    flat = [float(str(x)) if name == "float32" else x.item() for x in array.reshape(-1)]
     names = {math.inf: "inf", -math.inf: "-inf"}
     data = [names.get(x, "nan" if isinstance(x, float) and math.isnan(x) else x) for x in flat]
     return {"dtype": name, "shape": list(array.shape), "data": data}
