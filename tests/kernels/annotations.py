@@ -10,8 +10,6 @@ import numpy as np
 from cases import away, case, floats, ints, refused
 
 
-
-
 def _section(entries, arrays=()):
     """A metadata section of the entries, each a kind and its attributes. Node 2 is an empty name."""
     kinds = sorted({kind for kind, _ in entries})
@@ -31,7 +29,8 @@ def _serialized(array):
 
 
 def _device(number):
-    return "VirtualDevice", {"device_type_int": "1", "memory_scope": "2", "target": "0", "virtual_device_id": str(number)}
+    return "VirtualDevice", {"device_type_int": "1", "memory_scope": "2", "target": "0",
+                             "virtual_device_id": str(number)}
 
 
 def _constant(number):
@@ -50,7 +49,8 @@ def the_same():
         case(f'annotation.{name}(%a, compiler="dnnl", attrs_type_key="relay.attrs.CompilerAttrs")', [x], x)
     case("debug(%a, debug_func=None)", [x], x)
     case("on_device(%a, virtual_device=meta[VirtualDevice][0], constrain_result=True)", [x], x, after=_DEVICES)
-    case("device_copy(%a, src_virtual_device=meta[VirtualDevice][0], dst_virtual_device=meta[VirtualDevice][1])", [x], x,
+    case("device_copy(%a, src_virtual_device=meta[VirtualDevice][0], dst_virtual_device=meta[VirtualDevice][1])", [x],
+         x,
          after=_DEVICES)
     # A tuple goes through as well, and a tensor of no elements.
     case("annotation.checkpoint((%a, %b))", [x, x[:0]], [x, x[:0]])
@@ -65,7 +65,8 @@ def virtual_machine():
     # What the memory holds is not defined; its shape is.
     storage = 'memory.alloc_storage(24i64, %a, 64i64, dtype="float32", virtual_device=meta[VirtualDevice][0])'
     case(f"let %s = {storage}; let %t = memory.alloc_tensor(%s, 0i64, %a, const_shape=meta[relay.Constant][0], assert_shape=None); "
-         'shape_of(%t, dtype="int64")', [shape], shape, after=_section([_device(0), _constant(0)], [_serialized(shape)]))
+         'shape_of(%t, dtype="int64")', [shape], shape,
+         after=_section([_device(0), _constant(0)], [_serialized(shape)]))
 
 
 def simulated_quantization():
@@ -79,7 +80,8 @@ def simulated_quantization():
 def without_computation():
     x = floats(4)
     before = "def @f(%x: Tensor[(4), float32]) -> Tensor[(4), float32] { %x }"
-    refused("call_lowered(@f, (%a,))", [x], "it calls a function that TVM has lowered to TIR, of which a Relay text has none",
+    refused("call_lowered(@f, (%a,))", [x],
+            "it calls a function that TVM has lowered to TIR, of which a Relay text has none",
             before)
     refused("vm.invoke_tvm_op(@f, (%a,), (%b,))", [x, x],
             "it calls compiled code and writes to memory, inside TVM's virtual machine only", before)
@@ -89,7 +91,8 @@ def without_computation():
     image, table = ints(1, 4, 4, 4, dtype="int8"), np.zeros(0, "int8")
     scales = "ifm_scale=1f, ifm_zero_point=0, ofm_scale=1f, ofm_zero_point=0"
     refused(f"contrib.ethosu.identity(%a, %b, {scales})", [image, table], device)
-    refused(f'contrib.ethosu.unary_elementwise(%a, %b, operator_type="ABS", {scales}, ofm_channels=4)', [image, table], device)
+    refused(f'contrib.ethosu.unary_elementwise(%a, %b, operator_type="ABS", {scales}, ofm_channels=4)', [image, table],
+            device)
     refused(f'contrib.ethosu.binary_elementwise(%a, %b, %c, operator_type="ADD", {scales}, ifm2_scale=1f, '
             'ifm2_zero_point=0, ifm_channels=4, ifm2_channels=4, ofm_dtype="int8")', [image, image, table], device)
     refused(f'contrib.ethosu.pooling(%a, %b, pooling_type="MAX", {scales}, pool_shape=[2, 2], ofm_channels=4, '

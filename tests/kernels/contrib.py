@@ -113,14 +113,16 @@ def bits():
     for bit_axis, width in ((0, 8), (2, 16), (3, 32), (1, 8)):
         case(f'nn.bitpack(%a, bits=2, pack_axis=1, bit_axis={bit_axis}, pack_type="uint{width}")', [x],
              pack(x, 2, 1, bit_axis, width))
-    d, w = ints(3, 16, low=0, high=4, dtype="uint8"), ints(5, 16, low=0, high=2, dtype="uint8")
+    d, w = ints(3, 32, low=0, high=4, dtype="uint8"), ints(5, 32, low=0, high=2, dtype="uint8")
     product = lambda d, w: d.astype("int64") @ w.astype("int64").T
-    tail = 'units=5, data_bits=2, weight_bits=1, pack_dtype="uint8", out_dtype="int16"'
+    tail = 'units=5, data_bits=2, weight_bits=1, pack_dtype="uint32", out_dtype="int16"'
     # A bit of a weight stands for 1 and -1, or for 1 and 0.
-    case(f"nn.bitserial_dense(%a, %b, {tail}, unipolar=True)", [d, w], product(d, 2 * w.astype("int64") - 1).astype("int16"))
+    case(f"nn.bitserial_dense(%a, %b, {tail}, unipolar=True)", [d, w],
+         product(d, 2 * w.astype("int64") - 1).astype("int16"))
     case(f"nn.bitserial_dense(%a, %b, {tail}, unipolar=False)", [d, w], product(d, w).astype("int16"))
     x, w = ints(1, 16, 4, 5, low=0, high=4, dtype="uint8"), ints(3, 16, 3, 3, low=0, high=4, dtype="uint8")
-    tail = 'strides=[1, 2], padding=[1, 1], kernel_size=[3, 3], channels=3, activation_bits=2, weight_bits=2, pack_dtype="uint8", out_dtype="int32"'
+    tail = ('strides=[1, 2], padding=[1, 1], kernel_size=[3, 3], channels=3, activation_bits=2, weight_bits=2, '
+            'pack_dtype="uint8", out_dtype="int32"')
     signed = 2 * w.astype("int64") - 3
     for unipolar, factors in (("True", signed), ("False", w.astype("int64"))):
         out = convolution(x.astype("int64"), factors, [1, 2], [1, 1], [1, 1]).astype("int32")
@@ -154,7 +156,8 @@ def displaced():
             for c, r, s in np.ndindex(inner, kh, kw):
                 channel = first + c
                 dy, dx = offset[b, channel // (channels // sets), r, s, :, i, j]
-                at = (i * strides[0] - padding[0] + r * dilation[0] + dy, j * strides[1] - padding[1] + s * dilation[1] + dx)
+                at = (i * strides[0] - padding[0] + r * dilation[0] + dy,
+                      j * strides[1] - padding[1] + s * dilation[1] + dx)
                 out[b, o, i, j] += w[o, c, r, s] * sampled(x[b, channel], *at)
         return out.astype("float32")
 
@@ -173,7 +176,8 @@ def displaced():
 def correlations():
     def correlate(a, b, size, reach, stride1, stride2, padding, multiply):
         n, channels = a.shape[:2]
-        a, b = (np.pad(each, [(0, 0), (0, 0), (padding, padding), (padding, padding)]).astype("float64") for each in (a, b))
+        a, b = (np.pad(each, [(0, 0), (0, 0), (padding, padding), (padding, padding)]).astype("float64")
+                for each in (a, b))
         border = reach + (size - 1) // 2
         high, wide = (-(-(side - 2 * border) // stride1) for side in a.shape[2:])
         steps = range(-(reach // stride2), reach // stride2 + 1)
@@ -188,7 +192,8 @@ def correlations():
         return out.astype("float32")
 
     a, b = floats(2, 3, 6, 7), floats(2, 3, 6, 7)
-    for size, reach, stride1, stride2, padding, multiply in ((1, 1, 1, 1, 1, True), (3, 2, 2, 2, 3, True), (1, 2, 1, 1, 2, False)):
+    for size, reach, stride1, stride2, padding, multiply in ((1, 1, 1, 1, 1, True), (3, 2, 2, 2, 3, True),
+                                                             (1, 2, 1, 1, 2, False)):
         case(f"nn.correlation(%a, %b, kernel_size={size}, max_displacement={reach}, stride1={stride1}, stride2={stride2}, "
              f'padding=[{padding}, {padding}], is_multiply={multiply}, layout="NCHW")', [a, b],
              correlate(a, b, size, reach, stride1, stride2, padding, multiply), 1e-4)

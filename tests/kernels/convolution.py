@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import BFloat16, case, floats, ints, text
+from cases import BFloat16, case, floats, ints
 from layoutof import relaid
 
 
@@ -13,7 +13,8 @@ def convolution(x, w, strides, padding, dilation, groups=1):
     exact = "int64" if x.dtype.kind in "iu" else "float64"
     x = np.pad(x, [(0, 0), (0, 0)] + sides).astype(exact)
     outs, inner = w.shape[:2]
-    sizes = [max(0, (x.shape[2 + k] - (w.shape[2 + k] - 1) * dilation[k] - 1) // strides[k] + 1) for k in range(spatial)]
+    sizes = [max(0, (x.shape[2 + k] - (w.shape[2 + k] - 1) * dilation[k] - 1) // strides[k] + 1)
+             for k in range(spatial)]
     out = np.zeros((x.shape[0], outs, *sizes), exact)
     each = outs // groups
     for o in range(outs):
@@ -51,7 +52,8 @@ def products():
     a, b = floats(3, 4), floats(5, 4)
     case("nn.dense(%a, %b, units=5)", [a, b], a @ b.T)
     case("nn.dense(%a, %b, units=5)", [a[:0], b], np.zeros((0, 5), "float32"))
-    case("nn.dense(%a, %b, units=5)", [np.zeros((2, 0), "float32"), np.zeros((5, 0), "float32")], np.zeros((2, 5), "float32"))
+    case("nn.dense(%a, %b, units=5)", [np.zeros((2, 0), "float32"), np.zeros((5, 0), "float32")],
+         np.zeros((2, 5), "float32"))
     batch = floats(2, 3, 4)
     case("nn.dense(%a, %b, units=5)", [batch, b], batch @ b.T)
     wide = a.astype("float16")
@@ -93,7 +95,8 @@ def convolutions():
         written = [low for low, _ in uneven] + [high for _, high in uneven]
         case(f"{head}, padding={written})", [x, w], convolution(x, w, one, uneven, one), 1e-4)
         case(f"{head}, padding={pad(1)})", [x[:0], w], np.zeros((0, 6, *size), "float32"))
-        i, k = ints(1, 4, *size, low=-128, high=128, dtype="int8"), ints(3, 4, *[2] * rank, low=-128, high=128, dtype="int8")
+        i, k = ints(1, 4, *size, low=-128, high=128, dtype="int8"), ints(3, 4, *[2] * rank, low=-128, high=128,
+                                                                         dtype="int8")
         case(f'nn.conv{rank}d(%a, %b, kernel_size={[2] * rank}, padding={pad(0)}, out_dtype="int32")', [i, k],
              convolution(i, k, one, [0] * rank, one).astype("int32"))
         # TVM types no `nn.conv1d` of several groups.
@@ -153,7 +156,8 @@ def weight_gradients():
         out = np.zeros((dy.shape[1], inner, *kernel))
         for o, i, r, s in np.ndindex(*out.shape):
             plane = x[:, o // each * inner + i]
-            seen = plane[:, r:r + (dy.shape[2] - 1) * strides[0] + 1:strides[0], s:s + (dy.shape[3] - 1) * strides[1] + 1:strides[1]]
+            seen = plane[:, r:r + (dy.shape[2] - 1) * strides[0] + 1:strides[0],
+                         s:s + (dy.shape[3] - 1) * strides[1] + 1:strides[1]]
             out[o, i, r, s] = (dy[:, o] * seen).sum()
         return out.astype("float32")
 
@@ -163,5 +167,6 @@ def weight_gradients():
         case(f"nn.conv2d_backward_weight(%a, %b, strides=[2, 1], padding=[1, 1], kernel_size=[3, 3], groups={groups}, "
              'channels=4, data_layout="NCHW", kernel_layout="NCHW", out_layout="OIHW")', [dy, x], out, 1e-4)
     case('nn.conv2d_backward_weight(%a, %b, padding=[1, 1], kernel_size=[3, 3], channels=3, data_layout="NHWC", '
-         'kernel_layout="NHWC", out_layout="OHWI")', [relaid(dy[:, :3], "NCHW", "NHWC"), relaid(x[:, :, :3], "NCHW", "NHWC")],
+         'kernel_layout="NHWC", out_layout="OHWI")',
+         [relaid(dy[:, :3], "NCHW", "NHWC"), relaid(x[:, :, :3], "NCHW", "NHWC")],
          gradient(dy[:, :3], x[:, :, :3], [3, 3], [1, 1], [1, 1], 1).transpose(0, 2, 3, 1).copy(), 1e-4)

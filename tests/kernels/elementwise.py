@@ -115,7 +115,8 @@ def corners():
          np.array([8, -27, 1], "float32"))
     # Half the bits.
     h, k = floats(3, 4, dtype="float16"), floats(4, low=0.5, dtype="float16")
-    for name, function in {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide}.items():
+    for name, function in {"add": np.add, "subtract": np.subtract, "multiply": np.multiply,
+                           "divide": np.divide}.items():
         case(f"{name}(%a, %b)", [h, k], function(h, k), 1e-3)
         left, right = BFloat16(h), BFloat16(k)
         case(f"{name}(%a, %b)", [left, right], BFloat16(function(left.array, right.array)), 1e-2)
@@ -133,10 +134,12 @@ def corners():
         case(f'cast(%a, dtype="{dtype}")', [many], many.astype(dtype))
     case("cast_like(%a, %b)", [many, np.zeros(2, "uint8")], many.astype("uint8"))
     case("cast_like(%a, %b)", [np.array([0.5, 0, -2], "float32"), np.zeros((), "bool")], np.array([True, False, True]))
-    case("where(%a, %b, %c)", [np.array([[True], [False]]), row, np.float32(0)], np.where([[True], [False]], row, np.float32(0)))
+    case("where(%a, %b, %c)", [np.array([[True], [False]]), row, np.float32(0)],
+         np.where([[True], [False]], row, np.float32(0)))
     v = floats(2, 3, 4)
     case("nn.bias_add(%a, %b, axis=-2)", [v, row[0]], v + row[0][:, None])
-    case("nn.prelu(%a, %b, axis=2)", [v, np.abs(k).astype("float32")], np.where(v > 0, v, v * np.abs(k).astype("float32")), 1e-5)
+    case("nn.prelu(%a, %b, axis=2)", [v, np.abs(k).astype("float32")],
+         np.where(v > 0, v, v * np.abs(k).astype("float32")), 1e-5)
     case("clip(%a, a_min=-3f, a_max=4f)", [many], np.clip(many, -3, 4))
     case("sign(%a)", [np.array([-3, 0, 9], "int32")], np.array([-1, 0, 1], "int32"))
 
@@ -148,14 +151,17 @@ def fixed_points():
         return ((wide + 2 ** (30 + right)) // 2 ** (31 + right)).astype("int32")
 
     x = np.array([[0, 1, -1, 5, -5, 1000], [123456, -123457, 3, -3, 2, 1000001]], "int32")
-    for multiplier, shift in ((1395864371, 1), (1395864371, -3), (2**30, 3), (2**30, -2), (2**31 - 1, 0), (1717986918, 5)):
+    for multiplier, shift in ((1395864371, 1), (1395864371, -3), (2**30, 3), (2**30, -2), (2**31 - 1, 0),
+                              (1717986918, 5)):
         case(f"fixed_point_multiply(%a, multiplier={multiplier}, shift={shift})", [x],
              product(x, multiplier, max(shift, 0), max(-shift, 0)))
     m = np.array([1395864371, 2**30, 1717986918, 2**31 - 1, 1200000000, 1073741825], "int32")
     left, right = np.array([0, 1, 2, 0, 3, 1], "int32"), np.array([0, 4, 2, 1, 0, 3], "int32")
-    columns = lambda left, right: np.stack([product(x[:, k], int(m[k]), int(left[k]), int(right[k])) for k in range(6)], 1)
+    columns = lambda left, right: np.stack([product(x[:, k], int(m[k]), int(left[k]), int(right[k])) for k in range(6)],
+                                           1)
     head = "fixed_point_multiply_per_axis(%a, %b, %c, %d, "
-    case(f"{head}is_lshift_required=True, is_rshift_required=True, axes=[1])", [x, m, left, right], columns(left, right))
+    case(f"{head}is_lshift_required=True, is_rshift_required=True, axes=[1])", [x, m, left, right],
+         columns(left, right))
     case(f"{head}is_lshift_required=True, axes=[1])", [x, m, left, 0 * right], columns(left, 0 * right))
     case(f"{head}is_rshift_required=True, axes=[1])", [x, m, left, right], columns(0 * left, right))
 

@@ -6,7 +6,7 @@ where the path goes on (2).
 
 import numpy as np
 
-from cases import case, floats
+from cases import case
 
 WORD = 2**64
 # How far the words of both pairs are rotated in each round.
@@ -82,7 +82,8 @@ def keys():
         case("random.threefry_split(%a)", [_words(key)], [_words(half) for half in _split(key)])
         for shape in ([3], [12], [2, 5], [0]):
             after, words = _generate(key, int(np.prod(shape)))
-            case(f"random.threefry_generate(%a, out_shape={shape})", [_words(key)], [_words(after), _words(words).reshape(shape)])
+            case(f"random.threefry_generate(%a, out_shape={shape})", [_words(key)],
+                 [_words(after), _words(words).reshape(shape)])
     full = [*FRESH[:7], WORD - 5, *FRESH[8:]]
     # Where the path is full as well, TVM hashes words that it has not written.
     for key in (full, [*full[:8], 1, 0], [*SPLIT[:7], WORD - 1, 1 << 61, 0]):
@@ -110,7 +111,8 @@ def numbers():
                  [_words(after), values * number(5) + number(-2)])
             after, values = _uniform(key, [2, 3, 2], dtype)
             # Box and Muller: a radius and an angle.
-            values = np.sqrt(-2 * np.log(1 - values[0].astype("float64"))) * np.sin(2 * np.pi * values[1].astype("float64"))
+            one, other = values.astype("float64")
+            values = np.sqrt(-2 * np.log(1 - one)) * np.sin(2 * np.pi * other)
             case(f"random.normal(%a, %b, %c, {tail})", [_words(key), number(1), number(0.5)],
                  [_words(after), (values * 0.5 + 1).astype(dtype)], 1e-4)
     chances = np.array([[0.1, 0.4, 0.5], [3, -1, 1]], "float32")
@@ -118,5 +120,6 @@ def numbers():
     share = np.maximum(chances, 0)
     share = (share / share.sum(1, keepdims=True)).cumsum(1)
     # The first that is exceeded; below 0 counts as 0.
-    out = np.array([[next(k for k in range(3) if share[row, k] > value) for value in values[row]] for row in range(2)], "int32")
+    out = np.array([[next(k for k in range(3) if share[row, k] > value) for value in values[row]] for row in range(2)],
+                   "int32")
     case("random.multinomial(%a, %b, num_samples=6)", [_words(SPLIT), chances], [_words(after), out])

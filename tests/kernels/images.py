@@ -49,7 +49,8 @@ def _weights(size, at, method, rounding, alpha=-0.5, exclude=False):
     return out
 
 
-def resized(x, target, method="linear", mode="half_pixel", rounding="round", alpha=-0.5, exclude=False, roi=None, outside=0.0):
+def resized(x, target, method="linear", mode="half_pixel", rounding="round", alpha=-0.5, exclude=False, roi=None,
+            outside=0.0):
     """Axis by axis. `roi` is a pair for each axis."""
     out = x.astype("float64")
     missing = np.zeros(target, bool)
@@ -75,12 +76,14 @@ def _resize_cases(rank, letters, x, targets):
     head = f"image.resize{rank}d(%a, size="
     none = text([0.0] * (2 * rank))
     def add(target, x=x, data=None, out=None, tolerance=1e-4, **settings):
-        written = {"method": settings.get("method", "linear"), "coordinate_transformation_mode": settings.get("mode", "half_pixel")}
+        written = {"method": settings.get("method", "linear"),
+                   "coordinate_transformation_mode": settings.get("mode", "half_pixel")}
         written["rounding_method"] = settings.get("rounding", "round")
         tail = ", ".join(f'{name}="{value}"' for name, value in written.items())
         if settings.get("method") == "cubic":
             tail += f", cubic_alpha={settings.get('alpha', -0.5)}f, cubic_exclude={int(settings.get('exclude', False))}"
-        case(f'{head}{target}, roi={none}, layout="NC{letters}", {tail})', [x], resized(x, target, **settings).astype("float32"), tolerance)
+        case(f'{head}{target}, roi={none}, layout="NC{letters}", {tail})', [x],
+             resized(x, target, **settings).astype("float32"), tolerance)
 
     for mode in MODES:
         for target in targets:
@@ -125,10 +128,12 @@ def resize():
     # Integers are cut toward zero; another data type can be asked for.
     i = ints(1, 1, 3, 4, low=0, high=256, dtype="uint8")
     smooth = resized(i, [5, 7])
-    case('image.resize2d(%a, size=[5, 7], roi=[0f, 0f, 0f, 0f], out_dtype="float32")', [i], smooth.astype("float32"), 1e-4)
+    case('image.resize2d(%a, size=[5, 7], roi=[0f, 0f, 0f, 0f], out_dtype="float32")', [i], smooth.astype("float32"),
+         1e-4)
     case('image.resize2d(%a, size=[5, 7], roi=[0f, 0f, 0f, 0f], method="nearest_neighbor")', [i],
          resized(i, [5, 7], "nearest_neighbor").astype("uint8"))
-    case('image.resize2d(%a, size=[4, 8], roi=[0f, 0f, 0f, 0f])', [i[:, :, :2]], resized(i[:, :, :2], [4, 8]).astype("uint8"))
+    case('image.resize2d(%a, size=[4, 8], roi=[0f, 0f, 0f, 0f])', [i[:, :, :2]],
+         resized(i[:, :, :2], [4, 8]).astype("uint8"))
 
 
 def upsampling():
@@ -266,7 +271,8 @@ def dilation():
         sizes = [(x.shape[2 + k] - (w.shape[1 + k] - 1) * dilations[k] - 1) // strides[k] + 1 for k in (0, 1)]
         out = np.full((*x.shape[:2], *sizes), -np.inf)
         for r, s in np.ndindex(*w.shape[1:]):
-            part = x[:, :, r * dilations[0]:, s * dilations[1]:][:, :, ::strides[0], ::strides[1]][:, :, :sizes[0], :sizes[1]]
+            part = x[:, :, r * dilations[0]:, s * dilations[1]:][:, :, ::strides[0], ::strides[1]][:, :, :sizes[0],
+                                                                                                   :sizes[1]]
             out = np.maximum(out, part + w[:, r, s][:, None, None])
         return out.astype("float32")
 

@@ -79,7 +79,8 @@ def looking_up():
     case("gather_nd(%a, %b, batch_dims=1)", [x, n], np.stack([x[b, n[0, b]] for b in range(4)]))
     for begin, end, strides, axes, cut in (
         ([-3, 0], [-1, 5], [1, 2], None, np.s_[-3:-1, 0:5:2]), ([0], [99], [3], [1], np.s_[:, 0:99:3]),
-        ([-1], [-99], [-2], [1], np.s_[:, ::-2]), ([2], [2], [1], None, np.s_[2:2]), ([3, 4], [0, 1], [-1, -1], [0, 1], np.s_[3:0:-1, 4:1:-1]),
+        ([-1], [-99], [-2], [1], np.s_[:, ::-2]), ([2], [2], [1], None, np.s_[2:2]),
+                                           ([3, 4], [0, 1], [-1, -1], [0, 1], np.s_[3:0:-1, 4:1:-1]),
     ):
         case(f"strided_slice(%a, begin={begin}, end={end}, strides={strides}, axes={axes})", [x], x[cut])
     case('strided_slice(%a, begin=[1, 2], end=[-1, 2], strides=[1], axes=None, slice_mode="size")', [x], x[1:, 2:4])
@@ -92,11 +93,14 @@ def looking_up():
     for n, length in enumerate(lengths):
         out[n, :length] = x[n, :length][::-1]
     case("reverse_sequence(%a, %b, seq_axis=1, batch_axis=0)", [x, lengths], out)
-    case("reverse_sequence(%a, %b, seq_axis=0, batch_axis=1)", [x.transpose(1, 0, 2).copy(), lengths], out.transpose(1, 0, 2))
-    case("sequence_mask(%a, %b, axis=1)", [x, lengths], np.where(np.arange(5)[:, None] < lengths[:, None, None], x, np.float32(0)))
+    case("reverse_sequence(%a, %b, seq_axis=0, batch_axis=1)", [x.transpose(1, 0, 2).copy(), lengths],
+         out.transpose(1, 0, 2))
+    case("sequence_mask(%a, %b, axis=1)", [x, lengths],
+         np.where(np.arange(5)[:, None] < lengths[:, None, None], x, np.float32(0)))
     at, shape = np.array([0, 7, 23, 14], "int32"), np.array([2, 3, 4], "int32")
     case("unravel_index(%a, %b)", [at, shape], np.stack(np.unravel_index(at, (2, 3, 4))).astype("int32"))
-    case("unravel_index(%a, %b)", [np.int64(17), shape.astype("int64")], np.array(np.unravel_index(17, (2, 3, 4)), "int64"))
+    case("unravel_index(%a, %b)", [np.int64(17), shape.astype("int64")],
+         np.array(np.unravel_index(17, (2, 3, 4)), "int64"))
 
 
 def writing():
@@ -124,18 +128,21 @@ def writing():
         out = x.copy()
         for k in range(3):
             out[tuple(places[:, k])] = both[mode](out[tuple(places[:, k])], new[k])
-        case(f'scatter_nd(%a, %b, %c, mode="{mode}", attrs_type_key="relay.attrs.ScatterNDAttrs")', [x, places, new], out)
+        case(f'scatter_nd(%a, %b, %c, mode="{mode}", attrs_type_key="relay.attrs.ScatterNDAttrs")', [x, places, new],
+             out)
     rows = np.array([[2, 0]], "int32")
     out = x.copy()
     out[[2, 0]] += 1
     case('scatter_nd(%a, %b, %c, mode="add", attrs_type_key="relay.attrs.ScatterNDAttrs")',
          [x, rows, np.ones((2, 4), "float32")], out)
-    for begin, end, strides, cut in (([0, 1], [2, 4], [1, 1], np.s_[0:2, 1:4]), ([2, 3], [0, 0], [-1, -2], np.s_[2:0:-1, 3:0:-2]),
+    for begin, end, strides, cut in (([0, 1], [2, 4], [1, 1], np.s_[0:2, 1:4]),
+                                     ([2, 3], [0, 0], [-1, -2], np.s_[2:0:-1, 3:0:-2]),
                                      ([1], [3], [1], np.s_[1:3]), ([-2, 0], [3, -1], [1, 2], np.s_[-2:3, 0:-1:2])):
         out = x.copy()
         v = floats(*x[cut].shape)
         out[cut] = v
-        case("strided_set(%a, %b, %c, %d, %e)", [x, v, *(np.array(each, "int32") for each in (begin, end, strides))], out)
+        case("strided_set(%a, %b, %c, %d, %e)", [x, v, *(np.array(each, "int32") for each in (begin, end, strides))],
+             out)
 
 
 def orders():
@@ -148,7 +155,8 @@ def orders():
         case(f"sort(%a, axis={axis}, is_ascend=False)", [x.astype("int64")], -np.sort(-x.astype("int64"), axis))
         few = np.take(down, range(2), axis)
         case(f'topk(%a, k=2, axis={axis}, ret_type="indices", dtype="int32")', [x], few.astype("int32"))
-        case(f'topk(%a, k=2, axis={axis}, ret_type="values", is_ascend=True, dtype="int32")', [x], np.take(np.sort(x, axis), range(2), axis))
+        case(f'topk(%a, k=2, axis={axis}, ret_type="values", is_ascend=True, dtype="int32")', [x],
+             np.take(np.sort(x, axis), range(2), axis))
     case('topk(%a, k=0, axis=1, ret_type="values", dtype="int32")', [x], -np.sort(-x, 1))
     case('argsort(%a, axis=1, dtype="int32")', [x[:, :0, 0]], np.zeros((3, 0), "int32"))
     flags = ints(3, 4, low=0, high=2)

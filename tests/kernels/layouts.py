@@ -25,7 +25,7 @@ def plain():
     case('nn.upsampling(%a, scale_h=2f, scale_w=3f, layout="NCHW", method="nearest_neighbor")', [x], near)
     out = np.zeros((2, 4, 3, 16), "float32")
     out[:, :, ::2, ::3] = x
-    case("nn.dilate(%a, strides=[1, 1, 2, 3])", [x], out)
+    case('nn.dilate(%a, strides=[1, 1, 2, 3], attrs_type_key="relay.attrs.DilateAttrs")', [x], out)
 
 
 def transforms():
@@ -60,7 +60,8 @@ def padding():
     case("nn.pad(%a, 0f, pad_width=[[0, 0], [-1, 0], [1, -2]])", [x],
          np.pad(x[:, 1:, :2], [(0, 0), (0, 0), (1, 0)]))
     i = ints(2, 3, dtype="int8")
-    case("nn.pad(%a, %b, pad_width=[[1, 1], [0, 1]])", [i, np.int8(-7)], np.pad(i, [(1, 1), (0, 1)], constant_values=-7))
+    case("nn.pad(%a, %b, pad_width=[[1, 1], [0, 1]])", [i, np.int8(-7)],
+         np.pad(i, [(1, 1), (0, 1)], constant_values=-7))
     case("nn.pad(%a, 1f, pad_width=[[0, 0], [1, 1]])", [floats(2, 0)], np.ones((2, 2), "float32"))
     out = np.full((2, 3, 10), 2.5, "float32")
     out[:, :, ::3] = x
@@ -73,18 +74,21 @@ def batches():
     out = x.reshape(2, 2, 2, 2, 3, 3).transpose(2, 4, 0, 1, 3, 5).reshape(12, 2, 2, 3)
     case("nn.space_to_batch_nd(%a, block_shape=[2, 3], paddings=[[0, 0], [0, 0]])", [x], out)
     case("nn.batch_to_space_nd(%a, block_shape=[2, 3], crops=[[0, 0], [0, 0]])", [out], x)
-    case("nn.space_to_batch_nd(%a, block_shape=[2, 3], paddings=[[1, 0], [0, 2]], pad_value=1.5f)", [x[:, :3, :4].copy()],
+    case("nn.space_to_batch_nd(%a, block_shape=[2, 3], paddings=[[1, 0], [0, 2]], pad_value=1.5f)",
+         [x[:, :3, :4].copy()],
          np.pad(x[:, :3, :4], [(0, 0), (1, 0), (0, 2), (0, 0)], constant_values=1.5)
          .reshape(2, 2, 2, 2, 3, 3).transpose(2, 4, 0, 1, 3, 5).reshape(12, 2, 2, 3))
     case("nn.batch_to_space_nd(%a, block_shape=[2, 3], crops=[[1, 0], [0, 2]])", [out], x[:, 1:, :4])
     y = floats(3, 4)
     case("nn.space_to_batch_nd(%a, block_shape=[2], paddings=[[0, 0]])", [y], np.concatenate([y[:, ::2], y[:, 1::2]]))
     z = floats(1, 8, 2, 3)
-    deep = {"DCR": z.reshape(1, 2, 2, 2, 2, 3).transpose(0, 3, 4, 1, 5, 2), "CDR": z.reshape(1, 2, 2, 2, 2, 3).transpose(0, 1, 4, 2, 5, 3)}
+    deep = {"DCR": z.reshape(1, 2, 2, 2, 2, 3).transpose(0, 3, 4, 1, 5, 2),
+            "CDR": z.reshape(1, 2, 2, 2, 2, 3).transpose(0, 1, 4, 2, 5, 3)}
     for mode, out in deep.items():
         out = out.reshape(1, 2, 4, 6)
         case(f'nn.depth_to_space(%a, block_size=2, layout="NCHW", mode="{mode}")', [z], out)
         case(f'nn.depth_to_space(%a, block_size=2, layout="NHWC", mode="{mode}")', [relaid(z, "NCHW", "NHWC")],
              relaid(out, "NCHW", "NHWC"))
-    case('nn.space_to_depth(%a, block_size=2, layout="NHWC")', [relaid(deep["DCR"].reshape(1, 2, 4, 6), "NCHW", "NHWC")],
+    case('nn.space_to_depth(%a, block_size=2, layout="NHWC")',
+         [relaid(deep["DCR"].reshape(1, 2, 4, 6), "NCHW", "NHWC")],
          relaid(z, "NCHW", "NHWC"))

@@ -35,8 +35,10 @@ def requantized(x, scale, zero, new_scale, new_zero, dtype, rounding="UPWARD", c
     elif compute == "int64":
         scaled = _scaled(shifted, np.float64(scale) / np.float64(new_scale), rounding == "UPWARD")
     else:
-        product = shifted.astype(compute) * np.dtype(compute).type(np.float64(scale) / np.float64(new_scale)) + np.dtype(compute).type(new_zero)
-        scaled = (np.floor(product + np.dtype(compute).type(0.5)) if rounding == "UPWARD" else away(product)).astype("int64") - new_zero
+        real = np.dtype(compute).type
+        product = shifted.astype(compute) * real(np.float64(scale) / np.float64(new_scale)) + real(new_zero)
+        nearest = np.floor(product + real(0.5)) if rounding == "UPWARD" else away(product)
+        scaled = nearest.astype("int64") - new_zero
     return np.clip(scaled + new_zero, *RANGES[dtype]).astype(dtype)
 
 
@@ -51,10 +53,12 @@ def _real(q, scale, zero):
 
 
 def conversion():
-    x = np.concatenate([floats(12) * 40, [0.25, 0.75, -0.25, -0.75, 1e10, -1e10, np.inf, -np.inf]]).astype("float32").reshape(4, 5)
+    x = np.concatenate([floats(12) * 40, [0.25, 0.75, -0.25, -0.75, 1e10, -1e10, np.inf,
+                                          -np.inf]]).astype("float32").reshape(4, 5)
     for dtype in ("int8", "uint8", "int16"):
         for scale, zero in ((0.5, 3), (0.1, -3)):
-            case(f'qnn.quantize(%a, {scale}f, {zero}, out_dtype="{dtype}", axis=-1)', [x], _quantized(x, scale, zero, dtype))
+            case(f'qnn.quantize(%a, {scale}f, {zero}, out_dtype="{dtype}", axis=-1)', [x],
+                 _quantized(x, scale, zero, dtype))
     scales, zeros = np.array([0.5, 0.25, 1, 2], "float32"), np.array([0, 3, -5, 1], "int32")
     for axis in (0, -2):
         case(f'qnn.quantize(%a, %b, %c, out_dtype="int8", axis={axis})', [x, scales, zeros],
@@ -64,17 +68,20 @@ def conversion():
         case('qnn.dequantize(%a, 0.3f, 5, out_dtype="float32", axis=-1)', [q], _real(q, 0.3, 5))
     q = ints(3, 4, low=-128, high=128, dtype="int8")
     case('qnn.dequantize(%a, 0.3f, -5, out_dtype="float16", axis=-1)', [q], _real(q, 0.3, -5).astype("float16"), 1e-3)
-    case('qnn.dequantize(%a, %b, %c, out_dtype="float32", axis=1)', [q, scales, zeros], (q - zeros).astype("float32") * scales)
+    case('qnn.dequantize(%a, %b, %c, out_dtype="float32", axis=1)', [q, scales, zeros],
+         (q - zeros).astype("float32") * scales)
     case('qnn.quantize(%a, 0.5f, 0, out_dtype="int8")', [x[:0]], np.zeros((0, 5), "int8"))
 
 
 def requantization():
-    x = np.array([[-2**31, 2**31 - 1, 0, 1, -1, 5, -5, 2**30], [-2**30, 12345678, -7654321, 3, -3, 255, -256, 100]], "int32")
+    x = np.array([[-2**31, 2**31 - 1, 0, 1, -1, 5, -5, 2**30], [-2**30, 12345678, -7654321, 3, -3, 255, -256, 100]],
+                 "int32")
     small = ints(2, 8, low=-1000, high=1000)
     halves = np.arange(-8, 8, dtype="int32").reshape(2, 8)
     for rounding in ("UPWARD", "TONEAREST"):
         for dtype in ("int8", "uint8", "int16", "int32"):
-            for scale, zero, new_scale, new_zero in ((0.5, 0, 1.0, 0), (0.3, -4, 0.7, 5), (1.0, 3, 0.25, -7), (0.7, 1, 0.7, 2)):
+            for scale, zero, new_scale, new_zero in ((0.5, 0, 1.0, 0), (0.3, -4, 0.7, 5), (1.0, 3, 0.25, -7),
+                                                     (0.7, 1, 0.7, 2)):
                 # Whole numbers of 32 bits alone, no sum or product of which overflows.
                 data = halves if scale == 0.5 else x // 8 if dtype != "int32" else small
                 for compute in ("int64", "float64", "float32"):
@@ -116,8 +123,10 @@ def simulation():
 
 def unary():
     """As reals, and back."""
-    functions = {"abs": np.abs, "erf": erf, "exp": np.exp, "hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6, "log": np.log,
-                 "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sqrt": np.sqrt, "tanh": np.tanh}
+    functions = {"abs": np.abs, "erf": erf, "exp": np.exp, "hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
+                 "log": np.log,
+                 "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sqrt": np.sqrt,
+                 "tanh": np.tanh}
     for name, function in functions.items():
         for dtype in ("int8", "uint8"):
             low, high = RANGES[dtype]
@@ -131,7 +140,8 @@ def unary():
         for new_scale, new_zero in ((0.02, 5), (0.05, 10)):
             every = np.arange(-128, 128, 3).astype("int8")
             same = (new_scale, new_zero) == (0.05, 10)
-            moved = every.astype("int64") if same else requantized(every, 0.05, 10, new_scale, new_zero, "int32").astype("int64")
+            moved = every.astype("int64") if same else requantized(every, 0.05, 10, new_scale, new_zero,
+                                                                   "int32").astype("int64")
             below = _scaled(moved, alpha) + _scaled(np.array(new_zero), 1 - alpha)
             out = np.clip(np.where(every < 10, below, moved), -128, 127).astype("int8")
             case(f"qnn.leaky_relu(%a, 0.05f, 10, {new_scale}f, {new_zero}, alpha={alpha}f)", [every], out)
@@ -162,7 +172,9 @@ def arithmetic():
         a, b = ints(3, 4, low=low, high=high + 1, dtype=dtype), ints(4, low=low, high=high + 1, dtype=dtype)
         for new_scale, new_zero in ((0.07, 7), (0.05, 10)):
             # An argument that has the scale and zero point of the result stays as it is.
-            left = a.astype("int64") if (new_scale, new_zero) == (0.05, 10) else requantized(a, 0.05, 10, new_scale, new_zero, "int32").astype("int64")
+            left = a.astype("int64") if (new_scale, new_zero) == (0.05, 10) else requantized(a, 0.05, 10, new_scale,
+                                                                                             new_zero,
+                                                                                             "int32").astype("int64")
             right = requantized(b, 0.03, -5, new_scale, new_zero, "int32").astype("int64")
             tail = f"0.05f, 10, 0.03f, -5, {new_scale}f, {new_zero}"
             case(f"qnn.add(%a, %b, {tail})", [a, b], np.clip(left + right - new_zero, low, high).astype(dtype))
@@ -175,7 +187,8 @@ def arithmetic():
     d = ints(3, 4, low=-128, high=128, dtype="int8")
     left = np.stack([requantized(c[k], scales[k], 1, 0.1, 3, "int32") for k in range(3)]).astype("int64")
     right = requantized(d, 0.03, -5, 0.1, 3, "int32").astype("int64")
-    case("qnn.add(%a, %b, %c, 1, 0.03f, -5, 0.1f, 3, lhs_axis=0)", [c, d, scales], np.clip(left + right - 3, -128, 127).astype("int8"))
+    case("qnn.add(%a, %b, %c, 1, 0.03f, -5, 0.1f, 3, lhs_axis=0)", [c, d, scales],
+         np.clip(left + right - 3, -128, 127).astype("int8"))
     parts = [requantized(c, 0.1, 3, 0.3, 1, "int8"), requantized(d, 0.2, -4, 0.3, 1, "int8")]
     case("qnn.concatenate((%a, %b), (0.1f, 0.2f), (3, -4), 0.3f, 1, axis=-1)", [c, d], np.concatenate(parts, -1))
     case("qnn.concatenate((%a, %b), (0.3f, 0.2f), (1, -4), 0.3f, 1, axis=0)", [c, d], np.concatenate([c, parts[1]]))
@@ -193,15 +206,18 @@ def products():
         p, q = wide(a, b)
         case(f'qnn.dense(%a, %b, {points}, units=4, out_dtype="int32")', [a, b], (p @ q.T).astype("int32"))
         blocks = b.reshape(2, 2, 3, 2).transpose(0, 2, 1, 3).copy()
-        case(f'qnn.contrib_dense_pack(%a, %b, {points}, units=4, out_dtype="int32", weight_layout="NC2n2c")', [a, blocks],
+        case(f'qnn.contrib_dense_pack(%a, %b, {points}, units=4, out_dtype="int32", weight_layout="NC2n2c")',
+             [a, blocks],
              (p @ q.T).astype("int32"))
         a, b = X(2, 3, 6), W(2, 4, 6)
         p, q = wide(a, b)
-        case(f'qnn.batch_matmul(%a, %b, {points}, out_dtype="int32", transpose_b=True)', [a, b], (p @ q.transpose(0, 2, 1)).astype("int32"))
+        case(f'qnn.batch_matmul(%a, %b, {points}, out_dtype="int32", transpose_b=True)', [a, b],
+             (p @ q.transpose(0, 2, 1)).astype("int32"))
         a, b = X(1, 4, 5, 4), W(4, 4, 3, 2)
         p, q = wide(a, b)
         tail = 'channels=4, kernel_size=[3, 2], out_dtype="int32"'
-        for strides, padding, written, dilation in (([2, 1], [(1, 2), (0, 1)], [1, 0, 2, 1], one), (one, [(1, 1), (1, 1)], [1, 1, 1, 1], [2, 2])):
+        for strides, padding, written, dilation in (([2, 1], [(1, 2), (0, 1)], [1, 0, 2, 1], one),
+                                                    (one, [(1, 1), (1, 1)], [1, 1, 1, 1], [2, 2])):
             out = convolution(p, q, strides, padding, dilation).astype("int32")
             settings = f"strides={strides}, padding={written}, dilation={dilation}, {tail}"
             case(f"qnn.conv2d(%a, %b, {points}, {settings})", [a, b], out)

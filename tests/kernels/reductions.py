@@ -23,9 +23,9 @@ def plain():
     b = ints(3, 4, low=0, high=2).astype("bool")
     case("all(%a, axis=[1])", [b], b.all(1))
     case("any(%a, axis=[0])", [b], b.any(0))
-    case("cumsum(%a, axis=1)", [x], x.cumsum(1))
-    case("cumsum(%a, axis=2, exclusive=True)", [x], x.cumsum(2) - x, 1e-4)
-    case("cumprod(%a, axis=0)", [x], x.cumprod(0))
+    case('cumsum(%a, axis=1, attrs_type_key="relay.attrs.ScanopAttrs")', [x], x.cumsum(1))
+    case('cumsum(%a, axis=2, exclusive=True, attrs_type_key="relay.attrs.ScanopAttrs")', [x], x.cumsum(2) - x, 1e-4)
+    case('cumprod(%a, axis=0, attrs_type_key="relay.attrs.ScanopAttrs")', [x], x.cumprod(0))
     soft = np.exp(x - x.max(-1, keepdims=True))
     soft /= soft.sum(-1, keepdims=True)
     case("nn.softmax(%a)", [x], soft)
@@ -65,11 +65,13 @@ def corners():
     case("variance(%a, %b, axis=[0, 2], keepdims=True, unbiased=True)", [x, mean], x.var((0, 2), keepdims=True, ddof=1))
     # Scans of every element, of none of the present one, in another data type.
     case('cumsum(%a, attrs_type_key="relay.attrs.ScanopAttrs")', [x], x.reshape(-1).cumsum(), 1e-4)
-    case("cumprod(%a, axis=-1, exclusive=True)", [x], np.concatenate([np.ones_like(x[..., :1]), x.cumprod(-1)[..., :-1]], -1))
-    case('cumsum(%a, axis=1, dtype="int64")', [i], i.cumsum(1, dtype="int64"))
-    case('cumsum(%a, axis=0, dtype="int32")', [i > 0], (i > 0).cumsum(0, dtype="int32"))
-    case('cumsum(%a, axis=1, dtype="int8")', [i], i.cumsum(1, dtype="int8"))
-    case("cumsum(%a, axis=0)", [none], none)
+    case('cumprod(%a, axis=-1, exclusive=True, attrs_type_key="relay.attrs.ScanopAttrs")', [x],
+         np.concatenate([np.ones_like(x[..., :1]), x.cumprod(-1)[..., :-1]], -1))
+    case('cumsum(%a, axis=1, dtype="int64", attrs_type_key="relay.attrs.ScanopAttrs")', [i], i.cumsum(1, dtype="int64"))
+    case('cumsum(%a, axis=0, dtype="int32", attrs_type_key="relay.attrs.ScanopAttrs")', [i > 0],
+         (i > 0).cumsum(0, dtype="int32"))
+    case('cumsum(%a, axis=1, dtype="int8", attrs_type_key="relay.attrs.ScanopAttrs")', [i], i.cumsum(1, dtype="int8"))
+    case('cumsum(%a, axis=0, attrs_type_key="relay.attrs.ScanopAttrs")', [none], none)
     for axis in (0, 1, -2):
         out = np.exp(x - x.max(axis, keepdims=True))
         out /= out.sum(axis, keepdims=True)

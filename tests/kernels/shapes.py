@@ -24,7 +24,8 @@ def shapes():
     case("broadcast_to(%a, shape=[2, 3, 4])", [x[:, :1]], np.broadcast_to(x[:, :1], (2, 3, 4)))
     case("broadcast_to_like(%a, %b)", [x[:1], x], np.broadcast_to(x[:1], (2, 3, 4)))
     case("collapse_sum_like(%a, %b)", [x, x[:, :1]], x.sum(1, keepdims=True))
-    case("collapse_sum_to(%a, %b, shape=[2, 1, 4])", [x, np.array([2, 1, 4], "int64")], x.sum(1, keepdims=True))
+    case('collapse_sum_to(%a, %b, shape=[2, 1, 4], attrs_type_key="relay.attrs.InitOpAttrs")',
+         [x, np.array([2, 1, 4], "int64")], x.sum(1, keepdims=True))
     case("reshape_like(%a, %b)", [x, floats(6, 4)], x.reshape(6, 4))
     case("tile(%a, reps=[2, 1, 2])", [x], np.tile(x, (2, 1, 2)))
     case("repeat(%a, repeats=2, axis=1)", [x], np.repeat(x, 2, 1))
@@ -43,15 +44,16 @@ def creation():
     case('ones(shape=[2], dtype="float64")', [], np.ones(2))
     x = floats(3, 4)
     case("full_like(%a, %b)", [x, v], np.full((3, 4), v))
-    case("trilu(%a, %b, upper=True)", [x, np.int32(1)], np.triu(x, 1))
-    case("trilu(%a, %b, upper=False)", [x, np.int32(0)], np.tril(x, 0))
+    case('trilu(%a, %b, upper=True, attrs_type_key="relay.attrs.TriluAttrs")', [x, np.int32(1)], np.triu(x, 1))
+    case('trilu(%a, %b, upper=False, attrs_type_key="relay.attrs.TriluAttrs")', [x, np.int32(0)], np.tril(x, 0))
     i = np.array([0, 2, 1], "int32")
     case('one_hot(%a, %b, %c, depth=4, axis=-1, dtype="float32")', [i, np.float32(1), np.float32(0)],
          np.eye(4, dtype="float32")[i])
     p, q = floats(3), floats(2)
     case('meshgrid((%a, %b), indexing="ij")', [p, q], np.meshgrid(p, q, indexing="ij"))
     case('meshgrid((%a, %b), indexing="xy")', [p, q], np.meshgrid(p, q, indexing="xy"))
-    for dtype, start, stop, step in (("int32", 2, 11, 3), ("float32", 0.5, 3.7, 1.5), ("int64", 9, -2, -4), ("int32", 5, 5, 1)):
+    for dtype, start, stop, step in (("int32", 2, 11, 3), ("float32", 0.5, 3.7, 1.5), ("int64", 9, -2, -4),
+                                     ("int32", 5, 5, 1)):
         bounds = [np.array(bound, dtype) for bound in (start, stop, step)]
         case(f'arange(%a, %b, %c, start=None, stop=None, step=None, dtype="{dtype}")', bounds,
              np.arange(start, stop, step, dtype))
@@ -65,8 +67,8 @@ def creation():
         case(f'one_hot(%a, %b, %c, depth=4, axis={axis}, dtype="float32")', [ids, np.float32(2), np.float32(-1)], hot)
     y = floats(2, 4, 3)
     for k in (-2, 0, 1):
-        case("trilu(%a, %b, upper=True)", [y, np.int32(k)], np.triu(y, k))
-        case("trilu(%a, %b, upper=False)", [y, np.int64(k)], np.tril(y, k))
+        case('trilu(%a, %b, upper=True, attrs_type_key="relay.attrs.TriluAttrs")', [y, np.int32(k)], np.triu(y, k))
+        case('trilu(%a, %b, upper=False, attrs_type_key="relay.attrs.TriluAttrs")', [y, np.int64(k)], np.tril(y, k))
 
 
 def diagonals():
@@ -98,7 +100,8 @@ def corners():
     x = floats(2, 3, 4)
     none = x[:, :0]
     case("reshape(%a, newshape=[-1])", [none], none.reshape(-1))
-    case("reshape(%a, newshape=[0, 3, 0], allowzero=True)", [none.reshape(0, 3, 8)[:, :, :0]], np.zeros((0, 3, 0), "float32"))
+    case("reshape(%a, newshape=[0, 3, 0], allowzero=True)", [none.reshape(0, 3, 8)[:, :, :0]],
+         np.zeros((0, 3, 0), "float32"))
     case("reshape(%a, newshape=[-2])", [x], x)
     case("reshape(%a, newshape=[2, -4, -1, 3, -2])", [x], x.reshape(2, 1, 3, 4))
     case("contrib_reverse_reshape(%a, newshape=[-3, 0])", [x], x.reshape(6, 4))

@@ -10,7 +10,8 @@ def whole():
         re, im = floats(*shape), floats(*shape)
         signal = re.astype("float64") + 1j * im
         for inverse, out in ((False, np.fft.fft(signal)), (True, np.fft.ifft(signal))):
-            case(f"dft(%a, %b, inverse={inverse})", [re, im], [out.real.astype("float32"), out.imag.astype("float32")], 1e-4)
+            case(f'dft(%a, %b, inverse={inverse}, attrs_type_key="relay.attrs.DFTAttrs")', [re, im],
+                 [out.real.astype("float32"), out.imag.astype("float32")], 1e-4)
 
 
 def windows():

@@ -17,7 +17,8 @@ def _stored(matrix, rows=1, columns=1):
                 indices.append(j // columns)
         starts.append(len(data))
     data = np.array(data, matrix.dtype).reshape(-1, rows, columns)
-    return (data if (rows, columns) != (1, 1) else data.reshape(-1)), np.array(indices, "int32"), np.array(starts, "int32")
+    return (data if (rows, columns) != (1, 1) else data.reshape(-1)), np.array(indices, "int32"), np.array(starts,
+                                                                                                           "int32")
 
 
 def _thin(*shape, block=(1, 1)):
@@ -44,7 +45,8 @@ def products():
         data = data[:, :, 0].copy() if block[1] == 1 else data
         out = np.einsum("nkhw,ok->nohw", x, w)
         case('nn.sparse_conv2d(%a, %b, %c, %d, layout="NCHW", kernel_size=[1, 1])', [x, data, indices, starts], out)
-        case('nn.sparse_conv2d(%a, %b, %c, %d, layout="NHWC", kernel_size=[1, 1])', [relaid(x, "NCHW", "NHWC"), data, indices, starts],
+        case('nn.sparse_conv2d(%a, %b, %c, %d, layout="NHWC", kernel_size=[1, 1])',
+             [relaid(x, "NCHW", "NHWC"), data, indices, starts],
              relaid(out, "NCHW", "NHWC"))
 
 
@@ -63,10 +65,13 @@ def dense():
     out[0, 1], out[2, 3] = values[2], values[1]
     case("sparse_to_dense(%a, %b, %c, output_shape=[3, 4])", [at, values, np.float32(-1)], out)
     case("dyn.sparse_to_dense(%a, %b, %c, %d)", [at, values, np.float32(-1), np.array([3, 4], "int64")], out)
-    case("sparse_to_dense(%a, %b, %c, output_shape=[6])", [np.array([0, 4], "int64"), np.array([7, 8], "int32"), np.int32(2)],
+    case("sparse_to_dense(%a, %b, %c, output_shape=[6])",
+         [np.array([0, 4], "int64"), np.array([7, 8], "int32"), np.int32(2)],
          np.array([7, 2, 2, 2, 8, 2], "int32"))
-    case("sparse_to_dense(%a, %b, %c, output_shape=[4])", [np.int32(3), np.int32(5), np.int32(1)], np.array([1, 1, 1, 5], "int32"))
-    case("dyn.sparse_to_dense(%a, %b, %c, %d)", [np.array([1], "int32"), np.array([7], "int32"), np.int32(0), np.array([3], "int32")],
+    case("sparse_to_dense(%a, %b, %c, output_shape=[4])", [np.int32(3), np.int32(5), np.int32(1)],
+         np.array([1, 1, 1, 5], "int32"))
+    case("dyn.sparse_to_dense(%a, %b, %c, %d)",
+         [np.array([1], "int32"), np.array([7], "int32"), np.int32(0), np.array([3], "int32")],
          np.array([0, 7, 0], "int32"))
 
 
@@ -77,9 +82,11 @@ def rows():
         there = list(at[:, 0])
         full = sorted([(row, [row, column], value) for (row, column), value in zip(at.tolist(), values.tolist())]
                       + [(row, [row, 0], 9) for row in range(height) if row not in there], key=lambda each: each[0])
-        out = [np.array([place for _, place, _ in full], "int64").reshape(-1, 2), np.array([value for _, _, value in full], "int64"),
+        out = [np.array([place for _, place, _ in full], "int64").reshape(-1, 2),
+               np.array([value for _, _, value in full], "int64"),
                np.array([int(row not in there) for row in range(height)], "int64")]
-        case("sparse_fill_empty_rows(%a, %b, %c, %d)", [at, values, np.array([height, 6], "int64"), np.array([9], "int64")], out)
+        case("sparse_fill_empty_rows(%a, %b, %c, %d)",
+             [at, values, np.array([height, 6], "int64"), np.array([9], "int64")], out)
 
 
 def shapes():

@@ -33,7 +33,8 @@ def _overlap(a, b):
 
 
 def regions():
-    rois = np.array([[0, 1, 2, 7, 9], [1, -3, 0.5, 20, 4], [0, 5, 5, 5, 5], [1, 0, 0, 30, 30], [0, 9.3, 8.1, 3, 2]], "float32")
+    rois = np.array([[0, 1, 2, 7, 9], [1, -3, 0.5, 20, 4], [0, 5, 5, 5, 5], [1, 0, 0, 30, 30], [0, 9.3, 8.1, 3, 2]],
+                    "float32")
     x, scale = floats(2, 2, 8, 7), 0.7
 
     def between(plane, y, x):
@@ -62,7 +63,8 @@ def regions():
         for ratio in (-1, 2):
             out = aligned(3, 2, ratio, mode)
             tail = f'pooled_size=[3, 2], spatial_scale=0.7f, sample_ratio={ratio}, mode="{mode}"'
-            case(f'vision.roi_align(%a, %b, {tail}, layout="NCHW", attrs_type_key="relay.attrs.ROIAlignAttrs")', [x, rois], out, 1e-4)
+            case(f'vision.roi_align(%a, %b, {tail}, layout="NCHW", attrs_type_key="relay.attrs.ROIAlignAttrs")',
+                 [x, rois], out, 1e-4)
             case(f'vision.roi_align(%a, %b, {tail}, layout="NHWC", attrs_type_key="relay.attrs.ROIAlignAttrs")',
                  [relaid(x, "NCHW", "NHWC"), rois], relaid(out, "NCHW", "NHWC"), 1e-4)
     out = np.zeros((len(rois), 2, 3, 2))
@@ -96,7 +98,8 @@ def anchors():
                                                 ([0.9], [1.0, 3.0], [0.1, 0.2], [0.2, 0.7], True)):
         boxes = []
         for i, j in np.ndindex(2, 3):
-            middle = ((j + offsets[1]) * (steps[1] if steps[1] > 0 else 1 / 3), (i + offsets[0]) * (steps[0] if steps[0] > 0 else 1 / 2))
+            middle = ((j + offsets[1]) * (steps[1] if steps[1] > 0 else 1 / 3),
+                      (i + offsets[0]) * (steps[0] if steps[0] > 0 else 1 / 2))
             # Each size in the first ratio, and the first size in the other ratios.
             for size, ratio in [(size, 1.0) for size in sizes] + [(sizes[0], ratio) for ratio in ratios[1:]]:
                 half = (size * 2 / 3 * math.sqrt(ratio) / 2, size / math.sqrt(ratio) / 2)
@@ -148,14 +151,16 @@ def counts():
             kept = [k for k in range(6) if x[n, k, 1] > 0.4 and (id_index < 0 or x[n, k, id_index] >= 0)]
             out[n, :len(kept)], order[n, :len(kept)] = x[n, kept], kept
             found.append(len(kept))
-        case(f'vision.get_valid_counts(%a, 0.4f, score_threshold=None, id_index={id_index}, score_index=1)', [x],
+        case(f'vision.get_valid_counts(%a, 0.4f, score_threshold=None, id_index={id_index}, score_index=1, '
+             'attrs_type_key="relay.attrs.GetValidCountsAttrs")', [x],
              [np.array(found, "int32"), out, order])
 
 
 def suppression():
     """Greedy: the best first, and none that overlaps a better one of its class."""
     count = 8
-    x = np.concatenate([ints(2, count, 1, low=0, high=2).astype("float32"), _distinct(2, count, 1), _boxes(2, count)], -1)
+    x = np.concatenate([ints(2, count, 1, low=0, high=2).astype("float32"), _distinct(2, count, 1), _boxes(2, count)],
+                       -1)
     valid, indices = np.array([8, 6], "int32"), np.stack([np.arange(8)[::-1], np.arange(8)]).astype("int32").copy()
 
     def suppressed(n, most, threshold, force, top_k, id_index):
@@ -165,11 +170,13 @@ def suppression():
         for k in order:
             better = [other for other in kept if other is not None]
             same = [other for other in better if force or id_index < 0 or x[n, k, id_index] == x[n, other, id_index]]
-            free = all(_overlap(x[n, k, 2:].astype("float64"), x[n, other, 2:].astype("float64")) < threshold for other in same)
+            free = all(_overlap(x[n, k, 2:].astype("float64"), x[n, other, 2:].astype("float64")) < threshold
+                       for other in same)
             kept.append(k if free and len(better) != most else None)
         return kept
 
-    for most, force, top_k, id_index in ((-1, False, -1, 0), (-1, True, -1, 0), (2, False, -1, 0), (-1, False, 5, -1), (3, True, 4, 0)):
+    for most, force, top_k, id_index in ((-1, False, -1, 0), (-1, True, -1, 0), (2, False, -1, 0), (-1, False, 5, -1),
+                                         (3, True, 4, 0)):
         tail = (f"%b, %c, {most}, 0.2f, force_suppress={force}, top_k={top_k}, coord_start=2, score_index=1, id_index={id_index}, "
                 'attrs_type_key="relay.attrs.NonMaximumSuppressionAttrs"')
         kept = [suppressed(n, most, 0.2, force, top_k, id_index) for n in range(2)]
@@ -180,7 +187,8 @@ def suppression():
                 for row, k in enumerate(rows):
                     if k is not None:
                         out[n, row] = x[n, k]
-            case(f"vision.non_max_suppression(%a, {tail}, return_indices=False, invalid_to_bottom={bottom})", [x, valid, indices], out)
+            case(f"vision.non_max_suppression(%a, {tail}, return_indices=False, invalid_to_bottom={bottom})",
+                 [x, valid, indices], out)
         out, found = np.full((2, count), -1, "int32"), np.zeros((2, 1), "int32")
         for n in range(2):
             rows = [indices[n, k] for k in kept[n] if k is not None]
@@ -195,7 +203,8 @@ def of_all_classes():
         order = [k for k in sorted(range(7), key=lambda k: -scores[n, c, k]) if scores[n, c, k] > least]
         kept = []
         for k in order:
-            if len(kept) < (most if most > 0 else 7) and all(_overlap(boxes[n, k], boxes[n, other]) < threshold for other in kept):
+            if len(kept) < (most if most > 0 else 7) and all(_overlap(boxes[n, k], boxes[n, other]) < threshold
+                                                             for other in kept):
                 kept.append(k)
         return kept
 
@@ -218,7 +227,8 @@ def regular():
     boxes, scores = _boxes(2, 6), _distinct(2, 6, 3)
     # Class 0 is the background; the best of all classes are kept.
     for each, most, threshold, least in ((2, 3, 0.3, 0.2), (5, 8, 0.1, 0.4)):
-        out = [np.zeros((2, most, 4), "float32"), np.zeros((2, most), "float32"), np.zeros((2, most), "float32"), np.zeros(2, "int32")]
+        out = [np.zeros((2, most, 4), "float32"), np.zeros((2, most), "float32"), np.zeros((2, most), "float32"),
+               np.zeros(2, "int32")]
         for n in range(2):
             found = []
             for c in range(2):
@@ -241,7 +251,8 @@ def proposals():
     high, wide, scales, ratios, stride = 3, 2, [4.0, 8.0], [0.5, 1.0, 2.0], 16
     count = len(scales) * len(ratios)
     probabilities, deltas = _distinct(1, 2 * count, high, wide), floats(1, 4 * count, high, wide) / 10
-    for info, threshold, before, after, iou_loss in (([48, 32, 1], 0.7, 200, 10, False), ([40, 32, 0.5], 0.3, 12, 8, True),
+    for info, threshold, before, after, iou_loss in (([48, 32, 1], 0.7, 200, 10, False),
+                                                     ([40, 32, 0.5], 0.3, 12, 8, True),
                                                      ([48, 32, 1], 0.9, -1, 40, False)):
         found = []
         for i, j in np.ndindex(high, wide):
@@ -281,5 +292,6 @@ def proposals():
         rows = [[0, *kept[k % len(kept)]] for k in range(after)]
         case(f"vision.proposal(%a, %b, %c, scales=[4f, 8f], ratios=[0.5f, 1f, 2f], feature_stride=16, threshold={threshold}f, "
              f"rpn_pre_nms_top_n={before}, rpn_post_nms_top_n={after}, rpn_min_size=16, iou_loss={iou_loss}, "
-             'attrs_type_key="relay.attrs.ProposalAttrs")', [probabilities, deltas.astype("float32"), np.array([info], "float32")],
+             'attrs_type_key="relay.attrs.ProposalAttrs")',
+             [probabilities, deltas.astype("float32"), np.array([info], "float32")],
              np.array(rows, "float32"), 1e-3)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import case, floats, ints, text
+from cases import case, floats, ints
 from layoutof import relaid
 
 
@@ -132,7 +132,7 @@ def norms():
     x = floats(2, 3, 4, 5)
     gamma, beta, mean, var = floats(3), floats(3), floats(3), floats(3, low=0.5)
     wide = lambda v: v[:, None, None]
-    case("nn.batch_norm(%a, %b, %c, %d, %e).0", [x, gamma, beta, mean, var],
+    case("let %t = nn.batch_norm(%a, %b, %c, %d, %e); %t.0", [x, gamma, beta, mean, var],
          (x - wide(mean)) / np.sqrt(wide(var) + 1e-5) * wide(gamma) + wide(beta), 1e-4)
     y, g, b = floats(4, 6), floats(6), floats(6)
     case("nn.layer_norm(%a, %b, %c)", [y, g, b],
@@ -146,12 +146,13 @@ def norms():
     squares = np.pad(x * x, [(0, 0), (1, 1), (0, 0), (0, 0)])
     total = squares[:, :-2] + squares[:, 1:-1] + squares[:, 2:]
     case("nn.lrn(%a, size=3, axis=1, bias=2f, alpha=0.1f, beta=0.75f)", [x], x / (2 + 0.1 / 3 * total) ** 0.75)
-    case("nn.dropout(%a, rate=0.5f).0", [x], x)
+    case("let %t = nn.dropout(%a, rate=0.5f); %t.0", [x], x)
     last = x.transpose(0, 2, 3, 1).copy()
     plain = (x - wide(mean)) / np.sqrt(wide(var) + 0.1)
-    case("nn.batch_norm(%a, %b, %c, %d, %e, axis=-1, epsilon=0.1f, center=False).0", [last, gamma, beta, mean, var],
+    case("let %t = nn.batch_norm(%a, %b, %c, %d, %e, axis=-1, epsilon=0.1f, center=False); %t.0",
+         [last, gamma, beta, mean, var],
          (plain * wide(gamma)).transpose(0, 2, 3, 1), 1e-4)
-    case("nn.batch_norm(%a, %b, %c, %d, %e, epsilon=0.1f, scale=False).0", [x, gamma, beta, mean, var],
+    case("let %t = nn.batch_norm(%a, %b, %c, %d, %e, epsilon=0.1f, scale=False); %t.0", [x, gamma, beta, mean, var],
          plain + wide(beta), 1e-4)
     g, b = floats(4), floats(4)
     rows = (x - x.mean(2, keepdims=True)) / np.sqrt(x.var(2, keepdims=True) + 0.1)
