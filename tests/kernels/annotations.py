@@ -100,3 +100,7 @@ def without_computation():
     for name, inputs in (("conv2d", 4), ("depthwise_conv2d", 1)):
         refused(f"contrib.ethosu.{name}(%a, %b, %c, %d, {scales}, weight_zero_point=0, kernel_shape=[3, 3], ofm_channels=4)",
                 [image, ints(4, 3, 3, inputs, dtype="int8"), np.zeros((4, 10), "uint8"), table], device)
+    # Names that have no type at all.
+    refused("hardswish(%a)", [x], "`hardswish` is a name without an operator: it takes no arguments and has no type")
+    refused('annotation.with_funcid(@f, fid=1, attrs_type_key="relay.attrs.WithFuncIdAttrs")', [],
+            "`annotation.with_funcid` has no type: TVM uses it inside one pass only", before)

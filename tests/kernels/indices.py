@@ -114,6 +114,12 @@ def writing():
             out[at[place], place[1]] = function(out[at[place], place[1]], new[place])
         case(f'scatter_elements(%a, %b, %c, axis=0, reduction="{reduction}", attrs_type_key="relay.attrs.ScatterElementsAttrs")',
              [x, at, new], out)
+    # Names of earlier versions.
+    for name, reduction in (("scatter", "update"), ("scatter_add", "add")):
+        out = x.copy()
+        for place in np.ndindex(2, 4):
+            out[at[place], place[1]] = both[reduction](out[at[place], place[1]], new[place])
+        case(f"{name}(%a, %b, %c, axis=0)", [x, at, new], out)
     at = np.array([[1, 0], [3, 3], [0, 2]], "int32")
     new = floats(3, 2)
     out = x.copy()
