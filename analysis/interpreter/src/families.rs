@@ -29,7 +29,7 @@ use crate::kernel::Kernel;
 mod prelude {
     pub(crate) use crate::{
         fault::Fault,
-        kernel::{Call, Kernel, Outcome, kernel},
+        kernel::{Call, Kernel, Outcome, absent, kernel},
         value::{Array, Element, Tensor, Value, each_dtype},
     };
     pub(crate) use types::DataType;

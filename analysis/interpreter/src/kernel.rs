@@ -26,11 +26,24 @@ pub(crate) struct Kernel {
     pub(crate) name: &'static str,
     /// Computes one call.
     pub(crate) run: fn(&mut Call<'_>) -> Outcome,
+    /// Why every call fails, where it does.
+    absent: Option<&'static str>,
 }
 
 /// A row of a family.
 pub(crate) const fn kernel(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
-    Kernel { name, run }
+    Kernel { name, run, absent: None }
+}
+
+/// A row of a family: an operator that means something in one place only, which is not here. `why`
+/// is a sentence that goes on behind `it cannot be run here`.
+pub(crate) const fn absent(name: &'static str, why: &'static str) -> Kernel {
+    let run: fn(&mut Call<'_>) -> Outcome = |call| {
+        let why = refusal(call.operator.name).unwrap_or_default();
+        let fault = call.fault(format_args!("it cannot be run here: {why}"));
+        Err(Fault { kind: FaultKind::NoKernel, ..fault })
+    };
+    Kernel { name, run, absent: Some(why) }
 }
 
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static Kernel>> =
@@ -45,12 +58,19 @@ pub(crate) fn find(name: &str) -> Option<&'static Kernel> {
     BY_NAME.get(name).copied()
 }
 
-/// Whether the interpreter can compute the operator called `name`.
+/// Whether the interpreter knows the operator called `name`. It computes it unless there is a
+/// [`refusal`].
 pub fn can_run(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// The operators that the interpreter cannot compute.
+/// Why every call of the operator called `name` fails, if it does: `call_lowered` calls what a Relay
+/// text does not hold.
+pub fn refusal(name: &str) -> Option<&'static str> {
+    find(name)?.absent
+}
+
+/// The operators that the interpreter does not know.
 pub fn missing() -> impl Iterator<Item = &'static Operator> {
     operators::all().filter(|operator| find(operator.name).is_none())
 }

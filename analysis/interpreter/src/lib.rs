@@ -22,7 +22,7 @@ mod machine;
 mod value;
 
 pub use fault::{Fault, FaultKind, Step};
-pub use kernel::{can_run, missing};
+pub use kernel::{can_run, missing, refusal};
 pub use limits::{Limits, Watch};
 pub use machine::{Machine, Measured, Observer};
 pub use value::{Array, Closure, Data, Element, Reference, Tensor, Value};

@@ -363,6 +363,8 @@ fn accelerators_are_needed() {
     assert_eq!(found.kind, FaultKind::NoKernel);
     assert!(found.message.contains("NNPACK"));
     assert!(interpreter::missing().all(|operator| !operator.name.starts_with("contrib.ethosu.")));
+    assert!(interpreter::refusal("contrib.ethosu.conv2d").is_some_and(|why| why.contains("Arm")));
+    assert_eq!(interpreter::refusal("nn.conv2d"), None);
 }
 
 /// The weight says by its shape that it is in blocks.

@@ -17,7 +17,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             args: &["as `src_layout` says, such as `\"1N32C112H112W\"`"],
             shape: "the numbers of `dst_layout`, each written before its axis",
             example: "auto_scheduler_layout_transform(%w, src_layout=\"64O64I\", \
-                      dst_layout=\"8O64I8o\")",
+                      dst_layout=\"8O64I8O\")",
         }),
     op("layout_transform", &["data"])
         .attrs(&LAYOUT_TRANSFORM)

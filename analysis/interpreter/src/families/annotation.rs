@@ -2,7 +2,7 @@
 //! made of.
 
 use super::{create::scalar, prelude::*};
-use crate::{convert::converted, fault::FaultKind};
+use crate::convert::converted;
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("annotation.bitpack_end", same),
@@ -13,12 +13,10 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("annotation.compiler_end", same),
     kernel("annotation.stop_fusion", same),
     kernel("annotation.with_funcid", same),
-    kernel("call_lowered", |c| {
-        nowhere(
-            c,
-            "it calls a function that TVM has lowered to TIR, of which a Relay text has none",
-        )
-    }),
+    absent(
+        "call_lowered",
+        "it calls a function that TVM has lowered to TIR, of which a Relay text has none",
+    ),
     kernel("debug", same),
     kernel("device_copy", same),
     // What a `Storage` holds is seen through the tensors in it alone.
@@ -29,13 +27,15 @@ pub(super) static KERNELS: &[Kernel] = &[
         Ok(Value::tuple([]))
     }),
     kernel("on_device", same),
-    kernel("parser.MetaRef", |c| {
-        nowhere(c, "it stands for an entry of the metadata section only while a text is read")
-    }),
+    absent(
+        "parser.MetaRef",
+        "it stands for an entry of the metadata section only while a text is read",
+    ),
     kernel("relay.op.annotation.simulated_quantize", simulated_quantize),
-    kernel("vm.invoke_tvm_op", |c| {
-        nowhere(c, "it calls compiled code and writes to memory, inside TVM's virtual machine only")
-    }),
+    absent(
+        "vm.invoke_tvm_op",
+        "it calls compiled code and writes to memory, inside TVM's virtual machine only",
+    ),
     kernel("vm.reshape_tensor", reshape_tensor),
     kernel("vm.shape_of", shape_of),
 ];
@@ -43,13 +43,6 @@ pub(super) static KERNELS: &[Kernel] = &[
 /// The first argument as it is.
 fn same(call: &mut Call<'_>) -> Outcome {
     Ok(call.take(0))
-}
-
-/// The failure that an operator cannot be run outside of one place.
-pub(super) fn nowhere(call: &Call<'_>, why: &str) -> Outcome {
-    let mut fault = call.fault(format_args!("it cannot be run here: {why}"));
-    fault.kind = FaultKind::NoKernel;
-    Err(fault)
 }
 
 /// Nobody says what memory holds at first; here it is zeros.

@@ -24,7 +24,10 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.bitserial_dense", bits::dense),
     kernel("nn.contrib_conv2d_gemm_weight_transform", winograd::gemm_weight),
     kernel("nn.contrib_conv2d_gemm_without_weight_transform", winograd::gemm),
-    kernel("nn.contrib_conv2d_winograd_nnpack_weight_transform", winograd::nnpack),
+    absent(
+        "nn.contrib_conv2d_winograd_nnpack_weight_transform",
+        "the library NNPACK computes it, and it alone knows the order of its result",
+    ),
     kernel("nn.contrib_conv2d_winograd_weight_transform", winograd::weight2d),
     kernel("nn.contrib_conv2d_winograd_without_weight_transform", winograd::conv2d),
     kernel("nn.contrib_conv3d_winograd_weight_transform", winograd::weight3d),

@@ -7,7 +7,7 @@ mod resize;
 pub(super) use pad::pad_by;
 pub(super) use resize::upsampling;
 
-use super::{annotation::nowhere, layouts, prelude::*, shape::permuted};
+use super::{layouts, prelude::*, shape::permuted};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("auto_scheduler_layout_transform", auto_scheduler),
@@ -17,9 +17,10 @@ pub(super) static KERNELS: &[Kernel] = &[
         c.allow(&shape, dtype)?;
         Ok(layouts::convert(c, c.tensor(0)?, from, to)?.into())
     }),
-    kernel("meta_schedule_layout_transform", |c| {
-        nowhere(c, "its index map is a program of TIR, which is not read")
-    }),
+    absent(
+        "meta_schedule_layout_transform",
+        "its index map is a program of TIR, which is not read",
+    ),
     kernel("nn.batch_to_space_nd", blocks::batch_to_space_nd),
     kernel("nn.depth_to_space", blocks::depth_to_space),
     kernel("nn.dilate", pad::dilate),
@@ -37,7 +38,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     }),
 ];
 
-/// The axes of a layout of the auto-scheduler, `"8O64I8o"`: letters and sizes.
+/// The axes of a layout of the auto-scheduler, `"8O64I8O"`: letters and sizes.
 fn sized_axes(layout: &str) -> Vec<(String, usize)> {
     let mut axes: Vec<(String, usize)> = Vec::new();
     let mut size = 0usize;

@@ -50,13 +50,14 @@ fn spans(walk: &Walk, after: usize, include_pad: bool) -> Vec<Span> {
     let one = |at: usize| {
         let (from, to, first) = walk.inside(at);
         let divisor = if include_pad {
-            // The padding counts, but nothing behind it.
+            // The padding counts, but nothing behind it: of a window that `ceil_mode` puts there,
+            // 0 is divided by 0, and TVM's NaN is the mean.
             let start = at * walk.stride;
             let end = (start + (walk.window - 1) * walk.dilation)
                 .min((walk.size + walk.before + after).saturating_sub(1));
-            end.saturating_sub(start) / walk.dilation + 1
+            (end as i64 - start as i64) / walk.dilation as i64 + 1
         } else {
-            to - from
+            (to - from).max(1) as i64
         };
         Span { first, count: to - from, step: walk.dilation, divisor: divisor as f64 }
     };
@@ -201,7 +202,7 @@ fn window<T: Element>(
     }
     match fold {
         Fold::Max => best,
-        Fold::Mean if is_float => Some(T::from_f64(sum / divisor.max(1.0))),
+        Fold::Mean if is_float => Some(T::from_f64(sum / divisor)),
         Fold::Mean => Some(T::from_i64(whole / (divisor.max(1.0) as i64))),
     }
 }

@@ -49,7 +49,7 @@ fn not_convertible(call: &Call<'_>, src: &Layout, dst: &Layout) -> Outcome {
         .fail()
 }
 
-/// The layout of the result has its sizes in it: `"8O64I8o"`.
+/// The layout of the result has its sizes in it: `"8O64I8O"`.
 pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
     let data = call.need_tensor(0)?;
     let layout = call.attrs().str("dst_layout");
@@ -71,7 +71,7 @@ pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
                     "invalid-layout",
                     format!("`{}`: \"{layout}\" is no layout: {why}", call.operator()),
                 )
-                .rule("`dst_layout` has a size before each axis, as in \"8O64I8o\"")
+                .rule("`dst_layout` has a size before each axis, as in \"8O64I8O\"")
                 .attribute("dst_layout", why)
                 .fail();
             }

@@ -106,8 +106,11 @@ fn stft(call: &mut Call<'_>) -> Outcome {
     let (data, window) = (call.tensor(0)?, call.tensor(1)?);
     let length = data.shape().last().copied().unwrap_or(0);
     let (data, window) = (data.to_f64s(), window.to_f64s());
-    let &[batches, rows, columns, 2] = shape.as_slice() else {
-        return Err(call.fault("the result must have four axes"));
+    // One signal has no axis of batches.
+    let (batches, rows, columns) = match *shape.as_slice() {
+        [rows, columns, 2] => (1, rows, columns),
+        [batches, rows, columns, 2] => (batches, rows, columns),
+        _ => return Err(call.fault("the result must have three or four axes")),
     };
     let scale = if normalized { 1.0 / points.sqrt() } else { 1.0 };
     let mut out = Vec::with_capacity(batches * rows * columns * 2);

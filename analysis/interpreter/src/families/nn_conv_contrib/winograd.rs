@@ -11,7 +11,6 @@ use super::{
     },
     *,
 };
-use crate::fault::FaultKind;
 
 /// The matrices of one axis, row by row.
 struct Matrices {
@@ -328,12 +327,6 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
         Some(out) => Ok(layouts::convert(call, &out, plain, out_layout)?.into()),
         None => call.unsupported(dtype),
     }
-}
-
-/// `nn.contrib_conv2d_winograd_nnpack_weight_transform`, which another library computes.
-pub(super) fn nnpack(call: &mut Call<'_>) -> Outcome {
-    let message = "the library NNPACK computes it, and it alone knows the order of its result";
-    Err(Fault { kind: FaultKind::NoKernel, ..call.fault(message) })
 }
 
 /// `nn.contrib_conv2d_gemm_weight_transform`: a weight `(height, width, inputs, outputs)` as a
