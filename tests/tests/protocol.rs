@@ -38,6 +38,50 @@ fn a_session() {
     assert_eq!(client.finish(), Some(0));
 }
 
+/// Emacs without a package for Markdown asks for plain text, and would show fences as they are.
+#[test]
+fn texts_are_markdown_where_the_client_prefers_it() {
+    let document = |formats: Value| {
+        json!({ "textDocument": {
+            "hover": { "contentFormat": formats },
+            "completion": { "completionItem": { "documentationFormat": formats } },
+            "signatureHelp": { "signatureInformation": { "documentationFormat": formats } },
+        } })
+    };
+    for (abilities, kind) in [
+        (document(json!(["markdown", "plaintext"])), "markdown"),
+        (document(json!(["plaintext", "markdown"])), "plaintext"),
+        (document(json!(["plaintext"])), "plaintext"),
+        (json!({}), "plaintext"),
+    ] {
+        let mut client = Client::start_with(abilities, Value::Null);
+        client.open(URI, SMALL);
+        let hover = client.request("textDocument/hover", at(URI, 1, 7));
+        let item = json!({
+            "label": "add", "data": { "uri": URI, "kind": "operator", "name": "add", "of": null },
+        });
+        let entry = client.request("completionItem/resolve", item);
+        let help = client.request("textDocument/signatureHelp", at(URI, 1, 7));
+        let texts = [
+            &hover["result"]["contents"],
+            &entry["result"]["documentation"],
+            &help["result"]["signatures"][0]["documentation"],
+        ];
+        for text in texts {
+            assert_eq!(text["kind"], kind, "{text}");
+        }
+        for text in &texts[..2] {
+            let value = text["value"].as_str().unwrap_or_default();
+            assert_eq!(
+                value.contains("```") || value.contains("**"),
+                kind == "markdown",
+                "{value}"
+            );
+        }
+        assert!(shown(&hover).contains("%x: Tensor[(2, 3), float32]"), "{hover}");
+    }
+}
+
 #[test]
 fn pulled_diagnostics_equal_pushed_ones() {
     let mut client = Client::start();

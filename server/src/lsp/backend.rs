@@ -9,6 +9,7 @@ use super::{
         lens, linked, links, occurrences, references, rename, selection, shapes, signature,
         symbols, tokens, workspace,
     },
+    markup::Markups,
     owner::{ClientAbilities, Event, Mailbox, Snapshot, Writing},
     request::{Request, Retry},
     runs::{self, RunRequest, Runs},
@@ -340,5 +341,6 @@ fn writing(abilities: &ClientCapabilities) -> Writing {
     Writing {
         snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
         lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
+        markup: Markups::of(abilities),
     }
 }

@@ -30,6 +30,7 @@ use super::{
     documents::{Document, Documents, parse},
     handlers::diagnostics::{self, Checked},
     live::Kept,
+    markup::Markups,
     outgoing::{Message, Outgoing, Progress},
     request::{Ran, Request, Retry, content_modified},
     runs::{self, RunRequest, Runs, Sight},
@@ -110,6 +111,8 @@ pub(super) struct Writing {
     pub(super) snippets: bool,
     /// It asks for the edits of a code action when that is chosen.
     pub(super) lazy_actions: bool,
+    /// How it shows texts.
+    pub(super) markup: Markups,
 }
 
 /// Where everything arrives.

@@ -366,8 +366,7 @@ async def test_formatting(client: Client):
     edits = await client.text_document_on_type_formatting_async(
         t.DocumentOnTypeFormattingParams(page.id, place, ";", options)
     )
-    # While a line is typed, only its indentation is seen to.
-    assert page.edited(edits).split("\n")[1] == "  let %z=add(%x,%y);"
+    assert page.edited(edits).split("\n")[1] == "  let %z = add(%x, %y);"
 
 
 async def test_code_actions(client: Client):

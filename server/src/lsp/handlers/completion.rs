@@ -6,8 +6,7 @@ use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
         CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionResponse,
-        CompletionTextEdit, Documentation, InsertTextFormat, MarkupContent, MarkupKind, Range,
-        TextEdit, Url,
+        CompletionTextEdit, Documentation, InsertTextFormat, Range, TextEdit, Url,
     },
 };
 
@@ -86,10 +85,10 @@ pub(in crate::lsp) fn resolve(
     // An entry whose document has been closed meanwhile has nothing more to say.
     if let Some((uri, lookup)) = item.data.as_ref().and_then(lookup)
         && let Ok(document) = snapshot.document(&uri)
-        && let Some(value) = completion::documentation(&snapshot.db, document.file, &lookup)
+        && let Some(markdown) = completion::documentation(&snapshot.db, document.file, &lookup)
     {
-        let markup = MarkupContent { kind: MarkupKind::Markdown, value };
-        item.documentation = Some(Documentation::MarkupContent(markup));
+        let shown = snapshot.writing.markup.completion.content(markdown);
+        item.documentation = Some(Documentation::MarkupContent(shown));
     }
     Ok(item)
 }
