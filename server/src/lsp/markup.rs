@@ -1,6 +1,8 @@
 //! Texts that are shown to a person: as Markdown, or plain for clients that show no Markdown.
 
-use tower_lsp::lsp_types::{ClientCapabilities, MarkupContent, MarkupKind};
+use tower_lsp::lsp_types::{ClientCapabilities, Documentation, MarkupContent, MarkupKind};
+
+use crate::report::plain;
 
 /// How a client shows a text.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -55,14 +57,20 @@ impl Markup {
         }
     }
 
+    /// A text in Markdown, as documentation of something. Plain text is a bare string, which every
+    /// client takes, whatever it says of formats.
+    pub(super) fn documentation(self, markdown: String) -> Documentation {
+        match self {
+            Markup::Markdown => Documentation::MarkupContent(self.content(markdown)),
+            Markup::Plain => Documentation::String(plain(&markdown)),
+        }
+    }
+
     /// A text in Markdown, as the client shows it.
     pub(super) fn content(self, markdown: String) -> MarkupContent {
         match self {
             Markup::Markdown => MarkupContent { kind: MarkupKind::Markdown, value: markdown },
-            Markup::Plain => MarkupContent {
-                kind: MarkupKind::PlainText,
-                value: crate::report::plain(&markdown),
-            },
+            Markup::Plain => MarkupContent { kind: MarkupKind::PlainText, value: plain(&markdown) },
         }
     }
 }

@@ -6,7 +6,7 @@ use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
         CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionResponse,
-        CompletionTextEdit, Documentation, InsertTextFormat, Range, TextEdit, Url,
+        CompletionTextEdit, InsertTextFormat, Range, TextEdit, Url,
     },
 };
 
@@ -87,8 +87,7 @@ pub(in crate::lsp) fn resolve(
         && let Ok(document) = snapshot.document(&uri)
         && let Some(markdown) = completion::documentation(&snapshot.db, document.file, &lookup)
     {
-        let shown = snapshot.writing.markup.completion.content(markdown);
-        item.documentation = Some(Documentation::MarkupContent(shown));
+        item.documentation = Some(snapshot.writing.markup.completion.documentation(markdown));
     }
     Ok(item)
 }

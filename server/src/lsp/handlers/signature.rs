@@ -3,7 +3,7 @@
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
-        Documentation, ParameterInformation, ParameterLabel, SignatureHelp, SignatureHelpParams,
+        ParameterInformation, ParameterLabel, SignatureHelp, SignatureHelpParams,
         SignatureInformation,
     },
 };
@@ -17,7 +17,7 @@ pub(in crate::lsp) fn handle(
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
     let found = ide::signature::signature_help(&snapshot.db, document.file, offset);
     let markup = snapshot.writing.markup.signature;
-    let shown = |markdown: String| Documentation::MarkupContent(markup.content(markdown));
+    let shown = |markdown: String| markup.documentation(markdown);
     Ok(found.map(|found| {
         // The protocol counts a label in UTF-16 whatever was negotiated for documents.
         let units = |to: syntax::TextSize| {
