@@ -103,6 +103,22 @@ fn diagnostics_are_sent_only_when_they_change() {
     assert_eq!(client.drain(Duration::from_millis(300)), [] as [Value; 0]);
 }
 
+/// Helix drops diagnostics of another version than its text, as those that meet the next keystroke
+/// on their way.
+#[test]
+fn diagnostics_that_may_have_been_dropped_are_sent_again() {
+    let abilities = json!({ "textDocument": { "publishDiagnostics": { "versionSupport": true } } });
+    let mut client = Client::start_with(abilities, Value::Null);
+    client.open(URI, SMALL);
+    let first = client.diagnostics(URI, 1);
+    // The change was made before they can have been seen.
+    client.edit(URI, 2, (2, 1), (2, 1), "\n");
+    assert_eq!(client.diagnostics(URI, 2), first);
+    std::thread::sleep(Duration::from_millis(500));
+    client.edit(URI, 3, (2, 1), (2, 1), "\n");
+    assert_eq!(client.drain(Duration::from_millis(300)), [] as [Value; 0]);
+}
+
 /// Each request is answered for the text as it was when the request was sent, or not at all.
 #[test]
 fn a_burst_of_changes_between_hovers() {

@@ -88,6 +88,12 @@ impl LanguageServer for Backend {
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
+            drops: abilities
+                .text_document
+                .as_ref()
+                .and_then(|document| document.publish_diagnostics.as_ref())
+                .and_then(|diagnostics| diagnostics.version_support)
+                .unwrap_or(false),
             has_grammar: tokens::has_grammar(abilities),
             commands: convert::commands(abilities.experimental.as_ref()),
             refresh_hints: workspace

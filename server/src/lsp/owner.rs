@@ -38,6 +38,11 @@ use super::{
     workers::{Finished, Workers},
 };
 
+/// How long diagnostics may be on their way. A change that arrives within this time may have been
+/// made before they came, and a client such as Helix drops what is of another version than its
+/// text; so they are sent again, with the new version, though they may be the same.
+const DOUBT: Duration = Duration::from_millis(250);
+
 /// How long a change waits for requests that were made before it, so that they are answered
 /// rather than sent back.
 const GRACE: Duration = Duration::from_millis(5);
@@ -96,6 +101,9 @@ pub(super) struct ClientAbilities {
     pub(super) refresh_hints: bool,
     /// It asks for diagnostics.
     pub(super) pulls: bool,
+    /// It looks at the version of diagnostics that it is sent, and may drop those of a text that
+    /// is no more.
+    pub(super) drops: bool,
     /// The commands that it runs when they are clicked.
     pub(super) commands: Vec<String>,
     /// It colours words by a grammar, too.
@@ -152,6 +160,10 @@ struct Published {
     running: bool,
     /// What the client was sent.
     items: Option<Arc<Vec<Diagnostic>>>,
+    /// When it was sent.
+    sent: Option<Instant>,
+    /// It may have met a newer text at the client.
+    doubtful: bool,
     /// How long they took last.
     cost: Duration,
     /// When the text changed last.
@@ -194,6 +206,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 progress: false,
                 refresh_hints: false,
                 pulls: false,
+                drops: false,
                 commands: Vec::new(),
                 has_grammar: false,
                 writing: Writing::default(),
@@ -374,6 +387,7 @@ impl Owner {
         let state = self.published.entry(uri.clone()).or_default();
         state.dirty = true;
         state.changed = Some(Instant::now());
+        state.doubtful |= state.sent.is_some_and(|sent| sent.elapsed() < DOUBT);
         for oddity in oddities {
             self.log(format!("{uri}: {}", oddity.0));
         }
@@ -623,13 +637,16 @@ impl Owner {
             self.log(error);
             return;
         }
-        let before = state.items.as_ref();
-        if before.is_some_and(|before| *before == items) || !self.is_pushing() {
+        let is_known = state.items.as_ref().is_some_and(|before| *before == items);
+        let is_there = !(state.doubtful && self.client.drops);
+        if (is_known && is_there) || !self.is_pushing() {
             return;
         }
         self.outgoing.diagnostics(&checked.uri, &items, Some(version));
         if let Some(state) = self.published.get_mut(&checked.uri) {
             state.items = Some(items);
+            state.sent = Some(Instant::now());
+            state.doubtful = false;
         }
     }
 }

@@ -54,7 +54,17 @@ gone() {
   done
 }
 press() { t send-keys "$@"; }
-typed() { t send-keys -l -- "$1"; }
+# typed TEXT: key by key. Helix 25.01 sends the changes of keys that come at once in any order, and
+# no server can put them right.
+typed() {
+  rest=$1
+  while [ -n "$rest" ]; do
+    key=${rest%"${rest#?}"}
+    rest=${rest#?}
+    t send-keys -l -- "$key"
+    sleep 0.01
+  done
+}
 # command TEXT: a command line of Helix
 command() {
   typed ":$1"
@@ -104,13 +114,14 @@ echo "definition"
 
 step=completion
 open "$folder/attention.relay" 8 1
-typed 'olet %more = nn.den'
-see 'nn.dense operator'
+typed 'olet %more = nn.batch_m'
+# The detail of an entry: nothing else on the screen has the word.
+see ' operator'
 press Tab
-see 'let %more = nn.dense('
+see 'let %more = nn.batch_matmul('
 press Escape Escape
 command 'write'
-written "$folder/attention.relay" 'let %more = nn.dense('
+written "$folder/attention.relay" 'let %more = nn.batch_matmul('
 typed 'xd'
 gone 'let %more'
 command 'write!'

@@ -17,6 +17,12 @@ pub(in crate::lsp) fn handle(
     params: CompletionParams,
 ) -> Result<Option<CompletionResponse>> {
     let (document, offset) = snapshot.place(&params.text_document_position)?;
+    let trigger = params.context.as_ref().and_then(|context| context.trigger_character.as_deref());
+    if trigger == Some("=")
+        && !completion::is_wanted_after_equals(&snapshot.db, document.file, offset)
+    {
+        return Ok(None);
+    }
     let abilities = Abilities { snippets: snapshot.writing.snippets };
     let found = completion::completions(&snapshot.db, document.file, offset, abilities);
     let replace = document.range(found.replace, snapshot.encoding);
