@@ -231,18 +231,29 @@ fn helix() {
     assert_servers_ended(&folder, 1);
 }
 
+/// What `editors/README.md` tells a person to write into the init file of Emacs.
+fn documented_init() -> String {
+    let page = fs::read_to_string(root().join("editors/README.md")).expect("the page is there");
+    let block = page.split("```elisp\n").nth(1).and_then(|rest| rest.split("```").next());
+    let init = block.expect("a block of Emacs Lisp");
+    let place = "/path/to/relay-analyzer";
+    assert!(init.contains(place), "{init}");
+    init.replace(place, &root().display().to_string())
+}
+
 /// Emacs with `editors/emacs/relay-mode.el` and its own Eglot.
 #[test]
 fn emacs() {
     let Some(program) = installed("emacs/bin/emacs", "emacs") else { return };
     let folder = scratch("emacs");
     let server = noted_server(&folder);
+    let init = folder.join("init.el");
+    fs::write(&init, documented_init()).expect("a file in target");
     let mut command = Command::new(program);
-    command.args(["-Q", "--batch", "-L", "editors/emacs"]);
-    command.args(["-l", "tests/editors/emacs/drive.el"]).arg(&folder);
+    command.args(["-Q", "--batch", "-l", "tests/editors/emacs/drive.el"]).arg(init).arg(&folder);
     run(&mut with_server(command, &folder, &server));
-    // One for each of two files, which close one after the other.
-    assert_servers_ended(&folder, 2);
+    // One for each of three files, which close one after the other.
+    assert_servers_ended(&folder, 3);
 }
 
 /// A client that checks each message against the types of the protocol.

@@ -2,22 +2,22 @@
 
 ;; The editing is real; only the keys are not: a batch has no keyboard.
 ;;
-;;   emacs -Q --batch -L editors/emacs -l tests/editors/emacs/drive.el FOLDER
+;;   emacs -Q --batch -l tests/editors/emacs/drive.el INIT FOLDER
 ;;
-;; FOLDER is empty; `relay-analyzer' is the first of that name on the PATH.
+;; INIT is an init file. FOLDER has nothing to lose; `relay-analyzer' is the first of that name on the PATH.
 ;; RELAY_TEST_FILE: tests/examples/broken-attention.relay, or a copy of it
 
 (require 'cl-lib)
 (require 'flymake)
 (require 'xref)
 
-;; What the documentation tells a person to do.
-(require 'relay-mode)
-(add-hook 'relay-mode-hook #'eglot-ensure)
+;; The init file: what editors/README.md tells a person to write.
+(load (expand-file-name (pop command-line-args-left)) nil t)
 
 (defconst patience 20)
 (defconst folder (file-name-as-directory (expand-file-name (pop command-line-args-left))))
 (defconst attention (expand-file-name "attention.relay" folder))
+(defconst bare (expand-file-name "bare.relay" folder))
 (defconst halves (expand-file-name "halves.relay" folder))
 
 (setq native-comp-jit-compilation nil
@@ -63,8 +63,10 @@
   ;; In a window: Eglot asks nothing for what is not shown.
   (switch-to-buffer (find-file-noselect file))
   (same major-mode 'relay-mode "the mode")
+  ;; Eglot starts when a command has ended, and Flymake after it; in a batch none does.
   (run-hooks 'post-command-hook)
-  (until "a server" (eglot-managed-p)))
+  (until "a server" (eglot-managed-p))
+  (run-hooks 'post-command-hook))
 
 (defun errors ()
   (seq-filter (lambda (found) (eq (flymake-diagnostic-type found) 'eglot-error))
@@ -178,6 +180,17 @@
   (indent-region (point-min) (point-max))
   (same (buffer-string) text "the indented text"))
 (say "indentation")
+
+;;; Settings reach the server
+
+(set-buffer-modified-p nil)
+(kill-buffer)
+(setq-default eglot-workspace-configuration '(:relay (:tvm t)))
+(with-temp-file bare (insert "def @main(%x: int32) -> int32 { %x }\n"))
+(visit bare)
+(let ((text (flymake-diagnostic-text (until "an error" (car (errors))))))
+  (unless (string-search "tvm-version" text) (fail "with the setting `tvm', the error is %s" text)))
+(say "settings")
 
 (set-buffer-modified-p nil)
 ;; The last buffer takes the server with it.
