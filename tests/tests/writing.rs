@@ -16,7 +16,9 @@ fn able(options: Value) -> Client {
         json!({
             "general": { "positionEncodings": ["utf-8"] },
             "textDocument": {
-                "completion": { "completionItem": { "snippetSupport": true } },
+                "completion": { "completionItem": {
+                    "snippetSupport": true, "documentationFormat": ["markdown", "plaintext"],
+                } },
                 "codeAction": { "resolveSupport": { "properties": ["edit"] } },
             },
         }),

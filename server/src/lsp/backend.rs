@@ -347,6 +347,10 @@ fn writing(abilities: &ClientCapabilities) -> Writing {
     Writing {
         snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
         lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
+        tooltips: document
+            .and_then(|document| document.document_link.as_ref())
+            .and_then(|link| link.tooltip_support)
+            .unwrap_or(false),
         markup: Markups::of(abilities),
     }
 }

@@ -119,6 +119,8 @@ pub(super) struct Writing {
     pub(super) snippets: bool,
     /// It asks for the edits of a code action when that is chosen.
     pub(super) lazy_actions: bool,
+    /// It says where a link leads before it is followed.
+    pub(super) tooltips: bool,
     /// How it shows texts.
     pub(super) markup: Markups,
 }
