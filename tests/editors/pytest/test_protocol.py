@@ -429,12 +429,14 @@ async def test_call_hierarchy(client: Client):
 
 
 async def test_links(client: Client):
-    (client.folder / "net.py").write_text("import torch\n")
-    text = '#[version = "0.0.5"]\ndef @main(%x: int32) { add(%x, 1) /* span=net.py:1:8 */ }\n'
+    file = client.folder / "model" / "net.py"
+    file.parent.mkdir()
+    file.write_text("import torch\n")
+    text = '#[version = "0.0.5"]\ndef @main(%x: int32) { add(%x, 1) /* span=model/net.py:1:8 */ }\n'
     page = await opened(client, text)
     (link,) = await client.text_document_document_link_async(t.DocumentLinkParams(page.id))
-    assert page.read(link.range).startswith("net.py")
-    assert link.target == (client.folder / "net.py").as_uri() + "#L1,8"
+    assert page.read(link.range).startswith("model/net.py")
+    assert link.target == file.as_uri() + "#L1,8"
 
 
 async def test_requests_that_make_no_sense(client: Client):
