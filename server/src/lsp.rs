@@ -14,6 +14,7 @@ mod framing;
 mod gate;
 mod handlers;
 mod live;
+mod markup;
 mod outgoing;
 mod owner;
 mod request;

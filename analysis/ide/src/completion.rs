@@ -118,6 +118,14 @@ pub fn completions(
     Completions { replace: cursor.word, items, incomplete }
 }
 
+/// Whether a list helps right behind a `=` that was just typed. It does in `axis=`, whose value
+/// follows at once; in `let %x =` a space follows first, and an entry that is taken from a list
+/// made before it would stand without one.
+pub fn is_wanted_after_equals(db: &dyn Db, file: SourceFile, offset: TextSize) -> bool {
+    let parse = file.parse(db);
+    matches!(cursor(Node::root(&parse.green), offset).wanted, Wanted::AttrValue { .. })
+}
+
 /// A list that is being made.
 struct List<'a, 'db> {
     db: &'db dyn Db,

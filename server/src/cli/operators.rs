@@ -5,6 +5,7 @@ use std::io::Write;
 use operators::{Cost, Operator};
 
 use super::{Failure, Outcome};
+use crate::report::plain;
 
 pub(super) fn run(name: Option<&str>, markdown: bool) -> Result<Outcome, Failure> {
     let mut out = anstream::stdout().lock();
@@ -51,13 +52,7 @@ fn find(name: &str) -> Result<&'static Operator, String> {
 /// One operator, as a terminal shows it.
 fn page(operator: &Operator) -> String {
     let bold = anstyle::Style::new().bold();
-    let text = ide::hover::operator_page(operator);
-    // The signature is a block of code, which needs no fence here.
-    let plain: String = text
-        .lines()
-        .filter(|line| !line.starts_with("```"))
-        .map(|line| format!("{}\n", line.replace("**", "")))
-        .collect();
+    let plain = plain(&ide::hover::operator_page(operator));
     let cost = cost(operator).map(|cost| format!("\nCost: {cost}\n")).unwrap_or_default();
     let relation = match operator.relation_name() {
         "" => String::new(),

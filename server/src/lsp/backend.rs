@@ -9,6 +9,7 @@ use super::{
         lens, linked, links, occurrences, references, rename, selection, shapes, signature,
         symbols, tokens, workspace,
     },
+    markup::Markups,
     owner::{ClientAbilities, Event, Mailbox, Snapshot, Writing},
     request::{Request, Retry},
     runs::{self, RunRequest, Runs},
@@ -87,6 +88,12 @@ impl LanguageServer for Backend {
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
+            drops: abilities
+                .text_document
+                .as_ref()
+                .and_then(|document| document.publish_diagnostics.as_ref())
+                .and_then(|diagnostics| diagnostics.version_support)
+                .unwrap_or(false),
             has_grammar: tokens::has_grammar(abilities),
             commands: convert::commands(abilities.experimental.as_ref()),
             refresh_hints: workspace
@@ -340,5 +347,10 @@ fn writing(abilities: &ClientCapabilities) -> Writing {
     Writing {
         snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
         lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
+        tooltips: document
+            .and_then(|document| document.document_link.as_ref())
+            .and_then(|link| link.tooltip_support)
+            .unwrap_or(false),
+        markup: Markups::of(abilities),
     }
 }

@@ -73,6 +73,7 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
+        let request = without_null(request);
         match request.method() {
             "shutdown" => self.shut_down = true,
             "exit" => {
@@ -89,6 +90,19 @@ where
             _ => {}
         }
         Box::pin(self.inner.call(request))
+    }
+}
+
+/// `"params": null` means none: Emacs ends a session with it, and tower-lsp would refuse it.
+fn without_null(request: Request) -> Request {
+    if request.params() != Some(&serde_json::Value::Null) {
+        return request;
+    }
+    let (method, id, _) = request.into_parts();
+    let request = Request::build(method);
+    match id {
+        Some(id) => request.id(id).finish(),
+        None => request.finish(),
     }
 }
 

@@ -30,12 +30,18 @@ use super::{
     documents::{Document, Documents, parse},
     handlers::diagnostics::{self, Checked},
     live::Kept,
+    markup::Markups,
     outgoing::{Message, Outgoing, Progress},
     request::{Ran, Request, Retry, content_modified},
     runs::{self, RunRequest, Runs, Sight},
     session::Session,
     workers::{Finished, Workers},
 };
+
+/// How long diagnostics may be on their way. A change that arrives within this time may have been
+/// made before they came, and a client such as Helix drops what is of another version than its
+/// text; so they are sent again, with the new version, though they may be the same.
+const DOUBT: Duration = Duration::from_millis(250);
 
 /// How long a change waits for requests that were made before it, so that they are answered
 /// rather than sent back.
@@ -95,6 +101,9 @@ pub(super) struct ClientAbilities {
     pub(super) refresh_hints: bool,
     /// It asks for diagnostics.
     pub(super) pulls: bool,
+    /// It looks at the version of diagnostics that it is sent, and may drop those of a text that
+    /// is no more.
+    pub(super) drops: bool,
     /// The commands that it runs when they are clicked.
     pub(super) commands: Vec<String>,
     /// It colours words by a grammar, too.
@@ -110,6 +119,10 @@ pub(super) struct Writing {
     pub(super) snippets: bool,
     /// It asks for the edits of a code action when that is chosen.
     pub(super) lazy_actions: bool,
+    /// It says where a link leads before it is followed.
+    pub(super) tooltips: bool,
+    /// How it shows texts.
+    pub(super) markup: Markups,
 }
 
 /// Where everything arrives.
@@ -149,6 +162,10 @@ struct Published {
     running: bool,
     /// What the client was sent.
     items: Option<Arc<Vec<Diagnostic>>>,
+    /// When it was sent.
+    sent: Option<Instant>,
+    /// It may have met a newer text at the client.
+    doubtful: bool,
     /// How long they took last.
     cost: Duration,
     /// When the text changed last.
@@ -191,6 +208,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
                 progress: false,
                 refresh_hints: false,
                 pulls: false,
+                drops: false,
                 commands: Vec::new(),
                 has_grammar: false,
                 writing: Writing::default(),
@@ -371,6 +389,7 @@ impl Owner {
         let state = self.published.entry(uri.clone()).or_default();
         state.dirty = true;
         state.changed = Some(Instant::now());
+        state.doubtful |= state.sent.is_some_and(|sent| sent.elapsed() < DOUBT);
         for oddity in oddities {
             self.log(format!("{uri}: {}", oddity.0));
         }
@@ -620,13 +639,16 @@ impl Owner {
             self.log(error);
             return;
         }
-        let before = state.items.as_ref();
-        if before.is_some_and(|before| *before == items) || !self.is_pushing() {
+        let is_known = state.items.as_ref().is_some_and(|before| *before == items);
+        let is_there = !(state.doubtful && self.client.drops);
+        if (is_known && is_there) || !self.is_pushing() {
             return;
         }
         self.outgoing.diagnostics(&checked.uri, &items, Some(version));
         if let Some(state) = self.published.get_mut(&checked.uri) {
             state.items = Some(items);
+            state.sent = Some(Instant::now());
+            state.doubtful = false;
         }
     }
 }

@@ -6,8 +6,7 @@ use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
         CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionResponse,
-        CompletionTextEdit, Documentation, InsertTextFormat, MarkupContent, MarkupKind, Range,
-        TextEdit, Url,
+        CompletionTextEdit, InsertTextFormat, Range, TextEdit, Url,
     },
 };
 
@@ -18,6 +17,12 @@ pub(in crate::lsp) fn handle(
     params: CompletionParams,
 ) -> Result<Option<CompletionResponse>> {
     let (document, offset) = snapshot.place(&params.text_document_position)?;
+    let trigger = params.context.as_ref().and_then(|context| context.trigger_character.as_deref());
+    if trigger == Some("=")
+        && !completion::is_wanted_after_equals(&snapshot.db, document.file, offset)
+    {
+        return Ok(None);
+    }
     let abilities = Abilities { snippets: snapshot.writing.snippets };
     let found = completion::completions(&snapshot.db, document.file, offset, abilities);
     let replace = document.range(found.replace, snapshot.encoding);
@@ -86,10 +91,9 @@ pub(in crate::lsp) fn resolve(
     // An entry whose document has been closed meanwhile has nothing more to say.
     if let Some((uri, lookup)) = item.data.as_ref().and_then(lookup)
         && let Ok(document) = snapshot.document(&uri)
-        && let Some(value) = completion::documentation(&snapshot.db, document.file, &lookup)
+        && let Some(markdown) = completion::documentation(&snapshot.db, document.file, &lookup)
     {
-        let markup = MarkupContent { kind: MarkupKind::Markdown, value };
-        item.documentation = Some(Documentation::MarkupContent(markup));
+        item.documentation = Some(snapshot.writing.markup.completion.documentation(markdown));
     }
     Ok(item)
 }

@@ -3,10 +3,7 @@
 use syntax::TextSize;
 use tower_lsp::{
     jsonrpc::Result,
-    lsp_types::{
-        Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams,
-        Url,
-    },
+    lsp_types::{Hover, HoverContents, HoverParams, TextDocumentPositionParams, Url},
 };
 
 use crate::lsp::{documents::Document, owner::Snapshot};
@@ -54,10 +51,13 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HoverParams) -> Result
     let at = &params.text_document_position_params;
     let value = live_value(snapshot, &at.text_document.uri, document, offset);
     Ok(hover.map(|hover| Hover {
-        contents: HoverContents::Markup(MarkupContent {
-            kind: MarkupKind::Markdown,
-            value: hover.markdown + &value + &why_link(snapshot, at, hover.has_shape),
-        }),
+        contents: HoverContents::Markup(
+            snapshot
+                .writing
+                .markup
+                .hover
+                .content(hover.markdown + &value + &why_link(snapshot, at, hover.has_shape)),
+        ),
         range: Some(document.range(hover.range, snapshot.encoding)),
     }))
 }

@@ -50,7 +50,7 @@ pub(in crate::lsp) fn handle(
         answers.push(DocumentLink {
             range: document.range(link.range, snapshot.encoding),
             target: Some(target),
-            tooltip: Some(tooltip),
+            tooltip: snapshot.writing.tooltips.then_some(tooltip),
             data: None,
         });
     }

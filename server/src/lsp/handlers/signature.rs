@@ -3,8 +3,8 @@
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
-        Documentation, MarkupContent, MarkupKind, ParameterInformation, ParameterLabel,
-        SignatureHelp, SignatureHelpParams, SignatureInformation,
+        ParameterInformation, ParameterLabel, SignatureHelp, SignatureHelpParams,
+        SignatureInformation,
     },
 };
 
@@ -16,9 +16,8 @@ pub(in crate::lsp) fn handle(
 ) -> Result<Option<SignatureHelp>> {
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
     let found = ide::signature::signature_help(&snapshot.db, document.file, offset);
-    let markdown = |value: String| {
-        Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value })
-    };
+    let markup = snapshot.writing.markup.signature;
+    let shown = |markdown: String| markup.documentation(markdown);
     Ok(found.map(|found| {
         // The protocol counts a label in UTF-16 whatever was negotiated for documents.
         let units = |to: syntax::TextSize| {
@@ -27,13 +26,13 @@ pub(in crate::lsp) fn handle(
         };
         let parameters = found.params.iter().map(|(range, doc)| ParameterInformation {
             label: ParameterLabel::LabelOffsets([units(range.start()), units(range.end())]),
-            documentation: doc.clone().map(markdown),
+            documentation: doc.clone().map(shown),
         });
         let active = found.active.map(|active| active as u32);
         let signature = SignatureInformation {
             parameters: Some(parameters.collect()),
             label: found.label.clone(),
-            documentation: found.documentation.clone().map(markdown),
+            documentation: found.documentation.clone().map(shown),
             active_parameter: active,
         };
         SignatureHelp {
