@@ -47,6 +47,11 @@ macro_rules! kinds {
                 matches!(self, $(Self::$trivia)|*)
             }
 
+            /// Tokens of which there is one spelling.
+            pub fn is_fixed(self) -> bool {
+                matches!(self, $(Self::$punct)|* | $(Self::$keyword)|*)
+            }
+
             /// Reserved words of TVM's text format.
             pub fn is_keyword(self) -> bool {
                 matches!(self, $(Self::$keyword)|*)

@@ -19,11 +19,41 @@ type Element = NodeOrToken<GreenNode, GreenToken>;
 /// Lives for one parse: a cache that lived longer would keep every name ever typed.
 #[derive(Default)]
 pub(crate) struct Interner<'t> {
+    /// Brackets, signs and words, by kind.
+    fixed: Vec<Option<GreenToken>>,
     tokens: FxHashMap<(SyntaxKind, &'t str), GreenToken>,
-    /// The last tokens of each kind, short and long: punctuation is always the same, and white
-    /// space is mostly one blank or one line break.
-    recent: Vec<[Option<(&'t str, GreenToken)>; 2]>,
+    /// The last tokens of each kind: white space is mostly one blank or one line break, and a
+    /// handful of types stands in most comments.
+    recent: Vec<Recent<'t, GreenToken>>,
     tensors: FxHashMap<&'t str, GreenNode>,
+    recent_tensors: Recent<'t, GreenNode>,
+}
+
+/// What was built last for texts that end alike. A comparison is cheaper than a hash.
+#[derive(Clone)]
+struct Recent<'t, T>([Option<(&'t str, T)>; 8]);
+
+impl<T> Default for Recent<'_, T> {
+    fn default() -> Self {
+        Recent([const { None }; 8])
+    }
+}
+
+impl<'t, T: Clone> Recent<'t, T> {
+    /// The length tells `(1, 64)` from `(1, 256)`, the end `%12` from `%13`.
+    fn slot(text: &str) -> usize {
+        let last = text.as_bytes().last().copied().unwrap_or_default();
+        (text.len() + usize::from(last)) & 7
+    }
+
+    fn get(&self, text: &str) -> Option<T> {
+        let known = self.0[Self::slot(text)].as_ref();
+        known.filter(|(known, _)| *known == text).map(|(_, built)| built.clone())
+    }
+
+    fn put(&mut self, text: &'t str, built: T) {
+        self.0[Self::slot(text)] = Some((text, built));
+    }
 }
 
 impl<'t> Interner<'t> {
@@ -34,22 +64,41 @@ impl<'t> Interner<'t> {
         }
         let slot = kind as usize;
         if self.recent.len() <= slot {
-            self.recent.resize_with(slot + 1, Default::default);
+            self.recent.resize(slot + 1, Recent::default());
         }
-        let recent = &mut self.recent[slot][usize::from(text.len() > 1)];
-        match recent {
-            Some((known, token)) if *known == text => token.clone(),
-            _ => {
-                let token = self.tokens.entry((kind, text));
-                let token = token.or_insert_with(|| GreenToken::new(kind.into(), text)).clone();
-                *recent = Some((text, token.clone()));
-                token
-            }
+        if let Some(token) = self.recent[slot].get(text) {
+            return token;
         }
+        let token = self.tokens.entry((kind, text));
+        let token = token.or_insert_with(|| GreenToken::new(kind.into(), text)).clone();
+        self.recent[slot].put(text, token.clone());
+        token
+    }
+
+    /// A token of a kind that has one spelling, if it was built before.
+    fn fixed(&self, kind: SyntaxKind) -> Option<GreenToken> {
+        self.fixed.get(kind as usize).cloned().flatten()
+    }
+
+    fn fix(&mut self, kind: SyntaxKind, text: &str) -> GreenToken {
+        let slot = kind as usize;
+        if self.fixed.len() <= slot {
+            self.fixed.resize(slot + 1, None);
+        }
+        self.fixed[slot].insert(GreenToken::new(kind.into(), text)).clone()
     }
 
     /// `Tensor[(1, 64), float32]`, which the lexer hands over in one piece.
     fn tensor(&mut self, text: &'t str) -> GreenNode {
+        if let Some(node) = self.recent_tensors.get(text) {
+            return node;
+        }
+        let node = self.tensor_by_hash(text);
+        self.recent_tensors.put(text, node.clone());
+        node
+    }
+
+    fn tensor_by_hash(&mut self, text: &'t str) -> GreenNode {
         if let Some(node) = self.tensors.get(text) {
             return node.clone();
         }
@@ -84,11 +133,19 @@ impl<'t> Builder<'t, '_, '_> {
 
     fn take(&mut self) {
         let kind = self.tokens.kinds[self.raw];
-        let text = self.slice(self.raw, self.raw + 1);
-        self.children.push(if kind == SyntaxKind::TENSOR_TEXT {
-            self.interner.tensor(text).into()
-        } else {
-            self.interner.token(kind, text).into()
+        let fixed = if kind.is_fixed() { self.interner.fixed(kind) } else { None };
+        self.children.push(match fixed {
+            Some(token) => token.into(),
+            None => {
+                let text = self.slice(self.raw, self.raw + 1);
+                if kind == SyntaxKind::TENSOR_TEXT {
+                    self.interner.tensor(text).into()
+                } else if kind.is_fixed() {
+                    self.interner.fix(kind, text).into()
+                } else {
+                    self.interner.token(kind, text).into()
+                }
+            }
         });
         self.raw += 1;
     }

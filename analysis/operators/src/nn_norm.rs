@@ -205,19 +205,21 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
     let (operator, name) = (call.operator(), call.name(position));
     if let Type::Tensor(vector) = call.ty(position) {
         let rank = vector.rank();
-        let found = shape_text(&vector.shape);
-        let rule = format!(
-            "{name} has one element for each of the {size} elements of axis {axis} of {}: it must \
-             be `Tensor[({size}), {}]`",
-            call.name(0),
-            data.dtype
-        );
+        let rule = || {
+            format!(
+                "{name} has one element for each of the {size} elements of axis {axis} of {}: it \
+                 must be `Tensor[({size}), {}]`",
+                call.name(0),
+                data.dtype
+            )
+        };
         if rank != 1 {
+            let found = shape_text(&vector.shape);
             return Reason::new(
                 "rank-mismatch",
                 format!("`{operator}`: {name} must be a vector, but its shape is `{found}`"),
             )
-            .rule(rule)
+            .rule(rule())
             .argument(position, format!("{rank} axes"))
             .axis(0, axis, format!("{size}"))
             .fail();
@@ -238,7 +240,7 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
                     call.name(0)
                 ),
             )
-            .rule(rule)
+            .rule(rule())
             .axis(position, 0, format!("{length}"))
             .axis(0, axis, format!("{size}"));
             return other_axis(reason, data, axis, length).fail();

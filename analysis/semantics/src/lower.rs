@@ -197,9 +197,43 @@ struct Shared {
     tensors: FxHashMap<*const syntax::GreenNodeData, Type>,
     /// The texts of type comments.
     texts: FxHashSet<SmolStr>,
+    /// What the comments read last claim, by where their text is: equal comments are one token.
+    claims: Vec<(usize, Option<Claim>)>,
+}
+
+/// The type that a comment claims, and where it stands in the comment.
+#[derive(Clone)]
+struct Claim {
+    at: TextSize,
+    text: SmolStr,
 }
 
 impl Shared {
+    /// What a comment of the tree that is being lowered claims.
+    fn claim(&mut self, comment: &str) -> Option<Claim> {
+        const SLOTS: usize = 64;
+        if self.claims.is_empty() {
+            self.claims.resize(SLOTS, (0, None));
+        }
+        let address = comment.as_ptr() as usize;
+        let slot = (address >> 3) % SLOTS;
+        let (known, claim) = &self.claims[slot];
+        if *known == address {
+            return claim.clone();
+        }
+        // This is how TVM begins such a comment; a search has a price of its own.
+        let at = match comment.starts_with("/* ty=") {
+            true => Some(3),
+            false => memchr::memmem::find(comment.as_bytes(), b"ty="),
+        };
+        let claim = at.map(|at| at + 3).map(|at| {
+            let text = self.text(claimed_type(&comment[at..]));
+            Claim { at: TextSize::new(at as u32), text }
+        });
+        self.claims[slot] = (address, claim.clone());
+        claim
+    }
+
     fn text(&mut self, text: &str) -> SmolStr {
         if let Some(known) = self.texts.get(text) {
             return known.clone();
@@ -384,11 +418,8 @@ impl UnitLowering<'_> {
 
     /// A `/* ty=T span=S */` comment about `about`. `range` is the comment's, in the unit.
     fn evidence(&mut self, about: Subject, range: TextRange, comment: &str) {
-        let Some(at) = memchr::memmem::find(comment.as_bytes(), b"ty=") else { return };
-        let text = claimed_type(&comment[at + 3..]);
-        let start = range.start() + TextSize::new(at as u32 + 3);
-        let range = TextRange::at(start, TextSize::of(text));
-        let text = self.shared.text(text);
+        let Some(Claim { at, text }) = self.shared.claim(comment) else { return };
+        let range = TextRange::at(range.start() + at, TextSize::of(text.as_str()));
         self.unit.evidence.push(Evidence { about, range, text });
     }
 

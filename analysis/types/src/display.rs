@@ -120,8 +120,8 @@ impl Display for Type {
 impl Type {
     /// What follows the type in `text`, if `text` begins with the type as it is printed.
     ///
-    /// For tensors and tuples of them alone, which is what a dump consists of; they are compared
-    /// without being printed. Nothing where they differ, and for all other types.
+    /// For tensors, tuples and plain functions of them alone, which is what a dump consists of; they
+    /// are compared without being printed. Nothing where they differ, and for all other types.
     pub fn strip_printed<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
             Type::Tensor(tensor) if tensor.shape.is_empty() => strip_dtype(tensor.dtype, text),
@@ -145,6 +145,16 @@ impl Type {
                     rest = field.strip_printed(rest)?;
                 }
                 rest.strip_prefix(if fields.len() == 1 { ",)" } else { ")" })
+            }
+            Type::Func(func) if func.type_params.is_empty() && func.constraints.is_empty() => {
+                let mut rest = text.strip_prefix("fn (")?;
+                for (number, param) in func.params.iter().enumerate() {
+                    if number > 0 {
+                        rest = rest.strip_prefix(", ")?;
+                    }
+                    rest = param.strip_printed(rest)?;
+                }
+                func.ret.strip_printed(rest.strip_prefix(") -> ")?)
             }
             _ => None,
         }

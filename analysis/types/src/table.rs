@@ -436,6 +436,17 @@ impl Table {
         self.resolve_below(node, &mut SmallVec::new())
     }
 
+    /// As [`Table::resolve`], for many nodes one after the other while nothing is found out: what
+    /// stands for the same is built once and shared. `known` belongs to one state of the table.
+    pub fn resolve_shared(&self, node: NodeId, known: &mut FxHashMap<NodeId, Type>) -> Type {
+        let root = self.find(node);
+        match &self.nodes[root.0 as usize].term {
+            Term::Var => Type::Var(TypeVar(root.0)),
+            Term::Leaf(ty) => self.refresh(ty),
+            _ => known.entry(root).or_insert_with(|| self.resolve(root)).clone(),
+        }
+    }
+
     /// As [`Table::resolve`], inside of the types on `path`. A type that contains itself, which is
     /// reported where it came about, ends where it begins again.
     fn resolve_below(&self, node: NodeId, path: &mut SmallVec<[NodeId; 8]>) -> Type {

@@ -78,14 +78,13 @@ impl Infer<'_> {
         self.entangled |= self.solver.table.is_entangled();
         let alone = self.open.len() == 1;
         let generalised = std::mem::take(&mut self.generalised);
+        let mut known = FxHashMap::default();
         for open in std::mem::take(&mut self.open) {
             let table = &self.solver.table;
-            let exprs: Box<[Type]> = open.exprs.iter().map(|&node| table.resolve(node)).collect();
-            let binders: Box<[Type]> = open
-                .binders
-                .iter()
-                .map(|node| node.map_or(Type::Error, |node| table.resolve(node)))
-                .collect();
+            let mut resolve = |node| table.resolve_shared(node, &mut known);
+            let exprs: Box<[Type]> = open.exprs.iter().map(|&node| resolve(node)).collect();
+            let binders: Box<[Type]> =
+                open.binders.iter().map(|node| node.map_or(Type::Error, &mut resolve)).collect();
             let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
             let stale = self.printer.stale(unit, &exprs, &binders);
             let is_open = exprs.iter().chain(&binders).any(|ty| !ty.is_closed());
@@ -450,8 +449,13 @@ impl Infer<'_> {
 #[derive(Default)]
 pub(super) struct Printer {
     known: FxHashMap<usize, (Type, Box<str>)>,
+    /// Types and texts, by their addresses, that agreed last; the bodies own the texts.
+    agreed: Vec<Option<(Type, usize)>>,
     scratch: String,
 }
+
+/// How many agreements are remembered.
+const AGREED: usize = 128;
 
 impl Printer {
     /// The comments of a unit that are not what the types say.
@@ -472,9 +476,6 @@ impl Printer {
     }
 
     fn agrees(&mut self, ty: &Type, text: &str) -> bool {
-        if ty.strip_printed(text) == Some("") {
-            return true;
-        }
         let address = match ty {
             Type::Tensor(tensor) => Arc::as_ptr(tensor) as usize,
             Type::Tuple(fields) => Arc::as_ptr(fields) as *const Type as usize,
@@ -483,6 +484,22 @@ impl Printer {
             Type::Error | Type::Var(_) => return true,
             _ => 0,
         };
+        if self.agreed.is_empty() {
+            self.agreed.resize(AGREED, None);
+        }
+        let at = text.as_ptr() as usize;
+        let slot = ((address >> 4) ^ (at >> 3)) % AGREED;
+        if address != 0
+            && let Some((known, known_at)) = &self.agreed[slot]
+            && *known_at == at
+            && known.is_same(ty)
+        {
+            return true;
+        }
+        if ty.strip_printed(text) == Some("") {
+            self.agreed[slot] = Some((ty.clone(), at));
+            return true;
+        }
         if address != 0
             && let Some((_, known)) = self.known.get(&address)
         {

@@ -1,6 +1,7 @@
 //! Expressions and statements.
 
 use smallvec::SmallVec;
+use smol_str::SmolStrBuilder;
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
@@ -218,9 +219,14 @@ impl UnitLowering<'_> {
         let range = projection.range();
         let index = projection.index().and_then(|t| t.text().parse::<u32>().ok());
         let tuple_node = projection.tuple();
-        let dotted = tuple_node.and_then(dotted_name).zip(projection.index());
-        if let Some((base, digits)) = dotted {
-            let whole = format!("{base}.{}", digits.text());
+        let mut whole = SmolStrBuilder::new();
+        if let Some(digits) = projection.index()
+            && tuple_node.is_some_and(|tuple| dotted_name(tuple, &mut whole).is_some())
+        {
+            let base = whole.clone().finish();
+            whole.push('.');
+            whole.push_str(digits.text());
+            let whole = whole.finish();
             if let Some(binder) = self.scope.get(&whole) {
                 return self.push(range, Expr::Bound(binder));
             }
@@ -627,15 +633,17 @@ fn is_function(mut node: Node<'_>) -> bool {
 }
 
 /// `%a`, `%a.1`: what could be the front of a printed name.
-fn dotted_name(expr: ast::Expr<'_>) -> Option<String> {
+fn dotted_name(expr: ast::Expr<'_>, into: &mut SmolStrBuilder) -> Option<()> {
     match expr {
-        ast::Expr::LocalRef(local) => Some(local.name()?.text().to_owned()),
+        ast::Expr::LocalRef(local) => into.push_str(local.name()?.text()),
         ast::Expr::ProjExpr(projection) => {
-            let front = dotted_name(projection.tuple()?)?;
-            Some(format!("{front}.{}", projection.index()?.text()))
+            dotted_name(projection.tuple()?, into)?;
+            into.push('.');
+            into.push_str(projection.index()?.text());
         }
-        _ => None,
+        _ => return None,
     }
+    Some(())
 }
 
 /// Whether a list in brackets has an end, and nothing missing before it.

@@ -1,5 +1,7 @@
 //! Names while a unit is lowered.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -13,9 +15,12 @@ pub(super) struct Scope {
 }
 
 impl Scope {
+    /// Forgets every name. One by one: there are a handful of them in a unit, and the table has had
+    /// room for the longest unit of the module since that was lowered.
     pub(super) fn clear(&mut self) {
-        self.bound.clear();
-        self.order.clear();
+        for name in self.order.drain(..) {
+            self.bound.remove(&name);
+        }
     }
 
     pub(super) fn bind(&mut self, name: Name, binder: BinderId) {
@@ -37,8 +42,11 @@ impl Scope {
     /// Leaves everything bound since `mark`.
     pub(super) fn leave(&mut self, mark: usize) {
         for name in self.order.drain(mark..) {
-            if let Some(binders) = self.bound.get_mut(&name) {
-                binders.pop();
+            if let Entry::Occupied(mut binders) = self.bound.entry(name) {
+                binders.get_mut().pop();
+                if binders.get().is_empty() {
+                    binders.remove();
+                }
             }
         }
     }
