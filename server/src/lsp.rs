@@ -17,6 +17,7 @@ mod live;
 mod markup;
 mod outgoing;
 mod owner;
+mod parcels;
 mod request;
 mod runs;
 mod session;
@@ -47,12 +48,13 @@ pub(crate) fn serve() -> Result<i32, Failure> {
     let (wire, writing) = wire::start()?;
     let farewell = runtime.block_on(async {
         let (mailbox, inbox) = owner::mailbox();
-        let pen = wire::Pen::new(wire.clone());
+        let parcels = parcels::Parcels::default();
+        let pen = wire::Pen::new(wire.clone(), parcels.clone());
         let for_outgoing = wire.clone();
         let (service, socket) = LspService::build(|client| {
             let outgoing = outgoing::start(client, for_outgoing);
             let runs = runs::Runs::default();
-            owner::start(inbox, mailbox.clone(), outgoing, runs.clone());
+            owner::start(inbox, mailbox.clone(), outgoing, runs.clone(), parcels);
             backend::Backend::new(mailbox.clone(), runs)
         })
         .custom_method("relay/shapes", backend::Backend::shapes)

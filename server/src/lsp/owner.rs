@@ -32,6 +32,7 @@ use super::{
     live::Kept,
     markup::Markups,
     outgoing::{Message, Outgoing, Progress},
+    parcels::Parcels,
     request::{Ran, Request, Retry, content_modified},
     runs::{self, RunRequest, Runs, Sight},
     session::Session,
@@ -195,7 +196,13 @@ struct Owner {
 }
 
 /// Starts the owner.
-pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing, runs: Runs) {
+pub(super) fn start(
+    inbox: Receiver<Event>,
+    mailbox: Mailbox,
+    outgoing: Outgoing,
+    runs: Runs,
+    parcels: Parcels,
+) {
     let run = move || {
         let owner = Owner {
             db: Database::new(),
@@ -219,7 +226,7 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
             queue: VecDeque::new(),
             later: VecDeque::new(),
             workers: Workers::start(&mailbox),
-            session: Arc::default(),
+            session: Arc::new(Session::new(parcels)),
             inbox,
             mailbox,
             outgoing,

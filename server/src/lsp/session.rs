@@ -2,13 +2,15 @@
 
 use std::sync::OnceLock;
 
-use super::{handlers::tokens, live::Live, workspace::Workspace};
+use super::{handlers::tokens, live::Live, parcels::Parcels, workspace::Workspace};
 
 /// What a session remembers.
 #[derive(Default)]
 pub(super) struct Session {
     /// The tokens that the client has of each document.
     pub(super) tokens: tokens::Sent,
+    /// Where long answers wait.
+    pub(super) parcels: Parcels,
     /// The client colours words by a grammar, too.
     has_grammar: OnceLock<bool>,
     /// Commands that the client runs when they are clicked.
@@ -20,6 +22,10 @@ pub(super) struct Session {
 }
 
 impl Session {
+    pub(super) fn new(parcels: Parcels) -> Session {
+        Session { parcels, ..Session::default() }
+    }
+
     /// Learns which commands the client runs when they are clicked, and whether it colours words by
     /// a grammar, too.
     pub(super) fn set_client(&self, commands: Vec<String>, has_grammar: bool) {

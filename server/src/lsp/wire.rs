@@ -16,6 +16,8 @@ use std::{
 use serde::Serialize;
 use tokio::io::AsyncWrite;
 
+use super::parcels::Parcels;
+
 /// The way to standard output. Each piece is whole messages; nothing is the end.
 #[derive(Clone)]
 pub(super) struct Wire(Sender<Option<Vec<u8>>>);
@@ -74,12 +76,13 @@ impl Wire {
 /// What `tower-lsp` writes to. It flushes between messages and never within one.
 pub(super) struct Pen {
     wire: Wire,
+    parcels: Parcels,
     written: Vec<u8>,
 }
 
 impl Pen {
-    pub(super) fn new(wire: Wire) -> Pen {
-        Pen { wire, written: Vec::new() }
+    pub(super) fn new(wire: Wire, parcels: Parcels) -> Pen {
+        Pen { wire, parcels, written: Vec::new() }
     }
 }
 
@@ -97,7 +100,8 @@ impl AsyncWrite for Pen {
         let pen = self.get_mut();
         if !pen.written.is_empty() {
             let written = std::mem::take(&mut pen.written);
-            pen.wire.put(written);
+            let whole = pen.parcels.unpack(&written);
+            pen.wire.put(whole.unwrap_or(written));
         }
         Poll::Ready(Ok(()))
     }

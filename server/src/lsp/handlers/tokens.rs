@@ -224,9 +224,39 @@ fn current(
     (encoded, before)
 }
 
-fn whole(encoded: &Encoded) -> SemanticTokens {
-    let data = encoded.parts.iter().flat_map(Part::all).collect();
-    SemanticTokens { result_id: Some(encoded.id.clone()), data }
+/// All tokens, which wait as text for the answer to go out.
+fn whole(snapshot: &Snapshot, encoded: &Encoded) -> SemanticTokens {
+    let name = snapshot.session.parcels.leave(text(encoded));
+    SemanticTokens { result_id: Some(name), data: Vec::new() }
+}
+
+/// The answer as it goes over the wire.
+fn text(encoded: &Encoded) -> String {
+    let count: usize = encoded.parts.iter().map(|part| part.tokens.len()).sum();
+    // Most of the five numbers have one digit or two.
+    let mut text = String::with_capacity(count * 13 + 64);
+    // Identities are numbers.
+    text.push_str("{\"resultId\":\"");
+    text.push_str(&encoded.id);
+    text.push_str("\",\"data\":[");
+    let mut digits = itoa::Buffer::new();
+    let mut comma = false;
+    for token in encoded.parts.iter().flat_map(Part::all) {
+        for number in [
+            token.delta_line,
+            token.delta_start,
+            token.length,
+            token.token_type,
+            token.token_modifiers_bitset,
+        ] {
+            if std::mem::replace(&mut comma, true) {
+                text.push(',');
+            }
+            text.push_str(digits.format(number));
+        }
+    }
+    text.push_str("]}");
+    text
 }
 
 pub(in crate::lsp) fn full(
@@ -236,7 +266,7 @@ pub(in crate::lsp) fn full(
     let uri = &params.text_document.uri;
     let document = snapshot.document(uri)?;
     let (encoded, _) = current(snapshot, uri, document);
-    Ok(Some(SemanticTokensResult::Tokens(whole(&encoded))))
+    Ok(Some(SemanticTokensResult::Tokens(whole(snapshot, &encoded))))
 }
 
 pub(in crate::lsp) fn delta(
@@ -252,7 +282,7 @@ pub(in crate::lsp) fn delta(
             result_id: Some(encoded.id.clone()),
             edits: difference(&before.parts, &encoded.parts),
         }),
-        None => SemanticTokensFullDeltaResult::Tokens(whole(&encoded)),
+        None => SemanticTokensFullDeltaResult::Tokens(whole(snapshot, &encoded)),
     }))
 }
 
@@ -326,6 +356,13 @@ mod tests {
         Encoded { id: String::new(), form, highlights, parts }
     }
 
+    /// All tokens, read back from the text.
+    fn data(encoded: &Encoded) -> Vec<SemanticToken> {
+        let tokens: SemanticTokens = serde_json::from_str(&text(encoded)).expect("tokens");
+        assert_eq!(tokens.result_id.as_ref(), Some(&encoded.id));
+        tokens.data
+    }
+
     /// Where each token stands, as an editor finds it.
     fn decoded(tokens: &[SemanticToken]) -> Vec<(u32, u32, u32, u32)> {
         let mut at = LineColumn { line: 0, column: 0 };
@@ -342,7 +379,7 @@ mod tests {
         let text = "/* 🚀 */ def @f(%é: int32) {\n  /* a\n é */ %é }";
         let db = Database::new();
         let file = db.add_file(text, ParseLimits::default());
-        let tokens = whole(&encoded(&db, file, text, None)).data;
+        let tokens = data(&encoded(&db, file, text, None));
         let places: Vec<_> = decoded(&tokens).iter().map(|t| (t.0, t.1, t.2)).collect();
         // The comment, `def`, `@f`, `%é`, `int32`; two lines of a comment; `%é`.
         let wanted = [(0, 0, 8), (0, 9, 3), (0, 13, 2), (0, 16, 2), (0, 20, 5)];
@@ -376,14 +413,14 @@ mod tests {
             db.set_parse(file, Arc::new(parse));
             let new = encoded(&db, file, &text, Some(&old));
             let anew = encoded(&db, file, &text, None);
-            assert_eq!(whole(&new).data, whole(&anew).data, "{to}");
-            let mut patched = whole(&old).data;
+            assert_eq!(data(&new), data(&anew), "{to}");
+            let mut patched = data(&old);
             for edit in difference(&old.parts, &new.parts) {
                 let start = edit.start as usize / 5;
                 let end = start + edit.delete_count as usize / 5;
                 patched.splice(start..end, edit.data.unwrap_or_default());
             }
-            assert_eq!(patched, whole(&anew).data, "{to}");
+            assert_eq!(patched, data(&anew), "{to}");
             old = new;
         }
         assert_eq!(difference(&old.parts, &old.parts), []);
