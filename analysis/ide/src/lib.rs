@@ -28,6 +28,7 @@ pub mod selection;
 pub mod shapes;
 pub mod signature;
 pub mod symbols;
+pub mod type_at;
 pub mod why;
 pub mod words;
 

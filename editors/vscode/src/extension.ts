@@ -10,6 +10,7 @@ import { registerExample } from "./example.js";
 import { Health } from "./health.js";
 import { clickable } from "./protocol.js";
 import { ShapePanel } from "./shapes.js";
+import { TypePanel } from "./type.js";
 import { CLICKABLE, registerWhy } from "./why.js";
 
 const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
@@ -37,14 +38,17 @@ class Relay {
   private queue: Promise<void> = Promise.resolve();
   private readonly health = new Health(() => this.client);
   private readonly shapes: ShapePanel;
+  private readonly type: TypePanel;
 
   constructor(private readonly context: vscode.ExtensionContext) {
     const command = (name: string, run: () => unknown) =>
       vscode.commands.registerCommand(`relay.${name}`, run);
     this.shapes = new ShapePanel(() => this.client, context.extensionUri);
+    this.type = new TypePanel(() => this.client, context.extensionUri);
     context.subscriptions.push(
       this.health,
       this.shapes,
+      this.type,
       registerExample(context.extensionUri),
       registerWhy(() => this.client),
       this.log,
@@ -122,6 +126,7 @@ class Relay {
       if (newState === State.Running) {
         this.status.running(server.version);
         this.shapes.refresh();
+        this.type.refresh();
         this.health.refresh();
       } else if (newState === State.Starting) {
         this.status.starting();

@@ -20,6 +20,7 @@ pub(super) mod shapes;
 pub(super) mod signature;
 pub(super) mod symbols;
 pub(super) mod tokens;
+pub(super) mod type_at;
 pub(super) mod workspace;
 
 use syntax::{Encoding, TextSize};

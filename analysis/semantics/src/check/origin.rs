@@ -71,34 +71,8 @@ pub fn chain_of(
     axis: usize,
     most: usize,
 ) -> Vec<Step> {
-    let mut steps = Vec::new();
-    let (mut spot, mut of_field, mut axis) = (spot, of_field, axis);
-    for count in 0..MAX_FOLLOWED {
-        if count % 16 == 0 {
-            view.db.unwind_if_revision_cancelled();
-        }
-        let is_field = of_field.is_some();
-        let next = match of_field.take() {
-            Some(index) => field(view, spot, index, axis),
-            None => step(view, spot, axis),
-        };
-        match next {
-            Next::Same(next, next_axis) => {
-                let of = if is_field { view.resolve(spot) } else { spot };
-                steps.extend(passed(view, of, axis, next_axis));
-                (spot, axis) = (next, next_axis);
-            }
-            Next::Changed(step, next, next_axis) => {
-                steps.push(step);
-                (spot, axis) = (next, next_axis);
-            }
-            Next::Set(step) => {
-                steps.push(step);
-                break;
-            }
-            Next::Unknown => break,
-        }
-    }
+    let trail = trail_of(view, spot, of_field, axis, MAX_FOLLOWED);
+    let mut steps: Vec<Step> = trail.steps.into_iter().map(|(step, _)| step).collect();
     let most = most.max(2);
     if steps.len() > most {
         let left_out = steps.len() - most;
@@ -111,6 +85,64 @@ pub fn chain_of(
     }
     steps.reverse();
     steps
+}
+
+/// A size followed back, as far as it was asked for.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Trail {
+    /// What happens to the size, the nearest first, and whether it is only passed on there.
+    pub steps: Vec<(Step, bool)>,
+    /// The expressions that have the very size, the nearest first, and which axis of each it is.
+    pub same: Vec<(Spot, usize)>,
+    /// Where it was not followed any further, though it comes from elsewhere.
+    pub rest: Option<(Spot, usize)>,
+}
+
+/// Follows a size back over at most `follow` expressions.
+///
+/// With `of_field`, the size is that of one field of a tuple.
+pub fn trail_of(
+    view: &View<'_>,
+    spot: Spot,
+    of_field: Option<usize>,
+    axis: usize,
+    follow: usize,
+) -> Trail {
+    let mut trail = Trail::default();
+    let (mut spot, mut of_field, mut axis) = (spot, of_field, axis);
+    let mut is_same = true;
+    for count in 0..follow {
+        if count % 16 == 0 {
+            view.db.unwind_if_revision_cancelled();
+        }
+        let is_field = of_field.is_some();
+        if is_same && !is_field {
+            trail.same.push((spot, axis));
+        }
+        let next = match of_field.take() {
+            Some(index) => field(view, spot, index, axis),
+            None => step(view, spot, axis),
+        };
+        match next {
+            Next::Same(next, next_axis) => {
+                let of = if is_field { view.resolve(spot) } else { spot };
+                trail.steps.extend(passed(view, of, axis, next_axis).map(|step| (step, true)));
+                (spot, axis) = (next, next_axis);
+            }
+            Next::Changed(step, next, next_axis) => {
+                is_same = false;
+                trail.steps.push((step, false));
+                (spot, axis) = (next, next_axis);
+            }
+            Next::Set(step) => {
+                trail.steps.push((step, false));
+                return trail;
+            }
+            Next::Unknown => return trail,
+        }
+    }
+    trail.rest = Some((spot, axis));
+    trail
 }
 
 /// The relation that a size passes through unchanged at `spot`, if it does.

@@ -41,9 +41,9 @@ function M.client_config()
   return {
     cmd = options.cmd,
     filetypes = { 'relay' },
-    -- What `relay.run` answers is shown here.
+    -- What these answer, or are clicked for, is shown here.
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
-      experimental = { commands = { commands = { 'relay.run' } } },
+      experimental = { commands = { commands = { 'relay.run', 'relay.showReferences' } } },
     }),
     settings = { relay = options.settings },
   }
