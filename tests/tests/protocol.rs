@@ -383,7 +383,7 @@ fn settings_refresh_what_they_change() {
             "range": range((0, 0), (3, 0)),
         });
         let before = client.request("textDocument/inlayHint", hints.clone());
-        assert_eq!(before["result"][0]["label"], "-> Tensor[(2, 3), float32]", "{before}");
+        assert_eq!(before["result"][0]["label"], " -> Tensor[(2, 3), float32]", "{before}");
         let settings = json!({ "relay": { "inlayHints": { "types": false } } });
         client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
         let sent = client.drain(Duration::from_millis(200));

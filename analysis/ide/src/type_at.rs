@@ -12,7 +12,7 @@ mod pretty;
 
 use rustc_hash::FxHashSet;
 use semantics::{
-    Db, DefKind, SourceFile, Spot, Step, View,
+    Db, DefKind, SourceFile, Spot, Step, Trail, View,
     body::{BinderKind, Callee, Expr},
     global, global_type,
     scope::Binding,
@@ -31,7 +31,9 @@ use letters::Letters;
 use pretty::Names;
 
 /// How many expressions sizes are followed back in all, those of all axes together.
-const MOST_FOLLOWED: usize = 192;
+const MOST_FOLLOWED: usize = 64;
+/// How many expressions one size is followed back at least.
+const LEAST_FOLLOWED: usize = 3;
 /// How many tensors are shown axis by axis.
 const MOST_TENSORS: usize = 16;
 /// How many axes of a tensor are shown.
@@ -345,20 +347,41 @@ fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
         }
         _ => {}
     }
-    let axes: usize = parts.iter().map(|(_, tensor, _)| tensor.rank().min(MOST_AXES)).sum();
-    let follow = (MOST_FOLLOWED / axes.max(1)).max(4);
-    parts
-        .into_iter()
-        .map(|(part, tensor, from)| TensorInfo {
+    let axes = parts.iter().map(|(_, tensor, _)| tensor.rank().min(MOST_AXES)).sum();
+    let mut budget = Budget { steps: MOST_FOLLOWED, axes };
+    let mut out = Vec::new();
+    for (part, tensor, from) in parts {
+        out.push(TensorInfo {
             part,
             ty: pretty::one_line(&Type::from(tensor.clone())),
             amount: tensor.elements().zip(tensor.bytes()).map(|(elements, bytes)| {
                 format!("{}, {}", words::counted(elements, "element"), words::bytes(bytes))
             }),
-            axes: axes_of(view, tensor, from, follow),
+            axes: axes_of(view, tensor, from, &mut budget),
             is_cut: tensor.rank() > MOST_AXES,
-        })
-        .collect()
+        });
+    }
+    out
+}
+
+/// What is left of [`MOST_FOLLOWED`], and for how many axes: one that ends early leaves the others
+/// more.
+struct Budget {
+    steps: usize,
+    axes: usize,
+}
+
+impl Budget {
+    /// How far the next axis is followed.
+    fn next(&self) -> usize {
+        (self.steps / self.axes.max(1)).max(LEAST_FOLLOWED)
+    }
+
+    /// It was followed so far.
+    fn took(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_sub(steps);
+        self.axes = self.axes.saturating_sub(1);
+    }
 }
 
 /// The unit of a function that is written out, its parameters there, and what it gives.
@@ -396,7 +419,7 @@ enum From {
     Nowhere,
 }
 
-fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, follow: usize) -> Vec<AxisInfo> {
+fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, budget: &mut Budget) -> Vec<AxisInfo> {
     let letters = match from {
         From::Value(spot, None) => Letters::of_argument(view, spot, tensor.rank()),
         _ => None,
@@ -405,43 +428,51 @@ fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, follow: usize) -> V
         From::Declared(binding) => view.annotation_node(binding),
         _ => None,
     };
-    let sizes = tensor.shape.iter().enumerate().take(MOST_AXES);
-    sizes
-        .map(|(axis, size)| {
-            let mut letter = letters.as_ref().and_then(|letters| letters.of(axis));
-            let (mut source, mut origin) = (None, None);
-            match from {
-                From::Value(spot, field) => {
-                    let trail = trail_of(view, spot, field, axis, follow);
-                    letter = letter.or_else(|| {
-                        trail
-                            .same
-                            .iter()
-                            .find_map(|&(spot, axis)| Letters::of_result(view, spot)?.of(axis))
-                    });
-                    let rest = trail.rest.map(|(spot, axis)| Step {
-                        range: view.range(spot),
-                        message: format!("axis {axis} of {}", view.describe(spot)),
-                    });
-                    let mut set = trail.steps.into_iter().filter(|(_, passes)| !passes);
-                    source = set.next().map(|(step, _)| step);
-                    origin = rest.or_else(|| set.last().map(|(step, _)| step));
-                    if source.is_none() {
-                        source = origin.take();
-                    }
-                }
-                From::Declared(binding) => {
-                    let written = annotation.and_then(|node| view.dim_range(node, axis));
-                    source = written.map(|range| Step {
-                        range,
-                        message: format!("written at `{}`", view.binder(binding).name),
-                    });
-                }
-                From::Nowhere => {}
+    let mut axes = Vec::new();
+    for (axis, size) in tensor.shape.iter().enumerate().take(MOST_AXES) {
+        let mut info = AxisInfo {
+            size: size.to_string(),
+            letter: letters.as_ref().and_then(|letters| letters.of(axis)),
+            source: None,
+            origin: None,
+        };
+        match from {
+            From::Value(spot, field) => {
+                let trail = trail_of(view, spot, field, axis, budget.next());
+                budget.took(trail.followed);
+                follow(view, trail, &mut info);
             }
-            AxisInfo { size: size.to_string(), letter, source, origin }
-        })
-        .collect()
+            From::Declared(binding) => {
+                let written = annotation.and_then(|node| view.dim_range(node, axis));
+                info.source = written.map(|range| Step {
+                    range,
+                    message: format!("written at `{}`", view.binder(binding).name),
+                });
+                budget.took(0);
+            }
+            From::Nowhere => budget.took(0),
+        }
+        axes.push(info);
+    }
+    axes
+}
+
+/// What the way that a size came says of it.
+fn follow(view: &View<'_>, trail: Trail, info: &mut AxisInfo) {
+    if info.letter.is_none() {
+        let mut same = trail.same.iter();
+        info.letter = same.find_map(|&(spot, axis)| Letters::of_result(view, spot)?.of(axis));
+    }
+    let rest = trail.rest.map(|(spot, axis)| Step {
+        range: view.range(spot),
+        message: format!("axis {axis} of {}", view.describe(spot)),
+    });
+    let mut set = trail.steps.into_iter().filter(|(_, passes)| !passes).map(|(step, _)| step);
+    info.source = set.next();
+    info.origin = rest.or_else(|| set.last());
+    if info.source.is_none() {
+        info.source = info.origin.take();
+    }
 }
 
 /// The variables that an expression uses and does not bind itself, in the order of the text.

@@ -339,8 +339,10 @@ end
 function steps.shows_shapes()
   local here = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h')
   local tools = { same = same, until_ = until_, go = go, change = change, say = say }
-  for _, step in ipairs(dofile(here .. '/shapes.lua')(tools)) do
-    step()
+  for _, file in ipairs({ 'shapes.lua', 'type.lua' }) do
+    for _, step in ipairs(dofile(here .. '/' .. file)(tools)) do
+      step()
+    end
   end
 end
 

@@ -146,8 +146,8 @@ def @main(%x: Tensor[(2, 3), float32], %p: (int32, Tensor[(4), float32])) {
             - 2 <- written at `%x` [2]
             - 3 <- written at `%x` [3]
             -- result: Tensor[(2, 3), float32] (6 elements, 24 bytes)
-            - 2
-            - 3
+            - 2 <- axis 0 of `%x` is 2 [2]
+            - 3 <- axis 1 of `%x` is 3 [3]
         "#]],
     );
     check(
@@ -167,8 +167,8 @@ def @main(%x: Tensor[(2, 3), float32]) {
             - 2 <- written at `%a` [2]
             - 3 <- written at `%a` [3]
             -- result: Tensor[(2, 3), float32] (6 elements, 24 bytes)
-            - 2
-            - 3
+            - 2 <- axis 0 of `%a` is 2 [2]
+            - 3 <- axis 1 of `%a` is 3 [3]
             %x : Tensor[(2, 3), float32] [%x]
         "#]],
     );

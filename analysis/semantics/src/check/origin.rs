@@ -96,6 +96,8 @@ pub struct Trail {
     pub same: Vec<(Spot, usize)>,
     /// Where it was not followed any further, though it comes from elsewhere.
     pub rest: Option<(Spot, usize)>,
+    /// How many expressions it was followed over.
+    pub followed: usize,
 }
 
 /// Follows a size back over at most `follow` expressions.
@@ -115,6 +117,7 @@ pub fn trail_of(
         if count % 16 == 0 {
             view.db.unwind_if_revision_cancelled();
         }
+        trail.followed = count + 1;
         let is_field = of_field.is_some();
         if is_same && !is_field {
             trail.same.push((spot, axis));

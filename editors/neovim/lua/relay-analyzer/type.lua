@@ -181,8 +181,12 @@ end
 ---@param mods? table as in `nvim_create_user_command`: `:botright RelayType`
 function M.toggle(mods)
   if view then
+    -- A window that was closed a moment ago has taken its buffer with it.
+    local is_open = vim.api.nvim_buf_is_valid(view.buffer)
     close()
-    return
+    if is_open then
+      return
+    end
   end
   if not request.client(vim.api.nvim_get_current_buf()) then
     return
@@ -209,7 +213,12 @@ function M.toggle(mods)
     group = group,
     buffer = buffer,
     callback = function()
-      vim.schedule(close)
+      local wiped = view
+      vim.schedule(function()
+        if view == wiped then
+          close()
+        end
+      end)
     end,
   })
   local back = vim.api.nvim_get_current_win()
