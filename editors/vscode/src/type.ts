@@ -71,7 +71,6 @@ export class TypePanel implements vscode.Disposable {
     } else {
       this.panel.reveal(undefined, true);
     }
-    this.later();
     return this.shown;
   }
 

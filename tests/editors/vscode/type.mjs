@@ -28,7 +28,10 @@ export async function typePanel({ page, shot, say }) {
   await shot("type");
 
   // The cursor has stayed in the text, and the view follows it: an argument, and what it is for.
-  await page.locator(".monaco-editor .view-line", { hasText: "%scores = nn.batch_matmul" }).first().locator("span > span", { hasText: "%keys" }).first().click();
+  await page.keyboard.press("Control+F");
+  await page.keyboard.type("%queries, %keys");
+  await page.locator(".find-widget .matchesCount", { hasText: "1 of 1" }).waitFor({ timeout: PATIENCE });
+  await page.keyboard.press("Escape");
   await view.locator("h2", { hasText: "Expected here" }).waitFor({ timeout: PATIENCE });
   assert.match(await view.locator("section", { hasText: "Expected here" }).innerText(), /tensor_b of nn\.batch_matmul/);
   await shot("type-argument");
