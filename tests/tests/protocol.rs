@@ -364,6 +364,32 @@ fn the_type_at_the_cursor_in_a_long_module() {
     assert!(median < Duration::from_millis(20), "{times:?}");
 }
 
+#[test]
+fn what_a_reader_can_do_without() {
+    const TEXT: &str = "\
+def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) {
+  /* 🚀 */ %0 = nn.dense(%x, %w, units=4) /* ty=Tensor[(2, 4), float32] */;
+  %1 = nn.relu(%0);
+  nn.softmax(%1)
+}
+";
+    let mut client = Client::start();
+    client.open(URI, TEXT);
+    let params = json!({ "textDocument": { "uri": URI } });
+    let view = client.request("relay/readingView", params);
+    let wanted = json!({
+        "version": 1,
+        "hidden": [[1, 41, 74]],
+        "dimmed": [[0, 39, 66], [1, 29, 31]],
+        "chains": [[1, 2]],
+    });
+    assert_eq!(view["result"], wanted);
+    let none = client
+        .request("relay/readingView", json!({ "textDocument": { "uri": "file:///none.relay" } }));
+    assert_eq!(none["error"]["code"], -32602);
+    assert_eq!(client.finish(), Some(0));
+}
+
 /// What was drawn by other settings is asked for again, by each client as it can.
 #[test]
 fn settings_refresh_what_they_change() {

@@ -22,6 +22,7 @@ mod locals;
 pub mod occurrences;
 pub mod on_type;
 pub mod place;
+pub mod reading;
 pub mod references;
 pub mod rename;
 pub mod selection;

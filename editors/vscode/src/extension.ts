@@ -9,6 +9,7 @@ import { Status } from "./status.js";
 import { registerExample } from "./example.js";
 import { Health } from "./health.js";
 import { clickable } from "./protocol.js";
+import { Reading } from "./reading.js";
 import { ShapePanel } from "./shapes.js";
 import { TypePanel } from "./type.js";
 import { CLICKABLE, registerWhy } from "./why.js";
@@ -37,6 +38,7 @@ class Relay {
   /** Starts and stops, one after another. */
   private queue: Promise<void> = Promise.resolve();
   private readonly health = new Health(() => this.client);
+  private readonly reading = new Reading(() => this.client);
   private readonly shapes: ShapePanel;
   private readonly type: TypePanel;
 
@@ -47,6 +49,7 @@ class Relay {
     this.type = new TypePanel(() => this.client, context.extensionUri);
     context.subscriptions.push(
       this.health,
+      this.reading,
       this.shapes,
       this.type,
       registerExample(context.extensionUri),
@@ -127,6 +130,7 @@ class Relay {
         this.status.running(server.version);
         this.shapes.refresh();
         this.type.refresh();
+        this.reading.refresh();
         this.health.refresh();
       } else if (newState === State.Starting) {
         this.status.starting();

@@ -1,4 +1,4 @@
-// What the server is asked beyond the protocol: `relay/shapes`, `relay/typeAt` and `relay/whyShape`.
+// What the server is asked beyond the protocol: `relay/shapes`, `relay/typeAt` and their like.
 
 import type * as vscode from "vscode";
 import type { ClientCapabilities, LanguageClient, Position, Range, StaticFeature } from "vscode-languageclient/node";
@@ -100,6 +100,19 @@ export interface TypeAt {
   }[];
   readonly context: readonly { readonly name: string; readonly type: string; readonly location: Place["location"] }[];
   readonly expected: { readonly place: string; readonly type: string | null; readonly note: string | null } | null;
+}
+
+/** The answer to `relay/readingView`: places are a line, the first character, and the one behind the last. */
+export interface ReadingView {
+  readonly version: number;
+  readonly hidden: readonly (readonly [number, number, number])[];
+  readonly dimmed: readonly (readonly [number, number, number])[];
+  /** The first and the last line of each chain. */
+  readonly chains: readonly (readonly [number, number])[];
+}
+
+export function readingView(client: LanguageClient, document: vscode.TextDocument): Promise<ReadingView> {
+  return client.sendRequest("relay/readingView", { textDocument: identify(client, document) });
 }
 
 export function typeAt(

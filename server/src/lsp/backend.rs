@@ -6,8 +6,8 @@ use super::{
     convert,
     handlers::{
         self, actions, calls, completion, definition, diagnostics, folding, format, hover, inlay,
-        lens, linked, links, occurrences, references, rename, selection, shapes, signature,
-        symbols, tokens, type_at, workspace,
+        lens, linked, links, occurrences, reading, references, rename, selection, shapes,
+        signature, symbols, tokens, type_at, workspace,
     },
     markup::Markups,
     owner::{ClientAbilities, Event, Mailbox, Refreshes, Snapshot, Writing},
@@ -65,6 +65,14 @@ impl Backend {
         params: TextDocumentPositionParams,
     ) -> Result<serde_json::Value> {
         self.ask(params, Retry::Never, type_at::handle).await
+    }
+
+    /// `relay/readingView`
+    pub(super) async fn reading_view(
+        &self,
+        params: reading::ReadingParams,
+    ) -> Result<reading::ReadingView> {
+        self.ask(params, Retry::Always, reading::handle).await
     }
 
     /// `window/workDoneProgress/cancel`, which `tower-lsp` does not know.

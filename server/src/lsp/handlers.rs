@@ -13,6 +13,7 @@ pub(super) mod lens;
 pub(super) mod linked;
 pub(super) mod links;
 pub(super) mod occurrences;
+pub(super) mod reading;
 pub(super) mod references;
 pub(super) mod rename;
 pub(super) mod selection;

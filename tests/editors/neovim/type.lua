@@ -146,5 +146,59 @@ return function(tools)
     say('references', #list.items)
   end
 
-  return { steps.follows_the_cursor, steps.lists_references }
+  function steps.reads()
+    local source = vim.api.nvim_get_current_win()
+    vim.cmd.new()
+    vim.api.nvim_buf_set_name(0, vim.fn.tempname() .. '.relay')
+    local lines = {
+      '#[version = "0.0.5"]',
+      'def @main(%x: Tensor[(2, 8), float32] /* ty=Tensor[(2, 8), float32] */, %w: Tensor[(4, 8), float32]) {',
+      '  %0 = nn.dense(%x, %w, units=4) /* ty=Tensor[(2, 4), float32] */;',
+      '  %1 = nn.relu(%0) /* ty=Tensor[(2, 4), float32] */;',
+      '  %2 = nn.softmax(%1) /* ty=Tensor[(2, 4), float32] */;',
+      '  add(%2, %2) /* ty=Tensor[(2, 4), float32] */',
+      '}',
+    }
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+    vim.bo.filetype = 'relay'
+    local buffer = vim.api.nvim_get_current_buf()
+    until_('a client', function()
+      return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+    end)
+    local namespace = vim.api.nvim_create_namespace('relay-analyzer.reading')
+    local function marked(key)
+      local found = {}
+      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, namespace, 0, -1, { details = true })) do
+        if mark[4][key] then
+          found[#found + 1] = vim.api.nvim_buf_get_text(buffer, mark[2], mark[3], mark[4].end_row, mark[4].end_col, {})[1]
+        end
+      end
+      return found
+    end
+    local before = { vim.wo.conceallevel, vim.wo.foldmethod }
+    vim.cmd('RelayReading')
+    until_('what is hidden', function()
+      return #marked('conceal') == 5
+    end)
+    same(marked('conceal')[2], ' /* ty=Tensor[(2, 4), float32] */', 'what is hidden')
+    same(marked('hl_group'), { '%w: Tensor[(4, 8), float32]', '%w' }, 'what is dim')
+    same({ vim.fn.foldclosed(3), vim.fn.foldclosedend(4), vim.fn.foldclosed(5) }, { 3, 4, -1 }, 'what is folded')
+    same({ vim.wo.conceallevel, vim.wo.foldmethod }, { 2, 'manual' }, 'the options')
+    change('add(%2', ' /* ty=Tensor[(2, 4), float32] */', '')
+    vim.cmd('doautocmd TextChanged')
+    until_('one less', function()
+      return #marked('conceal') == 4
+    end)
+    vim.cmd('silent undo')
+    vim.cmd('RelayReading')
+    same(marked('conceal'), {}, 'what is hidden afterwards')
+    same(vim.fn.foldclosed(3), -1, 'what is folded afterwards')
+    same({ vim.wo.conceallevel, vim.wo.foldmethod }, before, 'the options afterwards')
+    same(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), lines, 'the text')
+    vim.api.nvim_buf_delete(buffer, { force = true })
+    vim.api.nvim_set_current_win(source)
+    say('reading view')
+  end
+
+  return { steps.follows_the_cursor, steps.lists_references, steps.reads }
 end
