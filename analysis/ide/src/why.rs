@@ -176,6 +176,19 @@ def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(16, 3, 3, 3), float32])
         );
     }
 
+    /// Two axes of one size are not mixed up.
+    #[test]
+    fn equal_sizes_keep_their_axes() {
+        check(
+            "
+def @main(%x: Tensor[(1, 3, 4, 4), float32], %y: Tensor[(4, 4), float32]) {
+  nn.relu(ad$0d(%x, %y))
+}
+",
+            expect![[r#""#]],
+        );
+    }
+
     #[test]
     fn fields_constants_and_open_sizes() {
         check(

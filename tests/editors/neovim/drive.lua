@@ -249,6 +249,9 @@ function steps.runs()
       return text:find(wanted, 1, true) and vim.fn.bufwinid(buffer) >= 0 and text
     end)
   end
+  -- One server, however often the buffer is read.
+  vim.bo.filetype = 'relay'
+  same(#vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' }), 1, 'servers of a buffer')
   local source = vim.api.nvim_get_current_buf()
   vim.cmd('RelayRun @main n=82')
   say('run', (result('42 (int32)'):gsub('\n', ' ')))

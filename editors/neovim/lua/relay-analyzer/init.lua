@@ -81,7 +81,16 @@ function M.attach(buffer)
   local config = M.client_config()
   config.name = M.name
   config.root_dir = M.root(buffer)
-  vim.lsp.start(config, { bufnr = buffer })
+  vim.lsp.start(config, {
+    bufnr = buffer,
+    -- Without a folder, 0.10 would start one server more each time that a buffer is read.
+    reuse_client = function(client)
+      return client.name == M.name
+        and client.config.root_dir == config.root_dir
+        and vim.deep_equal(client.config.cmd, config.cmd)
+        and not client.is_stopped()
+    end,
+  })
 end
 
 --- Chooses a program and settings. It need not be called: without it, `relay-analyzer` on the path
