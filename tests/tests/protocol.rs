@@ -379,8 +379,8 @@ def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) {
     let view = client.request("relay/readingView", params);
     let wanted = json!({
         "version": 1,
-        "hidden": [[1, 41, 74]],
-        "dimmed": [[0, 39, 66], [1, 29, 31]],
+        "hidden": [[1, 43, 76]],
+        "dimmed": [[0, 39, 66], [1, 31, 33]],
         "chains": [[1, 2]],
     });
     assert_eq!(view["result"], wanted);
