@@ -113,9 +113,10 @@ fn weights(view: &View<'_>, found: &mut Vec<TextRange>) {
                 let Some(param) = parameter(view, spot(arg)) else { continue };
                 let name = operator.args.get(at).copied().unwrap_or_default();
                 let keeps = at == 0 && keeps_data(operator);
+                let is_table = at == 0 && operator.name == "take";
                 if at > 0 && !symmetric && !operator.variadic && !is_index(name) {
                     uses.entry(param).or_default();
-                } else if !keeps && !symmetric && !(at == 0 && operator.name == "take") {
+                } else if !(keeps || symmetric || is_table) {
                     data.insert(param);
                 }
                 if view.variable(spot(arg)) == Some(param) {

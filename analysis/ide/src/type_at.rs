@@ -469,7 +469,7 @@ fn follow(view: &View<'_>, trail: Trail, info: &mut AxisInfo) {
     });
     let mut set = trail.steps.into_iter().filter(|(_, passes)| !passes).map(|(step, _)| step);
     info.source = set.next();
-    info.origin = rest.or_else(|| set.last());
+    info.origin = rest.or_else(|| set.next_back());
     if info.source.is_none() {
         info.source = info.origin.take();
     }
