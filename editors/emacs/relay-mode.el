@@ -17,6 +17,8 @@
 ;; Settings go to the server from `eglot-workspace-configuration', for instance
 ;;
 ;;   (setq-default eglot-workspace-configuration '(:relay (:tvm t)))
+;;
+;; `relay-run' (C-c C-c) runs the function at point and shows the result.
 
 ;;; Code:
 
@@ -99,6 +101,74 @@ Lines of a comment or a string stay as they are."
         (indent-line-to (* relay-indent-offset (max 0 depth)))
         (when (> behind 0)
           (move-to-column (+ (current-indentation) behind)))))))
+
+(declare-function eglot-current-server "eglot" ())
+(declare-function jsonrpc-async-request "jsonrpc" (connection method params &rest arguments))
+
+(defun relay--run-arguments (text)
+  "The arguments that TEXT names: `x=image.npy n=3 weights.params seed=1'.
+A value is read as JSON where it is JSON; else it is the name of a file."
+  (let (inputs archives params seed)
+    (dolist (word (split-string text))
+      (cond
+       ((string-match "\\`%?\\([^=]+\\)=\\(.*\\)\\'" word)
+        (let* ((name (match-string 1 word))
+               (given (match-string 2 word))
+               (value (condition-case nil (json-parse-string given) (error given))))
+          (if (equal name "seed")
+              (setq seed value)
+            (setq inputs (nconc inputs (list (intern (concat ":" name)) value))))))
+       ((string-suffix-p ".npz" word) (push word archives))
+       (t (push word params))))
+    (append (and inputs (list :inputs inputs))
+            (and archives (list :archives (vconcat (nreverse archives))))
+            (and params (list :params (vconcat (nreverse params))))
+            (and seed (list :seed seed))
+            ;; What is typed is remembered for the next run.
+            (and (or inputs archives params seed) (list :remember t)))))
+
+(defun relay--show-run (result)
+  "Show what `relay.run' answered, which is RESULT, in a buffer."
+  (let ((buffer (get-buffer-create "*Relay run*")))
+    (with-current-buffer buffer
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert (or (plist-get result :text) (plist-get result :title) "") "\n"))
+      (goto-char (point-min))
+      (unless (derived-mode-p 'special-mode) (special-mode))
+      (setq-local truncate-lines t))
+    (display-buffer buffer)))
+
+(defun relay-run (&optional arguments)
+  "Run the function or bare expression at point, and show the result.
+With a prefix argument, ask for ARGUMENTS first, such as
+`x=image.npy n=3 weights.params seed=1'; what is not given is what
+`.relay/run.json' remembers, or is drawn from the seed."
+  (interactive
+   (list (and current-prefix-arg
+              (read-string "Arguments (x=image.npy n=3 weights.params seed=1): "))))
+  (let ((server (or (and (fboundp 'eglot-current-server) (eglot-current-server))
+                    (user-error "No server here: start one with `M-x eglot'")))
+        (uri (funcall (if (fboundp 'eglot-path-to-uri) 'eglot-path-to-uri 'eglot--path-to-uri)
+                      (or buffer-file-name (user-error "This buffer has no file"))))
+        (place (list :line (1- (line-number-at-pos nil t))
+                     :character (- (point) (line-beginning-position)))))
+    (message "Relay: running…")
+    ;; Deferred: after what was typed a moment ago. A run has limits of its own, and no other.
+    (jsonrpc-async-request
+     server :workspace/executeCommand
+     (list :command "relay.run"
+           :arguments (vector (append (list :uri uri :position place)
+                                      (and arguments (relay--run-arguments arguments)))))
+     :deferred :workspace/executeCommand
+     :timeout nil
+     :success-fn #'relay--show-run
+     :error-fn (lambda (problem) (message "Relay: %s" (plist-get problem :message))))
+    nil))
+
+(defvar-keymap relay-mode-map
+  :doc "Keys of `relay-mode'."
+  "C-c C-c" #'relay-run)
 
 ;;;###autoload
 (define-derived-mode relay-mode prog-mode "Relay"

@@ -59,6 +59,8 @@ pub(crate) fn serve() -> Result<i32, Failure> {
         })
         .custom_method("relay/shapes", backend::Backend::shapes)
         .custom_method("relay/whyShape", backend::Backend::why_shape)
+        .custom_method("relay/typeAt", backend::Backend::type_at)
+        .custom_method("relay/readingView", backend::Backend::reading_view)
         .custom_method("window/workDoneProgress/cancel", backend::Backend::cancel_progress)
         .finish();
         let (gate, exited) = gate::Gate::new(service);

@@ -310,6 +310,29 @@ fn vscode_workbench() {
     assert_servers_ended(&folder, 2);
 }
 
+/// The package for one platform, with the server in it.
+#[test]
+fn vscode_platform_package() {
+    let extension = root().join("editors/vscode");
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64"))
+        || Command::new("npm").arg("--version").output().is_err()
+    {
+        assert!(std::env::var_os("RELAY_EDITORS_REQUIRED").is_none(), "Linux and npm are needed");
+        // Nobody to tell is no reason to fail.
+        let _ = writeln!(std::io::stderr(), "\nSKIPPED: a package takes npm, on Linux on x86-64\n");
+        return;
+    }
+    let _alone = VSCODE.lock();
+    if !extension.join("node_modules/.package-lock.json").exists() {
+        npm(&extension, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    }
+    let mut command = Command::new("npm");
+    command.args(["run", "--silent", "test:platform"]).current_dir(&extension);
+    let output = command.env("RELAY_TEST_SERVER", binary()).output().expect("npm runs");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// The extension through the API of VS Code.
 #[test]
 fn vscode_extension_host() {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use relay_tests::{
-    client::{Client, at},
+    client::{Client, at, range},
     corpus,
 };
 use serde_json::{Value, json};
@@ -294,12 +294,172 @@ fn fixes_are_offered() {
     client.diagnostics(URI, 1);
     let params = json!({
         "textDocument": { "uri": URI },
-        "range": relay_tests::client::range((0, 24), (0, 24)),
+        "range": range((0, 24), (0, 24)),
         "context": { "diagnostics": [] },
     });
     let actions = client.request("textDocument/codeAction", params);
     let edit = &actions["result"][0]["edit"]["changes"][URI][0];
     assert_eq!(edit["newText"], "add", "{actions}");
+}
+
+/// A convolution, with what a panel that follows the cursor says of it.
+const CONVOLUTION: &str = "\
+def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(16, 3, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]);
+  nn.relu(%0)
+}
+";
+
+#[test]
+fn the_type_at_the_cursor() {
+    let mut client = Client::start();
+    client.open(URI, CONVOLUTION);
+    let info = client.request("relay/typeAt", at(URI, 2, 4));
+    let result = &info["result"];
+    assert_eq!(result["version"], 1, "{info}");
+    assert_eq!(result["source"], "nn.relu(%0)");
+    assert_eq!(result["kind"], "call of `nn.relu`");
+    assert_eq!(result["range"], range((2, 2), (2, 13)));
+    assert_eq!(result["type"], json!(["Tensor[(2, 16, 4, 4), float32]"]));
+    let axes = result["tensors"][0]["dimensions"].as_array().expect("axes");
+    let letters: Vec<&str> = axes.iter().filter_map(|axis| axis["letter"].as_str()).collect();
+    assert_eq!(letters, ["N", "C", "H", "W"]);
+    assert_eq!(axes[1]["source"]["message"], "`channels` sets axis 1 to 16");
+    assert_eq!(axes[1]["source"]["location"]["uri"], URI);
+    assert_eq!(axes[2]["source"]["message"], "`nn.conv2d` makes 4 of 8 on axis 2");
+    assert_eq!(axes[2]["origin"]["location"]["range"], range((0, 28), (0, 29)));
+    assert_eq!(result["context"][0]["name"], "%0");
+    assert_eq!(result["expected"], Value::Null);
+
+    let weight = client.request("relay/typeAt", at(URI, 1, 22));
+    let expected = &weight["result"]["expected"];
+    assert_eq!(expected["place"], "`weight` of `nn.conv2d`", "{weight}");
+    assert_eq!(expected["type"], "Tensor[(16, 3, 3, 3), float32]");
+    let between = client.request("relay/typeAt", at(URI, 0, 3));
+    assert_eq!(between["result"], Value::Null);
+    let nowhere = client.request("relay/typeAt", at(URI, 90, 3));
+    assert_eq!(nowhere["error"]["code"], -32602);
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// The cursor rests nowhere for long: in a long module the answer comes as fast as a hover does.
+#[test]
+fn the_type_at_the_cursor_in_a_long_module() {
+    let mut client = Client::start();
+    client.open(URI, &corpus::chain(10_000));
+    client.diagnostics(URI, 1);
+    let mut times: Vec<Duration> = (0..60)
+        .map(|step| {
+            let start = Instant::now();
+            let info = client.request("relay/typeAt", at(URI, 9_000 + step, 4));
+            let axes = &info["result"]["tensors"][0]["dimensions"];
+            assert_eq!(axes.as_array().map(Vec::len), Some(2), "{info}");
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    let median = times[times.len() / 2];
+    println!("type at the cursor in 10,000 bindings: {median:?}");
+    // A few times what it takes on a machine that does other things as well.
+    assert!(median < Duration::from_millis(20), "{times:?}");
+}
+
+#[test]
+fn what_a_reader_can_do_without() {
+    const TEXT: &str = "\
+def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) {
+  /* 🚀 */ %0 = nn.dense(%x, %w, units=4) /* ty=Tensor[(2, 4), float32] */;
+  %1 = nn.relu(%0);
+  nn.softmax(%1)
+}
+";
+    let mut client = Client::start();
+    client.open(URI, TEXT);
+    let params = json!({ "textDocument": { "uri": URI } });
+    let view = client.request("relay/readingView", params);
+    let wanted = json!({
+        "version": 1,
+        "hidden": [[1, 43, 76]],
+        "dimmed": [[0, 39, 66], [1, 31, 33]],
+        "chains": [[1, 2]],
+    });
+    assert_eq!(view["result"], wanted);
+    let none = client
+        .request("relay/readingView", json!({ "textDocument": { "uri": "file:///none.relay" } }));
+    assert_eq!(none["error"]["code"], -32602);
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// What was drawn by other settings is asked for again, by each client as it can.
+#[test]
+fn settings_refresh_what_they_change() {
+    let refresh = json!({ "refreshSupport": true });
+    let all = ["inlayHint", "semanticTokens", "codeLens"];
+    for known in [&all[..], &all[..1], &[]] {
+        let mut workspace = json!({});
+        for name in known {
+            workspace[*name] = refresh.clone();
+        }
+        let mut client =
+            Client::start_with(json!({ "workspace": workspace }), json!({ "tvm": false }));
+        client.open(URI, SMALL);
+        client.diagnostics(URI, 1);
+        let hints = json!({
+            "textDocument": { "uri": URI },
+            "range": range((0, 0), (3, 0)),
+        });
+        let before = client.request("textDocument/inlayHint", hints.clone());
+        assert_eq!(before["result"][0]["label"], " -> Tensor[(2, 3), float32]", "{before}");
+        let settings = json!({ "relay": { "inlayHints": { "types": false } } });
+        client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
+        let sent = client.drain(Duration::from_millis(200));
+        let asked: Vec<&str> = sent
+            .iter()
+            .filter_map(|message| message["method"].as_str())
+            .filter(|method| method.ends_with("/refresh"))
+            .collect();
+        let wanted: Vec<String> =
+            known.iter().map(|name| format!("workspace/{name}/refresh")).collect();
+        assert_eq!(asked, wanted);
+        for message in sent.iter().filter(|message| !message["id"].is_null()) {
+            client.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null }));
+        }
+        let after = client.request("textDocument/inlayHint", hints);
+        assert_eq!(after["result"], json!([]), "{after}");
+        // The same settings again change nothing.
+        let settings = json!({ "relay": { "inlayHints": { "types": false } } });
+        client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
+        assert_eq!(client.drain(Duration::from_millis(100)), [] as [Value; 0]);
+        assert_eq!(client.finish(), Some(0));
+    }
+}
+
+/// A client that cannot show symbols inside of symbols gets them one after the other.
+#[test]
+fn symbols_nest_where_the_client_can_show_it() {
+    const TEXT: &str = "type T {\n  A,\n  B(int32),\n}\ndef @main() { A }\n";
+    let params = json!({ "textDocument": { "uri": URI } });
+    let abilities = |nested: bool| {
+        let symbol = json!({ "hierarchicalDocumentSymbolSupport": nested });
+        json!({ "textDocument": { "documentSymbol": symbol } })
+    };
+    let mut client = Client::start_with(abilities(true), Value::Null);
+    client.open(URI, TEXT);
+    let nested = client.request("textDocument/documentSymbol", params.clone());
+    assert_eq!(nested["result"][0]["children"][1]["name"], "B", "{nested}");
+    for abilities in [abilities(false), json!({})] {
+        let mut client = Client::start_with(abilities, Value::Null);
+        client.open(URI, TEXT);
+        let flat = client.request("textDocument/documentSymbol", params.clone());
+        let symbols = flat["result"].as_array().expect("symbols");
+        let names: Vec<&str> = symbols.iter().filter_map(|one| one["name"].as_str()).collect();
+        assert_eq!(names, ["T", "A", "B", "@main"], "{flat}");
+        assert_eq!(symbols[2]["containerName"], "T");
+        assert_eq!(symbols[2]["location"]["uri"], URI);
+        assert_eq!(symbols[2]["location"]["range"]["start"], json!({ "line": 2, "character": 2 }));
+        assert_eq!(symbols[0].get("selectionRange"), None);
+        assert_eq!(client.finish(), Some(0));
+    }
 }
 
 /// A keystroke in a big module is answered while the next one arrives: nothing queues up.

@@ -356,7 +356,23 @@ fn doc_comment(db: &dyn Db, def: Def<'_>) -> Option<String> {
 pub(crate) fn type_text(ty: &Type) -> String {
     match ty {
         Type::Error => "_".to_owned(),
-        ty => cut(&ty.to_string()),
+        ty => {
+            let mut text = Bounded(String::new());
+            // It ends early where there is no more room: a type that has itself twice, forty times
+            // over, is longer than any memory.
+            let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{ty}"));
+            cut(&text.0)
+        }
+    }
+}
+
+/// A text that takes no more than is shown, and a little to tell that there was more.
+struct Bounded(String);
+
+impl std::fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.push_str(text);
+        if self.0.len() > 4 * LONGEST_TYPE { Err(std::fmt::Error) } else { Ok(()) }
     }
 }
 

@@ -22,12 +22,14 @@ mod locals;
 pub mod occurrences;
 pub mod on_type;
 pub mod place;
+pub mod reading;
 pub mod references;
 pub mod rename;
 pub mod selection;
 pub mod shapes;
 pub mod signature;
 pub mod symbols;
+pub mod type_at;
 pub mod why;
 pub mod words;
 

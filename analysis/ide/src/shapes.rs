@@ -25,6 +25,7 @@ use syntax::TextRange;
 use types::Type;
 
 pub use amount::{Amount, Unknown};
+pub(crate) use data::{is_index, keeps_data};
 use function::Reporter;
 
 use crate::words;

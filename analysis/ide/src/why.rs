@@ -176,6 +176,41 @@ def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(16, 3, 3, 3), float32])
         );
     }
 
+    /// Two axes of one size are not mixed up.
+    #[test]
+    fn equal_sizes_keep_their_axes() {
+        check(
+            "
+def @main(%x: Tensor[(1, 3, 4, 4), float32], %y: Tensor[(4, 4), float32]) {
+  nn.relu(ad$0d(%x, %y))
+}
+",
+            expect![[r#"
+                `add(%x, %y)` : `Tensor[(1, 3, 4, 4), float32]`
+
+                **axis 0 = 1**
+                1. axis 0 of `%x` is 1
+                2. `add` keeps axis 0, by `Broadcast`
+
+                **axis 1 = 3**
+                1. axis 1 of `%x` is 3
+                2. `add` keeps axis 1, by `Broadcast`
+
+                **axis 2 = 4**
+                1. axis 2 of `%x` is 4
+                2. `add` keeps axis 2, by `Broadcast`
+
+                **axis 3 = 4**
+                1. axis 3 of `%x` is 4
+                2. `add` keeps axis 3, by `Broadcast`
+                ["1", "add"]
+                ["3", "add"]
+                ["4", "add"]
+                ["4", "add"]
+            "#]],
+        );
+    }
+
     #[test]
     fn fields_constants_and_open_sizes() {
         check(

@@ -32,7 +32,7 @@ use broken::{Broken, is_doubtful};
 pub(crate) use cause::Cause;
 use compat::Compat;
 pub use compat::{Converted, apply, to_tvm};
-pub use origin::{Source, Step, chain_of, origin_of, source_of};
+pub use origin::{Source, Step, Trail, chain_of, origin_of, source_of, trail_of};
 
 /// How many diagnostics a file gets at most. Past that, one more says how many were left out.
 pub const MAX_DIAGNOSTICS: usize = 1_000;

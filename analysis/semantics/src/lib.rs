@@ -28,8 +28,8 @@ pub mod traits;
 mod view;
 
 pub use check::{
-    Converted, MAX_DIAGNOSTICS, Source, Step, apply, chain_of, check_file, has_type_errors,
-    is_fully_typed, origin_of, source_of, to_tvm,
+    Converted, MAX_DIAGNOSTICS, Source, Step, Trail, apply, chain_of, check_file, has_type_errors,
+    is_fully_typed, origin_of, source_of, to_tvm, trail_of,
 };
 pub use db::{Cache, Database, Db, QueryLog, Settings, SourceFile};
 pub use diagnostic::{Code, Diagnostic, Fix, Related, Severity, code_of, codes};

@@ -23,7 +23,7 @@ pub use dtype::{DataType, ElementKind};
 pub use relation::{
     AttrFix, Call, Constraint, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn, describe,
 };
-pub use solver::{Entry, RelationId, Solver, State, probe};
+pub use solver::{Entry, RelationId, Solver, State, demanded, probe};
 pub use subst::{Substitution, map_leaves, open_tensor, substitute, symbol_of};
 pub use table::{Assign, Conflict, ConflictKind, NodeId, Step, Table};
 pub use ty::{

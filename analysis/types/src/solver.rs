@@ -176,3 +176,24 @@ pub fn probe(
     solver.solve();
     (solver.entry(id).state.clone(), solver.arg_types(id))
 }
+
+/// What one relation makes of an argument that nothing is known about: the weight of
+/// `nn.dense(%x, %w, units=4)` from `%x` and `units`. Nothing where it leaves the argument open.
+pub fn demanded(
+    relation: &Relation,
+    names: &'static [&'static str],
+    inputs: &[Type],
+    position: usize,
+) -> Option<Type> {
+    let mut solver = Solver::new();
+    let mut args: SmallVec<[NodeId; 4]> = SmallVec::new();
+    for (at, ty) in inputs.iter().enumerate() {
+        let node = if at == position { solver.table.fresh() } else { solver.table.import(ty) };
+        args.push(node);
+    }
+    args.push(solver.table.fresh());
+    let id = solver.add(relation.clone(), args, names, 0);
+    solver.solve();
+    let found = solver.arg_types(id).into_iter().nth(position)?;
+    (!matches!(found, Type::Var(_) | Type::Error)).then_some(found)
+}

@@ -20,6 +20,10 @@ vim.lsp.commands['relay.run'] = function(command, context)
   require('relay-analyzer.run').execute(command.arguments[1], context.bufnr)
 end
 
+vim.lsp.commands['relay.showReferences'] = function(command, context)
+  require('relay-analyzer.references').show(command.arguments, context.bufnr)
+end
+
 vim.api.nvim_create_user_command('RelayRun', function(call)
   require('relay-analyzer.run').command(call)
 end, {

@@ -21,3 +21,11 @@ end, {
 vim.api.nvim_create_user_command('RelayWhy', function()
   require('relay-analyzer.why').show()
 end, { desc = 'relay-analyzer: why the expression under the cursor has its shape' })
+
+vim.api.nvim_create_user_command('RelayType', function(call)
+  require('relay-analyzer.type').toggle(call.smods)
+end, { desc = 'relay-analyzer: the type under the cursor in a window that follows it; again: close it' })
+
+vim.api.nvim_create_user_command('RelayReading', function()
+  require('relay-analyzer.reading').toggle()
+end, { desc = 'relay-analyzer: printed comments out of sight, weights dim, chains folded; again: as before' })

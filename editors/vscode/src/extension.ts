@@ -9,7 +9,9 @@ import { Status } from "./status.js";
 import { registerExample } from "./example.js";
 import { Health } from "./health.js";
 import { clickable } from "./protocol.js";
+import { Reading } from "./reading.js";
 import { ShapePanel } from "./shapes.js";
+import { TypePanel } from "./type.js";
 import { CLICKABLE, registerWhy } from "./why.js";
 
 const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
@@ -36,15 +38,20 @@ class Relay {
   /** Starts and stops, one after another. */
   private queue: Promise<void> = Promise.resolve();
   private readonly health = new Health(() => this.client);
+  private readonly reading = new Reading(() => this.client);
   private readonly shapes: ShapePanel;
+  private readonly type: TypePanel;
 
   constructor(private readonly context: vscode.ExtensionContext) {
     const command = (name: string, run: () => unknown) =>
       vscode.commands.registerCommand(`relay.${name}`, run);
     this.shapes = new ShapePanel(() => this.client, context.extensionUri);
+    this.type = new TypePanel(() => this.client, context.extensionUri);
     context.subscriptions.push(
       this.health,
+      this.reading,
       this.shapes,
+      this.type,
       registerExample(context.extensionUri),
       registerWhy(() => this.client),
       this.log,
@@ -122,6 +129,8 @@ class Relay {
       if (newState === State.Running) {
         this.status.running(server.version);
         this.shapes.refresh();
+        this.type.refresh();
+        this.reading.refresh();
         this.health.refresh();
       } else if (newState === State.Starting) {
         this.status.starting();

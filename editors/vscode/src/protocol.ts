@@ -1,4 +1,4 @@
-// What the server is asked beyond the protocol: `relay/shapes` and `relay/whyShape`.
+// What the server is asked beyond the protocol: `relay/shapes`, `relay/typeAt` and their like.
 
 import type * as vscode from "vscode";
 import type { ClientCapabilities, LanguageClient, Position, Range, StaticFeature } from "vscode-languageclient/node";
@@ -69,6 +69,60 @@ export interface Why {
     readonly size: string;
     readonly steps: readonly { readonly location: { readonly uri: string; readonly range: Range }; readonly message: string }[];
   }[];
+}
+
+/** A place that a line of the answer to `relay/typeAt` leads to, and what happens there. */
+interface Place {
+  readonly message: string;
+  readonly location: { readonly uri: string; readonly range: Range };
+}
+
+/** The answer to `relay/typeAt`; `null` where nothing has a type. */
+export interface TypeAt {
+  readonly version: number;
+  readonly range: Range;
+  readonly source: string;
+  readonly kind: string;
+  /** The type, line by line. */
+  readonly type: readonly string[];
+  readonly tensors: readonly {
+    readonly part: string;
+    readonly type: string;
+    readonly amount: string | null;
+    readonly isCut: boolean;
+    readonly dimensions: readonly {
+      readonly axis: number;
+      readonly size: string;
+      readonly letter: string | null;
+      readonly source: Place | null;
+      readonly origin: Place | null;
+    }[];
+  }[];
+  readonly context: readonly { readonly name: string; readonly type: string; readonly location: Place["location"] }[];
+  readonly expected: { readonly place: string; readonly type: string | null; readonly note: string | null } | null;
+}
+
+/** The answer to `relay/readingView`: places are a line, the first character, and the one behind the last. */
+export interface ReadingView {
+  readonly version: number;
+  readonly hidden: readonly (readonly [number, number, number])[];
+  readonly dimmed: readonly (readonly [number, number, number])[];
+  /** The first and the last line of each chain. */
+  readonly chains: readonly (readonly [number, number])[];
+}
+
+export function readingView(client: LanguageClient, document: vscode.TextDocument): Promise<ReadingView> {
+  return client.sendRequest("relay/readingView", { textDocument: identify(client, document) });
+}
+
+export function typeAt(
+  client: LanguageClient,
+  document: vscode.TextDocument,
+  position: vscode.Position,
+  token: vscode.CancellationToken,
+): Promise<TypeAt | null> {
+  const at = client.code2ProtocolConverter.asPosition(position);
+  return client.sendRequest("relay/typeAt", { textDocument: identify(client, document), position: at }, token);
 }
 
 export function shapes(client: LanguageClient, document: vscode.TextDocument): Promise<Report> {

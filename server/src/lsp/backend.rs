@@ -6,11 +6,11 @@ use super::{
     convert,
     handlers::{
         self, actions, calls, completion, definition, diagnostics, folding, format, hover, inlay,
-        lens, linked, links, occurrences, references, rename, selection, shapes, signature,
-        symbols, tokens, workspace,
+        lens, linked, links, occurrences, reading, references, rename, selection, shapes,
+        signature, symbols, tokens, type_at, workspace,
     },
     markup::Markups,
-    owner::{ClientAbilities, Event, Mailbox, Snapshot, Writing},
+    owner::{ClientAbilities, Event, Mailbox, Refreshes, Snapshot, Writing},
     request::{Request, Retry},
     runs::{self, RunRequest, Runs},
 };
@@ -59,6 +59,22 @@ impl Backend {
         self.ask(params, Retry::Never, shapes::why).await
     }
 
+    /// `relay/typeAt`
+    pub(super) async fn type_at(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<serde_json::Value> {
+        self.ask(params, Retry::Never, type_at::handle).await
+    }
+
+    /// `relay/readingView`
+    pub(super) async fn reading_view(
+        &self,
+        params: reading::ReadingParams,
+    ) -> Result<reading::ReadingView> {
+        self.ask(params, Retry::Always, reading::handle).await
+    }
+
     /// `window/workDoneProgress/cancel`, which `tower-lsp` does not know.
     pub(super) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
         self.runs.stop(&params.token);
@@ -96,10 +112,7 @@ impl LanguageServer for Backend {
                 .unwrap_or(false),
             has_grammar: tokens::has_grammar(abilities),
             commands: convert::commands(abilities.experimental.as_ref()),
-            refresh_hints: workspace
-                .and_then(|workspace| workspace.inlay_hint.as_ref())
-                .and_then(|hints| hints.refresh_support)
-                .unwrap_or(false),
+            refreshes: refreshes(workspace),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
             writing: writing(abilities),
         })));
@@ -335,6 +348,18 @@ impl LanguageServer for Backend {
     }
 }
 
+/// What the client asks for again when it is told to.
+fn refreshes(workspace: Option<&WorkspaceClientCapabilities>) -> Refreshes {
+    let hints = workspace.and_then(|workspace| workspace.inlay_hint.as_ref());
+    let tokens = workspace.and_then(|workspace| workspace.semantic_tokens.as_ref());
+    let lenses = workspace.and_then(|workspace| workspace.code_lens.as_ref());
+    Refreshes {
+        hints: hints.and_then(|hints| hints.refresh_support).unwrap_or(false),
+        tokens: tokens.and_then(|tokens| tokens.refresh_support).unwrap_or(false),
+        lenses: lenses.and_then(|lenses| lenses.refresh_support).unwrap_or(false),
+    }
+}
+
 /// What the client can do with a text that is written for it.
 fn writing(abilities: &ClientCapabilities) -> Writing {
     let document = abilities.text_document.as_ref();
@@ -350,6 +375,10 @@ fn writing(abilities: &ClientCapabilities) -> Writing {
         tooltips: document
             .and_then(|document| document.document_link.as_ref())
             .and_then(|link| link.tooltip_support)
+            .unwrap_or(false),
+        nested_symbols: document
+            .and_then(|document| document.document_symbol.as_ref())
+            .and_then(|symbol| symbol.hierarchical_document_symbol_support)
             .unwrap_or(false),
         markup: Markups::of(abilities),
     }

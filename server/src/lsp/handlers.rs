@@ -13,6 +13,7 @@ pub(super) mod lens;
 pub(super) mod linked;
 pub(super) mod links;
 pub(super) mod occurrences;
+pub(super) mod reading;
 pub(super) mod references;
 pub(super) mod rename;
 pub(super) mod selection;
@@ -20,6 +21,7 @@ pub(super) mod shapes;
 pub(super) mod signature;
 pub(super) mod symbols;
 pub(super) mod tokens;
+pub(super) mod type_at;
 pub(super) mod workspace;
 
 use syntax::{Encoding, TextSize};

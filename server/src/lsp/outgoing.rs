@@ -32,6 +32,10 @@ pub(super) enum Message {
     WatchSettings,
     /// Tells a client that shows inlay hints to ask again.
     RefreshHints,
+    /// Tells a client that shows semantic tokens to ask again.
+    RefreshTokens,
+    /// Tells a client that shows code lenses to ask again.
+    RefreshLenses,
     /// Tells a client that asks for diagnostics to ask again.
     RefreshDiagnostics,
 }
@@ -96,6 +100,14 @@ pub(super) fn start(client: Client, wire: Wire) -> Outgoing {
                 Message::RefreshHints => {
                     let client = client.clone();
                     tokio::spawn(async move { client.inlay_hint_refresh().await });
+                }
+                Message::RefreshTokens => {
+                    let client = client.clone();
+                    tokio::spawn(async move { client.semantic_tokens_refresh().await });
+                }
+                Message::RefreshLenses => {
+                    let client = client.clone();
+                    tokio::spawn(async move { client.code_lens_refresh().await });
                 }
                 Message::AskSettings(mailbox) => {
                     tokio::spawn(ask_settings(client.clone(), mailbox));

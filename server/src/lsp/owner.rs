@@ -98,8 +98,8 @@ pub(super) struct ClientAbilities {
     pub(super) watch_configuration: bool,
     /// It shows progress.
     pub(super) progress: bool,
-    /// It asks for inlay hints again when it is told to.
-    pub(super) refresh_hints: bool,
+    /// What it asks for again when it is told to.
+    pub(super) refreshes: Refreshes,
     /// It asks for diagnostics.
     pub(super) pulls: bool,
     /// It looks at the version of diagnostics that it is sent, and may drop those of a text that
@@ -113,6 +113,17 @@ pub(super) struct ClientAbilities {
     pub(super) writing: Writing,
 }
 
+/// What the client asks for again when it is told that it may have changed.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Refreshes {
+    /// Inlay hints.
+    pub(super) hints: bool,
+    /// Semantic tokens.
+    pub(super) tokens: bool,
+    /// Code lenses.
+    pub(super) lenses: bool,
+}
+
 /// What the client can do with a text that is written for it.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Writing {
@@ -122,6 +133,8 @@ pub(super) struct Writing {
     pub(super) lazy_actions: bool,
     /// It says where a link leads before it is followed.
     pub(super) tooltips: bool,
+    /// It shows symbols inside of symbols.
+    pub(super) nested_symbols: bool,
     /// How it shows texts.
     pub(super) markup: Markups,
 }
@@ -213,7 +226,7 @@ pub(super) fn start(
                 configuration: false,
                 watch_configuration: false,
                 progress: false,
-                refresh_hints: false,
+                refreshes: Refreshes::default(),
                 pulls: false,
                 drops: false,
                 commands: Vec::new(),
@@ -446,12 +459,28 @@ impl Owner {
             self.published.entry(uri).or_default().dirty = true;
         }
         self.retract();
+        if !self.published.is_empty() {
+            self.refresh();
+        }
         // Whether the client knows this request cannot be asked: `lsp-types` calls the ability
         // `diagnostic`, and the protocol `diagnostics`. One that does not refuses it, and asks
         // again with the next change.
         let asks = other_way || !self.is_pushing();
         if asks && self.client.pulls && !self.published.is_empty() {
             self.outgoing.send(Message::RefreshDiagnostics);
+        }
+    }
+
+    /// Has the client ask again for what settings change without a change of the text.
+    fn refresh(&self) {
+        let Refreshes { hints, tokens, lenses } = self.client.refreshes;
+        let messages = [
+            (hints, Message::RefreshHints),
+            (tokens, Message::RefreshTokens),
+            (lenses, Message::RefreshLenses),
+        ];
+        for (_, message) in messages.into_iter().filter(|(wanted, _)| *wanted) {
+            self.outgoing.send(message);
         }
     }
 
@@ -510,7 +539,7 @@ impl Owner {
         }
         self.session.live.keep(uri.clone(), kept);
         self.published.entry(uri).or_default().dirty = true;
-        if self.client.refresh_hints {
+        if self.client.refreshes.hints {
             self.outgoing.send(Message::RefreshHints);
         }
         if !self.is_pushing() && self.client.pulls {

@@ -181,6 +181,32 @@
   (same (buffer-string) text "the indented text"))
 (say "indentation")
 
+;;; Runs the function at point
+
+(defun result ()
+  (let ((buffer (get-buffer "*Relay run*")))
+    (if buffer (with-current-buffer buffer (buffer-string)) "")))
+(defun run-at (line text wanted &optional arguments)
+  (when (get-buffer "*Relay run*") (kill-buffer "*Relay run*"))
+  (go line text)
+  (relay-run arguments)
+  (until (format "a result with %s" wanted) (string-search wanted (result)))
+  (say "run %s" (car (split-string (result) "\n"))))
+(save-buffer)
+(changed)
+(same (key-binding (kbd "C-c C-c")) 'relay-run "the key")
+(run-at "  %m + 1" "+" "42 (int32)" "n=82")
+;; What was typed is remembered, for this function alone.
+(run-at "  %m + 1" "+" "42 (int32)")
+(run-at "def @halved" "@halved" "4 (int32)" "%n=9 seed=1")
+(same (buffer-local-value 'major-mode (get-buffer "*Relay run*")) 'special-mode "the mode of a result")
+(same (relay--run-arguments "x=[1,2] a.npz w.params n=1.5 seed=3 %input.1=image.npy")
+      '(:inputs (:x [1 2] :n 1.5 :input.1 "image.npy") :archives ["a.npz"] :params ["w.params"]
+        :seed 3 :remember t)
+      "arguments")
+;; A run that fails says why.
+(run-at "def @halved" "@halved" "error[" "n=nowhere.npy")
+
 ;;; Settings reach the server
 
 (set-buffer-modified-p nil)

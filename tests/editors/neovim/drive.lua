@@ -249,6 +249,9 @@ function steps.runs()
       return text:find(wanted, 1, true) and vim.fn.bufwinid(buffer) >= 0 and text
     end)
   end
+  -- One server, however often the buffer is read.
+  vim.bo.filetype = 'relay'
+  same(#vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' }), 1, 'servers of a buffer')
   local source = vim.api.nvim_get_current_buf()
   vim.cmd('RelayRun @main n=82')
   say('run', (result('42 (int32)'):gsub('\n', ' ')))
@@ -339,8 +342,10 @@ end
 function steps.shows_shapes()
   local here = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h')
   local tools = { same = same, until_ = until_, go = go, change = change, say = say }
-  for _, step in ipairs(dofile(here .. '/shapes.lua')(tools)) do
-    step()
+  for _, file in ipairs({ 'shapes.lua', 'type.lua' }) do
+    for _, step in ipairs(dofile(here .. '/' .. file)(tools)) do
+      step()
+    end
   end
 end
 

@@ -8,6 +8,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 
 import { shapePanel } from "./shapes.mjs";
+import { typePanel } from "./type.mjs";
 import { required, say, withWorkbench } from "./workbench.mjs";
 
 const [extension, folder] = process.argv.slice(2);
@@ -92,6 +93,7 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await shot("mended");
     await page.keyboard.press("Escape");
     await shapePanel({ page, shot, say });
+    await typePanel({ page, shot, say });
 
     // Runs it by the lens above it: the result stands in the output, values behind the names.
     await page.keyboard.press("Escape");

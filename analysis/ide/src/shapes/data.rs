@@ -282,7 +282,7 @@ impl<'db> Data<'db> {
 }
 
 /// Operators that give the same data in another form.
-pub(super) fn keeps_data(operator: &Operator) -> bool {
+pub(crate) fn keeps_data(operator: &Operator) -> bool {
     matches!(
         operator.name,
         "transpose"
@@ -303,7 +303,7 @@ pub(super) fn keeps_data(operator: &Operator) -> bool {
 }
 
 /// Arguments that say where or how much, and are no weights.
-pub(super) fn is_index(name: &str) -> bool {
+pub(crate) fn is_index(name: &str) -> bool {
     name.contains("ind")
         || matches!(
             name,

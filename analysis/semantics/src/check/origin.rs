@@ -71,34 +71,8 @@ pub fn chain_of(
     axis: usize,
     most: usize,
 ) -> Vec<Step> {
-    let mut steps = Vec::new();
-    let (mut spot, mut of_field, mut axis) = (spot, of_field, axis);
-    for count in 0..MAX_FOLLOWED {
-        if count % 16 == 0 {
-            view.db.unwind_if_revision_cancelled();
-        }
-        let is_field = of_field.is_some();
-        let next = match of_field.take() {
-            Some(index) => field(view, spot, index, axis),
-            None => step(view, spot, axis),
-        };
-        match next {
-            Next::Same(next, next_axis) => {
-                let of = if is_field { view.resolve(spot) } else { spot };
-                steps.extend(passed(view, of, axis, next_axis));
-                (spot, axis) = (next, next_axis);
-            }
-            Next::Changed(step, next, next_axis) => {
-                steps.push(step);
-                (spot, axis) = (next, next_axis);
-            }
-            Next::Set(step) => {
-                steps.push(step);
-                break;
-            }
-            Next::Unknown => break,
-        }
-    }
+    let trail = trail_of(view, spot, of_field, axis, MAX_FOLLOWED);
+    let mut steps: Vec<Step> = trail.steps.into_iter().map(|(step, _)| step).collect();
     let most = most.max(2);
     if steps.len() > most {
         let left_out = steps.len() - most;
@@ -111,6 +85,67 @@ pub fn chain_of(
     }
     steps.reverse();
     steps
+}
+
+/// A size followed back, as far as it was asked for.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Trail {
+    /// What happens to the size, the nearest first, and whether it is only passed on there.
+    pub steps: Vec<(Step, bool)>,
+    /// The expressions that have the very size, the nearest first, and which axis of each it is.
+    pub same: Vec<(Spot, usize)>,
+    /// Where it was not followed any further, though it comes from elsewhere.
+    pub rest: Option<(Spot, usize)>,
+    /// How many expressions it was followed over.
+    pub followed: usize,
+}
+
+/// Follows a size back over at most `follow` expressions.
+///
+/// With `of_field`, the size is that of one field of a tuple.
+pub fn trail_of(
+    view: &View<'_>,
+    spot: Spot,
+    of_field: Option<usize>,
+    axis: usize,
+    follow: usize,
+) -> Trail {
+    let mut trail = Trail::default();
+    let (mut spot, mut of_field, mut axis) = (spot, of_field, axis);
+    let mut is_same = true;
+    for count in 0..follow {
+        if count % 16 == 0 {
+            view.db.unwind_if_revision_cancelled();
+        }
+        trail.followed = count + 1;
+        let is_field = of_field.is_some();
+        if is_same && !is_field {
+            trail.same.push((spot, axis));
+        }
+        let next = match of_field.take() {
+            Some(index) => field(view, spot, index, axis),
+            None => step(view, spot, axis),
+        };
+        match next {
+            Next::Same(next, next_axis) => {
+                let of = if is_field { view.resolve(spot) } else { spot };
+                trail.steps.extend(passed(view, of, axis, next_axis).map(|step| (step, true)));
+                (spot, axis) = (next, next_axis);
+            }
+            Next::Changed(step, next, next_axis) => {
+                is_same = false;
+                trail.steps.push((step, false));
+                (spot, axis) = (next, next_axis);
+            }
+            Next::Set(step) => {
+                trail.steps.push((step, false));
+                return trail;
+            }
+            Next::Unknown => return trail,
+        }
+    }
+    trail.rest = Some((spot, axis));
+    trail
 }
 
 /// The relation that a size passes through unchanged at `spot`, if it does.
@@ -342,8 +377,7 @@ fn operator_step(
     }
     let mut sources: Vec<(Spot, usize, Dim)> = Vec::new();
     // In `add(%a, %b)` each of two equal sizes decides alone; only together are they missed.
-    let mut equal: Vec<(Spot, usize, Dim)> = Vec::new();
-    let mut without_equal = inputs.clone();
+    let mut equal: Vec<Equal> = Vec::new();
     for position in 0..inputs.len() {
         for (part, source, ty) in parts(view, arg(position), &inputs[position]) {
             let rank = ty.as_tensor().map_or(0, |t| t.rank());
@@ -354,8 +388,8 @@ fn operator_step(
                     continue;
                 }
                 if size_of(&ty, source_axis) == Some(&here) {
-                    equal.push((source, source_axis, here.clone()));
-                    without_equal[position] = erase(&without_equal[position], part, source_axis);
+                    let from_end = rank - source_axis;
+                    equal.push(Equal { position, part, source, axis: source_axis, from_end });
                 }
                 let (_, types) = probe(&relation, operator.args, &changed);
                 if result(&types).is_none_or(|size| size != here)
@@ -367,10 +401,17 @@ fn operator_step(
         }
     }
     if sources.is_empty() && !equal.is_empty() {
-        let (_, types) = probe(&relation, operator.args, &without_equal);
-        if result(&types).is_none_or(|size| size != here) {
-            sources = equal;
-        }
+        let rank = match field {
+            Some(field) => view.ty(spot).as_tuple().and_then(|f| f.get(field)?.as_tensor()),
+            None => view.ty(spot).as_tensor(),
+        };
+        let own = rank.map_or(0, |tensor| tensor.rank()).saturating_sub(axis);
+        sources = decided_together(&relation, operator.args, &inputs, &equal, own, &|types| {
+            result(types).is_none_or(|size| size != here)
+        })
+        .into_iter()
+        .map(|at| (equal[at].source, equal[at].axis, here.clone()))
+        .collect();
     }
     let call_range = view.place(spot.unit, call.callee_range);
     // A size that came through unchanged is followed first.
@@ -396,6 +437,52 @@ fn operator_step(
             Next::Set(Step { range: range.unwrap_or(call_range), message })
         }
     }
+}
+
+/// A size of an argument that equals the one looked for.
+struct Equal {
+    /// Which argument it is of, and which field of that.
+    position: usize,
+    part: Option<usize>,
+    /// The expression that has it, and its axis there.
+    source: Spot,
+    axis: usize,
+    /// That axis, counted from the last one, which is 1: as shapes are broadcast.
+    from_end: usize,
+}
+
+/// Which of several equal sizes decide a size of the result: those on one axis, the axis of the
+/// result itself before all others; else all of them.
+///
+/// In `add(%a, %b)` of two `(4, 4)`, axis 1 of the result is axis 1 of both, and not axis 0.
+fn decided_together(
+    relation: &Relation,
+    names: &'static [&'static str],
+    inputs: &[Type],
+    equal: &[Equal],
+    own: usize,
+    is_missed: &dyn Fn(&[Type]) -> bool,
+) -> Vec<usize> {
+    let decide = |chosen: &[usize]| {
+        let mut without = inputs.to_vec();
+        for &at in chosen {
+            let Equal { position, part, axis, .. } = equal[at];
+            without[position] = erase(&without[position], part, axis);
+        }
+        is_missed(&probe(relation, names, &without).1)
+    };
+    let mut axes: Vec<usize> = equal.iter().map(|one| one.from_end).collect();
+    axes.sort_by_key(|&axis| (axis != own, axis));
+    axes.dedup();
+    for axis in axes {
+        let on_axis = equal.iter().enumerate().filter(|(_, one)| one.from_end == axis);
+        let chosen: Vec<usize> = on_axis.map(|(at, _)| at).collect();
+        if decide(&chosen) {
+            return chosen;
+        }
+    }
+    let all: Vec<usize> = (0..equal.len()).collect();
+    if decide(&all) { all } else { Vec::new() }
 }
 
 /// A size for what is not known, which no module uses for anything else.

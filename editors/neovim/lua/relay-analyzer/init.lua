@@ -41,9 +41,9 @@ function M.client_config()
   return {
     cmd = options.cmd,
     filetypes = { 'relay' },
-    -- What `relay.run` answers is shown here.
+    -- What these answer, or are clicked for, is shown here.
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
-      experimental = { commands = { commands = { 'relay.run' } } },
+      experimental = { commands = { commands = { 'relay.run', 'relay.showReferences' } } },
     }),
     settings = { relay = options.settings },
   }
@@ -81,7 +81,16 @@ function M.attach(buffer)
   local config = M.client_config()
   config.name = M.name
   config.root_dir = M.root(buffer)
-  vim.lsp.start(config, { bufnr = buffer })
+  vim.lsp.start(config, {
+    bufnr = buffer,
+    -- Without a folder, 0.10 would start one server more each time that a buffer is read.
+    reuse_client = function(client)
+      return client.name == M.name
+        and client.config.root_dir == config.root_dir
+        and vim.deep_equal(client.config.cmd, config.cmd)
+        and not client.is_stopped()
+    end,
+  })
 end
 
 --- Chooses a program and settings. It need not be called: without it, `relay-analyzer` on the path

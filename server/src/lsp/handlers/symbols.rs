@@ -3,7 +3,10 @@
 use ide::symbols::{Symbol, SymbolKind as Kind, outline};
 use tower_lsp::{
     jsonrpc::Result,
-    lsp_types::{DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, SymbolKind},
+    lsp_types::{
+        DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, Location, SymbolInformation,
+        SymbolKind, Url,
+    },
 };
 
 use crate::lsp::{documents::Document, owner::Snapshot};
@@ -14,12 +17,19 @@ pub(in crate::lsp) fn handle(
 ) -> Result<Option<DocumentSymbolResponse>> {
     let document = snapshot.document(&params.text_document.uri)?;
     let symbols = outline(&snapshot.db, document.file);
+    if !snapshot.writing.nested_symbols {
+        let mut flat = Vec::new();
+        for symbol in &symbols {
+            flatten(snapshot, &params.text_document.uri, document, symbol, None, &mut flat);
+        }
+        return Ok(Some(DocumentSymbolResponse::Flat(flat)));
+    }
     let symbols = symbols.iter().map(|symbol| convert(snapshot, document, symbol)).collect();
     Ok(Some(DocumentSymbolResponse::Nested(symbols)))
 }
 
-fn convert(snapshot: &Snapshot, document: &Document, symbol: &Symbol) -> DocumentSymbol {
-    let kind = match symbol.kind {
+fn kind(kind: Kind) -> SymbolKind {
+    match kind {
         Kind::Module => SymbolKind::MODULE,
         Kind::Function => SymbolKind::FUNCTION,
         Kind::Type => SymbolKind::ENUM,
@@ -27,13 +37,40 @@ fn convert(snapshot: &Snapshot, document: &Document, symbol: &Symbol) -> Documen
         Kind::Expression => SymbolKind::VARIABLE,
         Kind::Tir => SymbolKind::FUNCTION,
         Kind::Metadata => SymbolKind::CONSTANT,
-    };
+    }
+}
+
+/// A symbol and those in it, one after the other, each with the name of the one around it.
+fn flatten(
+    snapshot: &Snapshot,
+    uri: &Url,
+    document: &Document,
+    symbol: &Symbol,
+    around: Option<&str>,
+    flat: &mut Vec<SymbolInformation>,
+) {
+    let range = document.range(symbol.full, snapshot.encoding);
+    #[expect(deprecated, reason = "the struct has a field that nobody should set")]
+    flat.push(SymbolInformation {
+        name: symbol.name.clone(),
+        kind: kind(symbol.kind),
+        tags: None,
+        deprecated: None,
+        location: Location::new(uri.clone(), range),
+        container_name: around.map(str::to_owned),
+    });
+    for child in &symbol.children {
+        flatten(snapshot, uri, document, child, Some(&symbol.name), flat);
+    }
+}
+
+fn convert(snapshot: &Snapshot, document: &Document, symbol: &Symbol) -> DocumentSymbol {
     let children = symbol.children.iter().map(|child| convert(snapshot, document, child));
     #[expect(deprecated, reason = "the struct has a field that nobody should set")]
     DocumentSymbol {
         name: symbol.name.clone(),
         detail: symbol.detail.clone(),
-        kind,
+        kind: kind(symbol.kind),
         tags: None,
         deprecated: None,
         range: document.range(symbol.full, snapshot.encoding),

@@ -1,0 +1,128 @@
+--- `:RelayReading`: comments that TVM has printed are out of sight, weights are dim, chains are folded.
+--- The file stays as it is.
+local request = require('relay-analyzer.request')
+
+local M = {}
+
+local marks = vim.api.nvim_create_namespace('relay-analyzer.reading')
+--- How long the text must rest before the view is made anew, in milliseconds.
+local REST = 200
+
+--- What windows were like before, by the buffer that is read.
+---@type table<integer, { group: integer, timer: uv.uv_timer_t, windows: table<integer, table> }>
+local reading = {}
+
+local OPTIONS = { conceallevel = 2, concealcursor = '', foldmethod = 'manual', foldenable = true }
+
+local function draw(buffer, client, view)
+  vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
+  local function place(range, what)
+    local line, start = request.place(client, buffer, { line = range[1], character = range[2] })
+    local _, stop = request.place(client, buffer, { line = range[1], character = range[3] })
+    what.end_row, what.end_col = line, stop
+    -- The text may have changed since.
+    pcall(vim.api.nvim_buf_set_extmark, buffer, marks, line, start, what)
+  end
+  for _, range in ipairs(view.hidden) do
+    place(range, { conceal = '' })
+  end
+  for _, range in ipairs(view.dimmed) do
+    place(range, { hl_group = 'NonText', priority = 200 })
+  end
+end
+
+---@param buffer integer
+---@param shown? fun(view: table) after the first answer
+local function update(buffer, shown)
+  local client = vim.lsp.get_clients({ bufnr = buffer, name = require('relay-analyzer').name })[1]
+  if not client or not reading[buffer] then
+    return
+  end
+  local params = { textDocument = { uri = vim.uri_from_bufnr(buffer) } }
+  request.send(client, buffer, 'relay/readingView', params, function(view)
+    if reading[buffer] and vim.api.nvim_buf_is_valid(buffer) then
+      draw(buffer, client, view)
+      if shown then
+        shown(view)
+      end
+    end
+  end)
+end
+
+--- Sets the options of a window on the buffer, and folds its chains.
+local function enter(buffer, window, view)
+  local before = {}
+  for name, value in pairs(OPTIONS) do
+    before[name] = vim.wo[window][name]
+    vim.wo[window][name] = value
+  end
+  reading[buffer].windows[window] = before
+  vim.api.nvim_win_call(window, function()
+    vim.cmd('normal! zE')
+    for _, chain in ipairs(view.chains) do
+      pcall(vim.cmd, ('%d,%dfold'):format(chain[1] + 1, chain[2] + 1))
+    end
+  end)
+end
+
+local function leave(buffer)
+  local state = reading[buffer]
+  reading[buffer] = nil
+  vim.api.nvim_del_augroup_by_id(state.group)
+  state.timer:close()
+  if vim.api.nvim_buf_is_valid(buffer) then
+    vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
+  end
+  for window, before in pairs(state.windows) do
+    if vim.api.nvim_win_is_valid(window) and vim.api.nvim_win_get_buf(window) == buffer then
+      vim.api.nvim_win_call(window, function()
+        vim.cmd('normal! zE')
+      end)
+      for name, value in pairs(before) do
+        vim.wo[window][name] = value
+      end
+    end
+  end
+end
+
+--- Turns the view of the current buffer on or off.
+function M.toggle()
+  local buffer, window = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
+  if reading[buffer] then
+    leave(buffer)
+    return
+  end
+  if not request.client(buffer) then
+    return
+  end
+  local group = vim.api.nvim_create_augroup('relay-analyzer.reading.' .. buffer, {})
+  local timer = assert(vim.uv.new_timer())
+  reading[buffer] = { group = group, timer = timer, windows = {} }
+  vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
+    group = group,
+    buffer = buffer,
+    callback = function()
+      timer:start(REST, 0, vim.schedule_wrap(function()
+        update(buffer)
+      end))
+    end,
+  })
+  vim.api.nvim_create_autocmd('BufUnload', {
+    group = group,
+    buffer = buffer,
+    callback = function()
+      vim.schedule(function()
+        if reading[buffer] then
+          leave(buffer)
+        end
+      end)
+    end,
+  })
+  update(buffer, function(view)
+    if vim.api.nvim_win_is_valid(window) and vim.api.nvim_win_get_buf(window) == buffer then
+      enter(buffer, window, view)
+    end
+  end)
+end
+
+return M

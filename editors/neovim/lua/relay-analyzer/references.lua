@@ -1,0 +1,20 @@
+--- What the lens with the references of a definition does: the quickfix list has them.
+local request = require('relay-analyzer.request')
+
+local M = {}
+
+--- `arguments`: the URI, the position of the definition, and the places, as the server gives them.
+---@param arguments any[]
+---@param buffer integer
+function M.show(arguments, buffer)
+  local client = request.client(buffer)
+  local places = arguments[3]
+  if not client or type(places) ~= 'table' then
+    return
+  end
+  local items = vim.lsp.util.locations_to_items(places, client.offset_encoding)
+  vim.fn.setqflist({}, ' ', { title = 'References', items = items })
+  vim.cmd('botright copen ' .. math.max(math.min(#items, 10), 3))
+end
+
+return M

@@ -1,0 +1,238 @@
+--- `:RelayType`: the type under the cursor in a buffer that follows it.
+local request = require('relay-analyzer.request')
+
+local M = {}
+
+local marks = vim.api.nvim_create_namespace('relay-analyzer.type')
+--- How long the cursor must rest before the server is asked, in milliseconds.
+local REST = 80
+local NAME = 'relay://type'
+
+--- What is open, or nil: its buffer, the place that a line of it leads to, and how often was asked.
+---@type { buffer: integer, group: integer, timer: uv.uv_timer_t, places: table<integer, table>, asked: integer }?
+local view
+
+local function text(value)
+  return type(value) == 'string' and value or nil
+end
+
+--- Cells of a table, each column but the last as wide as it must be.
+---@param rows string[][]
+---@return string[]
+local function aligned(rows)
+  local widths = {}
+  for _, row in ipairs(rows) do
+    for at, cell in ipairs(row) do
+      widths[at] = math.max(widths[at] or 0, vim.api.nvim_strwidth(cell))
+    end
+  end
+  return vim.tbl_map(function(row)
+    local cells = {}
+    for at, cell in ipairs(row) do
+      cells[at] = at == #row and cell or cell .. (' '):rep(widths[at] - vim.api.nvim_strwidth(cell))
+    end
+    return (('  ' .. table.concat(cells, '  ')):gsub('%s+$', ''))
+  end, rows)
+end
+
+--- The answer of the server as lines; `places` has what a line leads to, `heads` the titles, `code`
+--- the lines of the type.
+---@param info table
+---@return { lines: string[], places: table<integer, table>, heads: integer[], code: integer[] }
+function M.render(info)
+  local out = { lines = {}, places = {}, heads = {}, code = {} }
+  local function add(line, place)
+    table.insert(out.lines, line)
+    out.places[#out.lines] = place
+    return #out.lines
+  end
+  local function head(title)
+    add('')
+    table.insert(out.heads, add(title))
+  end
+  table.insert(out.heads, add(('%s (%s)'):format(info.source, info.kind)))
+  for _, line in ipairs(info.type) do
+    table.insert(out.code, add('  ' .. line))
+  end
+  for _, tensor in ipairs(info.tensors) do
+    if #tensor.dimensions > 0 then
+      local amount = text(tensor.amount)
+      head((tensor.part == '' and 'Dimensions' or tensor.part .. ': ' .. tensor.type) .. (amount and ', ' .. amount or ''))
+      local rows, places = {}, {}
+      for at, axis in ipairs(tensor.dimensions) do
+        local source = type(axis.source) == 'table' and axis.source
+        local origin = type(axis.origin) == 'table' and axis.origin
+        local from = source and '← ' .. source.message or ''
+        rows[at] = { tostring(axis.axis), text(axis.letter) or '', axis.size, from .. (origin and ' ← ' .. origin.message or '') }
+        places[at] = source and source.location or nil
+      end
+      for at, line in ipairs(aligned(rows)) do
+        add(line, places[at])
+      end
+      if tensor.isCut then
+        add('  …')
+      end
+    end
+  end
+  if type(info.expected) == 'table' then
+    head('Expected by ' .. info.expected.place)
+    if text(info.expected.type) then
+      table.insert(out.code, add('  ' .. info.expected.type))
+    end
+    if text(info.expected.note) then
+      add('  ' .. info.expected.note)
+    end
+  end
+  if #info.context > 0 then
+    head('Context')
+    local rows = vim.tbl_map(function(variable)
+      return { variable.name, ': ' .. variable.type }
+    end, info.context)
+    for at, line in ipairs(aligned(rows)) do
+      add(line, info.context[at].location)
+    end
+  end
+  return out
+end
+
+---@param info table
+local function show(info)
+  if not view or not vim.api.nvim_buf_is_valid(view.buffer) then
+    return
+  end
+  local shown = M.render(info)
+  view.places = shown.places
+  -- A message may have a line break in it, and a line of a buffer may not.
+  local lines = vim.tbl_map(function(line)
+    return (line:gsub('%s*\n%s*', ' '))
+  end, shown.lines)
+  vim.bo[view.buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(view.buffer, 0, -1, false, lines)
+  vim.bo[view.buffer].modifiable = false
+  vim.api.nvim_buf_clear_namespace(view.buffer, marks, 0, -1)
+  local groups = { heads = 'Title', code = 'Type' }
+  for kind, group in pairs(groups) do
+    for _, line in ipairs(shown[kind]) do
+      vim.api.nvim_buf_set_extmark(view.buffer, marks, line - 1, 0, {
+        end_row = line - 1,
+        end_col = #lines[line],
+        hl_group = group,
+      })
+    end
+  end
+  local window = vim.fn.bufwinid(view.buffer)
+  if window >= 0 then
+    vim.api.nvim_win_set_cursor(window, { 1, 0 })
+  end
+end
+
+--- Asks about the cursor, where the window is one of a Relay file. What is shown stays where nothing
+--- has a type, and where the cursor has moved on meanwhile.
+local function ask()
+  local window, buffer = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
+  local name = require('relay-analyzer').name
+  local client = vim.lsp.get_clients({ bufnr = buffer, name = name })[1]
+  if not view or not client then
+    return
+  end
+  view.asked = view.asked + 1
+  local number = view.asked
+  local params = vim.lsp.util.make_position_params(window, client.offset_encoding)
+  request.send(client, buffer, 'relay/typeAt', params, function(info)
+    if view and view.asked == number and type(info) == 'table' then
+      show(info)
+    end
+  end)
+end
+
+local function close()
+  if view then
+    local closed = view
+    view = nil
+    vim.api.nvim_del_augroup_by_id(closed.group)
+    closed.timer:close()
+    if vim.api.nvim_buf_is_valid(closed.buffer) then
+      vim.api.nvim_buf_delete(closed.buffer, { force = true })
+    end
+  end
+end
+
+--- Goes to what set the size of the line under the cursor, or to where the variable is bound.
+local function jump()
+  local place = view and view.places[vim.api.nvim_win_get_cursor(0)[1]]
+  if not place then
+    return
+  end
+  local buffer = vim.uri_to_bufnr(place.uri)
+  local client = request.client(buffer)
+  if not client then
+    return
+  end
+  local line, column = request.place(client, buffer, place.range.start)
+  local window = vim.fn.bufwinid(buffer)
+  if window >= 0 then
+    vim.api.nvim_set_current_win(window)
+    vim.cmd("normal! m'")
+    vim.api.nvim_win_set_cursor(window, { line + 1, column })
+  end
+end
+
+--- Opens the view, or closes it if it is open.
+---@param mods? table as in `nvim_create_user_command`: `:botright RelayType`
+function M.toggle(mods)
+  if view then
+    -- A window that was closed a moment ago has taken its buffer with it.
+    local is_open = vim.api.nvim_buf_is_valid(view.buffer)
+    close()
+    if is_open then
+      return
+    end
+  end
+  if not request.client(vim.api.nvim_get_current_buf()) then
+    return
+  end
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(buffer, NAME)
+  vim.bo[buffer].bufhidden = 'wipe'
+  vim.bo[buffer].modifiable = false
+  vim.bo[buffer].filetype = 'relay-type'
+  local group = vim.api.nvim_create_augroup('relay-analyzer.type', {})
+  view = { buffer = buffer, group = group, timer = assert(vim.uv.new_timer()), places = {}, asked = 0 }
+  for key, run in pairs({ ['<CR>'] = jump, q = close }) do
+    vim.keymap.set('n', key, run, { buffer = buffer, nowait = true, desc = 'Relay: the type at the cursor' })
+  end
+  vim.api.nvim_create_autocmd({ 'CursorMoved', 'CursorMovedI', 'TextChanged', 'TextChangedI', 'BufEnter' }, {
+    group = group,
+    callback = function(event)
+      if view and vim.bo[event.buf].filetype == 'relay' then
+        view.timer:start(REST, 0, vim.schedule_wrap(ask))
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    group = group,
+    buffer = buffer,
+    callback = function()
+      local wiped = view
+      vim.schedule(function()
+        if view == wiped then
+          close()
+        end
+      end)
+    end,
+  })
+  local back = vim.api.nvim_get_current_win()
+  local how = vim.tbl_extend('force', { split = 'botright', vertical = true }, {})
+  if mods and (mods.split ~= '' or mods.vertical) then
+    how = { split = mods.split, vertical = mods.vertical }
+  end
+  vim.cmd({ cmd = 'sbuffer', args = { tostring(buffer) }, mods = how })
+  vim.wo.wrap = false
+  vim.wo.number = false
+  vim.wo.relativenumber = false
+  vim.wo.signcolumn = 'no'
+  vim.api.nvim_set_current_win(back)
+  ask()
+end
+
+return M

@@ -1,0 +1,46 @@
+// What a person sees of the view of the type at the cursor: opens it, moves, follows a link.
+import assert from "node:assert/strict";
+
+const PATIENCE = 60_000;
+
+/** `tests/examples/broken-attention.relay` is open, and mended. */
+export async function typePanel({ page, shot, say }) {
+  await page.keyboard.press("Control+Home");
+  for (let line = 1; line < 10; line++) {
+    await page.keyboard.press("ArrowDown");
+  }
+  await page.keyboard.press("Home");
+  for (let column = 0; column < 5; column++) {
+    await page.keyboard.press("ArrowRight");
+  }
+  await page.keyboard.press("F1");
+  await page.keyboard.type("Relay: Show Type at Cursor");
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: "Show Type at Cursor" }).first().waitFor({ timeout: PATIENCE });
+  await page.keyboard.press("Enter");
+  const view = page.frameLocator("iframe.webview").frameLocator("iframe");
+  const at = (source) => view.locator("header .source", { hasText: source }).first().waitFor({ timeout: PATIENCE });
+  await at("%keys");
+  assert.equal(await view.locator("pre.type").innerText(), "Tensor[(12, 128, 64), float32]");
+  const axes = view.locator("tr.axis");
+  assert.equal(await axes.count(), 3);
+  assert.match(await axes.nth(1).innerText(), /^1\s+128\s+newshape sets axis 0 to 128$/);
+  assert.match(await view.locator("table.context").innerText(), /%k\s+Tensor\[\(128, 768\), float32\]/);
+  await shot("type");
+
+  // The cursor has stayed in the text, and the view follows it: an argument, and what it is for.
+  await page.keyboard.press("Control+F");
+  await page.keyboard.type("%queries, %keys");
+  await page.locator(".find-widget .matchesCount", { hasText: "1 of 1" }).waitFor({ timeout: PATIENCE });
+  await page.keyboard.press("Escape");
+  await view.locator("h2", { hasText: "Expected here" }).waitFor({ timeout: PATIENCE });
+  assert.match(await view.locator("section", { hasText: "Expected here" }).innerText(), /tensor_b of nn\.batch_matmul/);
+  await shot("type-argument");
+
+  // A click on what set a size goes there.
+  await view.locator("tr.axis a").first().click();
+  await page.locator(".statusbar-item", { hasText: "Ln 10" }).first().waitFor({ timeout: PATIENCE });
+  say("type at the cursor");
+
+  await page.locator(".tab", { hasText: "Type at Cursor" }).first().click({ button: "middle" });
+  await page.locator("iframe.webview").first().waitFor({ state: "detached", timeout: PATIENCE });
+}
