@@ -16,6 +16,7 @@ mod convert;
 mod families;
 mod fault;
 mod gemm;
+mod interrupt;
 mod kernel;
 mod limits;
 mod machine;

@@ -17,6 +17,7 @@ use types::{Attrs, DataType, Dim, Type};
 use crate::{
     code::{Instr, NOWHERE, Op, Proc, Test, Use},
     fault::{Fault, FaultKind, Step},
+    interrupt,
     kernel::{self, Call},
     limits::{Limits, Watch, memory_fault},
     value::{Callable, Closure, Tensor, Value},
@@ -106,6 +107,14 @@ impl<'db> Machine<'db> {
     pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Machine<'db> {
         self.cancelled = flag;
         self
+    }
+
+    /// A definition as a value, to be given to one that takes functions; `None` for what is no
+    /// function.
+    pub fn function(&mut self, def: Def<'db>) -> Option<Value> {
+        let number =
+            (def.kind(self.program.db) == DefKind::Fn).then(|| self.program.number(def))?;
+        Some(Value::closure(Callable::Global(number), Vec::new()))
     }
 
     /// Runs a definition on arguments, one for each parameter; a bare expression takes one for
@@ -210,7 +219,8 @@ impl Run<'_, '_, '_> {
             match &instr.op {
                 Op::Const(value) => self.put(base, instr.dst, value.clone()),
                 Op::Meta(number) => {
-                    let value = self.program.constant(*number)?;
+                    let constant = || self.program.constant(*number);
+                    let value = interrupt::scope(&self.watch, constant).and_then(|done| done)?;
                     self.put(base, instr.dst, value);
                 }
                 Op::Move => {
@@ -460,13 +470,14 @@ impl Run<'_, '_, '_> {
         let given: SmallVec<[Given; 4]> = args.iter().map(Given::of).collect();
         let begin = self.measures.then(Instant::now);
         let mut call = Call::new(operator, attrs, args, result, &self.watch);
-        let value = match (kernel.run)(&mut call) {
-            Ok(value) => value,
-            Err(mut fault) => {
-                fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
-                return Err(fault);
-            }
-        };
+        let value =
+            match interrupt::scope(&self.watch, || (kernel.run)(&mut call)).and_then(|done| done) {
+                Ok(value) => value,
+                Err(mut fault) => {
+                    fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
+                    return Err(fault);
+                }
+            };
         if let (Some(begin), Some(observer), Some(frame)) =
             (begin, &mut self.observer, self.frames.last())
         {
