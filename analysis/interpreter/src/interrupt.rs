@@ -77,10 +77,11 @@ pub(crate) fn spend(elements: usize) {
     });
 }
 
-/// Looks whether the run is to go on, in front of a piece of work that cannot be divided. Does not
-/// come back if it is to end.
+/// Looks whether the run that this thread works for is to go on, in front of a piece of work that
+/// cannot be divided. Does not come back if it is to end: an [`Observer`](crate::Observer) that
+/// takes a long look at a value asks now and then. Does nothing outside of a run.
 #[cold]
-pub(crate) fn poll() {
+pub fn poll() {
     WATCH.with_borrow(|watch| watch.as_ref().map_or(Ok(()), Watch::poll)).unwrap_or_else(end);
 }
 

@@ -461,6 +461,11 @@ impl Tensor {
         each_dtype!(self, array => mapped(elements(array), Element::to_f64))
     }
 
+    /// The element at a position in row-major order, as a 64-bit number.
+    pub fn get_f64(&self, at: usize) -> Option<f64> {
+        each_dtype!(self, array => elements(array).get(at).map(|&x| Element::to_f64(x)))
+    }
+
     /// Every element as a 64-bit integer, cut toward zero.
     pub fn to_i64s(&self) -> Vec<i64> {
         each_dtype!(self, array => mapped(elements(array), Element::to_i64))
