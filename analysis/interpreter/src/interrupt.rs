@@ -15,6 +15,7 @@
 
 use std::{
     cell::{Cell, RefCell},
+    ops::Range,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
 };
 
@@ -125,6 +126,12 @@ pub(crate) fn pieces<T>(elements: &[T]) -> impl Iterator<Item = &[T]> {
 /// Elements to write to, in pieces that loops take in one go.
 pub(crate) fn pieces_mut<T>(elements: &mut [T]) -> impl Iterator<Item = &mut [T]> {
     elements.chunks_mut(PIECE).inspect(|piece| spend(piece.len()))
+}
+
+/// The numbers below `count`, in pieces that loops take in one go.
+pub(crate) fn ranges(count: usize) -> impl Iterator<Item = Range<usize>> {
+    let piece = move |from: usize| from..count.min(from + PIECE);
+    (0..count).step_by(PIECE).map(piece).inspect(|piece| spend(piece.len()))
 }
 
 /// `f` of each element.

@@ -162,19 +162,24 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
             let stretch = |part: &mut [F]| {
                 for column in 0..inner {
                     let at = |k: usize| column + k * inner;
-                    let most = watched(0..count).map(|k| part[at(k)]).fold(F::NEG_INFINITY, F::max);
+                    let most =
+                        ranges(count).flatten().map(|k| part[at(k)]).fold(F::NEG_INFINITY, F::max);
                     let mut total = 0.0;
-                    for k in watched(0..count) {
-                        let power = (part[at(k)] - most).exp();
-                        total += power;
-                        if !logarithm {
-                            part[at(k)] = power;
+                    for piece in ranges(count) {
+                        for k in piece {
+                            let power = (part[at(k)] - most).exp();
+                            total += power;
+                            if !logarithm {
+                                part[at(k)] = power;
+                            }
                         }
                     }
                     let log = total.ln();
-                    for k in watched(0..count) {
-                        let x = &mut part[at(k)];
-                        *x = if logarithm { *x - most - log } else { *x / total };
+                    for piece in ranges(count) {
+                        for k in piece {
+                            let x = &mut part[at(k)];
+                            *x = if logarithm { *x - most - log } else { *x / total };
+                        }
                     }
                 }
             };
@@ -253,12 +258,13 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
         if let Some(elements) = array.as_slice_mut() {
             let one = |part: &mut [F]| {
                 let mut row = vec![0f64; count];
+                // Its rows are spent as they are standardised.
                 for column in 0..inner {
-                    for (k, x) in watched(row.iter_mut().enumerate()) {
+                    for (k, x) in row.iter_mut().enumerate() {
                         *x = part[column + k * inner].to_f64();
                     }
                     standardise(&mut row, epsilon);
-                    for (k, x) in watched(row.iter().enumerate()) {
+                    for (k, x) in row.iter().enumerate() {
                         part[column + k * inner] = (x * gamma[k] + beta[k]) as F;
                     }
                 }

@@ -230,6 +230,7 @@ impl Reader<'_, '_> {
 fn kind_of(written: &Written) -> String {
     match written {
         Written::Int(number) => format!("`{number}`"),
+        Written::Float(number) if number.is_nan() => "`nan`".to_owned(),
         Written::Float(number) => format!("`{number}`"),
         Written::Bool(value) => format!("`{value}`"),
         Written::List(_) => "a list in brackets".to_owned(),
