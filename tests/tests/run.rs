@@ -446,8 +446,7 @@ fn a_failure_keeps_the_values_before_it() {
     assert_eq!(lines(&values(&mut client)), [1, 2, 3, 6, 7, 10, 11, 12]);
 }
 
-/// A product that takes long by itself does not keep a run from ending for long: the machine looks
-/// between operators, and operators that loop look for themselves.
+/// Products that take long do not keep a run from ending, neither between them nor within one.
 #[test]
 fn large_operators_end_soon() {
     let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
