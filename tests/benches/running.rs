@@ -5,6 +5,11 @@
 use std::{
     hint::black_box,
     process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -29,6 +34,80 @@ def @main(%list: List[int32]) -> int32 { @foldl(@add, 0, %list) }
 def @list() -> List[int32] { @build(1000000, Nil) }
 ";
 
+/// Calls that take long by themselves.
+const CALLS: [(&str, &str); 6] = [
+    (
+        "dense, 2048 wide",
+        "def @main(%x: Tensor[(2048, 2048), float32], %y: Tensor[(2048, 2048), float32]) {
+           nn.dense(%x, %y, units=2048)
+         }",
+    ),
+    (
+        "dense, one row",
+        "def @main(%x: Tensor[(1, 8192), float32], %y: Tensor[(16384, 8192), float32]) {
+           nn.dense(%x, %y, units=16384)
+         }",
+    ),
+    (
+        "dense, float64",
+        "def @main(%x: Tensor[(1536, 1536), float64], %y: Tensor[(1536, 1536), float64]) {
+           nn.dense(%x, %y, units=1536)
+         }",
+    ),
+    (
+        "conv2d, 3 by 3",
+        "def @main(%x: Tensor[(2, 256, 112, 112), float32], %y: Tensor[(256, 256, 3, 3), float32]) {
+           nn.conv2d(%x, %y, padding=[1, 1], channels=256, kernel_size=[3, 3])
+         }",
+    ),
+    (
+        "softmax",
+        "def @main(%x: Tensor[(16000, 4000), float32], %y: int32) { nn.softmax(%x) }",
+    ),
+    ("sort", "def @main(%x: Tensor[(4000000), float32], %y: int32) { sort(%x) }"),
+];
+
+/// Runs `@main` of a text to its end, then several times to be stopped on the way.
+fn call(name: &str, text: &str) {
+    let db = Database::new();
+    let file = db.add_file(text, ParseLimits::default());
+    let Some(args) = arguments(&db, file) else { return };
+    let Some(def) = all_defs(&db, file).next() else { return };
+    let run = |flag: Arc<AtomicBool>| {
+        Machine::new(&db).cancelled_by(flag).run(def, args.clone(), None).map(black_box).is_ok()
+    };
+    let mut whole: Vec<Duration> = (0..5)
+        .map(|_| {
+            let start = Instant::now();
+            assert!(run(Arc::default()), "{name} does not run");
+            start.elapsed()
+        })
+        .collect();
+    whole.sort_unstable();
+    let mut after: Vec<Duration> = (1..=9u32)
+        .filter_map(|tenth| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let pause = whole[0] * tenth / 10;
+            let stop = thread::spawn({
+                let flag = flag.clone();
+                move || {
+                    thread::sleep(pause);
+                    flag.store(true, Ordering::Relaxed);
+                    Instant::now()
+                }
+            });
+            let done = run(flag);
+            let end = Instant::now();
+            let stopped = stop.join().ok()?;
+            (!done).then(|| end.saturating_duration_since(stopped))
+        })
+        .collect();
+    after.sort_unstable();
+    let of = |at: Option<&Duration>| at.map_or(f64::NAN, |&time| ms(time));
+    let (median, worst) = (of(after.get(after.len() / 2)), of(after.last()));
+    println!("{name:24} {:>8.0} {median:>8.1} {worst:>8.1}", ms(whole[2]));
+}
+
 fn main() {
     let models = corpus::conformance().map(|folder| corpus::relay_files(&folder.join("models")));
     let models = models.unwrap_or_default();
@@ -44,6 +123,11 @@ fn main() {
         if let Some((_, text)) = models.iter().find(|(model, _)| *model == file) {
             network(name, text);
         }
+    }
+    println!("\nsingle calls: milliseconds, and how long after it is stopped one ends");
+    println!("{:24} {:>8} {:>8} {:>8}", "", "whole", "median", "worst");
+    for (name, text) in CALLS {
+        call(name, text);
     }
     println!("\nprograms: milliseconds");
     println!("{:24} {:>8.0}", "@foldl over 1,000,000", fold().as_secs_f64() * 1e3);

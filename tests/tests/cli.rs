@@ -421,6 +421,125 @@ fn a_run_says_what_its_arguments_lack() {
     said(&["--function", "@f"], "there is no function `@f`");
 }
 
+/// Tuples, data, references and functions are written as they are shown, and drawn by their types.
+#[test]
+fn values_of_every_type_are_arguments() {
+    let text = "\
+#[version = \"0.0.5\"]
+type Tree[A] {
+  Leaf(A),
+  Node(Tree[A], Tree[A]),
+}
+def @half(%x: float32) -> float32 { %x / 2f }
+def @twice(%n: int32) -> int32 { %n * 2 }
+def @main(%p: (int32, Tensor[(2), bool]), %l: List[int32], %t: Tree[float32],
+    %f: fn (float32) -> float32, %r: ref(int8), %u: uint64) {
+  (%p, %l, %t, %f(3f), ref_read(%r), %u)
+}
+";
+    let folder = Folder::new(
+        "run-values",
+        &[("a.relay", text.as_bytes()), ("b.npy", &npy("|b1", "(2,)", &[1, 0]))],
+    );
+    let run = |args: &[&str]| {
+        let mut all = vec!["run", "a.relay"];
+        args.iter().for_each(|arg| all.extend(["--input", arg]));
+        folder.run(&[&all[..], &["--random", "0", "--format", "json"]].concat())
+    };
+    let given = ["p=(7, b.npy)", "l=[1, 2]", "t=Node(Leaf(1), Leaf(2.5))", "f=@half", "r=-128"];
+    let done = run(&[&given[..], &["u=18446744073709551615"]].concat());
+    assert_eq!(done.code, Some(0), "{} {}", done.out, done.err);
+    let fields = done.lines()[0]["tuple"].clone();
+    assert_eq!(fields[0]["tuple"][1]["data"], json!([true, false]));
+    assert_eq!(fields[1]["fields"][1]["fields"][0]["data"], json!([2]));
+    assert_eq!(fields[2]["fields"][1]["fields"][0]["data"], json!([2.5]));
+    let numbers: Vec<&Value> = (3..6).map(|at| &fields[at]["data"][0]).collect();
+    assert_eq!(numbers, [&json!(1.5), &json!(-128), &json!(u64::MAX)]);
+    // What is not given is drawn, the same with the same seed; functions are not.
+    let (first, again) = (run(&["f=@half"]), run(&["f=@half"]));
+    assert_eq!((first.code, &first.out), (Some(0), &again.out), "{}", first.out);
+    let lacks = |args: &[&str], wanted: &str| {
+        let run = run(args);
+        assert_eq!(run.code, Some(2), "{args:?}: {}", run.out);
+        let error = run.lines()[0]["error"].clone();
+        assert_eq!(error["code"], "run-input");
+        let said = format!("{} | {}", error["message"], error["help"]);
+        assert!(said.contains(wanted), "{args:?}: {said}");
+    };
+    lacks(&[], "functions are not drawn");
+    lacks(&[], "`--input f=@f`, a function of the file");
+    lacks(&["f=@twice"], "`@twice` is of type fn (int32) -> int32");
+    lacks(&["f=@hall"], "there is no function `@hall`");
+    lacks(&["f=2"], "`2` is given");
+    lacks(&["l=Cons(1, Nill)"], "did you mean `Nil`?");
+    lacks(&["l=Cons(1)"], "`Cons` has 2 fields, 1 are given");
+    lacks(&["p=(1, 2, 3)"], "3 fields are given for a tuple of 2");
+    lacks(&["p=(1, [1])"], "the array given is Tensor[(1), bool]");
+    lacks(&["r=128"], "128 is no int8: those are from -128 to 127");
+    lacks(&["p=(1.5, b.npy)"], "`1.5` is no int32");
+    lacks(&["t=b.npy"], "the array given is Tensor[(2), bool]");
+    lacks(&["q=1"], "the parameters are: p, l, t, f, r, u");
+    lacks(&["l=[1"], "a `,` or `]` is missing");
+}
+
+/// Files of numpy in all their forms, and those that are refused.
+#[test]
+fn arrays_of_numpy() {
+    let text = b"def @main(%x: Tensor[(2, 3), float32]) { %x }";
+    let rows = floats(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let big: Vec<u8> = rows.chunks(4).flat_map(|one| one.iter().rev().copied()).collect();
+    let columns = floats(&[0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    let plain = npy("<f4", "(2, 3)", &rows);
+    let as_text = |bytes: &[u8], from: &str, to: &str| -> Vec<u8> {
+        let at = bytes.windows(from.len()).position(|part| part == from.as_bytes());
+        let at = at.expect("it is in the header");
+        [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat()
+    };
+    // One letter less, and one blank more.
+    let fortran = as_text(
+        &npy("<f4", "(2, 3)", &columns),
+        "'fortran_order': False",
+        "'fortran_order': True ",
+    );
+    // The length of the header takes four bytes from version 2 on.
+    let version =
+        |number: u8| [&plain[..6], &[number, 0], &plain[8..10], &[0, 0], &plain[10..]].concat();
+    let cases: [(&str, Vec<u8>, &str); 13] = [
+        ("plain", plain.clone(), ""),
+        ("fortran", fortran, ""),
+        ("big", npy(">f4", "(2, 3)", &big), ""),
+        ("native", npy("=f4", "(2, 3)", &rows), ""),
+        ("two", version(2), ""),
+        ("three", version(3), ""),
+        ("nine", version(9), "version 9 of the format of numpy is not known"),
+        ("complex", npy("<c8", "(2,)", &rows), "arrays of complex numbers (`<c8`) are not read"),
+        ("objects", npy("|O", "(2,)", &rows), "arrays of Python objects (`|O`) are not read"),
+        ("wide", npy("<f16", "(2,)", &rows), "arrays of the type `<f16` are not read"),
+        ("empty", npy("<f4", "(0, 3)", &[]), "the array given is Tensor[(0, 3), float32]"),
+        ("short", plain[..plain.len() - 1].to_vec(), "the file ends too soon"),
+        (
+            "records",
+            as_text(&plain, "'descr': '<f4'", "'descr': [('a', '<f4')]"),
+            "arrays of records",
+        ),
+    ];
+    let files: Vec<(String, &[u8])> =
+        cases.iter().map(|(name, bytes, _)| (format!("{name}.npy"), bytes.as_slice())).collect();
+    let mut all: Vec<(&str, &[u8])> = vec![("a.relay", text)];
+    all.extend(files.iter().map(|(name, bytes)| (name.as_str(), *bytes)));
+    let folder = Folder::new("run-numpy", &all);
+    for (name, _, refused) in &cases {
+        let run = folder.run(&["run", "a.relay", "--input", &format!("x={name}.npy")]);
+        if refused.is_empty() {
+            assert!(run.out.ends_with("[[0. 1. 2.]\n [3. 4. 5.]]\n"), "{name}: {}", run.err);
+        } else {
+            assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{name}");
+            assert!(run.err.contains(refused), "{name}: {}", run.err);
+            assert!(run.err.contains("error[run-input]"), "{name}: {}", run.err);
+        }
+    }
+}
+
 #[test]
 fn a_profile_of_a_run() {
     let folder = Folder::new("run-profile", &[("a.relay", DENSE.as_bytes())]);

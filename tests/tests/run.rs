@@ -396,6 +396,35 @@ fn values_stay_until_they_are_stale() {
     assert_eq!(client.finish(), Some(0));
 }
 
+/// Of a variable that has a value in each call, the first and the last are told.
+#[test]
+fn a_value_of_several() {
+    let mut client = client(json!({}), Value::Null);
+    let text = "\
+def @down(%n: int32, %x: Tensor[(2), float32]) -> Tensor[(2), float32] {
+  let %y = %x * 2f;
+  if (%n == 0) { %y } else { @down(%n - 1, %y) }
+}
+def @main(%x: Tensor[(2), float32]) { @down(199, %x) }
+";
+    client.open(URI, text);
+    let given = json!({ "uri": URI, "function": "@main", "inputs": { "x": [1, 2] } });
+    assert_eq!(run(&mut client, given)["status"], "done");
+    let hover = |client: &mut Client, line, column| {
+        let hover = client.request("textDocument/hover", at(URI, line, column));
+        hover["result"]["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let text = hover(&mut client, 0, 11);
+    assert!(text.contains("`199`, the first of 200 values; the last is `0`"), "{text}");
+    let text = hover(&mut client, 1, 7);
+    let wanted = "the first of 200 values; the last is `(2,), 2 Inf`";
+    assert!(text.contains(wanted), "{text}");
+    let text = hover(&mut client, 4, 11);
+    assert!(text.contains("`(2,) min 1 mean 1.5 max 2`") && !text.contains("first"), "{text}");
+    // Nothing is infinite in the first hundred calls.
+    assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 1)]);
+}
+
 /// What was computed before a failure is there.
 #[test]
 fn a_failure_keeps_the_values_before_it() {
@@ -417,8 +446,7 @@ fn a_failure_keeps_the_values_before_it() {
     assert_eq!(lines(&values(&mut client)), [1, 2, 3, 6, 7, 10, 11, 12]);
 }
 
-/// A product that takes long by itself does not keep a run from ending for long: the machine looks
-/// between operators, and operators that loop look for themselves.
+/// Products that take long do not keep a run from ending, neither between them nor within one.
 #[test]
 fn large_operators_end_soon() {
     let mut client = client(json!({ "workDoneProgress": true }), Value::Null);

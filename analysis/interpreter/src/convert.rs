@@ -5,7 +5,10 @@
 
 use types::DataType;
 
-use crate::value::{Element, Tensor, each_dtype};
+use crate::{
+    interrupt::spend,
+    value::{Element, Tensor, each_dtype},
+};
 
 /// How many elements are under way at once.
 const PIECE: usize = 512;
@@ -50,6 +53,7 @@ pub(crate) fn converted(tensor: Tensor, dtype: DataType) -> Option<Tensor> {
         let (mut floats, mut integers) = ([0f64; PIECE], [0i64; PIECE]);
         for start in (0..count).step_by(PIECE) {
             let length = PIECE.min(count - start);
+            spend(length);
             match way {
                 Way::Integer => read_integers(&tensor, start, &mut integers[..length]),
                 _ => read_floats(&tensor, start, &mut floats[..length]),

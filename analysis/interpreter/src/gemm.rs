@@ -1,26 +1,37 @@
 //! Products of matrices.
 
-use ndarray::{ArrayView2, ArrayViewMut2, Axis, linalg::general_mat_mul};
+use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice, linalg::general_mat_mul};
 use rayon::prelude::*;
 
 use crate::{
     convert::converted,
+    interrupt::{Helpers, poll, spend},
     value::{Array, Element, Tensor},
 };
 use types::DataType;
 
 /// Elements that matrices are multiplied in.
 pub(crate) trait Gemm: Element {
-    /// `c = a · b`, on one thread.
-    fn gemm(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>, c: ArrayViewMut2<'_, Self>);
+    /// `c = a · b`, or `c += a · b` where `adds`; in one go, so that it should not be much.
+    fn block(
+        a: ArrayView2<'_, Self>,
+        b: ArrayView2<'_, Self>,
+        c: ArrayViewMut2<'_, Self>,
+        adds: bool,
+    );
 
     /// Adds `factor` times every `stride`th element of `from` to the elements of `to`.
     fn add_scaled(to: &mut [Self], from: &[Self], stride: usize, factor: Self);
 }
 
 impl Gemm for f32 {
-    fn gemm(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>, mut c: ArrayViewMut2<'_, f32>) {
-        general_mat_mul(1.0, &a, &b, 0.0, &mut c);
+    fn block(
+        a: ArrayView2<'_, f32>,
+        b: ArrayView2<'_, f32>,
+        mut c: ArrayViewMut2<'_, f32>,
+        adds: bool,
+    ) {
+        general_mat_mul(1.0, &a, &b, f32::from(u8::from(adds)), &mut c);
     }
 
     fn add_scaled(to: &mut [f32], from: &[f32], stride: usize, factor: f32) {
@@ -33,8 +44,13 @@ impl Gemm for f32 {
 }
 
 impl Gemm for f64 {
-    fn gemm(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, mut c: ArrayViewMut2<'_, f64>) {
-        general_mat_mul(1.0, &a, &b, 0.0, &mut c);
+    fn block(
+        a: ArrayView2<'_, f64>,
+        b: ArrayView2<'_, f64>,
+        mut c: ArrayViewMut2<'_, f64>,
+        adds: bool,
+    ) {
+        general_mat_mul(1.0, &a, &b, f64::from(u8::from(adds)), &mut c);
     }
 
     fn add_scaled(to: &mut [f64], from: &[f64], stride: usize, factor: f64) {
@@ -50,15 +66,24 @@ macro_rules! integers {
     ($($ty:ty)*) => {
         $(impl Gemm for $ty {
             /// Row by row, so that the inner loop runs along rows of `b` and `c`; sums wrap.
-            fn gemm(a: ArrayView2<'_, $ty>, b: ArrayView2<'_, $ty>, mut c: ArrayViewMut2<'_, $ty>) {
+            fn block(
+                a: ArrayView2<'_, $ty>,
+                b: ArrayView2<'_, $ty>,
+                mut c: ArrayViewMut2<'_, $ty>,
+                adds: bool,
+            ) {
                 let b = b.as_standard_layout();
                 let width = b.ncols();
                 let rows = b.as_slice().unwrap_or_default();
                 let mut sums = vec![0; width];
                 for (a, mut c) in a.outer_iter().zip(c.outer_iter_mut()) {
-                    sums.fill(0);
+                    match adds {
+                        true => sums.iter_mut().zip(&c).for_each(|(sum, &c)| *sum = c),
+                        false => sums.fill(0),
+                    }
                     for (&x, row) in a.iter().zip(rows.chunks(width.max(1))) {
                         if x != 0 {
+                            spend(width);
                             for (sum, &y) in sums.iter_mut().zip(row) {
                                 *sum = <$ty>::wrapping_add(*sum, x.wrapping_mul(y));
                             }
@@ -80,6 +105,64 @@ macro_rules! integers {
 
 integers! { i32 i64 }
 
+/// Multiplications that are done in one go: a few milliseconds.
+const BLOCK: usize = 1 << 26;
+/// How the product below cuts its operands: blocks of these sizes are packed as often as without.
+const DEPTH: usize = 256;
+const WIDTH: usize = 1024;
+/// Rows of a block: a block of `b` is packed once for so many.
+const HEIGHT: usize = 256;
+
+/// How many rows, columns of `a` and columns of `b` a block has.
+fn block_of(rows: usize, inner: usize, columns: usize) -> (usize, usize, usize) {
+    let work = |rows: usize, inner: usize, columns: usize| {
+        rows.saturating_mul(inner).saturating_mul(columns)
+    };
+    if work(rows, inner, columns) <= BLOCK {
+        return (rows, inner, columns);
+    }
+    let height = rows.min(HEIGHT);
+    let width = columns.min(WIDTH);
+    // As deep as it may be, and then as wide: of a product with a vector all is in few blocks.
+    let depth = BLOCK / work(height, 1, width) / DEPTH * DEPTH;
+    let depth = depth.clamp(inner.min(DEPTH), inner);
+    let width = (BLOCK / work(height, depth, 1) / WIDTH * WIDTH).clamp(width, columns);
+    (height, depth, width)
+}
+
+/// `c = a · b`, on this thread. Between blocks it looks whether it is to go on.
+pub(crate) fn product<T: Gemm>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut c: ArrayViewMut2<'_, T>,
+) {
+    let (rows, inner) = a.dim();
+    let columns = b.ncols();
+    let (height, depth, width) = block_of(rows, inner, columns);
+    if (height, depth, width) == (rows, inner, columns) {
+        spend(rows * inner * columns / 32);
+        T::block(a, b, c, false);
+        return;
+    }
+    for left in (0..columns).step_by(width) {
+        let right = columns.min(left + width);
+        for from in (0..inner).step_by(depth) {
+            let to = inner.min(from + depth);
+            let b = b.slice_axis(Axis(0), Slice::from(from..to));
+            let b = b.slice_axis(Axis(1), Slice::from(left..right));
+            for top in (0..rows).step_by(height) {
+                let bottom = rows.min(top + height);
+                poll();
+                let a = a.slice_axis(Axis(0), Slice::from(top..bottom));
+                let a = a.slice_axis(Axis(1), Slice::from(from..to));
+                let mut c = c.slice_axis_mut(Axis(0), Slice::from(top..bottom));
+                let c = c.slice_axis_mut(Axis(1), Slice::from(left..right));
+                T::block(a, b, c, from > 0);
+            }
+        }
+    }
+}
+
 /// Products below this many multiplications stay on one thread.
 const PARALLEL: usize = 1 << 18;
 
@@ -97,19 +180,19 @@ pub(crate) fn multiply<T: Gemm>(
         return;
     }
     if work < PARALLEL || threads < 2 {
-        T::gemm(a, b, c);
+        product::<T>(a, b, c);
     } else if rows >= columns {
         let part = rows.div_ceil(threads);
         c.axis_chunks_iter_mut(Axis(0), part)
             .into_par_iter()
             .zip(a.axis_chunks_iter(Axis(0), part))
-            .for_each(|(c, a)| T::gemm(a, b, c));
+            .each(|(c, a)| product::<T>(a, b, c));
     } else {
         let part = columns.div_ceil(threads);
         c.axis_chunks_iter_mut(Axis(1), part)
             .into_par_iter()
             .zip(b.axis_chunks_iter(Axis(1), part))
-            .for_each(|(c, b)| T::gemm(a, b, c));
+            .each(|(c, b)| product::<T>(a, b, c));
     }
 }
 
@@ -173,6 +256,28 @@ mod tests {
         let mut z = ndarray::Array2::zeros((2, 3));
         multiply::<f64>(x.view(), y.view(), z.view_mut());
         assert_eq!(z, c.mapv(f64::from));
+    }
+
+    #[test]
+    fn products_in_blocks() {
+        for (m, k, n) in [(300, 600, 1100), (1, 9000, 9000), (257, 257, 2049)] {
+            let (height, depth, width) = block_of(m, k, n);
+            assert!(height * depth * width <= BLOCK, "{m} {k} {n}: {height} {depth} {width}");
+            assert!(m * k * n / (height * depth * width) <= 40, "{m} {k} {n}: too many blocks");
+            let a = ndarray::Array2::from_shape_fn((m, k), |(i, j)| ((i + 3 * j) % 5) as f32);
+            let b = ndarray::Array2::from_shape_fn((k, n), |(i, j)| ((2 * i + j) % 7) as f32);
+            let mut c = ndarray::Array2::zeros((m, n));
+            product::<f32>(a.view(), b.view(), c.view_mut());
+            let mut whole = ndarray::Array2::zeros((m, n));
+            f32::block(a.view(), b.view(), whole.view_mut(), false);
+            assert!(c == whole, "{m} {k} {n}");
+            if m * k * n < 400_000_000 {
+                let mut d = ndarray::Array2::zeros((m, n));
+                let (a, b) = (a.mapv(|x| x as i64), b.mapv(|x| x as i64));
+                product::<i64>(a.view(), b.view(), d.view_mut());
+                assert!(d.mapv(|x| x as f32) == whole, "{m} {k} {n}");
+            }
+        }
     }
 
     #[test]

@@ -106,11 +106,6 @@ impl<'a> Call<'a> {
         Fault::new(FaultKind::Operator, format!("`{}`: {message}", self.operator.name))
     }
 
-    /// Whether to go on: to be asked every few milliseconds in long loops.
-    pub(crate) fn poll(&self) -> Result<(), Fault> {
-        self.watch.poll()
-    }
-
     // Arguments.
 
     /// How messages name an argument.

@@ -16,12 +16,14 @@ mod convert;
 mod families;
 mod fault;
 mod gemm;
+mod interrupt;
 mod kernel;
 mod limits;
 mod machine;
 mod value;
 
 pub use fault::{Fault, FaultKind, Step};
+pub use interrupt::poll;
 pub use kernel::{can_run, missing, refusal};
 pub use limits::{Limits, Watch};
 pub use machine::{Machine, Measured, Observer};

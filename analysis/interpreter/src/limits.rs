@@ -23,6 +23,19 @@ pub struct Limits {
     pub depth: Option<usize>,
 }
 
+impl Limits {
+    /// Limits for runs that nobody watches: a billion calls, eight gigabytes, ten minutes,
+    /// recursion of ten million.
+    pub fn generous() -> Limits {
+        Limits {
+            fuel: Some(1_000_000_000),
+            memory: Some(8 << 30),
+            time: Some(Duration::from_secs(600)),
+            depth: Some(10_000_000),
+        }
+    }
+}
+
 /// Asked again and again whether to go on.
 #[derive(Clone, Debug)]
 pub struct Watch {

@@ -1,26 +1,31 @@
 //! The machine: runs code over a stack of frames.
 
+mod memory;
+mod observer;
 mod program;
 pub(crate) mod quick;
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use operators::Operator;
 use semantics::{Db, Def, DefKind, SourceFile};
 use smallvec::SmallVec;
 use syntax::TextRange;
-use types::{Attrs, DataType, Dim, Type};
+use types::{Attrs, Type};
 
 use crate::{
     code::{Instr, NOWHERE, Op, Proc, Test, Use},
     fault::{Fault, FaultKind, Step},
+    interrupt,
     kernel::{self, Call},
     limits::{Limits, Watch, memory_fault},
     value::{Callable, Closure, Tensor, Value},
 };
+use memory::alive;
+use observer::Given;
+pub use observer::{Measured, Observer};
 use program::Program;
 
 /// How many calls of small operators lie between two looks at the clock.
@@ -29,44 +34,6 @@ const POLL_EVERY: u32 = 256;
 const LARGE: usize = 1 << 12;
 /// How many steps of a back trace are kept at either end.
 const TRACE: usize = 32;
-
-/// Is told what happens while a definition runs.
-pub trait Observer {
-    /// The variable whose name stands at `place` has a value; parameters have, too. Those of function expressions are not
-    /// told of, nor those of definitions in other files than that of the definition that is run.
-    fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
-        let _ = (place, value);
-    }
-
-    /// Whether [`Observer::called`] is wanted: it takes a look at the clock for each operator.
-    fn measures(&self) -> bool {
-        false
-    }
-
-    /// An operator was called.
-    fn called(&mut self, call: &Measured<'_>) {
-        let _ = call;
-    }
-}
-
-/// A call of an operator that has been made.
-#[derive(Debug)]
-pub struct Measured<'c> {
-    /// The operator.
-    pub operator: &'static Operator,
-    /// Its attributes.
-    pub attrs: &'c Attrs,
-    /// What it was given.
-    pub args: &'c [Type],
-    /// What it gave.
-    pub value: &'c Value,
-    /// How long it took.
-    pub time: Duration,
-    /// The function that calls it.
-    pub function: &'c str,
-    /// The call in the text.
-    pub place: (SourceFile, TextRange),
-}
 
 /// An evaluation of the definitions of one file.
 pub struct Machine<'db> {
@@ -108,6 +75,14 @@ impl<'db> Machine<'db> {
         self
     }
 
+    /// A definition as a value, to be given to one that takes functions; `None` for what is no
+    /// function.
+    pub fn function(&mut self, def: Def<'db>) -> Option<Value> {
+        let number =
+            (def.kind(self.program.db) == DefKind::Fn).then(|| self.program.number(def))?;
+        Some(Value::closure(Callable::Global(number), Vec::new()))
+    }
+
     /// Runs a definition on arguments, one for each parameter; a bare expression takes one for
     /// each `free_var`.
     ///
@@ -147,7 +122,13 @@ impl<'db> Machine<'db> {
         run.limit_of_made = run.memory.map_or(u64::MAX, |limit| limit / 4);
         run.enter(proc, args.into_iter().collect(), NOWHERE, None);
         let result = run.go();
-        result.map_err(|fault| run.traced(fault))
+        result.map_err(|fault| {
+            let fault = run.traced(fault);
+            // Nobody waits for the end of a list of ten million.
+            let left = std::mem::take(&mut run.stack);
+            rayon::spawn(move || drop(left));
+            fault
+        })
     }
 }
 
@@ -210,7 +191,8 @@ impl Run<'_, '_, '_> {
             match &instr.op {
                 Op::Const(value) => self.put(base, instr.dst, value.clone()),
                 Op::Meta(number) => {
-                    let value = self.program.constant(*number)?;
+                    let constant = || self.program.constant(*number);
+                    let value = interrupt::scope(&self.watch, constant).and_then(|done| done)?;
                     self.put(base, instr.dst, value);
                 }
                 Op::Move => {
@@ -350,7 +332,8 @@ impl Run<'_, '_, '_> {
                 Op::Bound(name) => {
                     let value = self.operand(base, instr, 0);
                     if let Some(observer) = &mut self.observer {
-                        observer.bound((proc.file, *name), &value);
+                        let bound = || observer.bound((proc.file, *name), &value);
+                        interrupt::scope(&self.watch, bound)?;
                     }
                 }
                 Op::Return => {
@@ -460,13 +443,14 @@ impl Run<'_, '_, '_> {
         let given: SmallVec<[Given; 4]> = args.iter().map(Given::of).collect();
         let begin = self.measures.then(Instant::now);
         let mut call = Call::new(operator, attrs, args, result, &self.watch);
-        let value = match (kernel.run)(&mut call) {
-            Ok(value) => value,
-            Err(mut fault) => {
-                fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
-                return Err(fault);
-            }
-        };
+        let value =
+            match interrupt::scope(&self.watch, || (kernel.run)(&mut call)).and_then(|done| done) {
+                Ok(value) => value,
+                Err(mut fault) => {
+                    fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
+                    return Err(fault);
+                }
+            };
         if let (Some(begin), Some(observer), Some(frame)) =
             (begin, &mut self.observer, self.frames.last())
         {
@@ -544,7 +528,8 @@ impl Run<'_, '_, '_> {
         let Some(limit) = self.memory.filter(|_| self.made >= self.limit_of_made) else {
             return Ok(());
         };
-        let alive = alive(&self.stack, limit);
+        // What is alive may be many small values.
+        let alive = interrupt::scope(&self.watch, || alive(&self.stack, limit))?;
         if alive > limit {
             return Err(memory_fault(limit, alive));
         }
@@ -568,41 +553,6 @@ impl Run<'_, '_, '_> {
         fault.trace = shown.map(|(_, frame)| step(frame)).collect();
         fault.omitted = count - fault.trace.len();
         fault
-    }
-}
-
-/// The type of a value that a kernel may take.
-enum Given {
-    Tensor(DataType, SmallVec<[usize; 4]>),
-    Tuple(Vec<Given>),
-    Other,
-}
-
-impl Given {
-    fn of(value: &Value) -> Given {
-        Given::within(value, 4)
-    }
-
-    /// What lies deeper in tuples than `depth` is not looked at.
-    fn within(value: &Value, depth: u32) -> Given {
-        match value {
-            Value::Tensor(tensor) => Given::Tensor(tensor.dtype(), tensor.shape().into()),
-            Value::Tuple(_) if depth > 0 => {
-                let fields = value.as_tuple().unwrap_or_default().iter();
-                Given::Tuple(fields.map(|field| Given::within(field, depth - 1)).collect())
-            }
-            _ => Given::Other,
-        }
-    }
-
-    fn ty(&self) -> Type {
-        match self {
-            Given::Tensor(dtype, shape) => {
-                Type::tensor(shape.iter().map(|&size| Dim::known(size as i64)), *dtype)
-            }
-            Given::Tuple(fields) => Type::tuple(fields.iter().map(Given::ty)),
-            Given::Other => Type::Error,
-        }
     }
 }
 
@@ -632,57 +582,5 @@ fn takes(test: &Test, value: &Value, kept: &mut SmallVec<[(u32, Value); 4]>) -> 
                 && tests.iter().zip(fields).all(|(test, field)| takes(test, field, kept))
         }
         _ => false,
-    }
-}
-
-/// Bytes of the values on the stack, each shared one counted once; stops counting above `limit`.
-fn alive(stack: &[Value], limit: u64) -> u64 {
-    let mut seen = rustc_hash::FxHashSet::default();
-    let mut bytes = 112 * stack.len() as u64;
-    let mut todo: Vec<Value> = stack.to_vec();
-    while let Some(value) = todo.pop() {
-        let (address, size) = match &value {
-            Value::Tensor(tensor) => (tensor.address(), tensor.bytes() as u64 + 64),
-            Value::Tuple(cell) => {
-                let fields = value.as_tuple().unwrap_or_default();
-                (Arc::as_ptr(cell) as usize, 32 + 112 * fields.len() as u64)
-            }
-            Value::Data(data) => {
-                (Arc::as_ptr(data) as usize, 64 + 112 * data.fields().len() as u64)
-            }
-            Value::Closure(closure) => {
-                (Arc::as_ptr(closure) as usize, 64 + 112 * closure.captured().len() as u64)
-            }
-            Value::Ref(cell) => (Arc::as_ptr(cell) as usize, 160),
-            Value::Empty => continue,
-        };
-        if !seen.insert(address) {
-            continue;
-        }
-        bytes += size;
-        if bytes > limit {
-            break;
-        }
-        match &value {
-            Value::Tuple(_) => todo.extend(value.as_tuple().unwrap_or_default().iter().cloned()),
-            Value::Data(data) => todo.extend(data.fields().iter().cloned()),
-            Value::Closure(closure) => todo.extend(closure.captured().iter().cloned()),
-            Value::Ref(cell) => todo.push(cell.get()),
-            _ => {}
-        }
-    }
-    bytes
-}
-
-impl Limits {
-    /// Limits for runs that nobody watches: a billion calls, eight gigabytes, ten minutes,
-    /// recursion of ten million.
-    pub fn generous() -> Limits {
-        Limits {
-            fuel: Some(1_000_000_000),
-            memory: Some(8 << 30),
-            time: Some(Duration::from_secs(600)),
-            depth: Some(10_000_000),
-        }
     }
 }

@@ -13,7 +13,7 @@ use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
 use smol_str::SmolStr;
 use types::{DataType, Dim, Type};
 
-use crate::code::Proc;
+use crate::{code::Proc, interrupt::mapped};
 
 /// What an expression gives.
 #[derive(Clone, Debug)]
@@ -401,6 +401,20 @@ tensors! {
 #[expect(clippy::single_component_path_imports, reason = "it gives the macro a path")]
 pub(crate) use each_dtype;
 
+/// The elements of an array, in row-major order.
+pub(crate) fn elements<T: Element>(array: &Array<T>) -> &[T] {
+    array.as_slice().unwrap_or_default()
+}
+
+/// An array that nobody else holds, to be written to.
+pub(crate) fn own<T: Element>(array: Array<T>) -> Array<T> {
+    if array.is_unique() {
+        return array;
+    }
+    let copy = Array::from_shape_vec(array.raw_dim(), mapped(elements(&array), |x| x));
+    copy.unwrap_or(array)
+}
+
 impl Tensor {
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
@@ -444,22 +458,25 @@ impl Tensor {
 
     /// Every element as a 64-bit number.
     pub fn to_f64s(&self) -> Vec<f64> {
-        each_dtype!(self, array => array.iter().map(|&x| Element::to_f64(x)).collect())
+        each_dtype!(self, array => mapped(elements(array), Element::to_f64))
+    }
+
+    /// The element at a position in row-major order, as a 64-bit number.
+    pub fn get_f64(&self, at: usize) -> Option<f64> {
+        each_dtype!(self, array => elements(array).get(at).map(|&x| Element::to_f64(x)))
     }
 
     /// Every element as a 64-bit integer, cut toward zero.
     pub fn to_i64s(&self) -> Vec<i64> {
-        each_dtype!(self, array => array.iter().map(|&x| Element::to_i64(x)).collect())
+        each_dtype!(self, array => mapped(elements(array), Element::to_i64))
     }
 
     /// Every element in single precision.
     pub fn to_f32s(&self) -> Vec<f32> {
         match self {
-            Tensor::F32(array) => array.iter().copied().collect(),
+            Tensor::F32(array) => mapped(elements(array), |x| x),
             other => {
-                each_dtype!(other, array => {
-                    array.iter().map(|&x| Element::to_f64(x) as f32).collect()
-                })
+                each_dtype!(other, array => mapped(elements(array), |x| Element::to_f64(x) as f32))
             }
         }
     }
@@ -467,18 +484,20 @@ impl Tensor {
     /// A tensor of a data type that is known when the program runs, from 64-bit numbers; `None`
     /// where their number is not the shape's, or the data type has no tensors.
     pub fn from_f64s(dtype: DataType, shape: &[usize], values: Vec<f64>) -> Option<Tensor> {
+        if dtype == DataType::FLOAT64 {
+            return f64::tensor(shape, values);
+        }
         let like = Tensor::zeros(dtype, &[])?;
-        each_dtype!(like, _array => {
-            T::tensor(shape, values.into_iter().map(<T as Element>::from_f64).collect())
-        })
+        each_dtype!(like, _array => T::tensor(shape, mapped(&values, <T as Element>::from_f64)))
     }
 
     /// As [`Tensor::from_f64s`], from integers, which wrap.
     pub fn from_i64s(dtype: DataType, shape: &[usize], values: Vec<i64>) -> Option<Tensor> {
+        if dtype == DataType::INT64 {
+            return i64::tensor(shape, values);
+        }
         let like = Tensor::zeros(dtype, &[])?;
-        each_dtype!(like, _array => {
-            T::tensor(shape, values.into_iter().map(<T as Element>::from_i64).collect())
-        })
+        each_dtype!(like, _array => T::tensor(shape, mapped(&values, <T as Element>::from_i64)))
     }
 
     /// A tensor from little-endian bytes in row-major order; `None` where they are too few or too
@@ -488,15 +507,14 @@ impl Tensor {
             ($($dtype:ident $ty:ty,)*) => {
                 match dtype {
                     DataType::BOOL => {
-                        bool::tensor(shape, bytes.iter().map(|&byte| byte != 0).collect())
+                        bool::tensor(shape, mapped(bytes, |byte| byte != 0))
                     }
                     $(DataType::$dtype => {
                         let (chunks, rest) = bytes.as_chunks::<{ size_of::<$ty>() }>();
                         if !rest.is_empty() {
                             return None;
                         }
-                        let numbers = chunks.iter().map(|chunk| <$ty>::from_le_bytes(*chunk));
-                        <$ty>::tensor(shape, numbers.collect())
+                        <$ty>::tensor(shape, mapped(chunks, <$ty>::from_le_bytes))
                     })*
                     _ => None,
                 }

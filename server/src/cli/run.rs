@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use interpreter::{Limits, Machine, Observer};
+use interpreter::{FaultKind, Limits, Machine, Observer};
 use semantics::{Def, DefKind, Diagnostic, Severity, View};
 use serde_json::json;
 
@@ -60,13 +60,33 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             return Ok(Outcome::Errors);
         }
     }
-    let values = arguments::gather(&view, &inputs, &AtomicBool::new(false))?.values;
     let mut machine = Machine::new(db).limited(Limits {
         fuel: args.fuel,
         memory: args.memory.map(|mb| mb.saturating_mul(1 << 20)),
         time: args.time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         depth: args.depth,
     });
+    let mut function = |name: &str| {
+        let def = find(db, file, name)?;
+        let ty = View::new(db, def)?.inference.signature.clone()?;
+        Some((machine.function(def)?, ty))
+    };
+    let never = AtomicBool::new(false);
+    let values = match arguments::gather(&view, &inputs, &never, &mut function) {
+        Ok(arguments) => arguments.values,
+        Err(lack) => {
+            let diagnostic = lack.diagnostic(FaultKind::Input.code(), def.range(db));
+            match args.format {
+                RunFormat::Human => report(vec![diagnostic]),
+                RunFormat::Json => {
+                    let (code, message) = (diagnostic.code, &diagnostic.message);
+                    let error = json!({ "code": code, "message": message, "help": lack.help });
+                    println(&json!({ "error": error }).to_string())?;
+                }
+            }
+            return Ok(Outcome::Unusable);
+        }
+    };
     let mut profile = args.profile.then(Profile::default);
     let begin = Instant::now();
     let observer = profile.as_mut().map(|profile| profile as &mut dyn Observer);
@@ -155,6 +175,16 @@ fn println(text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
+/// The function that is called so.
+fn find<'db>(
+    db: &'db semantics::Database,
+    file: semantics::SourceFile,
+    name: &str,
+) -> Option<Def<'db>> {
+    let mut defs = semantics::all_defs(db, file);
+    defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == name)
+}
+
 /// The definition to run.
 fn choose<'db>(
     db: &'db semantics::Database,
@@ -163,17 +193,19 @@ fn choose<'db>(
 ) -> Result<Def<'db>, String> {
     let defs: Vec<Def<'db>> = semantics::all_defs(db, file).collect();
     let functions = || defs.iter().copied().filter(|def| def.kind(db) == DefKind::Fn);
-    let find = |name: &str| functions().find(|def| def.name(db) == name);
     if let Some(name) = name {
         let name = if name.starts_with('@') { name.to_owned() } else { format!("@{name}") };
-        return find(&name).ok_or_else(|| format!("there is no function `{name}` in this file"));
+        return find(db, file, &name).ok_or_else(|| {
+            let names: Vec<&str> = functions().map(|def| def.name(db).as_str()).collect();
+            arguments::no_function(&name, &names)
+        });
     }
     let bare = || defs.iter().copied().find(|def| def.kind(db) == DefKind::Expr);
     let only = || {
         let mut all = functions();
         all.next().filter(|_| all.next().is_none())
     };
-    find("@main").or_else(bare).or_else(only).ok_or_else(|| {
+    find(db, file, "@main").or_else(bare).or_else(only).ok_or_else(|| {
         "there is no `@main` in this file: name a function with `--function`".to_owned()
     })
 }

@@ -20,8 +20,11 @@ use crate::run::summary::{self, Summary};
 
 /// How often a run says where it is.
 const REPORT: Duration = Duration::from_millis(100);
-/// Of a variable that is bound again and again, this many values are looked at for NaN and Inf.
+/// Of a variable that is bound again and again, this many values are looked at for NaN and Inf, and
+/// all small ones.
 const LOOKS: u64 = 64;
+/// Values up to so many elements are kept until another one comes, to show the last.
+const SMALL: usize = 256;
 /// Metadata sections up to this size are compared; larger ones are the same if they are as long.
 const COMPARED: usize = 16 << 20;
 
@@ -40,6 +43,8 @@ pub(super) struct Watcher<'r> {
 struct Seen {
     line: String,
     times: u64,
+    /// The latest value, if it is small: a large one is let go of, so that it can be written to.
+    last: Option<Value>,
 }
 
 struct Mark {
@@ -72,14 +77,16 @@ impl<'r> Watcher<'r> {
         let settled = self.nan.is_some() && self.infinite.is_some();
         if let Some(seen) = self.seen.get_mut(&range) {
             seen.times += 1;
-            if seen.times <= LOOKS && !settled {
+            seen.last = is_small(value).then(|| value.clone());
+            let looks = seen.times <= LOOKS || seen.last.is_some() && is_odd(value);
+            if looks && !settled {
                 self.look(range, &summary::of_value(value));
             }
             return;
         }
         let summaries = summary::of_value(value);
         let line = summary::line(value, &summaries);
-        self.seen.insert(range, Seen { line, times: 1 });
+        self.seen.insert(range, Seen { line, times: 1, last: None });
         self.look(range, &summaries);
     }
 
@@ -111,6 +118,28 @@ impl<'r> Watcher<'r> {
         };
         of(&self.nan, "NaN").into_iter().chain(of(&self.infinite, "Inf")).collect()
     }
+}
+
+fn is_small(value: &Value) -> bool {
+    match value {
+        Value::Tensor(tensor) => tensor.len() <= SMALL,
+        // What is shown of them takes no look at what is in them.
+        Value::Data(_) | Value::Closure(_) | Value::Ref(_) | Value::Empty => false,
+        Value::Tuple(_) => {
+            let fields = value.as_tuple().unwrap_or_default();
+            fields.len() <= SMALL
+                && fields.iter().all(|field| field.as_tensor().is_some_and(|t| t.len() <= SMALL))
+        }
+    }
+}
+
+/// Whether there is a NaN or an Inf in a small value.
+fn is_odd(value: &Value) -> bool {
+    value.leaves().iter().any(|tensor| {
+        let dtype = tensor.dtype();
+        (dtype.is_float() || dtype.is_bfloat())
+            && tensor.to_f64s().iter().any(|number| !number.is_finite())
+    })
 }
 
 impl Observer for Watcher<'_> {
@@ -161,6 +190,19 @@ pub(super) struct LiveValue {
     pub(super) line: Arc<str>,
     /// How often it was bound; the value is the first.
     pub(super) times: u64,
+    /// What the last value is like, if it was bound more than once and that is known.
+    pub(super) last: Option<Arc<str>>,
+}
+
+impl LiveValue {
+    /// Which of several values it is: goes on behind it.
+    pub(super) fn of_several(&self) -> String {
+        match (self.times, &self.last) {
+            (1, _) => String::new(),
+            (times, None) => format!(", the first of {times} values"),
+            (times, Some(last)) => format!(", the first of {times} values; the last is `{last}`"),
+        }
+    }
 }
 
 /// The values that hold for a version of the document.
@@ -242,7 +284,11 @@ impl Kept {
         let mut values: Vec<LiveValue> = watcher
             .seen
             .into_iter()
-            .map(|(range, seen)| LiveValue { range, line: seen.line.into(), times: seen.times })
+            .map(|(range, seen)| {
+                let line = |value: &Value| summary::line(value, &summary::of_value(value)).into();
+                let last = seen.last.as_ref().map(line);
+                LiveValue { range, line: seen.line.into(), times: seen.times, last }
+            })
             .collect();
         values.sort_by_key(|value| value.range.start());
         Kept {

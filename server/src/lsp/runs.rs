@@ -37,7 +37,7 @@ use super::{
     owner::{Event, Mailbox},
 };
 use crate::run::{
-    arguments,
+    arguments::{self, Lack},
     failure::{self, Places},
     show,
 };
@@ -328,16 +328,33 @@ fn run(
         return Ended::failure(FaultKind::Untyped.code(), message);
     }
     let memory = remembered::Place::new(sight.folder.as_deref(), &wanted.uri, &name);
-    let gathered = memory.recall().and_then(|known| {
+    let mut machine =
+        Machine::new(db).limited(sight.config.run.clone()).cancelled_by(stop.0.flag.clone());
+    let mut function = |name: &str| {
+        let mut defs = semantics::all_defs(db, file);
+        let def = defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == name)?;
+        let ty = View::new(db, def)?.inference.signature.clone()?;
+        Some((machine.function(def)?, ty))
+    };
+    let gathered = memory.recall().map_err(Lack::from).and_then(|known| {
         let chosen = wanted.inputs.clone().or(known);
-        let arguments = arguments::gather(&view, &chosen.inputs(memory.folder())?, &stop.0.flag)?;
+        let inputs = chosen.inputs(memory.folder())?;
+        let arguments = arguments::gather(&view, &inputs, &stop.0.flag, &mut function)?;
         Ok((chosen, arguments))
     });
     let (chosen, arguments) = match gathered {
         Ok(gathered) => gathered,
-        Err(message) => {
+        Err(lack) => {
             let kind = if stop.is_wanted() { FaultKind::Cancelled } else { FaultKind::Input };
-            return Ended::failure(kind.code(), message);
+            let message = match &lack.help {
+                Some(help) => format!("{}\n{help}", lack.message),
+                None => lack.message.clone(),
+            };
+            let mut ended = Ended::failure(kind.code(), message);
+            let place = lack.diagnostic(kind.code(), def.range(db)).range;
+            ended.shown["title"] = json!(lack.message);
+            ended.shown["error"]["range"] = json!(document.range(place, sight.encoding));
+            return ended;
         }
     };
     let note = match wanted.remember.then(|| memory.write(&chosen)) {
@@ -347,8 +364,6 @@ fn run(
     let mut watcher = Watcher::new(file, &document.text, reports);
     let drawn: Vec<String> = arguments.drawn.iter().map(|name| format!("%{name}")).collect();
     let seed = chosen.seed.unwrap_or_default();
-    let mut machine =
-        Machine::new(db).limited(sight.config.run.clone()).cancelled_by(stop.0.flag.clone());
     let mut values = arguments.values.clone();
     let ran = Instant::now();
     let result = machine.run(def, arguments.values, Some(&mut watcher));
@@ -450,9 +465,11 @@ fn choose<'db>(
     let defs = || semantics::all_defs(db, file).filter(runs);
     if let Some(name) = &wanted.function {
         let name = if name.starts_with('@') { name.clone() } else { format!("@{name}") };
-        return defs()
-            .find(|def| def.name(db).as_str() == name)
-            .ok_or_else(|| format!("there is no function `{name}` in this file"));
+        return defs().find(|def| def.name(db).as_str() == name).ok_or_else(|| {
+            let named = defs().filter(|def| def.kind(db) == DefKind::Fn);
+            let names: Vec<&str> = named.map(|def| def.name(db).as_str()).collect();
+            arguments::no_function(&name, &names)
+        });
     }
     let offset = match (wanted.position, wanted.offset) {
         (Some(position), _) => sight.document.offset(position, sight.encoding),

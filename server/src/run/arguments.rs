@@ -1,17 +1,28 @@
 //! The arguments of a run: from the command line, from files, or drawn.
 
+mod draw;
+mod written;
+
 use std::{
     collections::HashMap,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use interpreter::{Element, Tensor, Value};
-use rayon::prelude::*;
-use semantics::{View, body::UnitKind, scope::Binding};
-use types::{DataType, ElementKind, Type};
+use interpreter::{Tensor, Value};
+use semantics::{
+    Diagnostic, View,
+    body::{Name, UnitKind},
+    module::ModuleTypes,
+    scope::Binding,
+};
+use syntax::TextRange;
+use types::{AdtType, DataType, ElementKind, Substitution, Type};
 
 use super::{npy, params};
+use draw::Draw;
+use written::Written;
+
 /// Where the arguments of a run come from.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Inputs {
@@ -35,21 +46,80 @@ pub(crate) struct Arguments {
     pub(crate) drawn: Vec<String>,
 }
 
+/// Why there are no arguments.
+#[derive(Debug)]
+pub(crate) struct Lack {
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) help: Option<String>,
+    /// The parameter, where one is meant.
+    range: Option<TextRange>,
+}
+
+impl From<String> for Lack {
+    fn from(message: String) -> Lack {
+        Lack { message, help: None, range: None }
+    }
+}
+
+impl Lack {
+    fn help(self, help: impl Into<String>) -> Lack {
+        Lack { help: Some(help.into()), ..self }
+    }
+
+    /// As a diagnostic of the file, at the parameter, or at the definition, which is at `def`.
+    pub(crate) fn diagnostic(&self, code: &'static str, def: TextRange) -> Diagnostic {
+        let diagnostic = Diagnostic::new(code, self.range.unwrap_or(def), &*self.message);
+        match &self.help {
+            Some(help) => diagnostic.help(help.as_str()),
+            None => diagnostic,
+        }
+    }
+}
+
 /// A parameter of the function.
 struct Param {
     name: String,
     ty: Type,
+    range: TextRange,
 }
+
+impl Param {
+    fn lack(&self, message: impl Into<String>) -> Lack {
+        Lack { message: message.into(), help: None, range: Some(self.range) }
+    }
+
+    /// How a value for it is written.
+    fn example(&self) -> String {
+        let name = &self.name;
+        match &self.ty {
+            Type::Tensor(tensor) if tensor.shape.is_empty() => format!("`--input {name}=1`"),
+            Type::Tensor(_) | Type::OpenTensor(_) => {
+                format!("`--input {name}={name}.npy`, or numbers in brackets")
+            }
+            Type::Tuple(_) => format!("`--input '{name}=(1, x.npy)'`, field by field"),
+            Type::Adt(_) => format!("`--input '{name}=Cons(1, Nil)'`, with its constructors"),
+            Type::Ref(_) => format!("`--input '{name}=ref(1)'`"),
+            Type::Func(_) => format!("`--input {name}=@f`, a function of the file"),
+            _ => format!("`--input {name}=…`"),
+        }
+    }
+}
+
+/// The function of a file that is called so, with its type.
+pub(crate) type Functions<'f> = &'f mut dyn FnMut(&str) -> Option<(Value, Type)>;
 
 /// One value for each parameter of the function; ends early where `stop` is set.
 ///
 /// # Errors
-/// A message: something is missing, or does not fit.
+/// Something is missing, or does not fit.
 pub(crate) fn gather(
     view: &View<'_>,
     inputs: &Inputs,
     stop: &AtomicBool,
-) -> Result<Arguments, String> {
+    functions: Functions<'_>,
+) -> Result<Arguments, Lack> {
     let params = parameters(view);
     let mut given: HashMap<String, Value> = HashMap::new();
     for path in &inputs.params {
@@ -58,28 +128,30 @@ pub(crate) fn gather(
     for path in &inputs.archives {
         given.extend(npy::read_npz(path)?.into_iter().map(|(name, t)| (name, t.into())));
     }
-    for (name, value) in &inputs.given {
+    let mut files: Vec<String> = given.keys().cloned().collect();
+    files.sort_unstable();
+    for (name, text) in &inputs.given {
         let name = name.trim().trim_start_matches('%').to_owned();
-        let Some((position, param)) = position(&params, &name) else {
-            let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
-            return Err(format!(
-                "there is no parameter `{name}`; the parameters are: {}",
-                names.join(", ")
-            ));
-        };
+        let (position, param) = position(&params, &name).ok_or_else(|| unknown(&params, &name))?;
+        let written = Written::parse(text.trim()).map_err(|problem| param.lack(problem))?;
+        let mut reader = written::Reader { types: &view.types, folder: &inputs.folder, functions };
+        let value = reader.value(&written, &param.ty).map_err(|problem| {
+            let message = format!("`%{}` is of type {}: {problem}", param.name, param.ty);
+            param.lack(message).help(format!("give it a value like {}", param.example()))
+        })?;
         given.remove(&format!("i{position}"));
-        given.insert(param.name.clone(), read_value(value.trim(), &param.ty, &inputs.folder)?);
+        given.insert(param.name.clone(), value);
     }
-    let mut draw = inputs.seed.map(|seed| Draw(seed, stop));
+    let mut draw = inputs.seed.map(|seed| Draw::new(seed, stop));
     // Positions count the tensors: a parameter that is a tuple takes as many as it has.
     let mut next = 0;
     let mut values = Vec::with_capacity(params.len());
     let mut drawn = Vec::new();
     for param in &params {
         if stop.load(Ordering::Relaxed) {
-            return Err("the run was stopped".to_owned());
+            return Err("the run was stopped".to_owned().into());
         }
-        let fits = |value: &Value| fit(value.clone(), &param.ty, &param.name);
+        let fits = |value: &Value| fit(value.clone(), &param.ty).map_err(|is| misfit(param, &is));
         let leaves = leaves_of(&param.ty);
         let value = match given.get(&param.name) {
             Some(value) => fits(value)?,
@@ -90,20 +162,15 @@ pub(crate) fn gather(
                     (Some(tensors), _) => fits(&build(&param.ty, &mut tensors.into_iter()))?,
                     (None, Some(draw)) => {
                         drawn.push(param.name.clone());
-                        draw.value(&param.ty).ok_or_else(|| {
-                            format!(
-                                "no value of the type {} can be drawn for `%{}`: give it one",
-                                param.ty, param.name
-                            )
+                        draw.value(&param.ty, &view.types).map_err(|why| {
+                            let (ty, name) = (&param.ty, &param.name);
+                            let message =
+                                format!("no value of the type {ty} can be drawn for `%{name}`");
+                            let help = format!("give it one: {}", param.example());
+                            param.lack(format!("{message}: {why}")).help(help)
                         })?
                     }
-                    (None, None) => {
-                        return Err(format!(
-                            "the parameter `%{}` of type {} has no value: give one with `--input \
-                             {}=…`, or draw it with `--random 0`",
-                            param.name, param.ty, param.name
-                        ));
-                    }
+                    (None, None) => return Err(missing(param, &files)),
                 }
             }
         };
@@ -111,6 +178,88 @@ pub(crate) fn gather(
         values.push(value);
     }
     Ok(Arguments { values, drawn })
+}
+
+/// No parameter is called so.
+fn unknown(params: &[Param], name: &str) -> Lack {
+    let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
+    let message = match names.as_slice() {
+        [] => format!("there is no parameter `{name}`: the function has none"),
+        names => format!(
+            "there is no parameter `{name}`; the parameters are: {}",
+            shortened(names, ", ")
+        ),
+    };
+    match nearest(name, names.into_iter()) {
+        Some(near) => Lack::from(message).help(format!("did you mean `{near}`?")),
+        None => Lack::from(message),
+    }
+}
+
+/// No function of the file is called so.
+pub(crate) fn no_function(name: &str, names: &[&str]) -> String {
+    let message = format!("there is no function `{name}` in this file");
+    match (nearest(name, names.iter().copied()), names) {
+        (Some(near), _) => format!("{message}; did you mean `{near}`?"),
+        (None, []) => format!("{message}, which has none"),
+        (None, names) => format!("{message}; there are {}", shortened(names, ", ")),
+    }
+}
+
+/// A parameter has no argument.
+fn missing(param: &Param, files: &[String]) -> Lack {
+    let Param { name, ty, .. } = param;
+    let message = format!("the parameter `%{name}` of type {ty} has no value");
+    let mut help = format!("give one with {}, or draw it with `--random 0`", param.example());
+    let names = || files.iter().map(String::as_str);
+    match nearest(name, names()) {
+        Some(near) => help += &format!("; the files have `{near}`"),
+        None if files.is_empty() => {}
+        None => {
+            let names: Vec<&str> = names().collect();
+            help += &format!("; the files have {}", shortened(&names, ", "));
+        }
+    }
+    param.lack(message).help(help)
+}
+
+/// An argument is something else than its parameter wants.
+fn misfit(param: &Param, is: &str) -> Lack {
+    let message = format!("`%{}` is of type {}, {is}", param.name, param.ty);
+    param.lack(message).help(format!("give it a value like {}", param.example()))
+}
+
+/// The first of some names.
+fn shortened(names: &[&str], between: &str) -> String {
+    const SHOWN: usize = 12;
+    let mut text = names[..names.len().min(SHOWN)].join(between);
+    if names.len() > SHOWN {
+        text += &format!(" and {} more", names.len() - SHOWN);
+    }
+    text
+}
+
+/// The candidate nearest to `name`, if one is near enough to be meant.
+fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let limit = (name.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| (operators::distance(name, candidate), candidate))
+        .filter(|&(distance, _)| distance <= limit)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// The constructors of a data type with the types of their fields.
+fn constructors(adt: &AdtType, types: &ModuleTypes) -> Vec<(Name, Vec<Type>)> {
+    let Some(known) = types.adt(&adt.name) else { return Vec::new() };
+    let pairs = known.params.iter().map(|param| param.id).zip(adt.args.iter().cloned());
+    let subst = Substitution { types: pairs.collect(), ..Substitution::default() };
+    let fields = |fields: &[Type]| fields.iter().map(|ty| types::substitute(ty, &subst)).collect();
+    known.constructors.iter().map(|c| (c.name.clone(), fields(&c.fields))).collect()
+}
+
+fn no_tensors(dtype: DataType) -> String {
+    format!("there are no arrays of {dtype} here")
 }
 
 /// The parameters of a function, or the `free_var`s of a bare expression.
@@ -122,7 +271,8 @@ fn parameters(view: &View<'_>) -> Vec<Param> {
         for &binder in header.iter().chain(&free) {
             let name = unit.binder(binder).name.trim_start_matches('%').to_owned();
             let binding = Binding { unit: number as u32, binder };
-            params.push(Param { name, ty: view.binding_type(binding).clone() });
+            let (ty, range) = (view.binding_type(binding).clone(), view.binding_range(binding));
+            params.push(Param { name, ty, range });
         }
     }
     params
@@ -153,16 +303,36 @@ fn build(ty: &Type, tensors: &mut impl Iterator<Item = Value>) -> Value {
     }
 }
 
-/// Holds a value against the type of the parameter.
-fn fit(value: Value, ty: &Type, name: &str) -> Result<Value, String> {
-    let Value::Tensor(tensor) = &value else { return Ok(value) };
+/// Holds a value against a type.
+///
+/// # Errors
+/// What the value is instead: `the array given is Tensor[(2, 3), float32]`.
+fn fit(value: Value, ty: &Type) -> Result<Value, String> {
+    let tensor = match (&value, ty) {
+        (Value::Tensor(tensor), Type::Tensor(_) | Type::OpenTensor(_)) => tensor,
+        (Value::Tuple(_), Type::Tuple(types)) => {
+            let fields = value.as_tuple().unwrap_or_default();
+            if fields.len() != types.len() {
+                return Err(said(&value));
+            }
+            let fields = fields.iter().zip(types.iter()).map(|(field, ty)| fit(field.clone(), ty));
+            return Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?));
+        }
+        // These are made by their types.
+        (Value::Data(_), Type::Adt(_))
+        | (Value::Closure(_), Type::Func(_))
+        | (Value::Ref(_), Type::Ref(_)) => return Ok(value),
+        (_, Type::Tensor(_) | Type::OpenTensor(_) | Type::Tuple(_)) => return Err(said(&value)),
+        (_, Type::Adt(_) | Type::Func(_) | Type::Ref(_)) => return Err(said(&value)),
+        _ => return Ok(value),
+    };
     let Some(wanted) = ty.as_tensor() else { return Ok(value) };
     let same = wanted.shape.len() == tensor.rank()
         && wanted.shape.iter().zip(tensor.shape()).all(|(dim, &size)| {
             dim.as_known().is_none_or(|known| usize::try_from(known) == Ok(size))
         });
     if !same {
-        return Err(format!("`%{name}` is of type {ty}, the array given is {}", value.ty()));
+        return Err(said(&value));
     }
     if wanted.dtype == tensor.dtype() {
         return Ok(value);
@@ -174,196 +344,12 @@ fn fit(value: Value, ty: &Type, name: &str) -> Result<Value, String> {
         }
         _ => None,
     };
-    match cast {
-        Some(tensor) => Ok(tensor.into()),
-        None => Err(format!("`%{name}` is of type {ty}, the array given is {}", value.ty())),
-    }
+    cast.map(Value::from).ok_or_else(|| said(&value))
 }
 
-/// A value on the command line: a file, a number, or numbers in brackets.
-fn read_value(text: &str, ty: &Type, folder: &Path) -> Result<Value, String> {
-    if text.ends_with(".npy") {
-        return npy::read_npy(&folder.join(text)).map(Value::from);
-    }
-    let wanted = ty.as_tensor();
-    let json = match text {
-        "True" | "true" => "1",
-        "False" | "false" => "0",
-        "nan" | "inf" | "-inf" => {
-            let number: f64 = text.parse().unwrap_or(f64::NAN);
-            let (dtype, shape) = target(ty, &[])?;
-            return filled(dtype, &shape, number);
-        }
-        other => other,
-    };
-    let json: serde_json::Value = serde_json::from_str(json)
-        .map_err(|_| format!("`{text}` is no number, no list of numbers and no `.npy` file"))?;
-    let (mut shape, mut numbers) = (Vec::new(), Vec::new());
-    flatten(&json, 0, &mut shape, &mut numbers)
-        .ok_or_else(|| format!("`{text}` is no regular list of numbers"))?;
-    if shape.is_empty() && wanted.is_some_and(|tensor| !tensor.shape.is_empty()) {
-        // One number for all elements.
-        let (dtype, shape) = target(ty, &[])?;
-        return filled(dtype, &shape, numbers.first().copied().unwrap_or_default());
-    }
-    let dtype = wanted.map_or(DataType::FLOAT32, |tensor| tensor.dtype);
-    Tensor::from_f64s(dtype, &shape, numbers)
-        .map(Value::from)
-        .ok_or_else(|| format!("a tensor of {dtype} cannot be made of `{text}`"))
-}
-
-/// Data type and shape of a parameter, whose sizes must be known.
-fn target(ty: &Type, other: &[usize]) -> Result<(DataType, Vec<usize>), String> {
-    let Some(tensor) = ty.as_tensor() else { return Ok((DataType::FLOAT32, other.to_vec())) };
-    let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
-    let shape: Option<Vec<usize>> = tensor.shape.iter().map(size).collect();
-    Ok((tensor.dtype, shape.ok_or_else(|| format!("the sizes of {ty} are not known"))?))
-}
-
-fn filled(dtype: DataType, shape: &[usize], number: f64) -> Result<Value, String> {
-    let count = shape.iter().product();
-    Tensor::from_f64s(dtype, shape, vec![number; count])
-        .map(Value::from)
-        .ok_or_else(|| format!("there are no tensors of {dtype}"))
-}
-
-fn flatten(
-    json: &serde_json::Value,
-    depth: usize,
-    shape: &mut Vec<usize>,
-    numbers: &mut Vec<f64>,
-) -> Option<()> {
-    match json {
-        serde_json::Value::Array(items) => {
-            match shape.get(depth) {
-                None if numbers.is_empty() => shape.push(items.len()),
-                Some(&size) if size == items.len() => {}
-                _ => return None,
-            }
-            items.iter().try_for_each(|item| flatten(item, depth + 1, shape, numbers))
-        }
-        serde_json::Value::Bool(value) => {
-            numbers.push(f64::from(u8::from(*value)));
-            (depth == shape.len()).then_some(())
-        }
-        other => {
-            numbers.push(other.as_f64()?);
-            (depth == shape.len()).then_some(())
-        }
-    }
-}
-
-/// Draws values from a seed: the same for the same seed everywhere.
-///
-/// What is drawn keeps the values of a network in bounds: weights have a deviation of one over the
-/// square root of the numbers that are summed up with them, and vectors are positive, because the
-/// variances of a batch norm are vectors. Integers are from 0 to 9, as indices may be.
-struct Draw<'s>(u64, &'s AtomicBool);
-
-/// How many elements are drawn one after another.
-const CHUNK: usize = 1 << 16;
-
-impl Draw<'_> {
-    /// SplitMix64.
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in [0, 1).
-    fn unit(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1u32 << 24) as f32
-    }
-
-    /// A number of mean 0 and deviation 1, near enough to a normal one.
-    fn normal(&mut self) -> f32 {
-        let bits = self.next();
-        let part = |shift: u32| ((bits >> shift) & 0x1F_FFFF) as f32 / (1u32 << 21) as f32;
-        (part(0) + part(21) + part(42) - 1.5) * 2.0
-    }
-
-    /// `count` numbers, drawn on all cores.
-    fn numbers<T: Send + Copy + Default>(
-        &mut self,
-        count: usize,
-        one: impl Fn(&mut Draw<'_>) -> T + Sync,
-    ) -> Vec<T> {
-        let seed = self.next();
-        let stop = self.1;
-        let mut numbers = vec![T::default(); count];
-        numbers.par_chunks_mut(CHUNK).enumerate().for_each(|(number, chunk)| {
-            if stop.load(Ordering::Relaxed) {
-                return;
-            }
-            let seed = seed ^ (number as u64).wrapping_mul(0xD129_0A4B_5C3F_7E91);
-            let mut draw = Draw(seed, stop);
-            chunk.iter_mut().for_each(|element| *element = one(&mut draw));
-        });
-        numbers
-    }
-
-    fn value(&mut self, ty: &Type) -> Option<Value> {
-        if let Type::Tuple(fields) = ty {
-            let fields: Option<Vec<Value>> = fields.iter().map(|field| self.value(field)).collect();
-            return Some(Value::tuple(fields?));
-        }
-        ty.as_tensor()?;
-        let (dtype, shape) = target(ty, &[]).ok()?;
-        let count = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size))?;
-        let count = (count <= MOST_ELEMENTS).then_some(count)?;
-        let summed: usize = shape.iter().skip(1).product();
-        // With a batch of one it is an input rather than a weight.
-        let is_weight = shape.len() > 1 && shape.first() != Some(&1);
-        let scale = if is_weight { 1.0 / (summed.max(1) as f32).sqrt() } else { 1.0 };
-        let float = |draw: &mut Draw<'_>| match shape.len() {
-            0 | 1 => draw.unit() + 0.5,
-            _ => draw.normal() * scale,
-        };
-        match dtype.kind {
-            ElementKind::Float | ElementKind::BFloat if dtype == DataType::FLOAT32 => {
-                f32::tensor(&shape, self.numbers(count, float)).map(Value::from)
-            }
-            ElementKind::Float | ElementKind::BFloat => {
-                let numbers = self.numbers(count, |draw| f64::from(float(draw)));
-                Tensor::from_f64s(dtype, &shape, numbers).map(Value::from)
-            }
-            _ => {
-                let most = if dtype.is_bool() { 2 } else { 10 };
-                let numbers = self.numbers(count, |draw| (draw.next() % most) as i64);
-                Tensor::from_i64s(dtype, &shape, numbers).map(Value::from)
-            }
-        }
-    }
-}
-
-/// The largest tensor that is drawn.
-const MOST_ELEMENTS: usize = 1 << 31;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn drawn(seed: u64, shape: &[i64], dtype: DataType) -> Vec<f64> {
-        let dims = shape.iter().map(|&size| types::Dim::known(size));
-        let value =
-            Draw(seed, &AtomicBool::new(false)).value(&Type::tensor(dims, dtype)).expect("a value");
-        value.as_tensor().expect("a tensor").to_f64s()
-    }
-
-    #[test]
-    fn what_is_drawn() {
-        let weights = drawn(1, &[100, 2000], DataType::FLOAT32);
-        assert_eq!(weights, drawn(1, &[100, 2000], DataType::FLOAT32));
-        assert_ne!(weights, drawn(2, &[100, 2000], DataType::FLOAT32));
-        let squares = weights.iter().map(|x| x * x).sum::<f64>() / weights.len() as f64;
-        assert!((squares * 2000.0 - 1.0).abs() < 0.05, "{squares}");
-        assert!((weights.iter().sum::<f64>() / weights.len() as f64).abs() < 1e-3);
-        assert!(drawn(1, &[64], DataType::FLOAT16).iter().all(|&x| (0.5..=1.5).contains(&x)));
-        let indices = drawn(1, &[1000], DataType::INT64);
-        assert!((0..10).all(|k| indices.contains(&f64::from(k))), "{indices:?}");
-        assert!(drawn(1, &[64], DataType::BOOL).contains(&0.0));
+fn said(value: &Value) -> String {
+    match value {
+        Value::Tensor(_) => format!("the array given is {}", value.ty()),
+        other => format!("{} is given", other.describe()),
     }
 }

@@ -50,6 +50,9 @@ pub(crate) fn read(mut from: impl Read) -> Result<Tensor, String> {
     if !start.starts_with(MAGIC) {
         return Err("this is no array of numpy".into());
     }
+    if !(1..=3).contains(&start[6]) {
+        return Err(format!("version {} of the format of numpy is not known", start[6]));
+    }
     let length = if start[6] == 1 {
         let mut bytes = [0u8; 2];
         from.read_exact(&mut bytes).map_err(short)?;
@@ -63,10 +66,14 @@ pub(crate) fn read(mut from: impl Read) -> Result<Tensor, String> {
     from.by_ref().take(length.into()).read_to_end(&mut header).map_err(|e| e.to_string())?;
     let header = String::from_utf8(header).map_err(|_| "the header is no text".to_owned())?;
     let descr = field(&header, "'descr'").ok_or("the header has no data type")?;
+    if descr.starts_with('[') {
+        return Err("arrays of records, with a field for each column, are not read: save one \
+                    column, as in `np.save(\"x.npy\", table[\"x\"])`"
+            .into());
+    }
     let descr = descr.trim_start_matches(['\'', '"']);
     let descr = descr.split(['\'', '"']).next().unwrap_or_default();
-    let (dtype, swapped) =
-        data_type(descr).ok_or_else(|| format!("arrays of the type `{descr}` are not read"))?;
+    let (dtype, swapped) = data_type(descr).ok_or_else(|| unread(descr))?;
     let fortran = field(&header, "'fortran_order'").is_some_and(|text| text.starts_with("True"));
     let shape = field(&header, "'shape'").and_then(shape).ok_or("the header has no shape")?;
     let count = shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size as u64));
@@ -81,6 +88,21 @@ pub(crate) fn read(mut from: impl Read) -> Result<Tensor, String> {
         data = row_major(&data, &shape, dtype.bytes() as usize);
     }
     Tensor::from_le_bytes(dtype, &shape, &data).ok_or_else(|| "the file ends too soon".into())
+}
+
+/// Why arrays of a type are not read.
+fn unread(descr: &str) -> String {
+    let kind = descr.trim_start_matches(['<', '>', '|', '=']);
+    let what = match kind.chars().next() {
+        Some('c') => "complex numbers",
+        Some('O') => "Python objects",
+        Some('S' | 'U' | 'a') => "texts",
+        Some('M' | 'm') => "times",
+        _ => {
+            return format!("arrays of the type `{descr}` are not read: Relay has no such numbers");
+        }
+    };
+    format!("arrays of {what} (`{descr}`) are not read: Relay has none")
 }
 
 /// What stands behind a key of the header, which is a dictionary of Python.

@@ -17,25 +17,33 @@ const ARRAY_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 pub(crate) fn read(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
     let bytes =
         std::fs::read(path).map_err(|e| format!("cannot read `{}`: {e}", path.display()))?;
-    parse(&bytes).ok_or_else(|| format!("`{}` holds no parameters of TVM", path.display()))
+    parse(&bytes)
+        .map_err(|problem| format!("`{}` holds no parameters of TVM: {problem}", path.display()))
 }
 
-fn parse(bytes: &[u8]) -> Option<Vec<(String, Tensor)>> {
+fn parse(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, String> {
+    let short = || "the file ends too soon".to_owned();
     let mut from = Reader(bytes);
-    if from.u64()? != LIST_MAGIC {
-        return None;
+    if from.u64() != Some(LIST_MAGIC) {
+        return Err("it does not begin as what `save_param_dict` gives".into());
     }
-    from.u64()?;
-    let count = usize::try_from(from.u64()?).ok()?;
+    from.u64().ok_or_else(short)?;
+    let count = from.size().ok_or_else(short)?;
     let mut names = Vec::new();
     for _ in 0..count {
-        let length = usize::try_from(from.u64()?).ok()?;
-        names.push(String::from_utf8(from.take(length)?.to_vec()).ok()?);
+        let length = from.size().ok_or_else(short)?;
+        let name = from.take(length).ok_or_else(short)?;
+        names.push(String::from_utf8(name.to_vec()).map_err(|_| "a name is no UTF-8".to_owned())?);
     }
-    if usize::try_from(from.u64()?).ok()? != count {
-        return None;
+    let arrays = from.size().ok_or_else(short)?;
+    if arrays != count {
+        return Err(format!("it has {count} names and {arrays} arrays"));
     }
-    names.into_iter().map(|name| Some((name, from.array()?))).collect()
+    let mut array = |name: String| {
+        let tensor = from.array().map_err(|problem| format!("`{name}`: {problem}"))?;
+        Ok((name, tensor))
+    };
+    names.into_iter().map(&mut array).collect()
 }
 
 struct Reader<'b>(&'b [u8]);
@@ -55,28 +63,48 @@ impl<'b> Reader<'b> {
         Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
     }
 
-    fn array(&mut self) -> Option<Tensor> {
+    fn size(&mut self) -> Option<usize> {
+        usize::try_from(self.u64()?).ok()
+    }
+
+    fn array(&mut self) -> Result<Tensor, String> {
+        let (dtype, shape, bytes) = self.parts().ok_or("the file ends too soon")?;
+        let Some(dtype) = dtype else { return Err("its data type is not known".into()) };
+        Tensor::from_le_bytes(dtype, &shape, bytes).ok_or_else(|| {
+            let (count, plain) = (bytes.len(), DataType { lanes: 1, ..dtype });
+            match Tensor::zeros(plain, &[]) {
+                Some(_) if dtype.lanes == 1 => {
+                    format!("{count} bytes are no {dtype} of shape {shape:?}")
+                }
+                _ => format!("there are no arrays of {dtype} here"),
+            }
+        })
+    }
+
+    /// Data type, shape and bytes of an array.
+    fn parts(&mut self) -> Option<(Option<DataType>, Vec<usize>, &'b [u8])> {
         if self.u64()? != ARRAY_MAGIC {
-            return None;
+            return Some((None, Vec::new(), &[]));
         }
         // Reserved, then the device.
         self.take(8 + 8)?;
         let rank = usize::try_from(self.u32()?).ok()?;
         let &[code, bits, low, high] = self.take(4)? else { return None };
         let kind = match code {
-            0 => ElementKind::Int,
-            1 => ElementKind::UInt,
-            2 => ElementKind::Float,
-            4 => ElementKind::BFloat,
-            _ => return None,
+            0 => Some(ElementKind::Int),
+            1 => Some(ElementKind::UInt),
+            2 => Some(ElementKind::Float),
+            4 => Some(ElementKind::BFloat),
+            _ => None,
         };
-        let dtype = DataType { kind, bits, lanes: u16::from_le_bytes([low, high]) };
+        let lanes = u16::from_le_bytes([low, high]);
+        let dtype = kind.map(|kind| DataType { kind, bits, lanes });
         let mut shape = Vec::new();
         for _ in 0..rank {
-            shape.push(usize::try_from(self.u64()?).ok()?);
+            shape.push(self.size()?);
         }
-        let length = usize::try_from(self.u64()?).ok()?;
-        Tensor::from_le_bytes(dtype, &shape, self.take(length)?)
+        let length = self.size()?;
+        Some((dtype, shape, self.take(length)?))
     }
 }
 
@@ -103,9 +131,15 @@ mod tests {
         bytes.extend(f32::to_le_bytes(-2.0));
         let read = parse(&bytes).expect("well formed");
         assert_eq!(read.len(), 1);
+        let mut wide = bytes.clone();
+        // The lanes of its type.
+        let lanes = wide.iter().rposition(|&byte| byte == 32).expect("the bits") + 1;
+        wide[lanes] = 4;
+        let told = parse(&wide).expect_err("vectors are not read");
+        assert_eq!(told, "`w`: there are no arrays of float32x4 here");
         assert_eq!((read[0].0.as_str(), read[0].1.to_f64s()), ("w", vec![1.5, -2.0]));
         for end in 0..bytes.len() {
-            assert!(parse(&bytes[..end]).is_none());
+            assert!(parse(&bytes[..end]).is_err());
         }
     }
 }

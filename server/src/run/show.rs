@@ -14,6 +14,8 @@ const THRESHOLD: usize = 1000;
 const EDGE: usize = 3;
 /// How long a line may be.
 const LINE: usize = 75;
+/// Up to this many elements, the mean is that of sums in double precision.
+const EXACT: usize = 1 << 20;
 /// How deep a value is shown.
 const DEPTH: usize = 100;
 /// How many bytes of text a value may take.
@@ -70,8 +72,10 @@ fn tensor(tensor: &Tensor) -> String {
         return format!("{} ({ty})", scalar(tensor));
     }
     let mut out = format!("{ty}");
-    let numbers = tensor.to_f64s();
-    let summary = Summary::of_numbers(tensor, &numbers);
+    let summary = match tensor.len() <= EXACT {
+        true => Summary::of_numbers(tensor, &tensor.to_f64s()),
+        false => Summary::of(tensor),
+    };
     if let Some((least, mean, most)) = summary.finite {
         out += &format!("  min {least:.6} mean {mean:.6} max {most:.6}");
     }
@@ -82,10 +86,14 @@ fn tensor(tensor: &Tensor) -> String {
         out += &format!(" inf {}", summary.infinite);
     }
     out.push('\n');
-    let short = numbers.len() > THRESHOLD;
+    if tensor.is_empty() {
+        out.push_str("[]");
+        return out;
+    }
+    let short = tensor.len() > THRESHOLD;
     let shown = indices(tensor.shape(), short);
     let texts: HashMap<usize, String> =
-        shown.iter().copied().zip(elements(tensor, &numbers, &shown)).collect();
+        shown.iter().copied().zip(elements(tensor, &shown)).collect();
     rows(tensor.shape(), &texts, short, 0, 0, &mut out);
     out
 }
@@ -94,19 +102,18 @@ fn tensor(tensor: &Tensor) -> String {
 fn scalar(tensor: &Tensor) -> String {
     match tensor.dtype().kind {
         ElementKind::Float | ElementKind::BFloat => {
-            let x = tensor.to_f64s().first().copied().unwrap_or(f64::NAN);
+            let x = tensor.get_f64(0).unwrap_or(f64::NAN);
             match odd(x) {
                 Some(text) => text.to_owned(),
                 None if x != 0.0 && !(1e-4..1e16).contains(&x.abs()) => {
                     let (digits, exponent) = scientific(x, tensor.dtype(), 17);
-                    join(&digits, exponent)
+                    digits + &tail(exponent, 2)
                 }
                 None => positional(x, tensor.dtype(), 17),
             }
         }
         _ => {
-            let numbers = tensor.to_f64s();
-            let text = elements(tensor, &numbers, &[0]).pop().unwrap_or_default();
+            let text = elements(tensor, &[0]).pop().unwrap_or_default();
             text.trim_start().to_owned()
         }
     }
@@ -180,7 +187,7 @@ fn rows(
 }
 
 /// The elements at `shown` as text, in one notation for all and of one width.
-fn elements(tensor: &Tensor, numbers: &[f64], shown: &[usize]) -> Vec<String> {
+fn elements(tensor: &Tensor, shown: &[usize]) -> Vec<String> {
     let dtype = tensor.dtype();
     let right = |texts: Vec<String>, least: usize| -> Vec<String> {
         let width = texts.iter().map(String::len).max().unwrap_or(0).max(least);
@@ -188,12 +195,11 @@ fn elements(tensor: &Tensor, numbers: &[f64], shown: &[usize]) -> Vec<String> {
     };
     match dtype.kind {
         ElementKind::Float | ElementKind::BFloat => {
-            let numbers: Vec<f64> =
-                shown.iter().filter_map(|&at| numbers.get(at)).copied().collect();
+            let numbers: Vec<f64> = shown.iter().filter_map(|&at| tensor.get_f64(at)).collect();
             floats(&numbers, dtype)
         }
         _ if dtype.is_bool() => {
-            let word = |&at: &usize| if numbers.get(at) == Some(&0.0) { "False" } else { "True" };
+            let word = |&at: &usize| if tensor.get_f64(at) == Some(0.0) { "False" } else { "True" };
             right(shown.iter().map(word).map(str::to_owned).collect(), 5)
         }
         _ => {
@@ -205,7 +211,7 @@ fn elements(tensor: &Tensor, numbers: &[f64], shown: &[usize]) -> Vec<String> {
                     array.as_slice().and_then(|all| all.get(at)).map(ToString::to_string)
                 }
                 // All others are exact as 64-bit numbers.
-                _ => numbers.get(at).map(|&x| (x as i64).to_string()),
+                _ => tensor.get_f64(at).map(|x| (x as i64).to_string()),
             });
             right(texts.map(Option::unwrap_or_default).collect(), 0)
         }
@@ -221,7 +227,10 @@ fn floats(numbers: &[f64], dtype: DataType) -> Vec<String> {
     let known = || numbers.iter().copied().filter(|x| x.is_finite() && *x != 0.0).map(f64::abs);
     let most = known().fold(0.0, f64::max);
     let least = known().fold(f64::INFINITY, f64::min);
-    let exponents = most >= 1e8 || known().next().is_some() && (least < 1e-4 || most / least > 1e3);
+    let exponents = most >= 1e8
+        || known().next().is_some() && (least < 1e-4 || ratio(most, least, dtype) > 1e3);
+    // All have as many digits in the exponent, too.
+    let width = if known().any(|x| !(1e-99..1e100).contains(&x)) { 3 } else { 2 };
     let parts: Vec<Option<(String, String, String)>> = numbers
         .iter()
         .map(|&x| {
@@ -230,7 +239,7 @@ fn floats(numbers: &[f64], dtype: DataType) -> Vec<String> {
             }
             let (text, tail) = if exponents {
                 let (digits, exponent) = scientific(x, dtype, PRECISION);
-                (digits, tail(exponent))
+                (digits, tail(exponent, width))
             } else {
                 (positional(x, dtype, PRECISION), String::new())
             };
@@ -261,6 +270,16 @@ fn floats(numbers: &[f64], dtype: DataType) -> Vec<String> {
     parts.iter().zip(numbers).map(text).collect()
 }
 
+/// A quotient as it is in the data type of the array: 100 / 0.1 is 1000 in half precision.
+fn ratio(x: f64, y: f64, dtype: DataType) -> f64 {
+    match (dtype.kind, dtype.bits) {
+        (ElementKind::Float, 64) => x / y,
+        _ => Tensor::from_f64s(dtype, &[], vec![x / y])
+            .and_then(|tensor| tensor.to_f64s().first().copied())
+            .unwrap_or(x / y),
+    }
+}
+
 /// What is no finite number.
 fn odd(x: f64) -> Option<&'static str> {
     match x {
@@ -271,14 +290,10 @@ fn odd(x: f64) -> Option<&'static str> {
     }
 }
 
-/// `e-05`
-fn tail(exponent: i32) -> String {
-    format!("e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
-}
-
-fn join(digits: &str, exponent: i32) -> String {
-    let digits = if digits.contains('.') { digits.to_owned() } else { format!("{digits}.0") };
-    format!("{digits}{}", tail(exponent))
+/// `e-05`, with at least `width` digits.
+fn tail(exponent: i32, width: usize) -> String {
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("e{sign}{:0width$}", exponent.abs())
 }
 
 /// The shortest `1.25` and exponent that are this number among those of its type, with no more
@@ -427,10 +442,39 @@ mod tests {
         assert_eq!(written(halves), "[0.1 2. ]");
         assert_eq!(written(bool::tensor(&[2], vec![true, true])), "[ True  True]");
         assert_eq!(written(i64::tensor(&[1], vec![i64::MAX])), "[9223372036854775807]");
-        assert_eq!(written(f32::tensor(&[2, 0], Vec::new())), "[[]\n []]");
+        assert_eq!(written(f32::tensor(&[2, 0], Vec::new())), "[]");
         assert_eq!(human(&Tensor::scalar(0.1f32).into()), "0.1 (float32)");
         assert_eq!(human(&Tensor::scalar(2.0f64).into()), "2.0 (float64)");
         assert_eq!(human(&Tensor::scalar(1.5e-7f32).into()), "1.5e-07 (float32)");
+    }
+
+    /// What numpy itself has printed: see `tests/printing`.
+    #[test]
+    fn arrays_as_numpy_prints_them() {
+        let cases = include_str!("../../../tests/printing/cases.jsonl");
+        let mut differ = Vec::new();
+        for (number, line) in cases.lines().enumerate() {
+            let case: Json = serde_json::from_str(line).expect("JSON");
+            let name = case["dtype"].as_str().expect("a data type");
+            let dtype = DataType::parse(name).expect("a data type");
+            let shape: Vec<usize> = serde_json::from_value(case["shape"].clone()).expect("sizes");
+            let digits = case["data"].as_str().expect("digits").as_bytes();
+            let digit = |digit: u8| char::from(digit).to_digit(16).expect("a digit") as u8;
+            let bytes: Vec<u8> =
+                digits.chunks(2).map(|pair| 16 * digit(pair[0]) + digit(pair[1])).collect();
+            let tensor = Tensor::from_le_bytes(dtype, &shape, &bytes).expect("an array");
+            let shown = human(&tensor.into());
+            let shown = match shape.is_empty() {
+                true => shown.split(' ').next().unwrap_or_default().to_owned(),
+                false => shown.split_once('\n').map_or("", |(_, rows)| rows).to_owned(),
+            };
+            let wanted = case["text"].as_str().expect("a text");
+            if shown != wanted {
+                differ.push(format!("line {}: {name} {shape:?}\n{wanted}\n{shown}", number + 1));
+            }
+        }
+        let first = differ.iter().take(25).cloned().collect::<Vec<_>>().join("\n\n");
+        assert!(differ.is_empty(), "{} of {}:\n{first}", differ.len(), cases.lines().count());
     }
 
     #[test]

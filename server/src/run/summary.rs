@@ -34,9 +34,13 @@ impl Summary {
 
     /// In pieces that the processor takes many elements of at once, on all cores.
     fn of_singles(tensor: &Tensor, numbers: &[f32]) -> Summary {
-        let parts = numbers.par_chunks(PIECE).map(Part::of);
-        let Part { least, most, sum, count, nan, infinite } =
-            parts.reduce(Part::default, Part::and);
+        let mut whole = Part::default();
+        for numbers in numbers.chunks(SEGMENT) {
+            interpreter::poll();
+            let parts = numbers.par_chunks(PIECE).map(Part::of);
+            whole = whole.and(parts.reduce(Part::default, Part::and));
+        }
+        let Part { least, most, sum, count, nan, infinite } = whole;
         let finite = (count > 0).then(|| (f64::from(least), sum / count as f64, f64::from(most)));
         let shape = tensor.shape().to_vec();
         Summary { ty: tensor.ty().to_string(), shape, finite, nan, infinite }
@@ -94,6 +98,8 @@ impl Summary {
     }
 }
 
+/// Elements that are looked at before the run may end: a few milliseconds.
+const SEGMENT: usize = 1 << 22;
 /// Elements that are looked at on one core.
 const PIECE: usize = 1 << 16;
 /// Elements whose sum is made in single precision.

@@ -256,6 +256,20 @@ function steps.runs()
   vim.cmd('RelayRun @main n=82')
   say('run', (result('42 (int32)'):gsub('\n', ' ')))
   same(vim.api.nvim_get_current_buf(), source, 'the buffer after a run')
+  local memory = vim.fs.dirname(vim.api.nvim_buf_get_name(0)) .. '/.relay/run.json'
+  local function remembered()
+    local all = vim.json.decode(table.concat(vim.fn.readfile(memory), '\n'))
+    return all[vim.fs.basename(vim.api.nvim_buf_get_name(0))]
+  end
+  same(remembered(), { ['@main'] = { inputs = { n = 82 } } }, 'the arguments that are remembered')
+  -- They count for the next run; what does not fit is told and not remembered.
+  vim.api.nvim_buf_delete(vim.fn.bufnr('^relay://run$'), { force = true })
+  vim.cmd('RelayRun @main n=nan')
+  result('`nan` is no int32')
+  go('  %m + 1', '%m')
+  vim.cmd('RelayRun')
+  result('42 (int32)')
+  same(remembered(), { ['@main'] = { inputs = { n = 82 } } }, 'the arguments after a mistake')
   -- The arguments are remembered beside the file; values stand behind the names.
   vim.lsp.inlay_hint.enable(true, { bufnr = 0 })
   local function values()

@@ -105,7 +105,7 @@ fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
     let quantize = |x: f32| clip(x / scale).round() * scale;
     let (shape, dtype) = (data.shape().to_vec(), data.dtype());
     call.allow(&shape, dtype)?;
-    let numbers: Vec<f32> = data.to_f32s().into_iter().map(quantize).collect();
+    let numbers: Vec<f32> = mapped(&data.to_f32s(), quantize);
     match f32::tensor(&shape, numbers).and_then(|tensor| converted(tensor, dtype)) {
         Some(tensor) => Ok(tensor.into()),
         None => call.unsupported(dtype),

@@ -2,7 +2,10 @@
 //! same way.
 
 use super::prelude::*;
-use crate::convert::{converted, each_wide, widened};
+use crate::{
+    convert::{converted, each_wide, widened},
+    interrupt::PIECE,
+};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("add", |c| number(c, |x, y| x + y, |x, y| x + y, i64::wrapping_add)),
@@ -119,11 +122,19 @@ impl<const N: usize> Broadcast<N> {
     }
 
     /// Calls `row` for each stretch of the result: where it begins there, how long it is, and for
-    /// each operand where it begins and how far apart its elements are.
+    /// each operand where it begins and how far apart its elements are. Long stretches come in
+    /// pieces.
     pub(super) fn rows(&self, mut row: impl FnMut(usize, usize, [(usize, usize); N])) {
         if self.shape.contains(&0) {
             return;
         }
+        let mut row = |start: usize, length: usize, operands: [(usize, usize); N]| {
+            for from in (0..length).step_by(PIECE) {
+                let piece = PIECE.min(length - from);
+                spend(piece);
+                row(start + from, piece, operands.map(|(at, step)| (at + from * step, step)));
+            }
+        };
         let Some((&length, outer)) = self.sizes.split_last() else {
             row(0, 1, [(0, 1); N]);
             return;

@@ -36,7 +36,7 @@ pub(super) fn filled(call: &Call<'_>, value: Tensor, shape: &[usize], dtype: Dat
     let Some(value) = converted(value, dtype) else { return call.unsupported(dtype) };
     each_dtype!(value, value => {
         let value: T = value.first().copied().unwrap_or_default();
-        call.build(shape, vec![value; shape.iter().product()])
+        call.build(shape, repeated(value, shape.iter().product()))
     })
 }
 
@@ -70,21 +70,21 @@ fn arange(call: &mut Call<'_>) -> Outcome {
         // Each operation is rounded.
         Tensor::F32(_) => {
             let (start, step) = (start as f32, step as f32);
-            let values = (0..length).map(|k| f64::from(start + step * k as f32));
+            let values = watched(0..length).map(|k| f64::from(start + step * k as f32));
             Tensor::from_f64s(dtype, &[length], values.collect())
         }
         Tensor::F64(_) => {
-            let values = (0..length).map(|k| start + step * k as f64);
+            let values = watched(0..length).map(|k| start + step * k as f64);
             Tensor::from_f64s(dtype, &[length], values.collect())
         }
         Tensor::F16(_) => {
             let round = |x: f64| half::f16::from_f64(x).to_f64();
-            let values = (0..length).map(|k| round(start + round(step * round(k as f64))));
+            let values = watched(0..length).map(|k| round(start + round(step * round(k as f64))));
             Tensor::from_f64s(dtype, &[length], values.collect())
         }
         Tensor::BF16(_) => {
             let round = |x: f64| half::bf16::from_f64(x).to_f64();
-            let values = (0..length).map(|k| round(start + round(step * round(k as f64))));
+            let values = watched(0..length).map(|k| round(start + round(step * round(k as f64))));
             Tensor::from_f64s(dtype, &[length], values.collect())
         }
         _ => {
@@ -93,7 +93,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
             };
             let (start, step) = (first(0)?, first(2)?);
             let value = |k: usize| start.wrapping_add(step.wrapping_mul(k as i64));
-            Tensor::from_i64s(dtype, &[length], (0..length).map(value).collect())
+            Tensor::from_i64s(dtype, &[length], watched(0..length).map(value).collect())
         }
     };
     match made {
@@ -121,10 +121,11 @@ fn trilu(call: &mut Call<'_>) -> Outcome {
         if upper { row <= column } else { row >= column }
     };
     each_dtype!(data, data => {
-        let mut data = data;
+        let mut data = own(data);
         let elements = data.as_slice_mut().unwrap_or_default();
         for matrix in elements.chunks_mut((rows * columns).max(1)) {
             for (row, elements) in matrix.chunks_mut(columns.max(1)).enumerate() {
+                spend(elements.len());
                 for (column, element) in elements.iter_mut().enumerate() {
                     if !kept(row, column) {
                         *element = T::default();
@@ -158,7 +159,7 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
     let (height, width) = (rows as i64, columns as i64);
     let mut moves: Vec<(usize, usize)> = Vec::new();
     for row in 0..rows {
-        for column in 0..columns {
+        for column in watched(0..columns) {
             let k = column as i64 - row as i64;
             if k < k1 || k > k2 {
                 continue;
@@ -186,13 +187,13 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
     }
     let (whole, line) = (rows * columns, lines * length as usize);
     each_dtype!(data, data => {
-        let mut data = data;
+        let mut data = own(data);
         let Some(from) = T::unwrap(diagonal).and_then(|array| array.as_slice()) else {
             return Err(call.fault("`input` and `diagonal` differ in data type"));
         };
         if let Some(elements) = data.as_slice_mut() {
             for batch in 0..batches {
-                for &(to, at) in &moves {
+                for &(to, at) in watched(moves.iter()) {
                     elements[batch * whole + to] = from[batch * line + at];
                 }
             }
@@ -240,9 +241,9 @@ pub(super) fn one_hot(call: &mut Call<'_>, depth: i64) -> Outcome {
     call.allow(&shape, dtype)?;
     let places: Vec<Option<usize>> = if indices.dtype().is_float() || indices.dtype().is_bfloat() {
         let whole = |x: f64| (x.fract() == 0.0 && x >= 0.0).then_some(x as usize);
-        indices.to_f64s().into_iter().map(whole).collect()
+        mapped(&indices.to_f64s(), whole)
     } else {
-        indices.to_i64s().into_iter().map(|index| usize::try_from(index).ok()).collect()
+        mapped(&indices.to_i64s(), |index| usize::try_from(index).ok())
     };
     let step = strides(&shape)[axis];
     let values =
@@ -251,8 +252,8 @@ pub(super) fn one_hot(call: &mut Call<'_>, depth: i64) -> Outcome {
     each_dtype!(on, on => {
         let on: T = on.first().copied().unwrap_or_default();
         let off: T = T::unwrap(&off).and_then(|off| off.first().copied()).unwrap_or_default();
-        let mut out = vec![off; shape.iter().product()];
-        for (at, place) in places.into_iter().enumerate() {
+        let mut out = repeated(off, shape.iter().product());
+        for (at, place) in watched(places.into_iter().enumerate()) {
             if let Some(place) = place.filter(|&place| place < depth) {
                 out[(at / step * depth + place) * step + at % step] = on;
             }

@@ -75,10 +75,13 @@ fn same(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Each element replaced by `f` of it, in place if nobody else holds the array.
-pub(super) fn map<T: Element>(mut array: Array<T>, f: impl Fn(T) -> T + Sync + Send) -> Tensor {
+pub(super) fn map<T: Element>(array: Array<T>, f: impl Fn(T) -> T + Sync + Send) -> Tensor {
+    let mut array = own(array);
     if let Some(elements) = array.as_slice_mut() {
         if elements.len() > PARALLEL {
-            elements.par_chunks_mut(PARALLEL / 4).for_each(|part| {
+            elements.par_chunks_mut(PARALLEL / 4).each(|part| {
+                // An element takes as long as several do elsewhere: `erf` is a series.
+                spend(4 * part.len());
                 part.iter_mut().for_each(|x| *x = f(*x));
             });
         } else {
@@ -191,7 +194,7 @@ pub(super) fn erf(x: f64) -> f64 {
 
 fn test(call: &mut Call<'_>, f: fn(f64) -> bool) -> Outcome {
     let tensor = call.tensor(0)?;
-    let truths = tensor.to_f64s().into_iter().map(f).collect();
+    let truths = mapped(&tensor.to_f64s(), f);
     call.build(tensor.shape(), truths)
 }
 
@@ -243,8 +246,10 @@ fn clip(call: &mut Call<'_>) -> Outcome {
             // The bounds are cast to the data type first, and saturate.
             each_dtype!(other, x => {
                 let (low, high) = (<T as Element>::from_f64(low), <T as Element>::from_f64(high));
-                let mut x = x;
-                x.iter_mut().for_each(|x| *x = within(*x, low, high));
+                let mut x = own(x);
+                if let Some(elements) = x.as_slice_mut() {
+                    pieces_mut(elements).flatten().for_each(|x| *x = within(*x, low, high));
+                }
                 T::wrap(x)
             })
         }
@@ -285,9 +290,9 @@ fn reinterpret(call: &mut Call<'_>) -> Outcome {
     macro_rules! bytes {
         ($($variant:ident)*) => {
             match tensor {
-                Tensor::Bool(array) => array.iter().map(|&x| u8::from(x)).collect(),
+                Tensor::Bool(array) => watched(array.iter()).map(|&x| u8::from(x)).collect(),
                 $(Tensor::$variant(array) => {
-                    array.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()
+                    watched(array.iter()).flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()
                 })*
             }
         };
@@ -302,7 +307,7 @@ fn reinterpret(call: &mut Call<'_>) -> Outcome {
 fn invert_permutation(call: &mut Call<'_>) -> Outcome {
     let numbers = call.numbers(0)?;
     let mut out = vec![0i64; numbers.len()];
-    for (at, &to) in numbers.iter().enumerate() {
+    for (at, &to) in watched(numbers.iter().enumerate()) {
         match usize::try_from(to).ok().and_then(|to| out.get_mut(to)) {
             Some(slot) => *slot = at as i64,
             None => return Err(call.fault(format_args!("index {to} is out of range"))),
@@ -319,7 +324,7 @@ fn fill_like(call: &mut Call<'_>, number: i64) -> Outcome {
     let tensor = call.tensor(0)?;
     each_dtype!(tensor, array => {
         let element = <T as Element>::from_i64(number);
-        Ok(T::wrap(Array::from_elem(array.raw_dim(), element)).into())
+        call.build(array.shape(), repeated(element, array.len()))
     })
 }
 
@@ -338,8 +343,7 @@ fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
         step *= shape[axis];
     }
     let shift = |of: &[i64], at: usize| of.get(at).copied().unwrap_or_default();
-    let out: Vec<i32> = data
-        .indexed_iter()
+    let out: Vec<i32> = watched(data.indexed_iter())
         .map(|(index, &x)| {
             let at: usize = (0..shape.len()).map(|axis| index[axis] * strides[axis]).sum();
             let x = i128::from(x) << if left { shift(&lefts, at).clamp(0, 62) } else { 0 };

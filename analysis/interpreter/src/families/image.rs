@@ -42,6 +42,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
     for map in maps.chunks_exact(3) {
         for row in 0..rows {
             let y = -1.0 + row as f32 * down;
+            spend(columns);
             out.extend((0..columns).map(|column| {
                 let x = -1.0 + column as f32 * across;
                 map[0] * x + map[1] * y + map[2]
@@ -101,7 +102,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
             DataType::BFLOAT16 => half::bf16::MIN.to_f64(),
             _ => f64::MIN,
         };
-        let out = dilate(call, &data.to_f64s(), &weight.to_f64s(), &sweeps, lowest, |a, b| a + b)?;
+        let out = dilate(&data.to_f64s(), &weight.to_f64s(), &sweeps, lowest, |a, b| a + b);
         Tensor::from_f64s(dtype, &shape, out)
     } else {
         // Sums wrap as they do in the data type.
@@ -111,7 +112,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
             if dtype.is_int() { sum >> unused } else { (sum as u64 >> unused) as i64 }
         };
         let lowest = if dtype.is_int() { i64::MIN >> unused } else { 0 };
-        let out = dilate(call, &data.to_i64s(), &weight.to_i64s(), &sweeps, lowest, add)?;
+        let out = dilate(&data.to_i64s(), &weight.to_i64s(), &sweeps, lowest, add);
         Tensor::from_i64s(dtype, &shape, out)
     };
     match out {
@@ -140,24 +141,23 @@ impl Sweep {
 }
 
 fn dilate<T: Copy + Default + PartialOrd>(
-    call: &Call<'_>,
     data: &[T],
     weight: &[T],
     [down, across]: &[Sweep; 2],
     lowest: T,
     add: impl Fn(T, T) -> T,
-) -> Result<Vec<T>, Fault> {
+) -> Vec<T> {
     let (area, window) = (down.size * across.size, down.window * across.window);
     let places = down.count * across.count;
     let channels = weight.len() / window.max(1);
     let planes = data.len().checked_div(area).unwrap_or(0);
     let mut out = Vec::with_capacity(planes * places);
     for plane in 0..planes {
-        call.poll()?;
         let source = &data[plane * area..(plane + 1) * area];
         let kernel = (plane % channels.max(1)) * window;
         for row in 0..down.count {
             for column in 0..across.count {
+                spend(2 * window);
                 let mut best = lowest;
                 for i in 0..down.window {
                     let y = down.meets(row, i);
@@ -175,5 +175,5 @@ fn dilate<T: Copy + Default + PartialOrd>(
             }
         }
     }
-    Ok(out)
+    out
 }

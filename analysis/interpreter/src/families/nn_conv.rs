@@ -12,7 +12,7 @@ use super::{
     nn_dense::{finish, out_dtype},
     prelude::*,
 };
-use crate::gemm::{Gemm, each_sum_type, operand, sum_type};
+use crate::gemm::{self, Gemm, each_sum_type, operand, sum_type};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.conv1d", |c| convolution(c, "NCW", "OIW")),
@@ -172,7 +172,7 @@ pub(super) fn convolve(
                 let size = channels * area;
                 let jobs = out.par_chunks_mut(places).enumerate();
                 let per_group = outputs / groups;
-                jobs.for_each(|(at, to)| {
+                jobs.each(|(at, to)| {
                     let (batch, output) = (at / outputs, at % outputs);
                     let start = batch * size + output / per_group * area;
                     let filter = w.get(output * window..(output + 1) * window).unwrap_or_default();
@@ -182,7 +182,6 @@ pub(super) fn convolve(
             } else {
                 let per_group = outputs / groups;
                 for (at, to) in out.chunks_mut(per_group * places).enumerate() {
-                    call.poll()?;
                     let (batch, group) = (at / groups, at % groups);
                     let start = (batch * channels + group * each) * area;
                     let planes = x.get(start..start + each * area).unwrap_or_default();
@@ -231,6 +230,7 @@ fn depthwise<T: Gemm>(plane: &[T], filter: &[T], walks: &[Walk], to: &mut [T]) {
                     let start = first * row.stride + k * row.dilation - row.before;
                     let source = source.get(start..).unwrap_or_default();
                     let to = to.get_mut(first..last).unwrap_or_default();
+                    spend(to.len());
                     T::add_scaled(to, source, row.stride, factor);
                 }
             }
@@ -276,13 +276,13 @@ fn by_columns<T: Gemm>(
         && places == area;
     if direct {
         if let Ok(columns) = ArrayView2::from_shape((depth, places), planes) {
-            crate::gemm::multiply::<T>(filter, columns, to);
+            gemm::multiply::<T>(filter, columns, to);
         }
         return;
     }
     let threads = rayon::current_num_threads();
     let block = (BLOCK / depth.max(1)).max(64).min(places.div_ceil(threads)).max(1);
-    to.axis_chunks_iter_mut(Axis(1), block).into_par_iter().enumerate().for_each(|(at, to)| {
+    to.axis_chunks_iter_mut(Axis(1), block).into_par_iter().enumerate().each(|(at, to)| {
         let start = at * block;
         let width = to.ncols();
         let mut columns = Array2::from_elem((depth, width), T::default());
@@ -293,7 +293,7 @@ fn by_columns<T: Gemm>(
                 unfold(plane, walks, tap, start, columns);
             }
         }
-        T::gemm(filter, columns.view(), to);
+        gemm::product::<T>(filter, columns.view(), to);
     });
 }
 
@@ -319,6 +319,7 @@ fn unfold<T: Copy + Default>(
     while !columns.is_empty() {
         let (mut line, from) = (place / row.count, place % row.count);
         let length = (row.count - from).min(columns.len());
+        spend(length);
         let (now, later) = std::mem::take(&mut columns).split_at_mut(length);
         columns = later;
         place += length;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{layouts, prelude::*};
 use crate::convert::converted;
-use crate::gemm::{Gemm, each_sum_type, multiply, operand, sum_type};
+use crate::gemm::{self, Gemm, each_sum_type, multiply, operand, sum_type};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.dense", |c| matmul(c, false, true)),
@@ -139,12 +139,12 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
             let x = x.index_axis(Axis(0), if m == 1 { 0 } else { batch });
             let y = y.index_axis(Axis(0), if n == 1 { 0 } else { batch });
             if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, columns), to) {
-                if alone { multiply::<T>(x, y, to) } else { T::gemm(x, y, to) }
+                if alone { multiply::<T>(x, y, to) } else { gemm::product::<T>(x, y, to) }
             }
         };
         let size = (rows * columns).max(1);
         if batches >= rayon::current_num_threads() {
-            out.par_chunks_mut(size).enumerate().for_each(|(k, to)| one(k, to, false));
+            out.par_chunks_mut(size).enumerate().each(|(k, to)| one(k, to, false));
         } else {
             out.chunks_mut(size).enumerate().for_each(|(k, to)| one(k, to, true));
         }

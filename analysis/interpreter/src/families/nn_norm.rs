@@ -91,7 +91,7 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
     let wide = widened(&data);
     drop(data);
     let made = each_wide!(wide, array => {
-        let mut array = array;
+        let mut array = own(array);
         let Some(bias) = converted(bias, T::DTYPE).and_then(T::unwrap_owned) else {
             return call.unsupported(T::DTYPE);
         };
@@ -100,16 +100,17 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
         if let Some(elements) = array.as_slice_mut() {
             let add = |(at, part): (usize, &mut [T])| {
                 let Some(&bias) = bias.get(at % count.max(1)) else { return };
-                for x in part {
+                for x in pieces_mut(part).flatten() {
                     *x = sum(*x, bias, is_float);
                 }
             };
             if inner == 1 {
                 elements.chunks_mut(count.max(1)).for_each(|row| {
+                    spend(count);
                     row.iter_mut().zip(bias).for_each(|(x, &b)| *x = sum(*x, b, is_float));
                 });
             } else if elements.len() > super::elementwise::PARALLEL {
-                elements.par_chunks_mut(inner.max(1)).enumerate().for_each(add);
+                elements.par_chunks_mut(inner.max(1)).enumerate().each(add);
             } else {
                 elements.chunks_mut(inner.max(1)).enumerate().for_each(add);
             }
@@ -138,11 +139,11 @@ fn prelu(call: &mut Call<'_>) -> Outcome {
     let alpha = channels(call, 1, count)?;
     let data = call.take_tensor(0)?;
     in_floats!(call, data, array => {
-        let mut array = array;
+        let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
             for (at, part) in elements.chunks_mut(inner.max(1)).enumerate() {
                 let alpha = alpha.get(at % count.max(1)).copied().unwrap_or_default() as F;
-                part.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { *x * alpha });
+                pieces_mut(part).flatten().for_each(|x| *x = if *x > 0.0 { *x } else { *x * alpha });
             }
         }
         Some(F::wrap(array))
@@ -156,30 +157,35 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
     let (_, count, inner) = around(&shape, axis);
     let data = call.take_tensor(0)?;
     in_floats!(call, data, array => {
-        let mut array = array;
+        let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
             let stretch = |part: &mut [F]| {
                 for column in 0..inner {
                     let at = |k: usize| column + k * inner;
-                    let most = (0..count).map(|k| part[at(k)]).fold(F::NEG_INFINITY, F::max);
+                    let most =
+                        ranges(count).flatten().map(|k| part[at(k)]).fold(F::NEG_INFINITY, F::max);
                     let mut total = 0.0;
-                    for k in 0..count {
-                        let power = (part[at(k)] - most).exp();
-                        total += power;
-                        if !logarithm {
-                            part[at(k)] = power;
+                    for piece in ranges(count) {
+                        for k in piece {
+                            let power = (part[at(k)] - most).exp();
+                            total += power;
+                            if !logarithm {
+                                part[at(k)] = power;
+                            }
                         }
                     }
                     let log = total.ln();
-                    for k in 0..count {
-                        let x = &mut part[at(k)];
-                        *x = if logarithm { *x - most - log } else { *x / total };
+                    for piece in ranges(count) {
+                        for k in piece {
+                            let x = &mut part[at(k)];
+                            *x = if logarithm { *x - most - log } else { *x / total };
+                        }
                     }
                 }
             };
             let size = (count * inner).max(1);
             if elements.len() > super::elementwise::PARALLEL {
-                elements.par_chunks_mut(size).for_each(stretch);
+                elements.par_chunks_mut(size).each(stretch);
             } else {
                 elements.chunks_mut(size).for_each(stretch);
             }
@@ -210,16 +216,16 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
         beta.iter().zip(&mean).zip(&factors).map(|((b, m), f)| b - m * f).collect();
     let data = call.take_tensor(0)?;
     let out: Outcome = in_floats!(call, data, array => {
-        let mut array = array;
+        let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
             let one = |(at, part): (usize, &mut [F])| {
                 let channel = at % count.max(1);
                 let factor = factors.get(channel).copied().unwrap_or_default() as F;
                 let offset = offsets.get(channel).copied().unwrap_or_default() as F;
-                part.iter_mut().for_each(|x| *x = *x * factor + offset);
+                pieces_mut(part).flatten().for_each(|x| *x = *x * factor + offset);
             };
             if elements.len() > super::elementwise::PARALLEL {
-                elements.par_chunks_mut(inner.max(1)).enumerate().for_each(one);
+                elements.par_chunks_mut(inner.max(1)).enumerate().each(one);
             } else {
                 elements.chunks_mut(inner.max(1)).enumerate().for_each(one);
             }
@@ -233,10 +239,10 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
 /// Elements of each row brought to mean 0 and variance 1, in place.
 fn standardise(rows: &mut [f64], epsilon: f64) {
     let count = rows.len() as f64;
-    let mean = rows.iter().sum::<f64>() / count;
-    let variance = rows.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count;
+    let mean = pieces(rows).flatten().sum::<f64>() / count;
+    let variance = pieces(rows).flatten().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count;
     let factor = 1.0 / (variance + epsilon).sqrt();
-    rows.iter_mut().for_each(|x| *x = (*x - mean) * factor);
+    pieces_mut(rows).flatten().for_each(|x| *x = (*x - mean) * factor);
 }
 
 fn layer_norm(call: &mut Call<'_>) -> Outcome {
@@ -248,10 +254,11 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
     let (gamma, beta) = scale(call, 1, count)?;
     let data = call.take_tensor(0)?;
     in_floats!(call, data, array => {
-        let mut array = array;
+        let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
             let one = |part: &mut [F]| {
                 let mut row = vec![0f64; count];
+                // Its rows are spent as they are standardised.
                 for column in 0..inner {
                     for (k, x) in row.iter_mut().enumerate() {
                         *x = part[column + k * inner].to_f64();
@@ -264,7 +271,7 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
             };
             let size = (count * inner).max(1);
             if elements.len() > super::elementwise::PARALLEL {
-                elements.par_chunks_mut(size).for_each(one);
+                elements.par_chunks_mut(size).each(one);
             } else {
                 elements.chunks_mut(size).for_each(one);
             }
@@ -300,10 +307,11 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
     let size = count / groups * inner;
     let mut numbers = moved.to_f64s();
     if size > 0 {
-        numbers.par_chunks_mut(size).for_each(|part| standardise(part, epsilon));
+        numbers.par_chunks_mut(size).each(|part| standardise(part, epsilon));
         for (at, part) in numbers.chunks_mut(inner).enumerate() {
             let channel = at % count;
-            part.iter_mut().for_each(|x| *x = *x * gamma[channel] + beta[channel]);
+            let (factor, offset) = (gamma[channel], beta[channel]);
+            pieces_mut(part).flatten().for_each(|x| *x = *x * factor + offset);
         }
     }
     match Tensor::from_f64s(tensor.dtype(), &shape, numbers) {
@@ -334,7 +342,7 @@ fn l2_normalize(call: &mut Call<'_>) -> Outcome {
         places.push(at);
         super::index::advance(&mut index, shape);
     }
-    for (x, at) in numbers.iter_mut().zip(places) {
+    for (x, at) in watched(numbers.iter_mut().zip(places)) {
         *x /= sums[at].max(epsilon).sqrt();
     }
     match Tensor::from_f64s(tensor.dtype(), shape, numbers) {
@@ -350,13 +358,14 @@ fn lrn(call: &mut Call<'_>) -> Outcome {
     let axis = call.axis(call.int("axis")?, tensor.rank())?;
     let (_, count, inner) = around(tensor.shape(), axis);
     let numbers = tensor.to_f64s();
-    let mut out = numbers.clone();
+    let mut out = mapped(&numbers, |x| x);
     let half = size / 2;
     for (part, to) in
         numbers.chunks((count * inner).max(1)).zip(out.chunks_mut((count * inner).max(1)))
     {
         for column in 0..inner {
-            for k in 0..count {
+            for k in watched(0..count) {
+                spend(size);
                 let near = k.saturating_sub(half)..(k + half + 1).min(count);
                 let sum: f64 = near.map(|j| part[column + j * inner].powi(2)).sum();
                 to[column + k * inner] /= (bias + alpha * sum / size as f64).powf(beta);
@@ -374,7 +383,7 @@ fn dropout(call: &mut Call<'_>) -> Outcome {
     let data = call.take_tensor(0)?;
     let mask = each_dtype!(&data, array => {
         let one = <T as Element>::from_i64(1);
-        T::wrap(Array::from_elem(array.raw_dim(), one))
+        call.build(array.shape(), repeated(one, array.len()))?
     });
-    Ok(Value::tuple([data.into(), mask.into()]))
+    Ok(Value::tuple([data.into(), mask]))
 }

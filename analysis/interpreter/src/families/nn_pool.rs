@@ -138,7 +138,7 @@ fn fold_windows(
         let elements = array.as_slice().unwrap_or_default();
         let mut out = vec![T::default(); batches * channels * places];
         if places > 0 && area > 0 {
-            out.par_chunks_mut(places).enumerate().for_each(|(plane, to)| {
+            out.par_chunks_mut(places).enumerate().each(|(plane, to)| {
                 let plane = elements.get(plane * area..(plane + 1) * area).unwrap_or_default();
                 let mut index = vec![0usize; all.len()];
                 for to in to {
@@ -174,6 +174,7 @@ fn window<T: Element>(
     let mut best: Option<T> = None;
     let (mut sum, mut whole) = (0f64, 0i64);
     for _ in 0..lines {
+        spend(row.count);
         let mut base = 0;
         for (axis, &at) in outer.iter().enumerate() {
             let span = &all[axis][at];
@@ -268,12 +269,12 @@ fn gradient(call: &mut Call<'_>, fold: Fold) -> Outcome {
         return Err(call.fault("the gradient does not fit the data"));
     }
     for plane in 0..batches * channels {
-        call.poll()?;
         let base = plane * height * width;
         for row in 0..rows {
             let (top, bottom, y) = down.inside(row);
-            for column in 0..columns {
+            for column in watched(0..columns) {
                 let (left, right, z) = across.inside(column);
+                spend(2 * (bottom - top) * (right - left));
                 let amount = g[(plane * rows + row) * columns + column];
                 let cells = || {
                     (0..bottom - top).flat_map(move |i| {

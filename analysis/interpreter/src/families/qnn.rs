@@ -10,6 +10,7 @@ mod linear;
 use rayon::prelude::*;
 
 use super::prelude::*;
+use crate::interrupt::PIECE;
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("qnn.quantize", convert::quantize),
@@ -109,15 +110,24 @@ fn single<T: Copy>(call: &Call<'_>, values: &[T]) -> Result<T, Fault> {
 /// The elements as 32-bit integers; those of 64 bits wrap.
 fn integers(tensor: &Tensor) -> Vec<i32> {
     match tensor {
-        Tensor::I32(array) => array.iter().copied().collect(),
-        other => other.to_i64s().into_iter().map(|x| x as i32).collect(),
+        Tensor::I32(array) => mapped(array.as_slice().unwrap_or_default(), |x| x),
+        other => mapped(&other.to_i64s(), |x| x as i32),
     }
 }
 
 /// `f` of each element and its place.
-fn mapped<A: Copy + Sync, B: Send>(data: &[A], f: impl Fn(usize, A) -> B + Sync) -> Vec<B> {
-    let all = data.par_iter().enumerate().with_min_len(1 << 13);
-    all.map(|(place, &x)| f(place, x)).collect()
+fn placed<A: Copy + Sync, B: Copy + Default + Send>(
+    data: &[A],
+    f: impl Fn(usize, A) -> B + Sync + Send,
+) -> Vec<B> {
+    let mut out = vec![B::default(); data.len()];
+    out.par_chunks_mut(PIECE).zip(data.par_chunks(PIECE)).enumerate().each(|(at, (to, from))| {
+        spend(PIECE);
+        for (k, (to, &x)) in to.iter_mut().zip(from).enumerate() {
+            *to = f(at * PIECE + k, x);
+        }
+    });
+    out
 }
 
 /// Integers that saturate in a data type.
@@ -131,8 +141,7 @@ fn narrowed(
     let made = if dtype == DataType::INT32 {
         i32::tensor(shape, values)
     } else {
-        let held = values.into_iter().map(|x| i64::from(x.clamp(low, high)));
-        Tensor::from_i64s(dtype, shape, held.collect())
+        Tensor::from_i64s(dtype, shape, mapped(&values, |x| i64::from(x.clamp(low, high))))
     };
     made.ok_or_else(|| call.fault(format_args!("it does not give {dtype}")))
 }

@@ -58,7 +58,7 @@ fn moved(high: u64, low: u64) -> [u64; 2] {
 }
 
 /// The number of elements, the next key, and that many bits.
-fn draw(call: &Call<'_>, key: Key, count: usize) -> Result<(Key, Vec<u64>), Fault> {
+fn draw(key: Key, count: usize) -> (Key, Vec<u64>) {
     let mut key = key;
     if key[7] >= u64::MAX.wrapping_sub(count as u64) {
         // The counter is used up.
@@ -75,9 +75,7 @@ fn draw(call: &Call<'_>, key: Key, count: usize) -> Result<(Key, Vec<u64>), Faul
     let mut bits = Vec::with_capacity(count.next_multiple_of(4));
     let whole = count / 4;
     for block in 0..whole as u64 {
-        if block % (1 << 16) == 0 {
-            call.poll()?;
-        }
+        spend(32);
         bits.extend(threefry([a, b, c, d], [w0, w1, w2, w3].map(|word| word.wrapping_add(block))));
     }
     if !count.is_multiple_of(4) {
@@ -87,7 +85,7 @@ fn draw(call: &Call<'_>, key: Key, count: usize) -> Result<(Key, Vec<u64>), Faul
     }
     key[6] = 0;
     key[7] = w3.wrapping_add(count.next_multiple_of(4) as u64);
-    Ok((key, bits))
+    (key, bits)
 }
 
 /// The key, which is the first argument.
@@ -119,7 +117,7 @@ fn out_shape(call: &Call<'_>, dtype: DataType) -> Result<(Vec<usize>, usize), Fa
 
 fn generate(call: &mut Call<'_>) -> Outcome {
     let (shape, count) = out_shape(call, DataType::UINT64)?;
-    let (next, bits) = draw(call, key(call)?, count)?;
+    let (next, bits) = draw(key(call)?, count);
     Ok(Value::tuple([key_value(next), call.build(&shape, bits)?]))
 }
 
@@ -151,16 +149,16 @@ fn uniform(call: &mut Call<'_>) -> Outcome {
     let dtype = call.attrs().dtype("out_dtype");
     let (shape, count) = out_shape(call, dtype)?;
     let (low, high) = (scalar(call, 1)?, scalar(call, 2)?);
-    let (next, bits) = draw(call, key(call)?, count)?;
+    let (next, bits) = draw(key(call)?, count);
     let numbers = match dtype {
         DataType::FLOAT32 => {
             let (low, high) = (low as f32, high as f32);
             let number = |bits| fraction32(bits) * (high - low) + low;
-            call.build(&shape, bits.into_iter().map(number).collect())?
+            call.build(&shape, mapped(&bits, number))?
         }
         DataType::FLOAT64 => {
             let number = |bits| fraction64(bits) * (high - low) + low;
-            call.build(&shape, bits.into_iter().map(number).collect())?
+            call.build(&shape, mapped(&bits, number))?
         }
         other => return call.unsupported(other),
     };
@@ -172,8 +170,8 @@ fn normal(call: &mut Call<'_>) -> Outcome {
     let dtype = call.attrs().dtype("out_dtype");
     let (shape, count) = out_shape(call, dtype)?;
     let (mean, scale) = (scalar(call, 1)?, scalar(call, 2)?);
-    let (next, bits) = draw(call, key(call)?, count * 2)?;
-    let pairs = bits[..count].iter().zip(&bits[count..]);
+    let (next, bits) = draw(key(call)?, count * 2);
+    let pairs = bits[..count].iter().zip(&bits[count..]).inspect(|_| spend(16));
     let numbers = match dtype {
         DataType::FLOAT32 => {
             let (mean, scale) = (mean as f32, scale as f32);
@@ -210,11 +208,11 @@ fn multinomial(call: &mut Call<'_>) -> Outcome {
     let mut shape = outer.to_vec();
     shape.push(samples);
     call.allow(&shape, DataType::UINT64)?;
-    let (next, bits) = draw(call, key(call)?, shape.iter().product())?;
+    let (next, bits) = draw(key(call)?, shape.iter().product());
     let numbers = probabilities.to_f32s();
     let mut out: Vec<i32> = Vec::with_capacity(bits.len());
     for (row, bits) in bits.chunks(samples.max(1)).enumerate() {
-        call.poll()?;
+        spend(choices);
         let weights = numbers.get(row * choices..(row + 1) * choices).unwrap_or_default();
         let weights = weights.iter().map(|&x| if x > 0.0 { x } else { 0.0 });
         let sum: f32 = weights.clone().sum();
@@ -224,7 +222,8 @@ fn multinomial(call: &mut Call<'_>) -> Outcome {
             so_far
         });
         let shares: Vec<f32> = shares.collect();
-        out.extend(bits.iter().map(|&bits| nearest_above(&shares, fraction32(bits))));
+        let bits = bits.iter().inspect(|_| spend(choices));
+        out.extend(bits.map(|&bits| nearest_above(&shares, fraction32(bits))));
     }
     Ok(Value::tuple([key_value(next), call.build(&shape, out)?]))
 }

@@ -4,7 +4,10 @@ use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::{broadcast, prelude::*};
-use crate::convert::{converted, each_wide, widened};
+use crate::{
+    convert::{converted, each_wide, widened},
+    interrupt::PIECE,
+};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("sum", |c| fold(c, sum, i64::wrapping_add, 0)),
@@ -12,8 +15,8 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("mean", mean),
     kernel("max", |c| extreme(c, true)),
     kernel("min", |c| extreme(c, false)),
-    kernel("all", |c| truth(c, |row| row.iter().all(|&x| x), true)),
-    kernel("any", |c| truth(c, |row| row.iter().any(|&x| x), false)),
+    kernel("all", |c| truth(c, |row| pieces(row).all(|row| row.iter().all(|&x| x)), true)),
+    kernel("any", |c| truth(c, |row| pieces(row).any(|row| row.iter().any(|&x| x)), false)),
     kernel("argmax", |c| index_of(c, true)),
     kernel("argmin", |c| index_of(c, false)),
     kernel("variance", variance),
@@ -67,12 +70,14 @@ fn rows<T: Element>(array: &Array<T>, axes: &[usize]) -> (Array<T>, usize) {
     if order.iter().enumerate().all(|(k, &axis)| k == axis) {
         return (array.clone(), length);
     }
-    let moved = array.view().permuted_axes(order);
-    (moved.as_standard_layout().into_owned().into_shared(), length)
+    let elements = super::shape::moved(array.as_slice().unwrap_or_default(), array.shape(), &order);
+    // They are all that there were.
+    let made = Array::from_shape_vec(ndarray::IxDyn(&[elements.len()]), elements);
+    (made.unwrap_or_else(|_| array.clone()), length)
 }
 
 /// `f` of each row, on several threads where there is much to do.
-fn each_row<T: Element, U: Send>(
+fn each_row<T: Element, U: Send + Default>(
     array: &Array<T>,
     length: usize,
     count: usize,
@@ -82,11 +87,20 @@ fn each_row<T: Element, U: Send>(
     if length == 0 {
         return (0..count).map(|_| f(&[])).collect();
     }
-    if elements.len() > super::elementwise::PARALLEL {
-        elements.par_chunks(length).map(f).collect()
-    } else {
-        elements.chunks(length).map(f).collect()
+    if elements.len() <= super::elementwise::PARALLEL {
+        return elements.chunks(length).map(f).collect();
     }
+    let mut out: Vec<U> = Vec::new();
+    out.resize_with(count, U::default);
+    // So many rows that a thread has something to do.
+    let many = (PIECE / length).max(1);
+    out.par_chunks_mut(many).zip(elements.par_chunks(many * length)).each(|(out, rows)| {
+        for (to, row) in out.iter_mut().zip(rows.chunks(length)) {
+            spend(length.min(PIECE));
+            *to = f(row);
+        }
+    });
+    out
 }
 
 /// A result in the data type that it should have.
@@ -109,7 +123,7 @@ fn product(row: &mut dyn Iterator<Item = f64>) -> f64 {
 fn sum_f32(row: &[f32]) -> f64 {
     let (chunks, rest) = row.as_chunks::<8>();
     let mut parts = [0f64; 8];
-    for chunk in chunks {
+    for chunk in chunks.chunks(PIECE).inspect(|chunks| spend(chunks.len())).flatten() {
         for (part, &x) in parts.iter_mut().zip(chunk) {
             *part += f64::from(x);
         }
@@ -132,7 +146,7 @@ fn fold(
             let (array, length) = rows(array, &axes);
             let out = each_row(&array, length, count, |row| match is_sum {
                 true => sum_f32(row) as f32,
-                false => float(&mut row.iter().map(|&x| f64::from(x))) as f32,
+                false => float(&mut watched(row.iter()).map(|&x| f64::from(x))) as f32,
             });
             call.build(&left, out)
         }
@@ -140,9 +154,9 @@ fn fold(
             let (array, length) = rows(&array, &axes);
             let is_float = T::DTYPE.is_float();
             let out = each_row(&array, length, count, |row| if is_float {
-                <T as Element>::from_f64(float(&mut row.iter().map(|&x| Element::to_f64(x))))
+                <T as Element>::from_f64(float(&mut watched(row.iter()).map(|&x| Element::to_f64(x))))
             } else {
-                let numbers = row.iter().map(|&x| Element::to_i64(x));
+                let numbers = watched(row.iter()).map(|&x| Element::to_i64(x));
                 <T as Element>::from_i64(numbers.fold(neutral, integer))
             });
             narrowed(call, &left, out, other.dtype())
@@ -167,10 +181,10 @@ fn mean(call: &mut Call<'_>) -> Outcome {
                 return Err(call.fault("the mean of no integers is not defined"));
             }
             let out = each_row(&array, length, count, |row| if is_float {
-                let sum: f64 = row.iter().map(|&x| Element::to_f64(x)).sum();
+                let sum: f64 = watched(row.iter()).map(|&x| Element::to_f64(x)).sum();
                 <T as Element>::from_f64(sum / length as f64)
             } else {
-                let sum = row.iter().map(|&x| Element::to_i64(x)).fold(0, i64::wrapping_add);
+                let sum = watched(row.iter()).map(|&x| Element::to_i64(x)).fold(0, i64::wrapping_add);
                 <T as Element>::from_i64(sum / length as i64)
             });
             narrowed(call, &left, out, other.dtype())
@@ -198,7 +212,7 @@ fn extreme(call: &mut Call<'_>, largest: bool) -> Outcome {
         let empty = empty.unwrap_or_default();
         let out = each_row(&array, length, count, |row| {
             let Some((&first, rest)) = row.split_first() else { return empty };
-            rest.iter().fold(first, |best, &x| {
+            pieces(rest).flatten().fold(first, |best, &x| {
                 let is_better = if largest { x > best } else { x < best };
                 // NaN is not less and not greater: once there, it stays.
                 if is_better || x.partial_cmp(&x).is_none() { x } else { best }
@@ -235,7 +249,7 @@ fn index_of(call: &mut Call<'_>, largest: bool) -> Outcome {
         let (array, length) = rows(&array, &axes);
         each_row(&array, length, count, |row| {
             let mut best = 0;
-            for (k, x) in row.iter().enumerate().skip(1) {
+            for (k, x) in watched(row.iter()).enumerate().skip(1) {
                 let Some(held) = row.get(best) else { break };
                 let is_better = if largest { x > held } else { x < held };
                 if is_better || last && x == held {
@@ -258,14 +272,16 @@ fn variance(call: &mut Call<'_>) -> Outcome {
     let count = left.iter().product();
     let mean = broadcast::broadcast_to(call, call.tensor(1)?, tensor.shape())?;
     let unbiased = call.bool("unbiased");
-    let squares: Vec<f64> =
-        tensor.to_f64s().iter().zip(mean.to_f64s()).map(|(x, m)| (x - m).powi(2)).collect();
+    let squares: Vec<f64> = watched(tensor.to_f64s().iter())
+        .zip(mean.to_f64s())
+        .map(|(x, m)| (x - m).powi(2))
+        .collect();
     let Some(Tensor::F64(squares)) = f64::tensor(tensor.shape(), squares) else {
         return Err(call.fault("the shapes do not fit"));
     };
     let (squares, length) = rows(&squares, &axes);
     let by = (length as f64) - if unbiased { 1.0 } else { 0.0 };
-    let out = each_row(&squares, length, count, |row| row.iter().sum::<f64>() / by);
+    let out = each_row(&squares, length, count, |row| watched(row.iter()).sum::<f64>() / by);
     narrowed(call, &left, out, tensor.dtype())
 }
 
@@ -301,7 +317,7 @@ fn scan(
         for (from, to) in elements.chunks(stretch.max(1)).zip(out.chunks_mut(stretch.max(1))) {
             for column in 0..inner {
                 let (mut number, mut whole) = (neutral as f64, neutral);
-                for at in (column..from.len()).step_by(inner) {
+                for at in watched((column..from.len()).step_by(inner)) {
                     let before = (number, whole);
                     if is_float {
                         number = float(number, Element::to_f64(from[at]));
@@ -374,9 +390,9 @@ fn collapse_sum(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
         let (array, length) = rows(&array, &axes);
         let is_float = T::DTYPE.is_float();
         let out = each_row(&array, length, count, |row| if is_float {
-            <T as Element>::from_f64(row.iter().map(|&x| Element::to_f64(x)).sum())
+            <T as Element>::from_f64(watched(row.iter()).map(|&x| Element::to_f64(x)).sum())
         } else {
-            let numbers = row.iter().map(|&x| Element::to_i64(x));
+            let numbers = watched(row.iter()).map(|&x| Element::to_i64(x));
             <T as Element>::from_i64(numbers.fold(0, i64::wrapping_add))
         });
         narrowed(call, shape, out, tensor.dtype())

@@ -2,7 +2,13 @@
 
 mod permute;
 
-use super::{broadcast, prelude::*};
+pub(super) use permute::permuted as moved;
+
+use super::{
+    broadcast,
+    index::slice::{Cut, cut},
+    prelude::*,
+};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("reshape", to_result),
@@ -112,12 +118,11 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
 fn reverse(call: &mut Call<'_>) -> Outcome {
     let tensor = call.tensor(0)?;
     let axis = call.axis(call.optional_int("axis")?.unwrap_or(0), tensor.rank())?;
-    Ok(each_dtype!(tensor, array => {
-        let mut view = array.view();
-        view.invert_axis(ndarray::Axis(axis));
-        Tensor::from_view::<T>(view)
-    })
-    .into())
+    let mut cuts: Vec<Cut> = tensor.shape().iter().map(|&size| Cut::whole(size)).collect();
+    if let Some(last) = cuts[axis].count.checked_sub(1) {
+        cuts[axis] = Cut { begin: last, stride: -1, ..cuts[axis] };
+    }
+    Ok(cut(call, tensor, &cuts)?.into())
 }
 
 /// Tensors joined along an axis.
@@ -153,7 +158,8 @@ pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<
         let mut out: Vec<T> = Vec::with_capacity(shape.iter().product());
         for row in 0..outer {
             for (elements, stretch) in &slices {
-                out.extend_from_slice(&elements[row * stretch..(row + 1) * stretch]);
+                let part = &elements[row * stretch..(row + 1) * stretch];
+                pieces(part).for_each(|piece| out.extend_from_slice(piece));
             }
         }
         T::tensor(&shape, out)
@@ -186,11 +192,18 @@ fn stack(call: &mut Call<'_>) -> Outcome {
 }
 
 /// The positions from `begin` to `end` of an axis.
-pub(super) fn stretch(tensor: &Tensor, axis: usize, begin: usize, end: usize) -> Tensor {
-    each_dtype!(tensor, array => {
-        let slice = ndarray::Slice::from(begin..end);
-        Tensor::from_view::<T>(array.slice_axis(ndarray::Axis(axis), slice))
-    })
+pub(super) fn stretch(
+    call: &Call<'_>,
+    tensor: &Tensor,
+    axis: usize,
+    begin: usize,
+    end: usize,
+) -> Result<Tensor, Fault> {
+    let mut cuts: Vec<Cut> = tensor.shape().iter().map(|&size| Cut::whole(size)).collect();
+    if let Some(kept) = cuts.get_mut(axis) {
+        (kept.begin, kept.count) = (begin, end - begin);
+    }
+    cut(call, tensor, &cuts)
 }
 
 fn split(call: &mut Call<'_>) -> Outcome {
@@ -218,8 +231,8 @@ fn split(call: &mut Call<'_>) -> Outcome {
         }
     }
     bounds.push(size);
-    let parts = bounds.windows(2).map(|pair| stretch(tensor, axis, pair[0], pair[1]).into());
-    Ok(Value::tuple(parts.collect::<Vec<Value>>()))
+    let part = |pair: &[usize]| stretch(call, tensor, axis, pair[0], pair[1]).map(Value::from);
+    Ok(Value::tuple(bounds.windows(2).map(part).collect::<Result<Vec<Value>, Fault>>()?))
 }
 
 /// The whole repeated along each axis; `reps` and the shape are aligned at the last axis.

@@ -38,8 +38,8 @@ fn argsort(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     call.allow(data.shape(), DataType::INT64)?;
     let lanes = lanes(call, data)?;
-    let order = orders(call, &Keys::of(data), lanes, call.bool("is_ascend"), None)?;
-    let order = order.into_iter().map(|place| place as i64).collect();
+    let order = orders(&Keys::of(data), lanes, call.bool("is_ascend"), None);
+    let order = mapped(&order, |place| place as i64);
     integers(call, dtype, data.shape(), order)
 }
 
@@ -53,7 +53,7 @@ fn picked(call: &Call<'_>, data: &Tensor, lanes: Lanes, places: &[usize], count:
     each_dtype!(data, data => {
         let from = data.as_slice().unwrap_or_default();
         let mut out: Vec<T> = Vec::with_capacity(places.len());
-        for (at, &place) in places.iter().enumerate() {
+        for (at, &place) in watched(places.iter().enumerate()) {
             out.push(from.get(lanes.at(at, count, place)).copied().unwrap_or_default());
         }
         call.build(&shape, out)
@@ -63,7 +63,7 @@ fn picked(call: &Call<'_>, data: &Tensor, lanes: Lanes, places: &[usize], count:
 fn sort(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let lanes = lanes(call, data)?;
-    let order = orders(call, &Keys::of(data), lanes, call.bool("is_ascend"), None)?;
+    let order = orders(&Keys::of(data), lanes, call.bool("is_ascend"), None);
     picked(call, data, lanes, &order, lanes.size)
 }
 
@@ -78,7 +78,7 @@ pub(super) fn topk(call: &mut Call<'_>, k: i64) -> Outcome {
             lanes.axis, lanes.size
         )));
     }
-    let order = orders(call, &Keys::of(data), lanes, call.bool("is_ascend"), Some(count))?;
+    let order = orders(&Keys::of(data), lanes, call.bool("is_ascend"), Some(count));
     let mut shape = data.shape().to_vec();
     if let Some(size) = shape.get_mut(lanes.axis) {
         *size = count;
@@ -87,9 +87,8 @@ pub(super) fn topk(call: &mut Call<'_>, k: i64) -> Outcome {
         dtype if dtype.is_void() => DataType::INT32,
         dtype => dtype,
     };
-    let indices = |order: &[usize]| {
-        integers(call, dtype, &shape, order.iter().map(|&place| place as i64).collect())
-    };
+    let indices =
+        |order: &[usize]| integers(call, dtype, &shape, mapped(order, |place| place as i64));
     match call.str("ret_type") {
         "values" => picked(call, data, lanes, &order, count),
         "indices" => indices(&order),
@@ -104,14 +103,14 @@ fn argwhere(call: &mut Call<'_>) -> Outcome {
     let condition = call.tensor(0)?;
     let shape = condition.shape();
     let truths: Vec<usize> = each_dtype!(condition, array => {
-        let elements = array.iter().enumerate();
+        let elements = watched(array.iter().enumerate());
         elements.filter(|(_, x)| Element::to_f64(**x) != 0.0).map(|(at, _)| at).collect()
     });
     call.allow(&[truths.len(), shape.len()], DataType::INT32)?;
     let mut out: Vec<i32> = Vec::with_capacity(truths.len() * shape.len());
     let mut index = vec![0usize; shape.len()];
     let mut at = 0;
-    for place in truths {
+    for place in watched(truths.into_iter()) {
         // Mostly the next one is near.
         if place - at > 8 {
             let mut rest = place;
@@ -177,7 +176,8 @@ fn search<T: PartialOrd>(
         }
         low as i64
     };
-    values.iter().enumerate().map(place).collect()
+    let values = values.iter().enumerate().inspect(|_| spend(16));
+    values.map(place).collect()
 }
 
 fn unique(call: &mut Call<'_>) -> Outcome {
@@ -186,11 +186,11 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     let shape = [count];
     call.allow(&shape, DataType::INT64)?;
     let keys = Keys::of(data);
-    let order = orders(call, &keys, Lanes::of(&shape, 0), true, None)?;
+    let order = orders(&keys, Lanes::of(&shape, 0), true, None);
     // The groups of equal elements: where each begins in the sorted order.
     let mut starts: Vec<usize> = Vec::new();
     let mut group = vec![0usize; count];
-    for (at, &place) in order.iter().enumerate() {
+    for (at, &place) in watched(order.iter().enumerate()) {
         if at == 0 || keys.differ(order[at - 1], place) {
             starts.push(at);
         }
@@ -201,16 +201,19 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     // Which group stands where in the result.
     let mut groups: Vec<usize> = (0..found).collect();
     if !call.bool("sorted") {
-        groups.sort_by_key(|&group| first(group));
+        groups.sort_by_key(|&group| {
+            spend(2);
+            first(group)
+        });
     }
     let mut place = vec![0i64; found];
     groups.iter().enumerate().for_each(|(at, &group)| place[group] = at as i64);
-    let mut firsts: Vec<i64> = groups.iter().map(|&group| first(group) as i64).collect();
+    let mut firsts: Vec<i64> = mapped(&groups, |group| first(group) as i64);
     firsts.resize(count, count as i64);
-    let inverse: Vec<i64> = group.iter().map(|&group| place[group]).collect();
+    let inverse: Vec<i64> = mapped(&group, |group| place[group]);
     let elements = each_dtype!(data, array => {
         let from = array.as_slice().unwrap_or_default();
-        let mut out: Vec<T> = groups.iter().map(|&group| from[first(group)]).collect();
+        let mut out: Vec<T> = mapped(&groups, |group| from[first(group)]);
         out.resize(count, T::default());
         call.build(&shape, out)?
     });

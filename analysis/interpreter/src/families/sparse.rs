@@ -56,9 +56,9 @@ impl Rows {
                 columns.len()
             )));
         }
-        let starts = starts.into_iter().map(|start| place("a row's start", start, count));
+        let starts = watched(starts.into_iter()).map(|start| place("a row's start", start, count));
         let last = width.saturating_sub(1);
-        let columns = columns.into_iter().map(|column| place("column", column, last));
+        let columns = watched(columns.into_iter()).map(|column| place("column", column, last));
         let rows = Rows {
             starts: starts.collect::<Result<_, Fault>>()?,
             columns: columns.collect::<Result<_, Fault>>()?,
@@ -106,12 +106,11 @@ impl Blocks {
     /// The products of `count` rows of dense elements with each row of the blocks.
     fn multiply<T: Copy + Send + Sync>(
         &self,
-        call: &Call<'_>,
         (dense, count): (&[T], usize),
         stored: &[T],
         zero: T,
         step: impl Fn(T, T, T) -> T + Sync,
-    ) -> Result<Vec<T>, Fault> {
+    ) -> Vec<T> {
         let units = self.rows.len() * self.height;
         let depth = dense.len().checked_div(count).unwrap_or(0);
         let mut out = vec![zero; count * units];
@@ -120,6 +119,7 @@ impl Blocks {
             for (row, out) in out.chunks_mut(self.height).enumerate() {
                 for (line, out) in out.iter_mut().enumerate() {
                     for at in self.rows.row(row) {
+                        spend(self.width);
                         let weights = &stored[at * block + line * self.width..][..self.width];
                         let inputs = &dense[self.rows.columns[at] * self.width..][..self.width];
                         let pairs = weights.iter().zip(inputs);
@@ -129,14 +129,9 @@ impl Blocks {
             }
         };
         if units > 0 && depth > 0 {
-            let batch = 1024;
-            let parts = out.chunks_mut(batch * units).zip(dense.chunks(batch * depth));
-            for (out, dense) in parts {
-                call.poll()?;
-                out.par_chunks_mut(units).zip(dense.par_chunks(depth)).for_each(one);
-            }
+            out.par_chunks_mut(units).zip(dense.par_chunks(depth)).each(one);
         }
-        Ok(out)
+        out
     }
 
     /// The products as a tensor: its rows are those of `dense`, along its last axis.
@@ -155,16 +150,16 @@ impl Blocks {
         let made = match operands {
             (Some(Tensor::F32(x)), Some(Tensor::F32(w))) => {
                 let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
-                f32::tensor(&shape, self.multiply(call, (x, count), w, 0.0, |s, w, x| s + w * x)?)
+                f32::tensor(&shape, self.multiply((x, count), w, 0.0, |s, w, x| s + w * x))
             }
             (Some(Tensor::F64(x)), Some(Tensor::F64(w))) => {
                 let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
-                f64::tensor(&shape, self.multiply(call, (x, count), w, 0.0, |s, w, x| s + w * x)?)
+                f64::tensor(&shape, self.multiply((x, count), w, 0.0, |s, w, x| s + w * x))
             }
             (Some(Tensor::I64(x)), Some(Tensor::I64(w))) => {
                 let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
                 let step = |s: i64, w: i64, x: i64| s.wrapping_add(w.wrapping_mul(x));
-                i64::tensor(&shape, self.multiply(call, (x, count), w, 0, step)?)
+                i64::tensor(&shape, self.multiply((x, count), w, 0, step))
             }
             _ => None,
         };
@@ -213,14 +208,14 @@ fn sparse_add(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault(format_args!("{} sparse rows for {height} dense ones", rows.len())));
     }
     each_dtype!(dense, dense => {
-        let mut dense = dense;
+        let mut dense = own(dense);
         let Some(stored) = T::unwrap(stored).and_then(|stored| stored.as_slice()) else {
             return Err(call.fault("the matrices differ in data type"));
         };
         let is_float = T::DTYPE.is_float() || T::DTYPE.is_bfloat();
         let elements = dense.as_slice_mut().unwrap_or_default();
         for row in 0..height {
-            for at in rows.row(row) {
+            for at in watched(rows.row(row)) {
                 let to = &mut elements[row * width + rows.columns[at]];
                 *to = if is_float {
                     <T as Element>::from_f64(stored[at].to_f64() + to.to_f64())
@@ -239,13 +234,13 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     let rows = Rows::of(call, columns.to_i64s(), starts.to_i64s(), stored.len(), size)?;
     // How many elements each column has, then where it starts.
     let mut next = vec![0usize; size + 1];
-    rows.columns.iter().for_each(|&column| next[column + 1] += 1);
+    watched(rows.columns.iter()).for_each(|&column| next[column + 1] += 1);
     (0..size).for_each(|column| next[column + 1] += next[column]);
     let bounds: Vec<i64> = next.iter().map(|&start| start as i64).collect();
     let mut from = vec![0usize; stored.len()];
     let mut row_of = vec![0i64; stored.len()];
     for row in 0..size {
-        for at in rows.row(row) {
+        for at in watched(rows.row(row)) {
             let to = &mut next[rows.columns[at]];
             if let (Some(from), Some(row_of)) = (from.get_mut(*to), row_of.get_mut(*to)) {
                 (*from, *row_of) = (at, row as i64);
@@ -255,7 +250,7 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     }
     let elements = each_dtype!(stored, stored => {
         let stored = stored.as_slice().unwrap_or_default();
-        let elements: Vec<T> = from.iter().map(|&at| stored[at]).collect();
+        let elements: Vec<T> = mapped(&from, |at| stored[at]);
         call.build(&[elements.len()], elements)?
     });
     let row_of = integers(call, columns.dtype(), &[row_of.len()], row_of)?;
@@ -296,16 +291,16 @@ pub(super) fn to_dense(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
     // Without an axis to look at, every value is for the whole.
     let starts: Vec<Option<usize>> = match depth {
         0 => vec![Some(0); count],
-        _ => numbers.chunks(depth).map(start).collect(),
+        _ => watched(numbers.chunks(depth)).map(start).collect(),
     };
     each_dtype!(values, values => {
         let values = values.as_slice().unwrap_or_default();
         let default: T =
             T::unwrap(&default).and_then(|x| x.first().copied()).unwrap_or_default();
-        let mut out = vec![default; shape.iter().product()];
-        for (start, &value) in starts.iter().zip(values) {
+        let mut out = repeated(default, shape.iter().product());
+        for (start, &value) in watched(starts.iter().zip(values)) {
             if let Some(to) = start.and_then(|start| out.get_mut(start..start + stretch)) {
-                to.fill(value);
+                pieces_mut(to).for_each(|piece| piece.fill(value));
             }
         }
         call.build(shape, out)
@@ -332,7 +327,7 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
     let mut empty = vec![0i64; rows];
     let mut next = 0;
     let mut fill = |to: i64, next: i64, places: &mut Vec<i64>, values: &mut Vec<i64>| {
-        for row in next..to {
+        for row in watched(next..to) {
             places.push(row);
             places.extend(std::iter::repeat_n(0, depth - 1));
             values.push(default);
@@ -341,7 +336,7 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
             }
         }
     };
-    for (place, &value) in numbers.chunks(depth).zip(&values) {
+    for (place, &value) in watched(numbers.chunks(depth).zip(&values)) {
         let row = place.first().copied().unwrap_or_default();
         if !(0..height).contains(&row) {
             return Err(call.fault(format_args!("row {row} is out of range, of {height}")));

@@ -37,7 +37,8 @@ impl<'db> Program<'db> {
         }
     }
 
-    fn number(&mut self, def: Def<'db>) -> u32 {
+    /// The number of a definition.
+    pub(super) fn number(&mut self, def: Def<'db>) -> u32 {
         let next = self.globals.len() as u32;
         let number = *self.numbers.entry(def).or_insert(next);
         if number == next {

@@ -102,7 +102,9 @@ local function parse(words)
     elseif name then
       found.inputs = found.inputs or {}
       local fine, decoded = pcall(vim.json.decode, value)
-      found.inputs[name] = fine and decoded or value
+      -- `nan` and `inf` are no JSON, though some decoders take them.
+      local odd = type(decoded) == 'number' and decoded - decoded ~= 0
+      found.inputs[name] = fine and decoded ~= nil and not odd and decoded or value
     elseif word:match('%.npz$') then
       found.archives = vim.list_extend(found.archives or {}, { word })
     elseif word:match('%.params$') then

@@ -1,6 +1,8 @@
 // The extension and the real server, through the API of VS Code. `relay.server.path` is set.
 "use strict";
 const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const path = require("node:path");
 const vscode = require("vscode");
 
 const BROKEN = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 5), float32]) {\n  nn.dense(%x, %w, units=4)\n}\n';
@@ -169,6 +171,64 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     const failed = await vscode.commands.executeCommand("relay.run", argument);
     assert.equal(failed.error.code, "run-operator-failed", JSON.stringify(failed));
     await errorsAre(document, ["run-operator-failed at %n / 0"]);
+  });
+
+  it("asks for arguments, and remembers them beside the files", async () => {
+    const folder = vscode.workspace.workspaceFolders[0].uri;
+    const uri = vscode.Uri.joinPath(folder, "asks.relay");
+    const memory = vscode.Uri.joinPath(folder, ".relay/run.json");
+    const first = "def @other(%n: int32) -> int32 { %n }\n";
+    const rest = "def @main(%x: Tensor[(2, 2), float32], %n: int32, %l: List[int32]) {\n  (sum(%x), %n * 2, %l)\n}\n";
+    fs.writeFileSync(uri.fsPath, HEADER + first + rest);
+    const { showInputBox } = vscode.window;
+    const asked = [];
+    const answers = (...typed) => {
+      vscode.window.showInputBox = async (options) => {
+        asked.push(options);
+        return typed.shift();
+      };
+    };
+    const ask = () => vscode.commands.executeCommand("relay.runWith");
+    const data = (result) => result.value.tuple.slice(0, 2).map((field) => field.data);
+    try {
+      const document = await vscode.workspace.openTextDocument(uri);
+      const editor = await vscode.window.showTextDocument(document);
+      await errorsAre(document, []);
+      editor.selection = new vscode.Selection(3, 4, 3, 4);
+      // What is escaped from runs nothing, and is forgotten.
+      answers(undefined);
+      assert.equal(await ask(), undefined);
+      assert.equal(asked[0].value, "seed=0");
+      assert.ok(!fs.existsSync(memory.fsPath));
+      const typed = "%x=[[1, 2], [3, 4]] n=21 l=Cons(1, Nil) seed=3";
+      answers(typed);
+      const result = await ask();
+      assert.equal(result.status, "done", JSON.stringify(result));
+      assert.deepEqual(data(result), [[10], [42]]);
+      assert.deepEqual([result.function, result.drawn], ["@main", []]);
+      const remembered = JSON.parse(fs.readFileSync(memory.fsPath, "utf8"));
+      const main = { inputs: { l: "Cons(1, Nil)", n: 21, x: [[1, 2], [3, 4]] }, seed: 3 };
+      assert.deepEqual(remembered, { "asks.relay": { "@main": main } });
+      // A plain run takes them again.
+      const again = await vscode.commands.executeCommand("relay.run");
+      assert.deepEqual([data(again), again.drawn], [[[10], [42]], []]);
+      // What was typed is there to be changed; what is not said anew stays.
+      answers("n=1");
+      assert.deepEqual(data(await ask()), [[10], [2]]);
+      assert.equal(asked.at(-1).value, typed);
+      assert.equal(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs.n, 1);
+      // What does not fit is told, and not remembered.
+      answers("n=2.5");
+      const wrong = await ask();
+      assert.equal(wrong.error.code, "run-input", JSON.stringify(wrong));
+      assert.match(wrong.text, /`%n` is of type int32: `2.5` is no int32/);
+      assert.equal(wrong.error.range.start.line, 2);
+      assert.equal(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs.n, 1);
+    } finally {
+      vscode.window.showInputBox = showInputBox;
+      fs.rmSync(uri.fsPath, { force: true });
+      fs.rmSync(path.dirname(memory.fsPath), { force: true, recursive: true });
+    }
   });
 
   it("stops a run that has no end", async () => {

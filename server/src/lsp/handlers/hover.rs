@@ -36,11 +36,7 @@ fn live_value(snapshot: &Snapshot, uri: &Url, document: &Document, offset: TextS
         let placed = snapshot.session.live.of(&snapshot.db, uri, document)?;
         let range = ide::live::variable_at(&snapshot.db, document.file, offset)?;
         let value = placed.value(range)?;
-        let times = match value.times {
-            1 => String::new(),
-            times => format!(", the first of {times} values"),
-        };
-        Some(format!("\n\nin the last run: `{}`{times}", value.line))
+        Some(format!("\n\nin the last run: `{}`{}", value.line, value.of_several()))
     };
     shown().unwrap_or_default()
 }

@@ -54,10 +54,7 @@ fn values(
     let first = placed.values.partition_point(|value| value.range.end() < range.start());
     let shown = placed.values[first..].iter().take_while(|v| v.range.start() <= range.end());
     for value in shown.filter(|value| range.contains_inclusive(value.range.end())) {
-        let tooltip = match value.times {
-            1 => "in the last run".to_owned(),
-            times => format!("in the last run, the first of {times} values"),
-        };
+        let tooltip = format!("in the last run{}", value.of_several());
         found.push(InlayHint {
             position: document.position(value.range.end(), snapshot.encoding),
             label: InlayHintLabel::String(format!("= {}", value.line)),

@@ -11,7 +11,10 @@
 //!
 //! Files are relative to the folder. What has no argument is drawn from the seed.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -21,6 +24,8 @@ use crate::run::arguments::Inputs;
 
 /// The file, below the folder.
 const FILE: &str = ".relay/run.json";
+/// Held by the run that changes the file: several may end together.
+static CHANGING: Mutex<()> = Mutex::new(());
 /// The largest file that is read.
 const MOST: u64 = 16 << 20;
 
@@ -151,6 +156,7 @@ impl Place {
             return Err("arguments are remembered for files in a folder only".to_owned());
         };
         let path = folder.join(FILE);
+        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = self.read()?;
         let functions = all.entry(&*self.file).or_insert_with(|| Functions::new().into());
         if !functions.is_object() {
@@ -160,7 +166,10 @@ impl Place {
         functions[&self.function] = value;
         let text = serde_json::to_string_pretty(&all).map_err(|error| error.to_string())?;
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.and_then(|()| std::fs::write(&path, text + "\n"))
+        // Nobody finds half of it.
+        let draft = path.with_extension("json.new");
+        made.and_then(|()| std::fs::write(&draft, text + "\n"))
+            .and_then(|()| std::fs::rename(&draft, &path))
             .map_err(|error| format!("`{}` cannot be written: {error}", path.display()))
     }
 }

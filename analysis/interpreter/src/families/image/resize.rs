@@ -196,14 +196,14 @@ fn pass(
     let (count, block) = (taps.count(), taps.size * inner);
     let outer = data.len().checked_div(block).unwrap_or(0);
     call.allow(&[outer, count, inner], DataType::FLOAT32)?;
-    call.poll()?;
     let mut out = vec![0f32; outer * count * inner];
     if out.is_empty() {
         return Ok(out);
     }
     let rows = out.par_chunks_mut(inner * count).with_min_len((1 << 14) / (inner * count) + 1);
-    rows.zip(data.par_chunks(block)).for_each(|(to, from)| {
+    rows.zip(data.par_chunks(block)).each(|(to, from)| {
         for (place, to) in to.chunks_mut(inner).enumerate() {
+            spend(inner * taps.width);
             let index = &taps.index[place * taps.width..(place + 1) * taps.width];
             let lines = |k: usize| &from[index[k] * inner..(index[k] + 1) * inner];
             if let Some(by_column) = by_column {
@@ -338,6 +338,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
 fn extrapolate(out: &mut [f32], rows: Option<&Taps>, columns: &Taps, value: f32) {
     let width = columns.count().max(1);
     for (line, to) in out.chunks_mut(width).enumerate() {
+        spend(width);
         let outside = rows.is_some_and(|rows| rows.outside[line % rows.count()]);
         for (to, &column) in to.iter_mut().zip(&columns.outside) {
             if outside || column {

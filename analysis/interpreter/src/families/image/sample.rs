@@ -94,10 +94,11 @@ impl Sampler {
             return out;
         }
         let planes = out.par_chunks_mut(places).enumerate();
-        planes.for_each(|(at, to)| {
+        planes.each(|(at, to)| {
             let plane = data.get(at * area..(at + 1) * area).unwrap_or_default();
             let grid = &grid[at / channels * axes * places..];
             for (place, to) in to.iter_mut().enumerate() {
+                spend(32);
                 // The grid holds the places across first.
                 let mut x = [T::zero(); 3];
                 for (axis, x) in x.iter_mut().enumerate().take(axes) {

@@ -25,7 +25,11 @@ fn collect(
         let mut out: Vec<T> = Vec::with_capacity(starts.len() * length);
         for &start in starts {
             match elements.get(start..start + length) {
-                Some(stretch) => out.extend_from_slice(stretch),
+                Some(&[element]) => {
+                    spend(1);
+                    out.push(element);
+                }
+                Some(stretch) => pieces(stretch).for_each(|piece| out.extend_from_slice(piece)),
                 None => return Err(call.fault("an index is out of range")),
             }
         }
@@ -62,7 +66,7 @@ fn take(call: &mut Call<'_>) -> Outcome {
             _ => position(call, index, axis, size),
         }
     };
-    let places: Result<Vec<usize>, Fault> = numbers.into_iter().map(place).collect();
+    let places: Result<Vec<usize>, Fault> = watched(numbers.into_iter()).map(place).collect();
     let places = places?;
     let batches: usize = from[..batch].iter().product();
     let outer: usize = from[batch..axis].iter().product();
@@ -73,6 +77,7 @@ fn take(call: &mut Call<'_>) -> Outcome {
         let places = if batch == 0 { &places[..] } else { &places[b * each..(b + 1) * each] };
         for o in 0..outer {
             let row = (b * outer + o) * size;
+            spend(places.len());
             starts.extend(places.iter().map(|place| (row + place) * inner));
         }
     }
@@ -109,6 +114,7 @@ fn gather(call: &mut Call<'_>) -> Outcome {
 
 /// The next position in row-major order.
 pub(in crate::families) fn advance(index: &mut [usize], shape: &[usize]) {
+    spend(1);
     for axis in (0..shape.len()).rev() {
         index[axis] += 1;
         if index[axis] < shape[axis] {
@@ -137,7 +143,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
     let behind: usize = rest[batch..].iter().product();
     let batch_stride: usize = from[batch..].iter().product();
     let mut starts = Vec::with_capacity(count);
-    for k in 0..count {
+    for k in watched(0..count) {
         let mut start = if batch > 0 { k / behind.max(1) * batch_stride } else { 0 };
         for m in 0..depth {
             let axis = batch + m;
@@ -172,7 +178,7 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
     let mut starts = vec![0usize; count];
     for (axis, index) in indices.iter().enumerate() {
         let numbers = broadcast::broadcast_to(call, index, &common)?.to_i64s();
-        for (start, number) in starts.iter_mut().zip(numbers) {
+        for (start, number) in watched(starts.iter_mut().zip(numbers)) {
             let number = if number < 0 { number + from[axis] as i64 } else { number };
             *start += position(call, number, axis, from[axis])? * steps[axis];
         }
@@ -187,7 +193,7 @@ fn unravel_index(call: &mut Call<'_>) -> Outcome {
     let (indices, sizes) = (call.tensor(0)?, call.numbers(1)?);
     let numbers = indices.to_i64s();
     let mut out = vec![0i64; sizes.len() * numbers.len()];
-    for (k, &number) in numbers.iter().enumerate() {
+    for (k, &number) in watched(numbers.iter().enumerate()) {
         let mut rest = number;
         for (axis, &size) in sizes.iter().enumerate().rev() {
             if size <= 0 {

@@ -48,7 +48,7 @@ fn apply(
     let float = merge(call, mode)?;
     let integer = merge_integers(mode);
     each_dtype!(data, array => {
-        let mut array = array;
+        let mut array = own(array);
         let Some(updates) = T::unwrap(updates) else {
             return Err(call.fault("`data` and `updates` differ in data type"));
         };
@@ -57,6 +57,7 @@ fn apply(
         let is_update = matches!(mode, "update" | "");
         if let Some(elements) = array.as_slice_mut() {
             for (&start, stretch) in starts.iter().zip(updates.chunks(length.max(1))) {
+                spend(length.max(1));
                 let Some(to) = elements.get_mut(start..start + length) else {
                     return Err(call.fault("an index is out of range"));
                 };
@@ -97,7 +98,7 @@ fn scatter(call: &mut Call<'_>, mode: &str) -> Outcome {
     let (count, behind) = (shape[axis], product(&shape[axis + 1..]));
     let (size, step) = (from[axis], product(&from[axis + 1..]));
     let mut starts = Vec::with_capacity(indices.len());
-    for (at, number) in indices.to_i64s().into_iter().enumerate() {
+    for (at, number) in watched(indices.to_i64s().into_iter().enumerate()) {
         let number = if number < 0 { number + size as i64 } else { number };
         let (before, within) = (at / (count * behind), at % behind);
         starts.push(before * size * step + position(call, number, axis, size)? * step + within);
@@ -121,7 +122,7 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
     let length: usize = from[depth..].iter().product();
     let numbers = indices.to_i64s();
     let mut starts = Vec::with_capacity(count);
-    for k in 0..count {
+    for k in watched(0..count) {
         let mut start = 0;
         for axis in 0..depth {
             let number = numbers.get(axis * count + k).copied().unwrap_or_default();

@@ -81,17 +81,17 @@ pub(crate) fn cut(call: &Call<'_>, tensor: &Tensor, cuts: &[Cut]) -> Result<Tens
                     Some(last) if cuts[last].stride == 1 => {
                         let start = base + at(last, 0);
                         let length = cuts[last].count * inner;
-                        out.extend_from_slice(elements.get(start..start + length).unwrap_or_default());
+                        let part = elements.get(start..start + length).unwrap_or_default();
+                        pieces(part).for_each(|piece| out.extend_from_slice(piece));
                     }
                     Some(last) => {
-                        for k in 0..cuts[last].count {
+                        for k in watched(0..cuts[last].count) {
                             let start = base + at(last, k);
-                            out.extend_from_slice(
-                                elements.get(start..start + inner).unwrap_or_default(),
-                            );
+                            let part = elements.get(start..start + inner).unwrap_or_default();
+                            pieces(part).for_each(|piece| out.extend_from_slice(piece));
                         }
                     }
-                    None => out.extend_from_slice(elements),
+                    None => pieces(elements).for_each(|piece| out.extend_from_slice(piece)),
                 }
                 super::gather::advance(&mut index, &shape[..outer]);
                 if index.iter().all(|&k| k == 0) {

@@ -48,6 +48,7 @@ pub(super) fn bitpack(call: &mut Call<'_>) -> Outcome {
             from += i * strides[axis_of] * if axis_of == axis { word } else { 1 };
         }
         let bit = index[bit_axis];
+        spend(word);
         for k in 0..word {
             let element = numbers.get(from + k * strides[axis]).copied().unwrap_or_default();
             *to = *to << 1 | (element >> bit & 1);
@@ -63,7 +64,7 @@ pub(super) fn bitpack(call: &mut Call<'_>) -> Outcome {
 /// The integers of `bits` bits in a tensor.
 fn low_bits(call: &Call<'_>, tensor: &Tensor, bits: usize) -> Result<Tensor, Fault> {
     let mask = if bits >= 64 { -1 } else { (1i64 << bits) - 1 };
-    let values = tensor.to_i64s().into_iter().map(|x| x & mask).collect();
+    let values = mapped(&tensor.to_i64s(), |x| x & mask);
     match Tensor::from_i64s(DataType::INT64, tensor.shape(), values) {
         Some(tensor) => Ok(tensor),
         None => call.unsupported(tensor.dtype()),
@@ -95,6 +96,7 @@ fn unpacked(
             start += if at == axis_after { i / word } else { i } * strides[axis_of];
         }
         let shift = word - 1 - index[axis_after] % word;
+        spend(bits);
         for bit in 0..bits.min(63) {
             let word = words.get(start + bit * strides[bit_axis]).copied().unwrap_or_default();
             *to |= (word >> shift & 1) << bit;
@@ -113,7 +115,7 @@ fn factors(call: &Call<'_>, weight: &Tensor, bits: usize) -> Result<Tensor, Faul
         return Ok(weight.clone());
     }
     let all = (1i64 << bits.min(62)) - 1;
-    let values = weight.to_i64s().into_iter().map(|x| 2 * x - all).collect();
+    let values = mapped(&weight.to_i64s(), |x| 2 * x - all);
     match i64::tensor(weight.shape(), values) {
         Some(tensor) => Ok(tensor),
         None => call.unsupported(weight.dtype()),

@@ -77,7 +77,6 @@ pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
     let (per_group, depth) = (outputs / groups, each * window);
     let area = height * width;
     for batch in 0..batches {
-        call.poll()?;
         let mut unfolded = vec![0f32; channels * window * places];
         for (row, line) in unfolded.chunks_mut(places.max(1)).enumerate() {
             let (channel, tap) = (row / window, row % window);
@@ -87,6 +86,7 @@ pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
             let first = (batch * offsets + (group * window + tap) * 2) * places;
             let (i, j) = (tap / columns, tap % columns);
             for (place, to) in line.iter_mut().enumerate() {
+                spend(8);
                 let at = |axis: usize, index: usize, tap: usize| {
                     (index * strides[axis] + tap * dilations[axis]) as f32 - padding[axis].0 as f32
                 };
@@ -158,7 +158,6 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     let mut out = Vec::with_capacity(shape.iter().product());
     for batch in 0..batches {
         for displacement in 0..moves {
-            call.poll()?;
             let shift = |k: usize| (k as i64 - radius as i64) * step as i64;
             let (dy, dx) = (shift(displacement / side), shift(displacement % side));
             for row in 0..rows {
@@ -169,6 +168,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
                     for tap in 0..kernel * kernel {
                         let (y, x) = (y + (tap / kernel) as i64, x + (tap % kernel) as i64);
                         let (from, to) = (inside(y, x), inside(y + dy, x + dx));
+                        spend(2 * channels);
                         for channel in 0..channels {
                             let start = (batch * channels + channel) * area;
                             let left = from.map_or(0.0, |at| a[start + at]);
@@ -195,5 +195,5 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("the data and the buffer differ in rank"));
     };
     let all = super::super::shape::joined(call, &[buffer, data], axis)?;
-    Ok(super::super::shape::stretch(&all, axis, new, new + size).into())
+    Ok(super::super::shape::stretch(call, &all, axis, new, new + size)?.into())
 }

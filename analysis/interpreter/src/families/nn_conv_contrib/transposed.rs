@@ -130,6 +130,7 @@ fn mirrored(call: &Call<'_>, weight: &Tensor, groups: usize) -> Result<Tensor, F
             let (group, output) = (output / outputs, output % outputs);
             for input in 0..inputs {
                 let start = ((group * inputs + input) * outputs + output) * window;
+                spend(window);
                 out.extend(elements[start..start + window].iter().rev());
             }
         }
@@ -179,9 +180,6 @@ pub(super) fn weight_gradient(call: &mut Call<'_>) -> Outcome {
         place.checked_sub(padding[axis].0).filter(|&place| place < size)
     };
     for (at, to) in out.iter_mut().enumerate() {
-        if at % 64 == 0 {
-            call.poll()?;
-        }
         let (tap, plane) = (at % (rows * columns), at / (rows * columns));
         let (output, input) = (plane / each, plane % each);
         let input = output / per_group * each + input;
@@ -191,6 +189,7 @@ pub(super) fn weight_gradient(call: &mut Call<'_>) -> Outcome {
             let d = (batch * inputs + input) * height * width;
             for row in 0..down {
                 let Some(y) = meets(row, i, 0, height) else { continue };
+                spend(2 * across);
                 for column in 0..across {
                     if let Some(z) = meets(column, j, 1, width) {
                         *to += grads[g + row * across + column] * x[d + y * width + z];

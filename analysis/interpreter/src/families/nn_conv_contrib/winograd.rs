@@ -121,6 +121,7 @@ fn along(data: &[f64], inner: usize, matrix: &[Vec<f64>]) -> Vec<f64> {
             out.resize(start + inner, 0.0);
             for (row, factors) in matrix.iter().enumerate() {
                 let factor = factors[column];
+                spend(inner);
                 if factor != 0.0 {
                     let line = &from[row * inner..(row + 1) * inner];
                     out[start..].iter_mut().zip(line).for_each(|(to, x)| *to += x * factor);
@@ -266,7 +267,6 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     for batch in 0..batches {
         let mut at = vec![0usize; axes];
         for _ in 0..tiles.iter().product() {
-            call.poll()?;
             // A tile of the data, channel by channel, transformed along each axis.
             let mut values = Vec::with_capacity(inputs * window);
             for channel in 0..inputs {
@@ -292,6 +292,7 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
             for place in 0..window {
                 for output in 0..outputs {
                     let factors = &factors[(place * outputs + output) * inputs..][..inputs];
+                    spend(inputs);
                     let terms = factors.iter().enumerate();
                     sums[output * window + place] =
                         terms.map(|(input, w)| w * values[input * window + place]).sum();
@@ -343,7 +344,7 @@ pub(super) fn gemm_weight(call: &mut Call<'_>) -> Outcome {
         let elements = array.as_slice().unwrap_or_default();
         let mut out = Vec::with_capacity(shape.iter().product());
         for tile in 0..across * down {
-            for cell in 0..rows * columns {
+            for cell in watched(0..rows * columns) {
                 let output = tile / down * rows + cell / columns;
                 let row = tile % down * columns + cell % columns;
                 let inside = row < depth && output < outputs;
@@ -385,6 +386,7 @@ pub(super) fn gemm(call: &mut Call<'_>) -> Outcome {
         let mut out = Vec::with_capacity(outputs * depth);
         for output in 0..outputs {
             for input in 0..inputs {
+                spend(2 * height * width);
                 for tap in 0..height * width {
                     let row = tap * inputs + input;
                     let tile = output / rows * down + row / columns;

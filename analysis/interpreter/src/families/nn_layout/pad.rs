@@ -122,13 +122,11 @@ fn spread(
             T::unwrap(&value).and_then(|value| value.first().copied()).unwrap_or_default();
         let mut out: Vec<T> = Vec::with_capacity(shape.iter().product());
         let mut index = vec![0usize; outer.len()];
-        for row in 0..rows {
-            if row % (1 << 16) == 0 {
-                call.poll()?;
-            }
+        for _ in 0..rows {
             let row = start(&index);
             for &(source, length) in &stretches {
                 let found = row.zip(source).and_then(|(row, at)| from.get(row + at..row + at + length));
+                spend(length);
                 match found {
                     Some(found) => out.extend_from_slice(found),
                     None => out.extend(std::iter::repeat_n(value, length)),

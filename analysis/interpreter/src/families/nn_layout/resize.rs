@@ -56,7 +56,6 @@ pub(in crate::families) fn upsampling(
     let mut numbers = data.to_f32s();
     let mut sizes = data.shape().to_vec();
     for (axis, taps) in plan.iter().rev() {
-        call.poll()?;
         let inner = sizes[axis + 1..].iter().product();
         numbers = along(&numbers, sizes[*axis], inner, taps);
         sizes[*axis] = taps.len();
@@ -74,8 +73,9 @@ fn along(from: &[f32], size: usize, inner: usize, taps: &[Taps]) -> Vec<f32> {
         return Vec::new();
     }
     let mut out = vec![0f32; from.len() / each * made];
-    out.par_chunks_mut(made).zip(from.par_chunks(each)).for_each(|(out, from)| {
+    out.par_chunks_mut(made).zip(from.par_chunks(each)).each(|(out, from)| {
         for (out, taps) in out.chunks_mut(inner).zip(taps) {
+            spend(2 * inner * taps.len());
             for (at, out) in out.iter_mut().enumerate() {
                 let part = |&(place, weight): &(usize, f32)| match weight {
                     1.0 => from[place * inner + at],

@@ -9,7 +9,7 @@ pub(super) fn cross_entropy(call: &mut Call<'_>, logits: bool) -> Outcome {
         return Err(call.fault("predictions and targets must have one shape"));
     }
     let batch = x.shape()[0] as f64;
-    let terms = x.to_f64s().into_iter().zip(y.to_f64s());
+    let terms = watched(x.to_f64s().into_iter()).zip(y.to_f64s());
     let sum: f64 = terms.map(|(x, y)| if logits { x * y } else { x.ln() * y }).sum();
     match Tensor::from_f64s(x.dtype(), &[], vec![-sum / batch]) {
         Some(tensor) => Ok(tensor.into()),
@@ -32,7 +32,7 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     let numbers = predictions.to_f64s();
     let mut losses = Vec::with_capacity(targets.len());
     let mut total = 0.0;
-    for (at, class) in targets.to_i64s().into_iter().enumerate() {
+    for (at, class) in watched(targets.to_i64s().into_iter().enumerate()) {
         if class == ignored {
             losses.push(0.0);
             continue;

@@ -28,9 +28,9 @@ pub(super) fn unary(call: &mut Call<'_>, f: fn(f32) -> f32) -> Outcome {
         let table: Vec<i32> = (0..256)
             .map(|bits: i32| one(if data.dtype().is_int() { i32::from(bits as i8) } else { bits }))
             .collect();
-        mapped(&values, |_, x| table[usize::from(x as u8)])
+        placed(&values, |_, x| table[usize::from(x as u8)])
     } else {
-        mapped(&values, |_, x| one(x))
+        placed(&values, |_, x| one(x))
     };
     Ok(narrowed(call, data.shape(), out, data.dtype())?.into())
 }
@@ -88,7 +88,7 @@ pub(super) fn product(call: &mut Call<'_>) -> Outcome {
     let shifted = |position: usize, axis: i64| -> Result<Vec<i32>, Fault> {
         let data = call.tensor(position)?;
         let zero = Each::new(call, zeros(call, 2 * position + 3)?, data.shape(), axis)?;
-        Ok(mapped(&integers(data), |place, x| x.wrapping_sub(zero.at(place))))
+        Ok(placed(&integers(data), |place, x| x.wrapping_sub(zero.at(place))))
     };
     let (x, y) = (shifted(0, left_axis)?, shifted(1, right_axis)?);
     let (shape, out) = zip(call, &x, &y, i32::wrapping_mul)?;
@@ -111,8 +111,8 @@ pub(super) fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     let (slope, rest) = (fixed_point(alpha), fixed_point(1.0 - alpha));
     let offset = multiply_upward(target.1, rest);
     let data = call.tensor(0)?;
-    let below: Vec<bool> = integers(data).into_iter().map(|x| x < zero).collect();
-    let out = mapped(&scaled, |place, x| {
+    let below: Vec<bool> = mapped(&integers(data), |x| x < zero);
+    let out = placed(&scaled, |place, x| {
         if below[place] { multiply_upward(x, slope).wrapping_add(offset) } else { x }
     });
     Ok(narrowed(call, data.shape(), out, data.dtype())?.into())
@@ -134,6 +134,7 @@ pub(super) fn softmax(call: &mut Call<'_>) -> Outcome {
     let mut out = vec![0i32; values.len()];
     let lines = values.len().checked_div(size).unwrap_or(0);
     for line in 0..lines {
+        spend(8 * size);
         let start = line / inner * size * inner + line % inner;
         let places = || (0..size).map(|k| start + k * inner);
         let largest = places().map(|at| values[at].wrapping_sub(zero)).max().unwrap_or(0);

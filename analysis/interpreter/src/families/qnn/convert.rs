@@ -86,7 +86,7 @@ impl Scaling {
                 let fixed = ratios.iter().map(|&ratio| fixed_point(ratio)).collect();
                 let fixed = Each::new(call, fixed, shape, self.axis)?;
                 let single = fixed.values.len() == 1;
-                mapped(data, |place, x| {
+                placed(data, |place, x| {
                     let x = x.wrapping_sub(zero.at(place));
                     let x = match self.rounding {
                         _ if equal => x,
@@ -100,7 +100,7 @@ impl Scaling {
             Compute::Single => {
                 let ratios = ratios.iter().map(|&ratio| ratio as f32).collect();
                 let ratios = Each::new(call, ratios, shape, self.axis)?;
-                mapped(data, |place, x| {
+                placed(data, |place, x| {
                     let x = x as f32 - zero.at(place) as f32;
                     let x = if equal { x } else { x * ratios.at(place) } + out_zero as f32;
                     match self.rounding {
@@ -112,7 +112,7 @@ impl Scaling {
             }
             Compute::Double => {
                 let ratios = Each::new(call, ratios, shape, self.axis)?;
-                mapped(data, |place, x| {
+                placed(data, |place, x| {
                     let x = f64::from(x) - f64::from(zero.at(place));
                     let x = if equal { x } else { x * ratios.at(place) } + f64::from(out_zero);
                     cut(match self.rounding {
@@ -177,7 +177,7 @@ pub(super) fn quantize(call: &mut Call<'_>) -> Outcome {
     let zero = Each::new(call, zeros(call, 2)?, shape, axis)?;
     let range = range(dtype);
     let out =
-        mapped(&data.to_f32s(), |place, x| quantized(x, scale.at(place), zero.at(place), range));
+        placed(&data.to_f32s(), |place, x| quantized(x, scale.at(place), zero.at(place), range));
     match f32::tensor(shape, out).and_then(|tensor| converted(tensor, dtype)) {
         Some(tensor) => Ok(tensor.into()),
         None => call.unsupported(dtype),
@@ -196,7 +196,7 @@ pub(super) fn dequantize(call: &mut Call<'_>) -> Outcome {
         DataType::FLOAT16 => half::f16::MAX.to_f32(),
         _ => f32::INFINITY,
     };
-    let out = mapped(&integers(data), |place, x| {
+    let out = placed(&integers(data), |place, x| {
         let x = x.wrapping_sub(zero.at(place)) as f32 * scale.at(place);
         x.min(highest).max(-highest)
     });
@@ -244,7 +244,7 @@ fn simulated(call: &Call<'_>, f: impl Fn(f32, f32, f32) -> f32 + Sync) -> Outcom
         return Err(call.fault("there is no scale or no zero point"));
     }
     let size = shape[axis].max(1);
-    let out = mapped(&data.to_f32s(), |place, x| {
+    let out = placed(&data.to_f32s(), |place, x| {
         let channel = place / inner.max(1) % size;
         f(x, scales[channel % scales.len()], zeros[channel % zeros.len()])
     });

@@ -22,7 +22,7 @@ fn shifted(
     let data = call.tensor(position)?;
     let shape = data.shape();
     let zero = Each::new(call, zeros(call, zero_position)?, shape, axis as i64)?;
-    let out = mapped(&integers(data), |place, x| x.wrapping_sub(zero.at(place)));
+    let out = placed(&integers(data), |place, x| x.wrapping_sub(zero.at(place)));
     call.build(shape, out)
 }
 

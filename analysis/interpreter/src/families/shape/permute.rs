@@ -2,7 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::value::Element;
+use crate::{
+    interrupt::{Helpers, spend},
+    value::Element,
+};
 
 /// The side of the squares in which rows become columns: as many cache lines as stay at hand.
 const TILE: usize = 16;
@@ -18,7 +21,11 @@ struct Axis {
 
 /// The elements of `source`, of the shape `shape`, with axis `k` of the result axis `order[k]` of
 /// the source. `order` names each axis once.
-pub(super) fn permuted<T: Element>(source: &[T], shape: &[usize], order: &[usize]) -> Vec<T> {
+pub(in crate::families) fn permuted<T: Element>(
+    source: &[T],
+    shape: &[usize],
+    order: &[usize],
+) -> Vec<T> {
     let axes = axes(shape, order);
     if source.is_empty() || axes.is_empty() {
         return source.to_vec();
@@ -29,8 +36,9 @@ pub(super) fn permuted<T: Element>(source: &[T], shape: &[usize], order: &[usize
     let steps = (PART / step).next_multiple_of(TILE).max(1);
     let column = axes.iter().position(|axis| axis.apart == 1);
     let apart = axes[0].apart;
-    result.par_chunks_mut(steps * step).enumerate().for_each(|(part, result)| {
+    result.par_chunks_mut(steps * step).enumerate().each(|(part, result)| {
         let mut axes = axes.clone();
+        spend(result.len().min(PART));
         axes[0].size = result.len() / step;
         let source = &source[part * steps * apart..];
         match column {
@@ -84,6 +92,7 @@ fn starts(axes: &[Axis]) -> impl Iterator<Item = usize> {
 fn runs<T: Element>(source: &[T], result: &mut [T], axes: &[Axis]) {
     let Some((last, outer)) = axes.split_last() else { return };
     for (row, start) in result.chunks_mut(last.size).zip(starts(outer)) {
+        spend(row.len());
         row.copy_from_slice(&source[start..start + row.len()]);
     }
 }
@@ -107,6 +116,7 @@ fn tiles<T: Element>(source: &[T], result: &mut [T], axes: &[Axis], column: usiz
     let columns = axes[column].size;
     for (from, to) in starts(&from).zip(starts(&to)) {
         for left in (0..columns).step_by(TILE) {
+            spend(TILE * last.size);
             for top in (0..last.size).step_by(TILE) {
                 let width = TILE.min(last.size - top);
                 for at in left..columns.min(left + TILE) {

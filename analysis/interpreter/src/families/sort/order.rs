@@ -22,7 +22,7 @@ impl Keys {
         match tensor {
             // The greatest unsigned integers are the greatest signed ones, moved down by a half.
             Tensor::U64(array) => {
-                Keys::Integer(array.iter().map(|&x| (x ^ (1 << 63)) as i64).collect())
+                Keys::Integer(watched(array.iter()).map(|&x| (x ^ (1 << 63)) as i64).collect())
             }
             _ if is_float(tensor.dtype()) => Keys::Float(tensor.to_f64s()),
             _ => Keys::Integer(tensor.to_i64s()),
@@ -84,56 +84,48 @@ const MANY: usize = 1 << 15;
 /// For each lane the positions of its elements in sorted order, laid out as the tensor is. With
 /// `first`, of so many elements only, and equal ones in their old order.
 pub(super) fn orders(
-    call: &Call<'_>,
     keys: &Keys,
     lanes: Lanes,
     ascending: bool,
     first: Option<usize>,
-) -> Result<Vec<usize>, Fault> {
+) -> Vec<usize> {
     match keys {
-        Keys::Float(keys) => sorted(call, keys, lanes, ascending, first, |x| x.is_nan()),
-        Keys::Integer(keys) => sorted(call, keys, lanes, ascending, first, |_| false),
+        Keys::Float(keys) => sorted(keys, lanes, ascending, first, |x| x.is_nan()),
+        Keys::Integer(keys) => sorted(keys, lanes, ascending, first, |_| false),
     }
 }
 
 fn sorted<K: PartialOrd + Copy + Send + Sync>(
-    call: &Call<'_>,
     keys: &[K],
     lanes: Lanes,
     ascending: bool,
     first: Option<usize>,
     is_nan: fn(K) -> bool,
-) -> Result<Vec<usize>, Fault> {
+) -> Vec<usize> {
     let Lanes { size, outer, inner, .. } = lanes;
     let count = first.unwrap_or(size);
     let mut out = vec![0usize; outer * count * inner];
     if out.is_empty() {
-        return Ok(out);
+        return out;
     }
     let lane = |from: &[K], to: &mut [usize]| {
         for k in 0..inner {
             let mut lane: Vec<(usize, K)> =
-                from.iter().skip(k).step_by(inner).copied().enumerate().collect();
+                watched(from.iter().skip(k).step_by(inner)).copied().enumerate().collect();
             sort_lane(&mut lane, ascending, first, is_nan);
             let places = to.iter_mut().skip(k).step_by(inner);
-            places.zip(&lane).for_each(|(to, (place, _))| *to = *place);
+            watched(places).zip(&lane).for_each(|(to, (place, _))| *to = *place);
         }
     };
-    // So many of the outer positions that the user can stop in between.
     let each = (size * inner).max(1);
-    let batch = (MANY * 8 / each).max(1);
-    let froms = keys.chunks(batch * each);
-    for (from, to) in froms.zip(out.chunks_mut(batch * count * inner)) {
-        call.poll()?;
-        let pairs = from.par_chunks(each).zip(to.par_chunks_mut(count * inner));
-        if from.len() > MANY {
-            pairs.for_each(|(from, to)| lane(from, to));
-        } else {
-            let pairs = from.chunks(each).zip(to.chunks_mut(count * inner));
-            pairs.for_each(|(from, to)| lane(from, to));
-        }
+    if keys.len() > MANY {
+        let pairs = keys.par_chunks(each).zip(out.par_chunks_mut(count * inner));
+        pairs.each(|(from, to)| lane(from, to));
+    } else {
+        let pairs = keys.chunks(each).zip(out.chunks_mut(count * inner));
+        pairs.for_each(|(from, to)| lane(from, to));
     }
-    Ok(out)
+    out
 }
 
 fn sort_lane<K: PartialOrd + Copy + Send>(
@@ -142,9 +134,12 @@ fn sort_lane<K: PartialOrd + Copy + Send>(
     first: Option<usize>,
     is_nan: fn(K) -> bool,
 ) {
-    if lane.iter().any(|&(_, key)| is_nan(key)) {
+    if pieces(lane).flatten().any(|&(_, key)| is_nan(key)) {
         // A comparison with NaN is never true, so that there is no order: the algorithm decides.
-        let less = |x: &(usize, K), y: &(usize, K)| if ascending { x.1 < y.1 } else { x.1 > y.1 };
+        let less = |x: &(usize, K), y: &(usize, K)| {
+            spend(2);
+            if ascending { x.1 < y.1 } else { x.1 > y.1 }
+        };
         match first {
             None => merge::stable_sort(lane, less),
             Some(count) => {
@@ -153,7 +148,10 @@ fn sort_lane<K: PartialOrd + Copy + Send>(
         }
         return;
     }
+    // Large ones are sorted by several threads.
+    let here = Here::new();
     let compare = |x: &(usize, K), y: &(usize, K)| {
+        here.spend(2);
         let (x, y) = if ascending { (x, y) } else { (y, x) };
         x.1.partial_cmp(&y.1).unwrap_or(std::cmp::Ordering::Equal)
     };

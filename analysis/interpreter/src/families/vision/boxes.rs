@@ -33,6 +33,7 @@ pub(super) fn prior(call: &mut Call<'_>) -> Outcome {
         let y = (row as f32 + offset_y) * step_y;
         for column in 0..width {
             let x = (column as f32 + offset_x) * step_x;
+            spend(4 * halves.len());
             for &(w, h) in &halves {
                 let sides = [x - w, y - h, x + w, y + h];
                 out.extend(sides.map(|side| if clip { side.clamp(0.0, 1.0) } else { side }));
@@ -67,6 +68,7 @@ pub(super) fn transform(call: &mut Call<'_>) -> Outcome {
     for batch in 0..batches {
         let mut total = 0i32;
         for anchor in 0..count {
+            spend(classes);
             let (mut class, mut score) = (0, -1f32);
             for k in usize::from(!background)..classes {
                 let x = p[(batch * classes + k) * count + anchor];
@@ -154,7 +156,6 @@ pub(super) fn proposal(call: &mut Call<'_>) -> Outcome {
     let (p, d, info) = (scores.to_f32s(), moves.to_f32s(), info.to_f32s());
     let mut out = Vec::with_capacity(shape.iter().product());
     for batch in 0..batches {
-        call.poll()?;
         let &[tall, wide, scale] = &info[batch * 3..batch * 3 + 3] else { continue };
         let (rows, columns) = ((tall / stride) as i64, (wide / stride) as i64);
         let least = scale * smallest;
@@ -162,6 +163,7 @@ pub(super) fn proposal(call: &mut Call<'_>) -> Outcome {
         let mut values: Vec<f32> = Vec::with_capacity(all);
         for place in 0..height * width {
             let (h, w) = (place / width, place % width);
+            spend(16 * anchors.len());
             for (k, anchor) in anchors.iter().enumerate() {
                 let by = [w as f32 * stride, h as f32 * stride];
                 let a =
@@ -200,12 +202,10 @@ pub(super) fn proposal(call: &mut Call<'_>) -> Outcome {
         let best: Vec<[f32; 4]> = order.iter().take(before).map(|&at| boxes[at]).collect();
         let mut removed = vec![false; best.len()];
         for i in 0..best.len() {
-            if i % 256 == 0 {
-                call.poll()?;
-            }
             if removed[i] {
                 continue;
             }
+            spend(4 * (best.len() - i));
             for j in i + 1..best.len() {
                 if !removed[j] && overlap(&best[i], &best[j]) > threshold {
                     removed[j] = true;

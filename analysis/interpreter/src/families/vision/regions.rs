@@ -62,11 +62,10 @@ impl Regions {
         let block = self.channels * places;
         let mut out = vec![0f32; self.regions.len() * block];
         for ((image, sides), to) in self.regions.iter().zip(out.chunks_mut(block.max(1))) {
-            call.poll()?;
-            to.par_chunks_mut(places).enumerate().for_each(|(channel, to)| {
+            to.par_chunks_mut(places).enumerate().each(|(channel, to)| {
                 let plane = image * self.channels + channel;
                 let plane = self.data.get(plane * area..(plane + 1) * area).unwrap_or_default();
-                for (place, to) in to.iter_mut().enumerate() {
+                for (place, to) in watched(to.iter_mut().enumerate()) {
                     *to = f(plane, sides, place / self.columns, place % self.columns);
                 }
             });
@@ -109,6 +108,7 @@ pub(super) fn align(call: &mut Call<'_>) -> Outcome {
         let (top, left) = (top + row as f32 * down, left + column as f32 * across);
         let mut sum = if mean { 0.0 } else { f32::MIN };
         for i in 0..lines {
+            spend(8 * dots);
             let y = top + (i as f32 + 0.5) * down / lines as f32;
             for j in 0..dots {
                 let x = left + (j as f32 + 0.5) * across / dots as f32;
@@ -147,7 +147,7 @@ pub(super) fn pool(call: &mut Call<'_>) -> Outcome {
             return 0.0;
         }
         let line = |y: usize| plane[y * all.width..][columns.clone()].iter().copied();
-        rows.flat_map(line).fold(f32::MIN, f32::max)
+        rows.inspect(|_| spend(columns.len())).flat_map(line).fold(f32::MIN, f32::max)
     })
 }
 
@@ -171,6 +171,7 @@ pub(super) fn reorganized(call: &mut Call<'_>) -> Outcome {
             for k in 0..channels {
                 let (deep, part) = (k % inner, k / inner);
                 for j in 0..height {
+                    spend(4 * width);
                     for i in 0..width {
                         // The data count as if they had fewer channels, and wider lines.
                         let line = (batch * channels + deep * square) * height

@@ -29,7 +29,6 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
     // The kept boxes of each batch and class, with their scores.
     let mut kept: Vec<Vec<(usize, f32)>> = Vec::with_capacity(batches * classes);
     for line in 0..batches * classes {
-        call.poll()?;
         let boxes = &boxes[line / classes * count * 4..][..count * 4];
         let scores = &scores[line * count..][..count];
         let order = descending(scores);
@@ -47,6 +46,7 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
                 }
                 chosen.push((order[j], sorted[j]));
                 let best = &boxes[order[j] * 4..][..4];
+                spend(4 * (valid - j));
                 for k in j + 1..valid {
                     if sorted[k] > 0.0 && overlap(best, &boxes[order[k] * 4..][..4]) >= threshold {
                         sorted[k] = -1.0;
@@ -116,7 +116,8 @@ pub(super) fn valid_counts(call: &mut Call<'_>) -> Outcome {
     let (mut counts, mut indices) = (Vec::new(), Vec::new());
     for batch in 0..batches {
         let mut valid = 0i32;
-        for at in 0..count {
+        for at in watched(0..count) {
+            spend(width);
             let row = &numbers[(batch * count + at) * width..][..width];
             if row[score] > threshold && id.is_none_or(|id| row[id] >= 0.0) {
                 rows.extend_from_slice(row);
@@ -163,7 +164,6 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
     let mut out = vec![-1f32; numbers.len()];
     let mut boxes = vec![-1i64; batches * count];
     for batch in 0..batches {
-        call.poll()?;
         let from = &numbers[batch * count * width..][..count * width];
         let to = &mut out[batch * count * width..][..count * width];
         let chosen = &mut boxes[batch * count..][..count];
@@ -179,6 +179,7 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
             for (j, chosen) in chosen.iter_mut().enumerate().take(valid) {
                 let (before, rest) = to.split_at_mut(j * width);
                 let Some(row) = rest.get_mut(..width) else { continue };
+                spend(4 * j + width);
                 let dropped = if kept == most {
                     true
                 } else if row[score] > 0.0 {
@@ -269,9 +270,9 @@ pub(super) fn regular(call: &mut Call<'_>) -> Outcome {
         // Box, class and score of what is kept.
         let mut kept: Vec<(usize, usize, f32)> = Vec::new();
         for class in 0..classes {
-            call.poll()?;
             let score = |at: usize| scores[(batch * count + at) * all + class + background];
-            let candidates: Vec<usize> = (0..count).filter(|&at| score(at) >= least).collect();
+            let candidates: Vec<usize> =
+                watched(0..count).filter(|&at| score(at) >= least).collect();
             let of: Vec<f32> = candidates.iter().map(|&at| score(at)).collect();
             let order: Vec<usize> = descending(&of).iter().map(|&at| candidates[at]).collect();
             let mut active = vec![true; order.len()];
@@ -284,6 +285,7 @@ pub(super) fn regular(call: &mut Call<'_>) -> Outcome {
                     continue;
                 }
                 selected += 1;
+                spend(4 * (order.len() - i));
                 kept.push((order[i], class, score(order[i])));
                 for j in i + 1..order.len() {
                     if active[j] && plain_overlap(corner(order[i]), corner(order[j])) > threshold {

@@ -1,0 +1,232 @@
+//! Ending a kernel in the middle of its work.
+//!
+//! `%0 = nn.dense(%x, %w)` on large matrices takes seconds, and the user who stops it, or the time
+//! limit, waits for milliseconds. So loops over elements tell what they have done: [`spend`] counts
+//! it, and looks now and then whether the run is to go on. If it is not, the thread unwinds to where
+//! the machine called the kernel, and the reason is what the call gives. Nothing is printed, and no
+//! panic hook hears of it. A kernel is left at any place where it spends: it owns all that it
+//! writes to, so that what is half done goes with it.
+//!
+//! Threads that help know of the run by [`Helpers`]: a loop that is shared out goes through
+//! [`Helpers::each`], and nothing else starts one.
+//!
+//! The count is in elements, or in what takes as long: a few nanoseconds. Where nobody runs
+//! anything, as in a test of a helper, spending does nothing.
+
+use std::{
+    cell::{Cell, RefCell},
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+};
+
+use rayon::prelude::*;
+
+use crate::{fault::Fault, limits::Watch};
+
+/// Elements between two looks at the clock: less than half a millisecond, for nearly all that is
+/// done with one.
+const STEP: usize = 1 << 15;
+/// Elements that loops take in one go.
+pub(crate) const PIECE: usize = 1 << 13;
+
+thread_local! {
+    /// What may be spent before the next look.
+    static LEFT: Cell<usize> = const { Cell::new(0) };
+    /// The run that this thread works for.
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
+
+/// What a thread that is to stop unwinds with.
+struct Interrupted(Fault);
+
+/// Does work for a run: gives what it gives, or why the run ends before.
+pub(crate) fn scope<R>(watch: &Watch, work: impl FnOnce() -> R) -> Result<R, Fault> {
+    let before = enter(Some(watch.clone()));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    drop(before);
+    done.map_err(|payload| match payload.downcast::<Interrupted>() {
+        Ok(interrupted) => interrupted.0,
+        Err(payload) => resume_unwind(payload),
+    })
+}
+
+/// The run that a thread worked for before; it goes on with it when this is dropped.
+struct Before(Option<Watch>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        WATCH.set(self.0.take());
+    }
+}
+
+/// From now on this thread works for a run.
+fn enter(watch: Option<Watch>) -> Before {
+    Before(WATCH.replace(watch))
+}
+
+/// Says that so many elements have been worked on. Does not come back if the run is to end.
+#[inline]
+pub(crate) fn spend(elements: usize) {
+    LEFT.with(|left| match left.get().checked_sub(elements) {
+        Some(rest) => left.set(rest),
+        None => {
+            // If this is the end, so it is for all that the thread would begin.
+            left.set(0);
+            poll();
+            left.set(STEP);
+        }
+    });
+}
+
+/// Looks whether the run that this thread works for is to go on, in front of a piece of work that
+/// cannot be divided. Does not come back if it is to end: an [`Observer`](crate::Observer) that
+/// takes a long look at a value asks now and then. Does nothing outside of a run.
+#[cold]
+pub fn poll() {
+    WATCH.with_borrow(|watch| watch.as_ref().map_or(Ok(()), Watch::poll)).unwrap_or_else(end);
+}
+
+fn end(fault: Fault) {
+    resume_unwind(Box::new(Interrupted(fault)));
+}
+
+/// The run that a thread works for, for callbacks that other threads call.
+pub(crate) struct Here(Option<Watch>);
+
+impl Here {
+    /// The run that this thread works for.
+    pub(crate) fn new() -> Here {
+        Here(WATCH.with_borrow(Clone::clone))
+    }
+
+    /// As [`spend`], on any thread.
+    #[inline]
+    pub(crate) fn spend(&self, elements: usize) {
+        LEFT.with(|left| match left.get().checked_sub(elements) {
+            Some(rest) => left.set(rest),
+            None => {
+                left.set(0);
+                self.0.as_ref().map_or(Ok(()), Watch::poll).unwrap_or_else(end);
+                left.set(STEP);
+            }
+        });
+    }
+}
+
+/// The items of a loop, each of which counts as an element.
+pub(crate) fn watched<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
+    items.inspect(|_| spend(1))
+}
+
+/// Elements in pieces that loops take in one go.
+pub(crate) fn pieces<T>(elements: &[T]) -> impl Iterator<Item = &[T]> {
+    elements.chunks(PIECE).inspect(|piece| spend(piece.len()))
+}
+
+/// Elements to write to, in pieces that loops take in one go.
+pub(crate) fn pieces_mut<T>(elements: &mut [T]) -> impl Iterator<Item = &mut [T]> {
+    elements.chunks_mut(PIECE).inspect(|piece| spend(piece.len()))
+}
+
+/// The numbers below `count`, in pieces that loops take in one go.
+pub(crate) fn ranges(count: usize) -> impl Iterator<Item = Range<usize>> {
+    let piece = move |from: usize| from..count.min(from + PIECE);
+    (0..count).step_by(PIECE).map(piece).inspect(|piece| spend(piece.len()))
+}
+
+/// `f` of each element.
+pub(crate) fn mapped<T: Copy, U>(elements: &[T], f: impl Fn(T) -> U) -> Vec<U> {
+    let mut all = Vec::with_capacity(elements.len());
+    for piece in pieces(elements) {
+        all.extend(piece.iter().map(|&element| f(element)));
+    }
+    all
+}
+
+/// `count` elements, all of them `value`.
+pub(crate) fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
+    let mut all = Vec::with_capacity(count);
+    while all.len() < count {
+        let piece = PIECE.min(count - all.len());
+        spend(piece);
+        all.extend(std::iter::repeat_n(value, piece));
+    }
+    all
+}
+
+/// Items that several threads share.
+pub(crate) trait Helpers: ParallelIterator {
+    /// Does something with each item, for the run that the calling thread works for.
+    fn each(self, work: impl Fn(Self::Item) + Sync + Send) {
+        let watch = WATCH.with_borrow(Clone::clone);
+        // A thread takes many items one after the other.
+        let begin = || enter(watch.clone());
+        self.for_each_init(begin, |_, item| {
+            spend(1);
+            work(item);
+        });
+    }
+}
+
+impl<I: ParallelIterator> Helpers for I {}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{Arc, atomic::AtomicBool},
+        time::Duration,
+    };
+
+    use super::*;
+    use crate::{fault::FaultKind, limits::Limits};
+
+    fn watch(time: Option<Duration>, cancelled: bool) -> Watch {
+        let limits = Limits { time, ..Limits::default() };
+        Watch::new(&limits, Arc::new(AtomicBool::new(cancelled)))
+    }
+
+    #[test]
+    fn work_ends_where_it_spends() {
+        spend(usize::MAX);
+        let going = watch(None, false);
+        assert_eq!(scope(&going, || watched(0..100_000).sum::<u64>()).ok(), Some(4_999_950_000));
+        let stopped = watch(None, true);
+        let fault = scope(&stopped, || watched(0..).for_each(|_: u64| {})).expect_err("it ends");
+        assert_eq!(fault.kind, FaultKind::Cancelled);
+        let late = watch(Some(Duration::from_millis(2)), false);
+        let fault = scope(&late, || watched(0u64..).for_each(|_| {}));
+        assert!(fault.is_err());
+        // Nobody is stopped by what has ended.
+        poll();
+    }
+
+    #[test]
+    fn helpers_end_as_well() {
+        let stopped = watch(None, true);
+        let mut numbers = vec![0u8; 1 << 20];
+        let fault = scope(&stopped, || numbers.par_chunks_mut(16).each(|part| part.fill(1)));
+        assert_eq!(fault.map_err(|fault| fault.kind), Err(FaultKind::Cancelled));
+        assert!(numbers.contains(&0));
+        let going = watch(None, false);
+        assert!(scope(&going, || numbers.par_chunks_mut(16).each(|part| part.fill(1))).is_ok());
+        assert!(!numbers.contains(&0));
+    }
+
+    #[test]
+    fn runs_within_runs() {
+        let (outer, inner) = (watch(None, false), watch(None, true));
+        let ended = scope(&outer, || {
+            assert!(scope(&inner, poll).is_err());
+            poll();
+            3
+        });
+        assert_eq!(ended.ok(), Some(3));
+    }
+
+    #[test]
+    #[should_panic(expected = "as it is")]
+    fn other_panics_go_on() {
+        let going = watch(None, false);
+        let _ = scope(&going, || panic!("as it is"));
+    }
+}

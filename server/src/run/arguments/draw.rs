@@ -1,0 +1,177 @@
+//! Arguments that nobody gives, drawn from a seed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use interpreter::{Element, Tensor, Value};
+use rayon::prelude::*;
+use semantics::module::ModuleTypes;
+use types::{AdtType, DataType, ElementKind, TensorType, Type};
+
+use super::{constructors, no_tensors};
+
+/// Draws values from a seed: the same for the same seed everywhere.
+///
+/// What is drawn keeps the values of a network in bounds: weights have a deviation of one over the
+/// square root of the numbers that are summed up with them, and vectors are positive, because the
+/// variances of a batch norm are vectors. Integers are from 0 to 9, as indices may be.
+pub(super) struct Draw<'s>(u64, &'s AtomicBool);
+
+/// How many elements are drawn one after another.
+const CHUNK: usize = 1 << 16;
+
+impl<'s> Draw<'s> {
+    /// Stops drawing where `stop` is set.
+    pub(super) fn new(seed: u64, stop: &'s AtomicBool) -> Draw<'s> {
+        Draw(seed, stop)
+    }
+
+    /// SplitMix64.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in [0, 1).
+    fn unit(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1u32 << 24) as f32
+    }
+
+    /// A number of mean 0 and deviation 1, near enough to a normal one.
+    fn normal(&mut self) -> f32 {
+        let bits = self.next();
+        let part = |shift: u32| ((bits >> shift) & 0x1F_FFFF) as f32 / (1u32 << 21) as f32;
+        (part(0) + part(21) + part(42) - 1.5) * 2.0
+    }
+
+    /// `count` numbers, drawn on all cores.
+    fn numbers<T: Send + Copy + Default>(
+        &mut self,
+        count: usize,
+        one: impl Fn(&mut Draw<'_>) -> T + Sync,
+    ) -> Vec<T> {
+        let seed = self.next();
+        let stop = self.1;
+        let mut numbers = vec![T::default(); count];
+        numbers.par_chunks_mut(CHUNK).enumerate().for_each(|(number, chunk)| {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let seed = seed ^ (number as u64).wrapping_mul(0xD129_0A4B_5C3F_7E91);
+            let mut draw = Draw(seed, stop);
+            chunk.iter_mut().for_each(|element| *element = one(&mut draw));
+        });
+        numbers
+    }
+
+    /// A value of a type.
+    ///
+    /// # Errors
+    /// Why there is none that could be drawn: a sentence that goes on behind a colon.
+    pub(super) fn value(&mut self, ty: &Type, types: &ModuleTypes) -> Result<Value, String> {
+        self.within(ty, types, 0)
+    }
+
+    /// `depth` data values stand around this one.
+    fn within(&mut self, ty: &Type, types: &ModuleTypes, depth: u32) -> Result<Value, String> {
+        match ty {
+            Type::Tensor(tensor) => self.tensor(ty, tensor),
+            Type::Tuple(fields) => {
+                let fields = fields.iter().map(|field| self.within(field, types, depth));
+                Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?))
+            }
+            Type::Ref(held) => Ok(Value::reference(self.within(held, types, depth)?)),
+            Type::Adt(adt) => self.data(adt, types, depth),
+            Type::Func(_) => Err("functions are not drawn".to_owned()),
+            _ => Err(format!("the type {ty} is open")),
+        }
+    }
+
+    /// A value of a data type. The deeper it is, the fewer fields its constructors have, so that
+    /// there is an end; lists have a few elements.
+    fn data(&mut self, adt: &AdtType, types: &ModuleTypes, depth: u32) -> Result<Value, String> {
+        let mut choices = constructors(adt, types);
+        choices.retain(|(_, fields)| fields.iter().all(|field| !matches!(field, Type::Func(_))));
+        if depth >= DEEP {
+            let least = choices.iter().map(|(_, fields)| fields.len()).min();
+            choices.retain(|(_, fields)| Some(fields.len()) == least);
+        }
+        if depth >= DEEPEST || choices.is_empty() {
+            return Err(format!("no value of `{}` has an end", adt.name));
+        }
+        let (name, fields) = choices.swap_remove((self.next() % choices.len() as u64) as usize);
+        let fields = fields.iter().map(|field| self.within(field, types, depth + 1));
+        Ok(Value::data(name, fields.collect::<Result<Vec<Value>, String>>()?))
+    }
+
+    fn tensor(&mut self, ty: &Type, tensor: &TensorType) -> Result<Value, String> {
+        let dtype = tensor.dtype;
+        let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
+        let shape: Option<Vec<usize>> = tensor.shape.iter().map(size).collect();
+        let Some(shape) = shape else { return Err(format!("the sizes of {ty} are not known")) };
+        let count = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size));
+        let Some(count) = count.filter(|&count| count <= MOST_ELEMENTS) else {
+            return Err(format!("{ty} is larger than what is drawn"));
+        };
+        let summed: usize = shape.iter().skip(1).product();
+        // With a batch of one it is an input rather than a weight.
+        let is_weight = shape.len() > 1 && shape.first() != Some(&1);
+        let scale = if is_weight { 1.0 / (summed.max(1) as f32).sqrt() } else { 1.0 };
+        let float = |draw: &mut Draw<'_>| match shape.len() {
+            0 | 1 => draw.unit() + 0.5,
+            _ => draw.normal() * scale,
+        };
+        let made = match dtype.kind {
+            ElementKind::Float if dtype == DataType::FLOAT32 => {
+                f32::tensor(&shape, self.numbers(count, float))
+            }
+            ElementKind::Float | ElementKind::BFloat => {
+                let numbers = self.numbers(count, |draw| f64::from(float(draw)));
+                Tensor::from_f64s(dtype, &shape, numbers)
+            }
+            _ => {
+                let most = if dtype.is_bool() { 2 } else { 10 };
+                let numbers = self.numbers(count, |draw| (draw.next() % most) as i64);
+                Tensor::from_i64s(dtype, &shape, numbers)
+            }
+        };
+        made.map(Value::from).ok_or_else(|| no_tensors(dtype))
+    }
+}
+
+/// From this depth on, data values end as soon as they can.
+const DEEP: u32 = 4;
+/// No value is deeper.
+const DEEPEST: u32 = 32;
+
+/// The largest tensor that is drawn.
+const MOST_ELEMENTS: usize = 1 << 31;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(seed: u64, shape: &[i64], dtype: DataType) -> Vec<f64> {
+        let dims = shape.iter().map(|&size| types::Dim::known(size));
+        let value = Draw(seed, &AtomicBool::new(false))
+            .value(&Type::tensor(dims, dtype), &ModuleTypes::default())
+            .expect("a value");
+        value.as_tensor().expect("a tensor").to_f64s()
+    }
+
+    #[test]
+    fn what_is_drawn() {
+        let weights = drawn(1, &[100, 2000], DataType::FLOAT32);
+        assert_eq!(weights, drawn(1, &[100, 2000], DataType::FLOAT32));
+        assert_ne!(weights, drawn(2, &[100, 2000], DataType::FLOAT32));
+        let squares = weights.iter().map(|x| x * x).sum::<f64>() / weights.len() as f64;
+        assert!((squares * 2000.0 - 1.0).abs() < 0.05, "{squares}");
+        assert!((weights.iter().sum::<f64>() / weights.len() as f64).abs() < 1e-3);
+        assert!(drawn(1, &[64], DataType::FLOAT16).iter().all(|&x| (0.5..=1.5).contains(&x)));
+        let indices = drawn(1, &[1000], DataType::INT64);
+        assert!((0..10).all(|k| indices.contains(&f64::from(k))), "{indices:?}");
+        assert!(drawn(1, &[64], DataType::BOOL).contains(&0.0));
+    }
+}

@@ -1,0 +1,387 @@
+//! Values as they are written on a command line or in an editor:
+//!
+//! ```text
+//! 3   [[1, 2], [3, 4]]   image.npy   (1, [2.5, nan])   Cons(1, Nil)   ref(0)   @f
+//! ```
+
+use std::path::Path;
+
+use interpreter::{Tensor, Value};
+use semantics::module::ModuleTypes;
+use types::{AdtType, DataType, TensorType, Type};
+
+use super::{Functions, constructors, nearest, no_tensors, shortened};
+use crate::run::npy;
+
+/// How deep brackets may stand in one another.
+const DEEPEST: usize = 400;
+
+/// What is written, before it is known what it is for.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Written {
+    /// `3`
+    Int(i128),
+    /// `2.5`, `1e-3`, `nan`, `-inf`
+    Float(f64),
+    /// `true`
+    Bool(bool),
+    /// `[1, 2]`
+    List(Vec<Written>),
+    /// `(1, 2)`
+    Tuple(Vec<Written>),
+    /// `Cons(1, Nil)`, `Nil`, `ref(1)`
+    Named(String, Vec<Written>),
+    /// `@f`
+    Global(String),
+    /// `image.npy`
+    File(String),
+}
+
+impl Written {
+    /// Reads what is written.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn parse(text: &str) -> Result<Written, String> {
+        // The name of a file may hold anything.
+        if text.ends_with(".npy") && !text.starts_with(['[', '(']) && !text.contains('\n') {
+            return Ok(Written::File(text.to_owned()));
+        }
+        let mut parser = Parser { rest: text };
+        let value = parser.value(0)?;
+        match parser.rest.trim_start() {
+            "" => Ok(value),
+            rest => Err(format!("`{text}` goes on behind its value: `{rest}`")),
+        }
+    }
+}
+
+struct Parser<'t> {
+    rest: &'t str,
+}
+
+impl Parser<'_> {
+    fn take(&mut self, mark: char) -> bool {
+        let rest = self.rest.trim_start();
+        match rest.strip_prefix(mark) {
+            Some(behind) => {
+                self.rest = behind;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// What stands before the closing bracket, which is taken as well.
+    fn items(&mut self, close: char, depth: usize) -> Result<Vec<Written>, String> {
+        let mut items = Vec::new();
+        loop {
+            if self.take(close) {
+                return Ok(items);
+            }
+            items.push(self.value(depth + 1)?);
+            if !self.take(',') && !self.rest.trim_start().starts_with(close) {
+                return Err(format!("a `,` or `{close}` is missing"));
+            }
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Written, String> {
+        if depth > DEEPEST {
+            return Err(format!("brackets stand deeper than {DEEPEST} in one another"));
+        }
+        if self.take('[') {
+            return self.items(']', depth).map(Written::List);
+        }
+        if self.take('(') {
+            return self.items(')', depth).map(Written::Tuple);
+        }
+        let text = self.rest.trim_start();
+        let end = text.find(|c: char| c.is_whitespace() || "[](),".contains(c));
+        let (word, rest) = text.split_at(end.unwrap_or(text.len()));
+        self.rest = rest;
+        if let Some(number) = number(word) {
+            return Ok(number);
+        }
+        if word.ends_with(".npy") {
+            return Ok(Written::File(word.to_owned()));
+        }
+        if word.starts_with('@') {
+            return Ok(Written::Global(word.to_owned()));
+        }
+        if !word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            let word = if word.is_empty() { "nothing".to_owned() } else { format!("`{word}`") };
+            return Err(format!(
+                "{word} is no number, no list of numbers, no constructor and no `.npy` file"
+            ));
+        }
+        let fields = if self.take('(') { self.items(')', depth)? } else { Vec::new() };
+        Ok(Written::Named(word.to_owned(), fields))
+    }
+}
+
+fn number(word: &str) -> Option<Written> {
+    let plain = word.strip_prefix('+').unwrap_or(word);
+    match plain {
+        "true" | "True" => return Some(Written::Bool(true)),
+        "false" | "False" => return Some(Written::Bool(false)),
+        "nan" | "NaN" | "-nan" => return Some(Written::Float(f64::NAN)),
+        "inf" | "Infinity" => return Some(Written::Float(f64::INFINITY)),
+        "-inf" | "-Infinity" => return Some(Written::Float(f64::NEG_INFINITY)),
+        _ => {}
+    }
+    if let Ok(number) = plain.parse() {
+        return Some(Written::Int(number));
+    }
+    // Rust's numbers have names for what is not finite that are not numpy's.
+    let is_number = plain.starts_with(|c: char| c.is_ascii_digit() || "-.".contains(c));
+    plain.parse().ok().filter(|_| is_number).map(Written::Float)
+}
+
+/// Makes values of what is written, by their types.
+pub(super) struct Reader<'r, 'f> {
+    pub(super) types: &'r ModuleTypes,
+    /// What names of files are relative to.
+    pub(super) folder: &'r Path,
+    pub(super) functions: Functions<'f>,
+}
+
+impl Reader<'_, '_> {
+    /// A value of a type.
+    ///
+    /// # Errors
+    /// Why it is none: a sentence.
+    pub(super) fn value(&mut self, written: &Written, ty: &Type) -> Result<Value, String> {
+        match (written, ty) {
+            (Written::File(name), _) => {
+                let value = Value::from(npy::read_npy(&self.folder.join(name))?);
+                super::fit(value, ty)
+            }
+            (Written::Int(_) | Written::Float(_) | Written::Bool(_), Type::Tensor(tensor)) => {
+                filled(written, tensor)
+            }
+            (Written::List(_), Type::Tensor(tensor)) => {
+                let (shape, numbers) = flat(written)?;
+                let made = elements(&numbers, &shape, tensor.dtype)?;
+                super::fit(made.into(), ty)
+            }
+            // What has no data type of its own is in single precision.
+            (Written::List(_) | Written::Int(_) | Written::Float(_), Type::OpenTensor(_)) => {
+                let (shape, numbers) = flat(written)?;
+                Ok(elements(&numbers, &shape, DataType::FLOAT32)?.into())
+            }
+            (Written::Tuple(fields) | Written::List(fields), Type::Tuple(types)) => {
+                if fields.len() != types.len() {
+                    let (found, wanted) = (fields.len(), types.len());
+                    return Err(format!("{found} fields are given for a tuple of {wanted}"));
+                }
+                let fields =
+                    fields.iter().zip(types.iter()).map(|(field, ty)| self.value(field, ty));
+                Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?))
+            }
+            (Written::Named(name, fields), Type::Ref(held)) if name == "ref" => {
+                match fields.as_slice() {
+                    [one] => Ok(Value::reference(self.value(one, held)?)),
+                    many => Err(format!("a reference holds one value, not {}", many.len())),
+                }
+            }
+            (held_value, Type::Ref(held)) => Ok(Value::reference(self.value(held_value, held)?)),
+            (Written::Named(name, fields), Type::Adt(adt)) => self.data(name, fields, adt),
+            (Written::List(items), Type::Adt(adt)) if adt.name == "List" => self.list(items, adt),
+            (Written::Global(name), Type::Func(_)) => match (self.functions)(name) {
+                Some((value, of)) if of == *ty || !of.is_closed() => Ok(value),
+                Some((_, of)) => Err(format!("`{name}` is of type {of}")),
+                None => Err(format!("there is no function `{name}` in this file")),
+            },
+            (written, _) => Err(format!("{} is given", kind_of(written))),
+        }
+    }
+
+    fn data(&mut self, name: &str, fields: &[Written], adt: &AdtType) -> Result<Value, String> {
+        let all = constructors(adt, self.types);
+        let Some((constructor, types)) = all.iter().find(|(known, _)| known == name) else {
+            let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+            let near = nearest(name, names.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(format!(
+                "`{name}` is none of its constructors, which are {}{near}",
+                shortened(&names, ", ")
+            ));
+        };
+        if fields.len() != types.len() {
+            let (found, wanted) = (fields.len(), types.len());
+            return Err(format!("`{name}` has {wanted} fields, {found} are given"));
+        }
+        let fields = fields.iter().zip(types).map(|(field, ty)| self.value(field, ty));
+        let fields: Vec<Value> = fields.collect::<Result<_, String>>()?;
+        Ok(Value::data(constructor.clone(), fields))
+    }
+
+    /// `[1, 2]` for `Cons(1, Cons(2, Nil))`.
+    fn list(&mut self, items: &[Written], adt: &AdtType) -> Result<Value, String> {
+        let [element] = &*adt.args else { return Err("it takes no elements".to_owned()) };
+        let items = items.iter().map(|item| self.value(item, element));
+        let items: Vec<Value> = items.collect::<Result<_, String>>()?;
+        let cons = |rest: Value, item: Value| Value::data("Cons".into(), [item, rest]);
+        Ok(items.into_iter().rev().fold(Value::data("Nil".into(), []), cons))
+    }
+}
+
+fn kind_of(written: &Written) -> String {
+    match written {
+        Written::Int(number) => format!("`{number}`"),
+        Written::Float(number) if number.is_nan() => "`nan`".to_owned(),
+        Written::Float(number) => format!("`{number}`"),
+        Written::Bool(value) => format!("`{value}`"),
+        Written::List(_) => "a list in brackets".to_owned(),
+        Written::Tuple(_) => "a tuple".to_owned(),
+        Written::Named(name, _) | Written::Global(name) => format!("`{name}`"),
+        Written::File(name) => format!("the file `{name}`"),
+    }
+}
+
+/// The sizes of nested lists, which must be regular, and what is in them.
+fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
+    let mut shape = Vec::new();
+    let mut first = written;
+    while let Written::List(items) = first {
+        shape.push(items.len());
+        match items.first() {
+            Some(item) => first = item,
+            None => break,
+        }
+    }
+    let mut level = vec![written];
+    for &size in &shape {
+        let mut next = Vec::with_capacity(level.len() * size);
+        for item in level {
+            match item {
+                Written::List(items) if items.len() == size => next.extend(items),
+                _ => return Err("the lists in it are of different lengths".to_owned()),
+            }
+        }
+        level = next;
+    }
+    match level
+        .iter()
+        .find(|item| !matches!(item, Written::Int(_) | Written::Float(_) | Written::Bool(_)))
+    {
+        Some(Written::List(_)) => Err("the lists in it are of different lengths".to_owned()),
+        Some(other) => Err(format!("{} is no number", kind_of(other))),
+        None => Ok((shape, level)),
+    }
+}
+
+/// One number for all elements.
+fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
+    let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
+    let shape: Option<Vec<usize>> = tensor.shape.iter().map(size).collect();
+    let Some(shape) = shape else {
+        return Err("its sizes are not known, so that one number does not make it".to_owned());
+    };
+    let one = elements(&[number], &[], tensor.dtype)?;
+    let count = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size));
+    let Some(count) = count.filter(|&count| count <= 1 << 31) else {
+        return Err("it is too large to be filled with one number".to_owned());
+    };
+    let made = match one {
+        Tensor::F32(_) | Tensor::F64(_) | Tensor::F16(_) | Tensor::BF16(_) => {
+            let number = one.to_f64s().first().copied().unwrap_or_default();
+            Tensor::from_f64s(tensor.dtype, &shape, vec![number; count])
+        }
+        _ => {
+            let number = one.to_i64s().first().copied().unwrap_or_default();
+            Tensor::from_i64s(tensor.dtype, &shape, vec![number; count])
+        }
+    };
+    made.map(Value::from).ok_or_else(|| no_tensors(tensor.dtype))
+}
+
+/// A tensor of numbers that its data type has.
+fn elements(numbers: &[&Written], shape: &[usize], dtype: DataType) -> Result<Tensor, String> {
+    let made = if dtype.is_float() || dtype.is_bfloat() {
+        let number = |written: &&Written| match written {
+            Written::Int(number) => *number as f64,
+            Written::Float(number) => *number,
+            Written::Bool(value) => f64::from(u8::from(*value)),
+            _ => f64::NAN,
+        };
+        Tensor::from_f64s(dtype, shape, numbers.iter().map(number).collect())
+    } else {
+        let (low, high) = bounds(dtype);
+        let number = |written: &&Written| {
+            let number = match written {
+                Written::Int(number) => *number,
+                Written::Bool(value) => i128::from(*value),
+                // `1e3` is one as well.
+                Written::Float(number) if number.fract() == 0.0 && number.abs() < 1e18 => {
+                    *number as i128
+                }
+                other => return Err(format!("{} is no {dtype}", kind_of(other))),
+            };
+            match (low..=high).contains(&number) {
+                // The bits of what is above `i64` are kept.
+                true => Ok(number as i64),
+                false => Err(format!("{number} is no {dtype}: those are from {low} to {high}")),
+            }
+        };
+        let numbers = numbers.iter().map(number).collect::<Result<Vec<i64>, String>>()?;
+        Tensor::from_i64s(dtype, shape, numbers)
+    };
+    made.ok_or_else(|| no_tensors(dtype))
+}
+
+/// The least and the greatest integer of a data type.
+fn bounds(dtype: DataType) -> (i128, i128) {
+    let bits = u32::from(dtype.bits).clamp(1, 64);
+    if dtype.is_int() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written() {
+        let read = |text: &str| Written::parse(text);
+        assert_eq!(read("3"), Ok(Written::Int(3)));
+        assert_eq!(read("-2.5e1"), Ok(Written::Float(-25.0)));
+        assert_eq!(read("True"), Ok(Written::Bool(true)));
+        assert_eq!(read("a b.npy"), Ok(Written::File("a b.npy".into())));
+        let one = || Written::Int(1);
+        assert_eq!(read("[ [1], ]"), Ok(Written::List(vec![Written::List(vec![one()])])));
+        let nil = Written::Named("Nil".into(), vec![]);
+        let cons = Written::Named("Cons".into(), vec![one(), nil]);
+        assert_eq!(
+            read("(Cons(1, Nil), @f)"),
+            Ok(Written::Tuple(vec![cons, Written::Global("@f".into())]))
+        );
+        for wrong in ["", "[1", "[1 2]", "1 2", "]", "-", "[,]", "Cons(", "$"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        assert!(read(&"[".repeat(100_000)).is_err());
+        // No number by the names that Rust has for some.
+        assert_eq!(read("infinity"), Ok(Written::Named("infinity".into(), vec![])));
+    }
+
+    #[test]
+    fn numbers_that_fit() {
+        let of = |dtype, text: &str| -> Result<Vec<i64>, String> {
+            let written = Written::parse(text)?;
+            let (shape, numbers) = flat(&written)?;
+            Ok(elements(&numbers, &shape, dtype)?.to_i64s())
+        };
+        assert_eq!(of(DataType::INT8, "[-128, 127, 1e1]"), Ok(vec![-128, 127, 10]));
+        assert!(of(DataType::INT8, "[128]").is_err_and(|e| e.contains("from -128 to 127")));
+        assert!(of(DataType::INT32, "2.5").is_err());
+        assert!(of(DataType::INT32, "nan").is_err());
+        assert!(of(DataType::UINT8, "-1").is_err());
+        assert!(of(DataType::BOOL, "2").is_err());
+        assert_eq!(of(DataType::INT64, "9007199254740993"), Ok(vec![9_007_199_254_740_993]));
+        let all = elements(&[&Written::Int(i128::from(u64::MAX))], &[], DataType::UINT64);
+        assert!(matches!(all, Ok(Tensor::U64(array)) if array.first() == Some(&u64::MAX)));
+        assert!(of(DataType::INT32, "[[1], [2, 3]]").is_err());
+        assert!(of(DataType::INT32, "[1, [2]]").is_err());
+        assert_eq!(of(DataType::INT32, "[[], []]"), Ok(vec![]));
+    }
+}
