@@ -1,4 +1,5 @@
 --- `:RelayShapes`: what each call computes and what it costs, in a buffer beside the text.
+local columns = require('relay-analyzer.columns')
 local request = require('relay-analyzer.request')
 
 local M = {}
@@ -45,27 +46,6 @@ local function name_of(row, at)
   return type(row.binding) == 'string' and row.binding or '#' .. (at - 1)
 end
 
---- Lines of a table, each column as wide as it must be.
----@param rows string[][]
----@param right table<integer, boolean> the columns of numbers
----@return string[]
-local function aligned(rows, right)
-  local widths = {}
-  for _, row in ipairs(rows) do
-    for at, cell in ipairs(row) do
-      widths[at] = math.max(widths[at] or 0, vim.api.nvim_strwidth(cell))
-    end
-  end
-  return vim.tbl_map(function(row)
-    local cells = {}
-    for at, cell in ipairs(row) do
-      local space = (' '):rep(widths[at] - vim.api.nvim_strwidth(cell))
-      cells[at] = right[at] and space .. cell or cell .. space
-    end
-    return '  ' .. (table.concat(cells, '  '):gsub('%s+$', ''))
-  end, rows)
-end
-
 --- The report as lines. `places` has the call of a line, `heads` the lines that are titles.
 ---@param functions table[]
 ---@return { lines: string[], places: table<integer, table>, heads: integer[] }
@@ -81,7 +61,7 @@ function M.render(functions)
       for _, group in ipairs(list) do
         table.insert(rows, { group.name, count(group.count), count(group.macs), memory(group.bytes) })
       end
-      vim.list_extend(out.lines, aligned(rows, { [2] = true, [3] = true, [4] = true }))
+      vim.list_extend(out.lines, columns.aligned(rows, { [2] = true, [3] = true, [4] = true }))
     end
   end
   local function one(report)
@@ -104,7 +84,7 @@ function M.render(functions)
         text(row.span),
       })
     end
-    for at, line in ipairs(aligned(rows, RIGHT)) do
+    for at, line in ipairs(columns.aligned(rows, RIGHT)) do
       add(line)
       out.places[#out.lines] = report.rows[at - 1]
     end

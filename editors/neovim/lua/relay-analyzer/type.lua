@@ -1,4 +1,5 @@
 --- `:RelayType`: the type under the cursor in a buffer that follows it.
+local columns = require('relay-analyzer.columns')
 local request = require('relay-analyzer.request')
 
 local M = {}
@@ -14,25 +15,6 @@ local view
 
 local function text(value)
   return type(value) == 'string' and value or nil
-end
-
---- Cells of a table, each column but the last as wide as it must be.
----@param rows string[][]
----@return string[]
-local function aligned(rows)
-  local widths = {}
-  for _, row in ipairs(rows) do
-    for at, cell in ipairs(row) do
-      widths[at] = math.max(widths[at] or 0, vim.api.nvim_strwidth(cell))
-    end
-  end
-  return vim.tbl_map(function(row)
-    local cells = {}
-    for at, cell in ipairs(row) do
-      cells[at] = at == #row and cell or cell .. (' '):rep(widths[at] - vim.api.nvim_strwidth(cell))
-    end
-    return (('  ' .. table.concat(cells, '  ')):gsub('%s+$', ''))
-  end, rows)
 end
 
 --- The answer of the server as lines; `places` has what a line leads to, `heads` the titles, `code`
@@ -66,7 +48,7 @@ function M.render(info)
         rows[at] = { tostring(axis.axis), text(axis.letter) or '', axis.size, from .. (origin and ' ← ' .. origin.message or '') }
         places[at] = source and source.location or nil
       end
-      for at, line in ipairs(aligned(rows)) do
+      for at, line in ipairs(columns.aligned(rows)) do
         add(line, places[at])
       end
       if tensor.isCut then
@@ -88,7 +70,7 @@ function M.render(info)
     local rows = vim.tbl_map(function(variable)
       return { variable.name, ': ' .. variable.type }
     end, info.context)
-    for at, line in ipairs(aligned(rows)) do
+    for at, line in ipairs(columns.aligned(rows)) do
       add(line, info.context[at].location)
     end
   end

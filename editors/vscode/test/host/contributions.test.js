@@ -4,17 +4,7 @@ const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const path = require("node:path");
 const vscode = require("vscode");
-
-async function until(what, holds) {
-  for (const start = Date.now(); Date.now() - start < 15_000; ) {
-    const value = await holds();
-    if (value) {
-      return value;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`waited in vain: ${what}`);
-}
+const { until } = require("./until.js");
 
 const extension = () => vscode.extensions.getExtension("relay-analyzer.relay-analyzer");
 const codes = (uri) => vscode.languages.getDiagnostics(uri).map((found) => found.code?.value ?? found.code);

@@ -4,21 +4,11 @@ const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const path = require("node:path");
 const vscode = require("vscode");
+const { until } = require("./until.js");
 
 const BROKEN = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 5), float32]) {\n  nn.dense(%x, %w, units=4)\n}\n';
 const HEADER = '#[version = "0.0.5"]\n';
 const FINE = BROKEN.replace("(4, 5)", "(4, 3)");
-
-async function until(what, holds) {
-  for (const start = Date.now(); Date.now() - start < 15_000; ) {
-    const value = await holds();
-    if (value) {
-      return value;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`waited in vain: ${what}`);
-}
 
 const errors = (document) =>
   vscode.languages

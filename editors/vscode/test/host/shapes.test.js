@@ -2,6 +2,7 @@
 "use strict";
 const assert = require("node:assert/strict");
 const vscode = require("vscode");
+const { until } = require("./until.js");
 
 const MODULE = [
   '#[version = "0.0.5"]',
@@ -14,17 +15,6 @@ const MODULE = [
   "}",
   "",
 ].join("\n");
-
-async function until(what, holds) {
-  for (const start = Date.now(); Date.now() - start < 15_000; ) {
-    const value = await holds();
-    if (value) {
-      return value;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`waited in vain: ${what}`);
-}
 
 const run = (command, ...given) => vscode.commands.executeCommand(command, ...given);
 

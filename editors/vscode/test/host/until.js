@@ -1,0 +1,16 @@
+// Waiting for what VS Code does in its own time.
+"use strict";
+
+/** What `holds` gives once it gives something; fails after 15 seconds. */
+async function until(what, holds) {
+  for (const start = Date.now(); Date.now() - start < 15_000; ) {
+    const value = await holds();
+    if (value) {
+      return value;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`waited in vain: ${what}`);
+}
+
+module.exports = { until };

@@ -1,0 +1,248 @@
+//! A long session with everything that an editor asks for: random requests and edits on the longest
+//! modules of the corpus. No answer is lost, none is an error, and memory stays where it is.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use relay_tests::{
+    client::{Client, range},
+    corpus, edits,
+};
+use serde_json::{Value, json};
+
+const URI: &str = "file:///requests.relay";
+
+/// How many rounds of an edit and a handful of questions: `RELAY_REQUESTS`, or few enough for every
+/// day.
+fn rounds() -> usize {
+    std::env::var("RELAY_REQUESTS").ok().and_then(|n| n.parse().ok()).unwrap_or(120)
+}
+
+/// Methods that take a document alone, a place, a range.
+const OF_DOCUMENTS: [&str; 10] = [
+    "textDocument/documentSymbol",
+    "textDocument/foldingRange",
+    "textDocument/documentLink",
+    "textDocument/codeLens",
+    "textDocument/semanticTokens/full",
+    "textDocument/semanticTokens/full/delta",
+    "textDocument/diagnostic",
+    "textDocument/formatting",
+    "relay/shapes",
+    "relay/readingView",
+];
+const OF_PLACES: [&str; 16] = [
+    "textDocument/hover",
+    "textDocument/definition",
+    "textDocument/typeDefinition",
+    "textDocument/references",
+    "textDocument/documentHighlight",
+    "textDocument/completion",
+    "textDocument/signatureHelp",
+    "textDocument/prepareRename",
+    "textDocument/rename",
+    "textDocument/linkedEditingRange",
+    "textDocument/prepareCallHierarchy",
+    "textDocument/selectionRange",
+    "textDocument/onTypeFormatting",
+    "workspace/symbol",
+    "relay/whyShape",
+    "relay/typeAt",
+];
+const OF_RANGES: [&str; 4] = [
+    "textDocument/inlayHint",
+    "textDocument/semanticTokens/range",
+    "textDocument/codeAction",
+    "textDocument/rangeFormatting",
+];
+
+/// The line and the column in bytes of an offset.
+fn position(lines: &[usize], offset: usize) -> (u32, u32) {
+    let line = lines.partition_point(|&start| start <= offset).saturating_sub(1);
+    (line as u32, (offset - lines[line]) as u32)
+}
+
+fn lines(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
+}
+
+struct Session {
+    client: Client,
+    rng: Rng,
+    text: String,
+    version: i64,
+    /// The tokens that the client has.
+    tokens: String,
+}
+
+impl Session {
+    fn start(text: &str, seed: u64) -> Session {
+        let mut client = Client::start();
+        client.open(URI, text);
+        client.diagnostics(URI, 1);
+        let (rng, text) = (Rng::with_seed(seed), text.to_owned());
+        Session { client, rng, text, version: 1, tokens: String::new() }
+    }
+
+    fn place(&mut self) -> (u32, u32) {
+        let mut at = self.rng.usize(0..=self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        position(&lines(&self.text), at)
+    }
+
+    /// An edit, as the client sends it; gives what takes it back.
+    fn edit(&mut self, edit: &syntax::Edit) -> syntax::Edit {
+        let starts = lines(&self.text);
+        let (from, to) = (usize::from(edit.range.start()), usize::from(edit.range.end()));
+        let back = syntax::Edit {
+            range: syntax::TextRange::at(
+                edit.range.start(),
+                syntax::TextSize::of(edit.insert.as_str()),
+            ),
+            insert: self.text[from..to].into(),
+        };
+        self.version += 1;
+        let (from, to) = (position(&starts, from), position(&starts, to));
+        self.client.edit(URI, self.version, from, to, &edit.insert);
+        edit.apply(&mut self.text);
+        back
+    }
+
+    /// Asks for something somewhere; gives the method and the identity of the request.
+    fn ask(&mut self) -> (&'static str, i64) {
+        let (line, column) = self.place();
+        let document = json!({ "uri": URI });
+        let place = json!({ "line": line, "character": column });
+        let (method, params) = match self.rng.u8(0..3) {
+            0 => {
+                let method = OF_DOCUMENTS[self.rng.usize(..OF_DOCUMENTS.len())];
+                let options = json!({ "tabSize": 2, "insertSpaces": true });
+                let last = &self.tokens;
+                (
+                    method,
+                    json!({ "textDocument": document, "options": options, "previousResultId": last }),
+                )
+            }
+            1 => {
+                let method = OF_PLACES[self.rng.usize(..OF_PLACES.len())];
+                let params = json!({
+                    "textDocument": document, "position": place, "positions": [place],
+                    "context": { "includeDeclaration": true, "triggerKind": 1, "isRetrigger": false },
+                    "newName": "%renamed", "ch": "\n", "query": "main",
+                    "options": { "tabSize": 2, "insertSpaces": true },
+                });
+                (method, params)
+            }
+            _ => {
+                let method = OF_RANGES[self.rng.usize(..OF_RANGES.len())];
+                let params = json!({
+                    "textDocument": document, "range": range((line, 0), (line + 60, 0)),
+                    "context": { "diagnostics": [] },
+                    "options": { "tabSize": 2, "insertSpaces": true },
+                });
+                (method, params)
+            }
+        };
+        (method, self.client.ask(method, params))
+    }
+
+    fn answered(&mut self, (method, id): (&'static str, i64), cancelled: bool) {
+        let answer = self.client.answer(id);
+        let code = answer["error"]["code"].as_i64();
+        let excused = match code {
+            None => true,
+            // The text has changed meanwhile.
+            Some(-32801) => true,
+            Some(-32800) => cancelled,
+            // A name that is none of the module's, or a name that would be captured.
+            Some(-32803 | -32602) => method.ends_with("ename"),
+            Some(_) => false,
+        };
+        assert!(excused, "{method}: {answer}");
+        if let Some(id) = answer["result"]["resultId"].as_str()
+            && method.contains("semanticTokens")
+        {
+            self.tokens = id.to_owned();
+        }
+    }
+
+    fn round(&mut self) {
+        let edit = edits::random(&mut self.rng, &self.text);
+        // A lone carriage return is a line break to the protocol.
+        let back = (!edit.insert.contains('\r')).then(|| self.edit(&edit));
+        let asked: Vec<_> = (0..self.rng.usize(1..5)).map(|_| self.ask()).collect();
+        let cancelled = self.rng.u8(..8) == 0;
+        if cancelled {
+            for (_, id) in &asked {
+                self.client.notify("$/cancelRequest", json!({ "id": id }));
+            }
+        }
+        for asked in asked {
+            self.answered(asked, cancelled);
+        }
+        if let Some(back) = back {
+            self.edit(&back);
+            let asked = self.ask();
+            self.answered(asked, false);
+        }
+    }
+
+    /// What the server says of the text as it is now.
+    fn view(client: &mut Client) -> [Value; 2] {
+        let document = json!({ "textDocument": { "uri": URI } });
+        let found = client.request("textDocument/diagnostic", document.clone());
+        let tokens = client.request("textDocument/semanticTokens/full", document);
+        [found["result"]["items"].clone(), tokens["result"]["data"].clone()]
+    }
+}
+
+fn median(samples: &mut [u64]) -> u64 {
+    samples.sort_unstable();
+    samples.get(samples.len() / 2).copied().unwrap_or_default()
+}
+
+fn soak(name: &str, text: &str, seed: u64) {
+    let mut session = Session::start(text, seed);
+    let tenth = (rounds() / 10).max(1);
+    let (mut early, mut late) = (Vec::new(), Vec::new());
+    for round in 0..tenth * 10 {
+        session.round();
+        match round / tenth {
+            // The first fifth brings everything to life once.
+            2 | 3 => early.extend(session.client.resident()),
+            8 | 9 => late.extend(session.client.resident()),
+            _ => {}
+        }
+        if round % 10 == 9 {
+            // Nobody reads the diagnostics that were published meanwhile.
+            session.client.drain(Duration::from_millis(5));
+        }
+    }
+    let (early, late) = (median(&mut early), median(&mut late));
+    let grown = late as f64 / early.max(1) as f64;
+    assert!(grown < 1.10, "{name}: from {early} to {late} bytes: {grown:.2}");
+    assert_eq!(session.text, text, "each edit was taken back");
+    let mut fresh = Session::start(text, seed);
+    let (last, anew) = (Session::view(&mut session.client), Session::view(&mut fresh.client));
+    assert!(last == anew, "{name}: what is found differs from what is found anew");
+    assert_eq!(session.client.finish(), Some(0), "{name}");
+}
+
+#[test]
+fn random_requests_and_edits() {
+    let named = ["lstm500.relay", "bert-base.relay"];
+    let folder = corpus::conformance().map(|folder| folder.join("models"));
+    let texts: Vec<(String, String)> = named
+        .iter()
+        .filter_map(|name| {
+            let text = std::fs::read_to_string(folder.as_ref()?.join(name)).ok()?;
+            Some(((*name).to_owned(), text))
+        })
+        .chain([("a chain of 2,000".to_owned(), corpus::chain(2_000))])
+        .collect();
+    for (seed, (name, text)) in texts.iter().enumerate() {
+        soak(name, text, seed as u64);
+    }
+}
