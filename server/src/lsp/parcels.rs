@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use tower_lsp::jsonrpc::Id;
 
 /// How long a parcel waits. A request that is cancelled meanwhile never asks for its own.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How the name of a parcel begins.
 const MARK: &str = "relay-parcel-";
 /// The longest answer that can be the name of a parcel, in bytes.
