@@ -111,6 +111,22 @@ fn results_do_not_depend_on_the_cache() {
     }
 }
 
+/// Each letter of a name that is being typed makes another definition; the last one stays.
+#[test]
+fn definitions_that_are_gone_are_forgotten() {
+    let mut text = "def @a(%x: int32) { %x }\ndef @b(%x: int32) { @a(%x) }\n".to_owned();
+    let mut db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    check_file(&db, file);
+    let remembered = db.cache().len();
+    for _ in 0..20 {
+        let at = text.find("(%x").expect("a header");
+        edited(&mut db, file, &mut text, at, "", "a");
+        assert_as_from_scratch(&db, file, &text, "with a longer name");
+        assert_eq!(db.cache().len(), remembered, "{text}");
+    }
+}
+
 /// Which queries an edit runs: those of the definition that it is in, and the summary of the file.
 #[test]
 fn an_edit_runs_the_queries_of_its_definition() {

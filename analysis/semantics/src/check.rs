@@ -41,6 +41,8 @@ pub const MAX_DIAGNOSTICS: usize = 1_000;
 #[salsa::tracked(returns(clone))]
 pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     let mut found = everything(db, file);
+    let defs = || queries::all_defs(db, file);
+    db.cache().keep(file, defs().count(), || defs().map(|def| def.key(db)).collect());
     limit(&mut found);
     Arc::new(found)
 }

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::{Durability, Setter};
 use syntax::{Parse, ParseLimits};
 
@@ -255,6 +255,23 @@ impl Cache {
         use salsa::plumbing::AsId;
         let id = file.as_id();
         self.with(|entries| entries.retain(|key, _| key.file != id));
+    }
+
+    /// Forgets definitions that `file` has no more, of which `now` gives the `count` that it has:
+    /// each letter that is typed in `def @attention` makes another definition, and a `}` in the
+    /// middle of a long one makes two.
+    pub(crate) fn keep(&self, file: SourceFile, count: usize, now: impl Fn() -> FxHashSet<DefKey>) {
+        use salsa::plumbing::AsId;
+        let id = file.as_id();
+        if self.with(|entries| entries.keys().filter(|key| key.file == id).count()) <= count {
+            return;
+        }
+        let now = now();
+        let gone: Vec<(DefKey, Entry)> = self.with(|entries| {
+            entries.extract_if(|key, _| key.file == id && !now.contains(key)).collect()
+        });
+        // Tens of thousands of types can go with them: outside of the lock.
+        drop(gone);
     }
 
     /// How many definitions are remembered.
