@@ -38,12 +38,21 @@ const CONCURRENCY: usize = 256;
 /// How long answers that are under way may take after `exit`.
 const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
 
+/// The allocator asks for huge pages, which save a command that ends soon a third of its time. A
+/// session of hours would keep each of them for the few bytes of it that are in use.
+fn keep_to_small_pages() {
+    // Where the system will not, the session keeps 20 MiB more.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
+}
+
 /// Serves a client over standard input and output until it says `exit` or is gone; gives the exit
 /// code that the protocol asks for.
 ///
 /// The process has to end with it: a thread may still wait for a line of standard input that never
 /// comes.
 pub(crate) fn serve() -> Result<i32, Failure> {
+    keep_to_small_pages();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (wire, writing) = wire::start()?;
     let farewell = runtime.block_on(async {

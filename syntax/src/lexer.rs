@@ -178,11 +178,6 @@ impl Tokens {
         if i == 0 { 0 } else { self.ends[i - 1] }
     }
 
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.kinds.truncate(len);
-        self.ends.truncate(len);
-    }
-
     fn push(&mut self, kind: SyntaxKind, end: usize) {
         self.kinds.push(kind);
         self.ends.push(end as u32);

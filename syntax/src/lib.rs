@@ -37,6 +37,7 @@ pub type SyntaxToken = rowan::SyntaxToken<Relay>;
 
 use lexer::TensorTypes;
 use parser::{Input, Parser};
+use tree::Interner;
 
 /// A parsed text: the tree and what was wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,11 +79,10 @@ pub fn tokens(text: &str) -> impl Iterator<Item = (SyntaxKind, TextSize)> {
 
 fn fragment(text: &str, limits: ParseLimits, entry: fn(&mut Parser<'_>)) -> Parse {
     let mut tokens = lexer::lex(text, TensorTypes::Whole);
-    let mut parser = Parser::new(Input::new(text, &tokens), limits);
-    entry(&mut parser);
-    let (events, parse_errors) = parser.finish();
     let mut errors = std::mem::take(&mut tokens.errors);
-    errors.extend(parse_errors);
-    let green = tree::build(text, &tokens, events, &mut tree::Interner::default());
-    Parse { green, errors }
+    let mut parser = Parser::new(Input::new(text, tokens), limits, Interner::default());
+    entry(&mut parser);
+    let parsed = parser.finish();
+    errors.extend(parsed.errors);
+    Parse { green: parsed.green, errors }
 }

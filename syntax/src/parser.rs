@@ -1,19 +1,25 @@
-//! The machine under the grammar: tokens in, events out.
+//! The machine under the grammar: tokens in, a tree and errors out.
 //!
-//! The grammar never sees trivia and never fails. It says what it found as a list of events, which
-//! [`crate::tree`] turns into a green tree; so the grammar knows nothing of trees, and a node may
-//! be wrapped after the fact (`%a` becomes the callee of `%a(%b)`).
+//! The grammar never sees trivia and never fails. It says where nodes begin and end, and
+//! [`crate::tree`] builds them on the spot; a node may be wrapped after the fact (`%a` becomes the
+//! callee of `%a(%b)`).
 
 use std::cell::Cell;
 
-use rowan::TextRange;
+use rowan::{GreenNode, TextRange};
 
-use crate::{SyntaxError, SyntaxErrorKind, SyntaxKind, error::range, kind::KindSet, lexer::Tokens};
+use crate::{
+    SyntaxError, SyntaxErrorKind, SyntaxKind,
+    error::range,
+    kind::KindSet,
+    lexer::Tokens,
+    tree::{Ended, Interner, Tree},
+};
 
 /// The significant tokens of a text, with what the grammar wants to know of the trivia between.
 pub(crate) struct Input<'t> {
     text: &'t str,
-    tokens: &'t Tokens,
+    tokens: Tokens,
     kinds: Vec<SyntaxKind>,
     /// Index of each significant token among all tokens.
     raw: Vec<u32>,
@@ -28,28 +34,29 @@ const GLUED: u8 = 2;
 const COLUMN_ZERO: u8 = 4;
 
 impl<'t> Input<'t> {
-    pub(crate) fn new(text: &'t str, tokens: &'t Tokens) -> Input<'t> {
+    pub(crate) fn new(text: &'t str, tokens: Tokens) -> Input<'t> {
         Self::fragment(text, tokens, true)
     }
 
     /// The tokens of a part of a text, which may not begin at the start of a line.
-    pub(crate) fn fragment(text: &'t str, tokens: &'t Tokens, line_start: bool) -> Input<'t> {
+    pub(crate) fn fragment(text: &'t str, tokens: Tokens, line_start: bool) -> Input<'t> {
         let n = tokens.len();
         let mut input = Input {
             text,
-            tokens,
             kinds: Vec::with_capacity(n * 3 / 4 + 1),
             raw: Vec::with_capacity(n * 3 / 4 + 1),
             flags: Vec::with_capacity(n * 3 / 4 + 1),
+            tokens,
         };
         let bytes = text.as_bytes();
         let mut flags = if line_start { COLUMN_ZERO | NEW_LINE } else { 0 };
         let mut start = 0;
-        for (i, (&kind, &end)) in tokens.kinds.iter().zip(&tokens.ends).enumerate() {
+        let tokens = input.tokens.kinds.iter().zip(&input.tokens.ends);
+        for (i, (&kind, &end)) in tokens.enumerate() {
             if kind.is_trivia() {
                 let trivia = &bytes[start as usize..end as usize];
                 flags &= !(GLUED | COLUMN_ZERO);
-                if kind == SyntaxKind::WHITESPACE {
+                if kind == SyntaxKind::WHITESPACE && trivia != b" " {
                     if memchr::memchr(b'\n', trivia).is_some() {
                         flags |= NEW_LINE;
                     }
@@ -88,22 +95,6 @@ impl<'t> Input<'t> {
     }
 }
 
-/// What the grammar found, in order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Event {
-    /// Start of a node. `parent` is the distance forward to the start of a node around it that was
-    /// decided on later, or 0.
-    Start { kind: SyntaxKind, parent: u32 },
-    /// End of the node started last.
-    Finish,
-    /// The next significant token.
-    Token,
-    /// The next `count` significant tokens, with all that lies between, as one token.
-    Joined { kind: SyntaxKind, count: u32 },
-    /// A start that came to nothing.
-    Gone,
-}
-
 /// Bounds on what one text may ask of the parser.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParseLimits {
@@ -125,7 +116,7 @@ impl Default for ParseLimits {
 pub(crate) struct Parser<'t> {
     input: Input<'t>,
     pos: usize,
-    events: Vec<Event>,
+    tree: Tree<'t>,
     errors: Vec<SyntaxError>,
     /// An error was reported and the grammar has not found its feet since: further errors are
     /// consequences and are not reported.
@@ -140,13 +131,20 @@ pub(crate) struct Parser<'t> {
     steps: u32,
 }
 
+/// What a parser has made of its input.
+pub(crate) struct Parsed<'t> {
+    pub(crate) green: GreenNode,
+    pub(crate) errors: Vec<SyntaxError>,
+    /// The tokens and types that were met, for the next parser over the same text.
+    pub(crate) interner: Interner<'t>,
+}
+
 impl<'t> Parser<'t> {
-    pub(crate) fn new(input: Input<'t>, limits: ParseLimits) -> Parser<'t> {
-        let capacity = input.kinds.len() * 2;
+    pub(crate) fn new(input: Input<'t>, limits: ParseLimits, known: Interner<'t>) -> Parser<'t> {
         Parser {
+            tree: Tree::new(input.text, &input.tokens, known),
             input,
             pos: 0,
-            events: Vec::with_capacity(capacity),
             errors: Vec::new(),
             lost: false,
             limits,
@@ -158,8 +156,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(crate) fn finish(self) -> (Vec<Event>, Vec<SyntaxError>) {
-        (self.events, self.errors)
+    /// Lets the tree end in front of raw token `end`, where the grammar will arrive.
+    pub(crate) fn end_tree_at(&mut self, end: usize) {
+        self.tree.end_at(end);
+    }
+
+    pub(crate) fn finish(self) -> Parsed<'t> {
+        let (green, interner) = self.tree.complete();
+        Parsed { green, errors: self.errors, interner }
     }
 
     pub(crate) fn limits(&self) -> ParseLimits {
@@ -272,7 +276,7 @@ impl<'t> Parser<'t> {
 
     pub(crate) fn bump(&mut self) {
         if self.peek(0) != SyntaxKind::END_OF_FILE {
-            self.events.push(Event::Token);
+            self.tree.token(&self.input.tokens, self.input.raw[self.pos] as usize);
             self.pos += 1;
             self.steps = 0;
         }
@@ -290,7 +294,9 @@ impl<'t> Parser<'t> {
     pub(crate) fn bump_joined(&mut self, kind: SyntaxKind, count: usize) {
         let count = count.min(self.input.kinds.len() - 1 - self.pos);
         if count > 0 {
-            self.events.push(Event::Joined { kind, count: count as u32 });
+            let raw = |token: usize| self.input.raw[token] as usize;
+            let ends = (raw(self.pos), raw(self.pos + count - 1));
+            self.tree.joined(&self.input.tokens, kind, ends);
             self.pos += count;
             self.steps = 0;
         }
@@ -444,37 +450,31 @@ impl<'t> Parser<'t> {
     }
 
     pub(crate) fn start(&mut self) -> Marker {
-        let at = self.events.len() as u32;
-        self.events.push(Event::Gone);
-        Marker { at }
+        Marker { at: self.tree.start() }
     }
 }
 
 /// A node that has begun.
 #[must_use]
 pub(crate) struct Marker {
-    at: u32,
+    at: usize,
 }
 
 impl Marker {
     pub(crate) fn complete(self, p: &mut Parser<'_>, kind: SyntaxKind) -> Completed {
-        p.events[self.at as usize] = Event::Start { kind, parent: 0 };
-        p.events.push(Event::Finish);
-        Completed { at: self.at, kind }
+        Completed { ended: p.tree.finish(&p.input.tokens, self.at, kind), kind }
     }
 
     /// Gives the node up; what was found in it belongs to the node around it.
     pub(crate) fn abandon(self, p: &mut Parser<'_>) {
-        if self.at as usize == p.events.len() - 1 {
-            p.events.pop();
-        }
+        p.tree.abandon(self.at);
     }
 }
 
 /// A node that has ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Completed {
-    at: u32,
+    ended: Ended,
     kind: SyntaxKind,
 }
 
@@ -485,10 +485,6 @@ impl Completed {
 
     /// Begins a node around this one.
     pub(crate) fn precede(self, p: &mut Parser<'_>) -> Marker {
-        let marker = p.start();
-        if let Event::Start { parent, .. } = &mut p.events[self.at as usize] {
-            *parent = marker.at - self.at;
-        }
-        marker
+        Marker { at: p.tree.start_around(self.ended) }
     }
 }

@@ -208,14 +208,16 @@ impl Parse {
             Ok(token) => token + 1,
             Err(_) => return None,
         };
+        let mut found = std::mem::take(&mut tokens.errors);
         let at_line_start = text[..start].ends_with('\n');
-        let input = Input::fragment(part, &tokens, at_line_start);
+        let input = Input::fragment(part, tokens, at_line_start);
         let stop = input.first_significant_from(boundary);
         if stop == 0 && !run.before_statement {
             // The block may have lost its last expression.
             return None;
         }
-        let mut parser = Parser::new(input, limits);
+        let mut parser = Parser::new(input, limits, tree::Interner::default());
+        parser.end_tree_at(boundary);
         let lines = run.parent.kind() == SyntaxKind::BLOCK && on_lines(&run.parent);
         let is_param = run.parent.kind() == SyntaxKind::PARAM_LIST;
         if run.children.start == 1 && !is_param && lines != parser.on_new_line(0) {
@@ -235,19 +237,16 @@ impl Parse {
         {
             return None;
         }
-        let (events, parse_errors) = parser.finish();
-        let mut found = std::mem::take(&mut tokens.errors);
+        let parsed = parser.finish();
         found.retain(|e| usize::from(e.range.end()) <= len);
-        found.extend(parse_errors);
+        found.extend(parsed.errors);
         if found.iter().any(|e| e.kind == SyntaxErrorKind::TooDeep) {
             return None;
         }
         if is_param && !found.is_empty() {
             return None;
         }
-        tokens.truncate(boundary);
-        let part = &part[..len];
-        let fragment = tree::build(part, &tokens, events, &mut tree::Interner::default());
+        let fragment = parsed.green;
         if usize::from(fragment.text_len()) != len {
             return None;
         }

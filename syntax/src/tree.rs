@@ -1,7 +1,10 @@
-//! Events and tokens to a green tree.
+//! The green tree, which grows while the grammar reads.
 //!
 //! White space and comments stand outside the nodes they surround: a node's text begins and ends
 //! with a token of its own. Equal tokens and equal tensor types are stored once in a parse.
+//!
+//! There is no list of events between grammar and tree. For a module of 14,506 lines it took 4 MB
+//! and as many page faults as the tokens and half of the tree together.
 
 use rowan::{GreenNode, GreenToken, NodeOrToken};
 use rustc_hash::FxHashMap;
@@ -9,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     SyntaxKind, grammar,
     lexer::{TensorTypes, Tokens, lex},
-    parser::{Event, Input, ParseLimits, Parser},
+    parser::{Input, ParseLimits, Parser},
 };
 
 type Element = NodeOrToken<GreenNode, GreenToken>;
@@ -21,6 +24,8 @@ type Element = NodeOrToken<GreenNode, GreenToken>;
 pub(crate) struct Interner<'t> {
     /// Brackets, signs and words, by kind.
     fixed: Vec<Option<GreenToken>>,
+    /// One blank: every third token of a printed module.
+    blank: Option<GreenToken>,
     tokens: FxHashMap<(SyntaxKind, &'t str), GreenToken>,
     /// The last tokens of each kind: white space is mostly one blank or one line break, and a
     /// handful of types stands in most comments.
@@ -80,6 +85,12 @@ impl<'t> Interner<'t> {
         self.fixed.get(kind as usize).cloned().flatten()
     }
 
+    fn blank(&mut self) -> GreenToken {
+        self.blank
+            .get_or_insert_with(|| GreenToken::new(SyntaxKind::WHITESPACE.into(), " "))
+            .clone()
+    }
+
     fn fix(&mut self, kind: SyntaxKind, text: &str) -> GreenToken {
         let slot = kind as usize;
         if self.fixed.len() <= slot {
@@ -103,160 +114,189 @@ impl<'t> Interner<'t> {
             return node.clone();
         }
         let tokens = lex(text, TensorTypes::Spelled);
-        let mut parser = Parser::new(Input::new(text, &tokens), ParseLimits::default());
+        let input = Input::new(text, tokens);
+        let mut parser = Parser::new(input, ParseLimits::default(), std::mem::take(self));
         grammar::types::tensor_type(&mut parser);
-        let (events, _) = parser.finish();
-        let node = build(text, &tokens, events, self);
-        self.tensors.insert(text, node.clone());
-        node
+        let parsed = parser.finish();
+        *self = parsed.interner;
+        self.tensors.insert(text, parsed.green.clone());
+        parsed.green
     }
 }
 
-struct Builder<'t, 'k, 'i> {
+/// A node that has begun, and the index of its first child among all children that wait for their
+/// parents. Unknown, and not looked at, while the node has no token.
+struct Open {
+    from: usize,
+}
+
+/// A tree under construction. The tokens are those of [`Input`], which the parser holds.
+pub(crate) struct Tree<'t> {
     text: &'t str,
-    tokens: &'k Tokens,
     /// Next raw token.
     raw: usize,
+    /// Where the outermost node ends, in raw tokens.
+    end: usize,
     children: Vec<Element>,
-    /// Kind of each open node and where its children begin.
-    open: Vec<(SyntaxKind, usize)>,
-    /// Nodes that have begun but have no token yet: they open behind the trivia, and stay in front
-    /// of it where they end up empty.
-    pending: Vec<SyntaxKind>,
-    interner: &'i mut Interner<'t>,
+    open: Vec<Open>,
+    /// The open nodes from here on have no token yet: they begin behind the trivia in front of
+    /// their first one, and stay in front of it where they end up empty.
+    pending: usize,
+    interner: Interner<'t>,
 }
 
-impl<'t> Builder<'t, '_, '_> {
-    fn slice(&self, from: usize, to: usize) -> &'t str {
-        &self.text[self.tokens.start(from) as usize..self.tokens.ends[to - 1] as usize]
+/// What became of a node that has ended.
+#[derive(Clone, Copy)]
+pub(crate) enum Ended {
+    /// It has tokens, and is the child with this index.
+    Child(usize),
+    /// There was nothing in it.
+    Empty,
+}
+
+impl<'t> Tree<'t> {
+    pub(crate) fn new(text: &'t str, tokens: &Tokens, mut interner: Interner<'t>) -> Tree<'t> {
+        // About so many tokens of a printed module are names that stand nowhere else.
+        interner.tokens.reserve(tokens.len() / 16);
+        Tree {
+            text,
+            raw: 0,
+            end: tokens.len(),
+            children: Vec::new(),
+            open: Vec::new(),
+            pending: 0,
+            interner,
+        }
     }
 
-    fn take(&mut self) {
-        let kind = self.tokens.kinds[self.raw];
-        let fixed = if kind.is_fixed() { self.interner.fixed(kind) } else { None };
-        self.children.push(match fixed {
+    /// Lets the tree end in front of raw token `end`.
+    pub(crate) fn end_at(&mut self, end: usize) {
+        self.end = end;
+    }
+
+    fn take(&mut self, tokens: &Tokens) {
+        let kind = tokens.kinds[self.raw];
+        let element = match kind.is_fixed().then(|| self.interner.fixed(kind)).flatten() {
             Some(token) => token.into(),
-            None => {
-                let text = self.slice(self.raw, self.raw + 1);
-                if kind == SyntaxKind::TENSOR_TEXT {
-                    self.interner.tensor(text).into()
-                } else if kind.is_fixed() {
-                    self.interner.fix(kind, text).into()
-                } else {
-                    self.interner.token(kind, text).into()
-                }
-            }
-        });
+            None => self.spelled(tokens, kind),
+        };
+        self.children.push(element);
         self.raw += 1;
     }
 
-    fn trivia(&mut self) {
-        while self.raw < self.tokens.len() && self.tokens.kinds[self.raw].is_trivia() {
-            self.take();
+    /// The next token, which has more than one spelling or has not been met before.
+    fn spelled(&mut self, tokens: &Tokens, kind: SyntaxKind) -> Element {
+        let (start, end) = (tokens.start(self.raw) as usize, tokens.ends[self.raw] as usize);
+        if kind == SyntaxKind::WHITESPACE
+            && end - start == 1
+            && self.text.as_bytes().get(start) == Some(&b' ')
+        {
+            return self.interner.blank().into();
+        }
+        let text = &self.text[start..end];
+        if kind == SyntaxKind::TENSOR_TEXT {
+            self.interner.tensor(text).into()
+        } else if kind.is_fixed() {
+            self.interner.fix(kind, text).into()
+        } else {
+            self.interner.token(kind, text).into()
         }
     }
 
-    /// Opens the nodes that begin with the next token.
-    fn begin(&mut self) {
-        self.trivia();
-        let at = self.children.len();
-        self.open.extend(self.pending.drain(..).map(|kind| (kind, at)));
+    /// Takes the trivia in front of raw token `to`, and begins the nodes that wait for it.
+    fn reach(&mut self, tokens: &Tokens, to: usize) {
+        while self.raw < to {
+            self.take(tokens);
+        }
+        let from = self.children.len();
+        for open in &mut self.open[self.pending..] {
+            open.from = from;
+        }
+        self.pending = self.open.len();
     }
 
-    fn joined(&mut self, kind: SyntaxKind, count: u32) {
-        self.begin();
-        let from = self.raw;
-        for _ in 0..count {
-            while self.tokens.kinds[self.raw].is_trivia() {
-                self.raw += 1;
-            }
-            self.raw += 1;
-        }
-        let text = self.slice(from, self.raw);
+    /// Takes raw token `raw`, and the trivia in front of it.
+    pub(crate) fn token(&mut self, tokens: &Tokens, raw: usize) {
+        self.reach(tokens, raw);
+        self.take(tokens);
+    }
+
+    /// Takes the raw tokens from `first` to `last` as one, and the trivia in front of them.
+    pub(crate) fn joined(
+        &mut self,
+        tokens: &Tokens,
+        kind: SyntaxKind,
+        (first, last): (usize, usize),
+    ) {
+        self.reach(tokens, first);
+        let text = &self.text[tokens.start(first) as usize..tokens.ends[last] as usize];
+        self.raw = last + 1;
         self.children.push(GreenToken::new(kind.into(), text).into());
     }
 
-    fn start(&mut self, kind: SyntaxKind) {
-        if self.open.is_empty() {
+    /// Begins a node, and says which of the open ones it is.
+    pub(crate) fn start(&mut self) -> usize {
+        let at = self.open.len();
+        self.open.push(Open { from: 0 });
+        if at == 0 {
             // The outermost node holds everything, leading trivia too.
-            self.open.push((kind, 0));
-        } else {
-            self.pending.push(kind);
+            self.pending = 1;
         }
+        at
     }
 
-    fn finish(&mut self) {
-        let node = if let Some(kind) = self.pending.pop() {
-            GreenNode::new(kind.into(), [])
-        } else {
-            if self.open.len() == 1 {
-                self.trivia();
+    /// Begins a node around one that has ended.
+    pub(crate) fn start_around(&mut self, inner: Ended) -> usize {
+        let at = self.start();
+        if let Ended::Child(from) = inner {
+            debug_assert!(self.pending >= at, "a node with tokens in one that has none");
+            self.open[at].from = from;
+            self.pending = self.open.len();
+        }
+        at
+    }
+
+    /// Forgets that open node `at` has begun.
+    pub(crate) fn abandon(&mut self, at: usize) {
+        debug_assert!(at + 1 == self.open.len(), "nodes end in the order in which they began");
+        self.open.truncate(at);
+        self.pending = self.pending.min(at);
+    }
+
+    /// Ends open node `at`.
+    pub(crate) fn finish(&mut self, tokens: &Tokens, at: usize, kind: SyntaxKind) -> Ended {
+        debug_assert!(at + 1 == self.open.len(), "nodes end in the order in which they began");
+        let is_empty = at >= self.pending;
+        if at == 0 {
+            while self.raw < self.end {
+                self.take(tokens);
             }
-            let Some((kind, from)) = self.open.pop() else { return };
-            GreenNode::new(kind.into(), self.children.drain(from..))
+        }
+        let from = self.open[at].from;
+        self.abandon(at);
+        if is_empty {
+            self.children.push(GreenNode::new(kind.into(), []).into());
+            return Ended::Empty;
+        }
+        let node = match self.children.len() - from {
+            // Half of all nodes are a name or a number in its role.
+            1 => GreenNode::new(kind.into(), self.children.pop()),
+            _ => GreenNode::new(kind.into(), self.children.drain(from..)),
         };
         self.children.push(node.into());
+        Ended::Child(from)
     }
-}
 
-fn take(event: &mut Event) -> Event {
-    std::mem::replace(event, Event::Gone)
-}
-
-/// Builds the tree that `events` describe over all of `tokens`.
-pub(crate) fn build<'t>(
-    text: &'t str,
-    tokens: &Tokens,
-    mut events: Vec<Event>,
-    interner: &mut Interner<'t>,
-) -> GreenNode {
-    let mut b = Builder {
-        text,
-        tokens,
-        raw: 0,
-        children: Vec::new(),
-        open: Vec::new(),
-        pending: Vec::new(),
-        interner,
-    };
-    // About so many tokens of a printed module are names that stand nowhere else.
-    b.interner.tokens.reserve(tokens.len() / 16);
-    let mut around: Vec<SyntaxKind> = Vec::new();
-    for i in 0..events.len() {
-        match take(&mut events[i]) {
-            Event::Start { kind, parent } => {
-                // Nodes decided on later start here too, the outermost first.
-                around.push(kind);
-                let (mut at, mut forward) = (i, parent as usize);
-                while forward != 0 {
-                    at += forward;
-                    match take(&mut events[at]) {
-                        Event::Start { kind, parent } => {
-                            around.push(kind);
-                            forward = parent as usize;
-                        }
-                        _ => forward = 0,
-                    }
-                }
-                while let Some(kind) = around.pop() {
-                    b.start(kind);
-                }
+    /// The tree, and the interner to build others with.
+    pub(crate) fn complete(mut self) -> (GreenNode, Interner<'t>) {
+        let green = match self.children.pop() {
+            Some(NodeOrToken::Node(root)) if self.children.is_empty() => root,
+            // The grammar always wraps a text in one node; if it did not, keep every byte.
+            last => {
+                self.children.extend(last);
+                GreenNode::new(SyntaxKind::ERROR.into(), self.children)
             }
-            Event::Finish => b.finish(),
-            Event::Token => {
-                b.begin();
-                b.take();
-            }
-            Event::Joined { kind, count } => b.joined(kind, count),
-            Event::Gone => {}
-        }
-    }
-    match b.children.pop() {
-        Some(NodeOrToken::Node(root)) if b.children.is_empty() => root,
-        // The grammar always wraps a text in one node; if it did not, keep every byte.
-        last => {
-            b.children.extend(last);
-            GreenNode::new(SyntaxKind::ERROR.into(), b.children)
-        }
+        };
+        (green, self.interner)
     }
 }

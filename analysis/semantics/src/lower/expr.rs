@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use smol_str::SmolStrBuilder;
 use syntax::{
-    Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
     ast::{self, AstNode},
 };
 use types::{Attrs, DataType, Type};
@@ -345,16 +345,9 @@ impl UnitLowering<'_> {
             None => Callee::Name(Name::default()),
         };
         let type_args = call.type_args().map(|list| self.type_args(list)).unwrap_or_default();
-        let whole = call.args().is_some_and(|list| is_whole(list.node()));
-        let (mut args, written) = match call.args() {
-            Some(list) => {
-                let args = self.exprs(list.node());
-                let written: Vec<_> = list.attrs().map(|attr| self.written_attr(attr)).collect();
-                self.attrs_come_last(list);
-                (args, written)
-            }
-            None => (SmallVec::new(), Vec::new()),
-        };
+        let Arguments { mut args, attrs, whole } =
+            call.args().map(|list| self.arguments(list)).unwrap_or_default();
+        let written: Vec<_> = attrs.into_iter().map(|attr| self.written_attr(attr)).collect();
         let meta_attrs = self.take_meta_attrs(&mut args);
         let (attrs, trusted) = match &callee {
             Callee::Operator(operator) => {
@@ -391,17 +384,54 @@ impl UnitLowering<'_> {
         self.push_call(range, call)
     }
 
-    /// Attributes stand behind all arguments.
-    fn attrs_come_last(&mut self, list: ast::ArgList<'_>) {
-        let mut seen_attr = false;
-        for node in list.node().children() {
-            if node.kind() == SyntaxKind::ATTR {
-                seen_attr = true;
-            } else if seen_attr && ast::BlockOrExpr::can_cast(node.kind()) {
-                self.problem(node.range(), ProblemKind::ArgAfterAttr);
-                return;
+    /// What stands in the brackets of a call, in one walk.
+    fn arguments<'t>(&mut self, list: ast::ArgList<'t>) -> Arguments<'t> {
+        let mut found = Arguments::default();
+        // `Some` until the end of the list is known: whether an argument has to follow.
+        let mut open = Some(false);
+        // The argument that a comment would be about.
+        let mut fresh = None;
+        let mut misplaced = None;
+        for element in list.node().elements() {
+            match element {
+                NodeOrToken::Node(child) => {
+                    fresh = None;
+                    let is_error = child.kind() == SyntaxKind::ERROR;
+                    open = open.and((!is_error).then_some(false));
+                    if let Some(attr) = ast::Attr::cast(child) {
+                        found.attrs.push(attr);
+                    } else if ast::BlockOrExpr::can_cast(child.kind()) {
+                        if !found.attrs.is_empty() && misplaced.is_none() {
+                            misplaced = Some(child.range());
+                        }
+                        let expr = self.expr(child);
+                        found.args.push(expr);
+                        fresh = Some(expr);
+                    }
+                }
+                NodeOrToken::Token(token) => match token.kind() {
+                    SyntaxKind::BLOCK_COMMENT => {
+                        if let Some(expr) = fresh.take() {
+                            self.comment(expr, token.range(), token.text());
+                        }
+                    }
+                    SyntaxKind::COMMA => {
+                        fresh = None;
+                        open = open.map(|_| true);
+                    }
+                    SyntaxKind::R_PAREN => {
+                        fresh = None;
+                        found.whole |= open.take() == Some(false);
+                    }
+                    kind if kind.is_trivia() => {}
+                    _ => fresh = None,
+                },
             }
         }
+        if let Some(range) = misplaced {
+            self.problem(range, ProblemKind::ArgAfterAttr);
+        }
+        found
     }
 
     /// `meta[relay.attrs.X][0]` at the end of the arguments stands for the attributes.
@@ -540,14 +570,11 @@ impl UnitLowering<'_> {
     /// A statement: its value, and the variable that it binds.
     pub(super) fn stmt(&mut self, node: Node<'_>) -> (Option<ExprId>, Option<BinderId>) {
         match ast::Stmt::cast(node) {
-            Some(ast::Stmt::LetStmt(stmt)) => self.let_stmt(stmt),
-            Some(ast::Stmt::GraphStmt(stmt)) => {
-                let mut binder = self.binder(stmt.name(), BinderKind::Graph);
-                binder.annotation = None;
-                let value = match stmt.value() {
-                    Some(value) => self.expr_with_comment(node, value.node()),
-                    None => self.push(TextRange::empty(node.range().end()), Expr::Missing),
-                };
+            Some(ast::Stmt::LetStmt(_)) => self.let_stmt(node),
+            Some(ast::Stmt::GraphStmt(_)) => {
+                let parts = BindingParts::of(node);
+                let binder = self.binder(parts.name, BinderKind::Graph);
+                let value = self.bound_value(node, &parts);
                 let binder = self.bind(binder);
                 self.push(node.range(), Expr::Bind { binder, value });
                 (Some(value), Some(binder))
@@ -565,42 +592,104 @@ impl UnitLowering<'_> {
         }
     }
 
-    fn let_stmt(&mut self, stmt: ast::LetStmt<'_>) -> (Option<ExprId>, Option<BinderId>) {
-        let node = stmt.node();
-        let mut binder = self.binder(stmt.name(), BinderKind::Let);
-        binder.annotation = stmt.ty().map(|ty| self.ty(ty.node()));
-        let value_node = stmt.value().map(|value| value.node());
+    /// The value of a `let` or graph binding, with the comment behind it.
+    fn bound_value(&mut self, statement: Node<'_>, parts: &BindingParts<'_>) -> ExprId {
+        let Some(value) = parts.value else {
+            return self.push(TextRange::empty(statement.range().end()), Expr::Missing);
+        };
+        let value = self.expr(value);
+        if let Some(comment) = parts.behind {
+            self.comment(value, comment.range(), comment.text());
+        }
+        value
+    }
+
+    fn let_stmt(&mut self, node: Node<'_>) -> (Option<ExprId>, Option<BinderId>) {
+        let parts = BindingParts::of(node);
+        let mut binder = self.binder(parts.name, BinderKind::Let);
+        binder.annotation = parts.ty.map(|ty| self.ty(ty.node()));
         // A function may use the name that it is bound to.
-        let recursive = value_node.is_some_and(is_function);
+        let recursive = parts.value.is_some_and(is_function);
         let mut bound = None;
         if recursive {
             let id = self.bind(binder.clone());
             self.push(node.range(), Expr::Declare(id));
             bound = Some(id);
         }
-        let value = match value_node {
+        let value = match parts.value {
             Some(value) if value.kind() == SyntaxKind::BLOCK => {
                 let mark = self.scope.mark();
                 let value = self.block(value);
                 self.scope.leave(mark);
                 value
             }
-            Some(value) => self.expr_with_comment(node, value),
-            None => self.push(TextRange::empty(node.range().end()), Expr::Missing),
+            _ => self.bound_value(node, &parts),
         };
         let id = bound.unwrap_or_else(|| self.bind(binder));
         self.push(node.range(), Expr::Bind { binder: id, value });
-        self.binder_comment(stmt, id);
+        if let Some(comment) = parts.before {
+            let range = self.place(comment.range());
+            self.evidence(Subject::Binder(id), range, comment.text());
+        }
         (Some(value), Some(id))
     }
+}
 
-    /// `let %x: T /* ty=T */ = …`: the comment before the `=`.
-    fn binder_comment(&mut self, stmt: ast::LetStmt<'_>, binder: BinderId) {
-        let before = stmt.node().tokens().take_while(|token| token.kind() != SyntaxKind::EQ);
-        if let Some(comment) = before.into_iter().find(|t| t.kind() == SyntaxKind::BLOCK_COMMENT) {
-            let range = self.place(comment.range());
-            self.evidence(Subject::Binder(binder), range, comment.text());
+/// What stands in the brackets of a call.
+#[derive(Default)]
+struct Arguments<'t> {
+    args: SmallVec<[ExprId; 4]>,
+    /// They stand behind all arguments.
+    attrs: SmallVec<[ast::Attr<'t>; 4]>,
+    /// The list has an end, and nothing is missing before it.
+    whole: bool,
+}
+
+/// `let %x: T /* ty=T */ = e /* ty=T */;` and `%0 = e /* ty=T */;`, in one walk.
+#[derive(Default)]
+struct BindingParts<'t> {
+    name: Option<ast::Name<'t>>,
+    ty: Option<ast::Type<'t>>,
+    value: Option<Node<'t>>,
+    /// The first comment before the `=`.
+    before: Option<Token<'t>>,
+    /// The first comment behind the value.
+    behind: Option<Token<'t>>,
+}
+
+impl<'t> BindingParts<'t> {
+    fn of(statement: Node<'t>) -> BindingParts<'t> {
+        let mut parts = BindingParts::default();
+        let (mut equals, mut fresh) = (false, false);
+        for element in statement.elements() {
+            match element {
+                NodeOrToken::Node(node) => {
+                    fresh = false;
+                    if let Some(name) = ast::Name::cast(node) {
+                        parts.name = parts.name.or(Some(name));
+                    } else if ast::BlockOrExpr::can_cast(node.kind()) {
+                        fresh = parts.value.is_none();
+                        parts.value = parts.value.or(Some(node));
+                    } else if parts.ty.is_none() {
+                        parts.ty = ast::Type::cast(node);
+                    }
+                }
+                NodeOrToken::Token(token) => match token.kind() {
+                    SyntaxKind::BLOCK_COMMENT => {
+                        if fresh {
+                            parts.behind = parts.behind.or(Some(token));
+                        }
+                        if !equals {
+                            parts.before = parts.before.or(Some(token));
+                        }
+                    }
+                    SyntaxKind::EQ => (equals, fresh) = (true, false),
+                    kind if kind.is_trivia() => {}
+                    _ => fresh = false,
+                },
+            }
         }
+        parts
     }
 }
 
@@ -644,19 +733,4 @@ fn dotted_name(expr: ast::Expr<'_>, into: &mut SmolStrBuilder) -> Option<()> {
         _ => return None,
     }
     Some(())
-}
-
-/// Whether a list in brackets has an end, and nothing missing before it.
-fn is_whole(list: Node<'_>) -> bool {
-    let mut comma = false;
-    for element in list.elements() {
-        match element {
-            NodeOrToken::Node(node) if node.kind() == SyntaxKind::ERROR => return false,
-            NodeOrToken::Node(_) => comma = false,
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::COMMA => comma = true,
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::R_PAREN => return !comma,
-            NodeOrToken::Token(_) => {}
-        }
-    }
-    false
 }

@@ -1,53 +1,62 @@
 //! Names while a unit is lowered.
 
-use std::collections::hash_map::Entry;
-
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::body::{BinderId, Name};
 
-/// Names to the variables they mean, the innermost last.
+/// Names to the variables they mean.
 #[derive(Default)]
 pub(super) struct Scope {
-    bound: FxHashMap<Name, SmallVec<[BinderId; 1]>>,
-    order: Vec<Name>,
+    /// Where in `bound` the innermost variable of a name is.
+    latest: FxHashMap<Name, u32>,
+    /// What is in scope, the innermost last.
+    bound: Vec<Bound>,
+}
+
+struct Bound {
+    name: Name,
+    binder: BinderId,
+    /// What the name meant before, in the list that this is in.
+    shadows: Option<u32>,
 }
 
 impl Scope {
     /// Forgets every name. One by one: there are a handful of them in a unit, and the table has had
     /// room for the longest unit of the module since that was lowered.
     pub(super) fn clear(&mut self) {
-        for name in self.order.drain(..) {
-            self.bound.remove(&name);
+        for bound in self.bound.drain(..) {
+            self.latest.remove(&bound.name);
         }
     }
 
     pub(super) fn bind(&mut self, name: Name, binder: BinderId) {
         if !name.is_empty() {
-            self.bound.entry(name.clone()).or_default().push(binder);
-            self.order.push(name);
+            let shadows = self.latest.insert(name.clone(), self.bound.len() as u32);
+            self.bound.push(Bound { name, binder, shadows });
         }
     }
 
     pub(super) fn get(&self, name: &str) -> Option<BinderId> {
-        self.bound.get(name).and_then(|binders| binders.last()).copied()
+        // Most units look up what they do not bind.
+        if self.bound.is_empty() {
+            return None;
+        }
+        self.latest.get(name).map(|&at| self.bound[at as usize].binder)
     }
 
     /// A mark to return to.
     pub(super) fn mark(&self) -> usize {
-        self.order.len()
+        self.bound.len()
     }
 
     /// Leaves everything bound since `mark`.
     pub(super) fn leave(&mut self, mark: usize) {
-        for name in self.order.drain(mark..) {
-            if let Entry::Occupied(mut binders) = self.bound.entry(name) {
-                binders.get_mut().pop();
-                if binders.get().is_empty() {
-                    binders.remove();
-                }
-            }
+        for bound in self.bound.drain(mark..).rev() {
+            match bound.shadows {
+                Some(before) => self.latest.insert(bound.name, before),
+                None => self.latest.remove(&bound.name),
+            };
         }
     }
 }
