@@ -94,14 +94,29 @@ impl Drop for Cell {
             }
         });
         if first {
-            while let Some(value) =
-                DROPPING.with_borrow_mut(|dropping| dropping.as_mut().and_then(Vec::pop))
-            {
-                drop(value);
+            let next = || DROPPING.with_borrow_mut(|dropping| dropping.as_mut().and_then(Vec::pop));
+            let dropped = std::iter::from_fn(next).take(AT_ONCE).map(drop).count();
+            let rest = DROPPING.take().unwrap_or_default();
+            if dropped == AT_ONCE && !rest.is_empty() {
+                rayon::spawn(move || drop_all(rest));
             }
-            DROPPING.with_borrow_mut(|dropping| *dropping = None);
         }
     }
+}
+
+/// How many values a thread drops before another one takes over the rest: what runs on it may be
+/// asked to stop.
+const AT_ONCE: usize = 1 << 15;
+
+/// Drops values and everything in them.
+fn drop_all(values: Vec<Value>) {
+    let before = DROPPING.replace(Some(values));
+    while let Some(value) =
+        DROPPING.with_borrow_mut(|dropping| dropping.as_mut().and_then(Vec::pop))
+    {
+        drop(value);
+    }
+    DROPPING.set(before);
 }
 
 impl Data {
@@ -538,6 +553,24 @@ mod tests {
             list = Value::data("Cons".into(), [Tensor::scalar(number).into(), list]);
         }
         drop(list);
+    }
+
+    #[test]
+    fn long_lists_end_wholly() {
+        let number = Array::from_elem(IxDyn(&[]), 7i32);
+        let mut list = Value::data("Nil".into(), []);
+        for _ in 0..3 * AT_ONCE {
+            list = Value::data("Cons".into(), [i32::wrap(number.clone()).into(), list]);
+        }
+        drop(list);
+        // Another thread may still be at it.
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let mut number = number;
+        while !number.is_unique() {
+            assert!(std::time::Instant::now() < end, "not everything is dropped");
+            std::thread::yield_now();
+        }
+        assert_eq!(number.get_mut(IxDyn(&[])), Some(&mut 7));
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn spread(
     };
     // The row in stretches of neighbours, or of new elements.
     let mut stretches: Vec<(Option<usize>, usize)> = Vec::new();
-    for &source in last {
+    for &source in watched(last.iter()) {
         match stretches.last_mut() {
             Some((Some(from), length)) if source == Some(*from + *length) => *length += 1,
             Some((None, length)) if source.is_none() => *length += 1,
@@ -126,10 +126,11 @@ fn spread(
             let row = start(&index);
             for &(source, length) in &stretches {
                 let found = row.zip(source).and_then(|(row, at)| from.get(row + at..row + at + length));
-                spend(length);
+                spend(1);
                 match found {
-                    Some(found) => out.extend_from_slice(found),
-                    None => out.extend(std::iter::repeat_n(value, length)),
+                    Some(found) => pieces(found).for_each(|piece| out.extend_from_slice(piece)),
+                    None => ranges(length)
+                        .for_each(|piece| out.extend(std::iter::repeat_n(value, piece.len()))),
                 }
             }
             advance(&mut index, &shape[..outer.len()]);

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::{
-    interrupt::{Helpers, spend},
+    interrupt::{Helpers, PIECE, mapped, pieces_mut, spend},
     value::Element,
 };
 
@@ -28,7 +28,7 @@ pub(in crate::families) fn permuted<T: Element>(
 ) -> Vec<T> {
     let axes = axes(shape, order);
     if source.is_empty() || axes.is_empty() {
-        return source.to_vec();
+        return mapped(source, |x| x);
     }
     let mut result = vec![T::default(); source.len()];
     // The elements of the result for one step of its first axis, and steps for one thread.
@@ -92,8 +92,10 @@ fn starts(axes: &[Axis]) -> impl Iterator<Item = usize> {
 fn runs<T: Element>(source: &[T], result: &mut [T], axes: &[Axis]) {
     let Some((last, outer)) = axes.split_last() else { return };
     for (row, start) in result.chunks_mut(last.size).zip(starts(outer)) {
-        spend(row.len());
-        row.copy_from_slice(&source[start..start + row.len()]);
+        let source = &source[start..start + row.len()];
+        for (row, source) in pieces_mut(row).zip(source.chunks(PIECE)) {
+            row.copy_from_slice(source);
+        }
     }
 }
 
@@ -116,9 +118,9 @@ fn tiles<T: Element>(source: &[T], result: &mut [T], axes: &[Axis], column: usiz
     let columns = axes[column].size;
     for (from, to) in starts(&from).zip(starts(&to)) {
         for left in (0..columns).step_by(TILE) {
-            spend(TILE * last.size);
             for top in (0..last.size).step_by(TILE) {
                 let width = TILE.min(last.size - top);
+                spend(TILE * width);
                 for at in left..columns.min(left + TILE) {
                     let begin = to + at * between + top;
                     let row = &mut result[begin..begin + width];
