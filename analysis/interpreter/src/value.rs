@@ -13,7 +13,10 @@ use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
 use smol_str::SmolStr;
 use types::{DataType, Dim, Type};
 
-use crate::{code::Proc, interrupt::mapped};
+use crate::{
+    code::Proc,
+    interrupt::{mapped, repeated},
+};
 
 /// What an expression gives.
 #[derive(Clone, Debug)]
@@ -469,6 +472,13 @@ impl Tensor {
     /// A scalar.
     pub fn scalar<T: Element>(value: T) -> Tensor {
         T::wrap(Array::from_elem(IxDyn(&[]), value))
+    }
+
+    /// A tensor of a shape that has the first element of this one everywhere; `None` where there is
+    /// none, or more than there can be.
+    pub fn filled(&self, shape: &[usize]) -> Option<Tensor> {
+        let count = shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size))?;
+        each_dtype!(self, array => T::tensor(shape, repeated(*elements(array).first()?, count)))
     }
 
     /// Every element as a 64-bit number.
