@@ -147,9 +147,6 @@ struct Wanted {
     /// Writes the arguments down for the next run.
     #[serde(default)]
     remember: bool,
-    /// Takes these arguments only: what is remembered does not count.
-    #[serde(default)]
-    replace: bool,
     /// Answers what is remembered, and runs nothing.
     #[serde(default)]
     recall: bool,
@@ -390,8 +387,7 @@ fn run(
         Some((machine.function(def)?, ty))
     };
     let mut gather = || {
-        let known = if wanted.replace { Remembered::default() } else { memory.recall()? };
-        let chosen = wanted.inputs.clone().or(known);
+        let chosen = wanted.inputs.clone().or(memory.recall()?);
         let inputs = chosen.inputs(memory.folder())?;
         let arguments = arguments::gather(&view, &inputs, &stop.0.flag, &mut function)?;
         Ok((chosen, arguments))
