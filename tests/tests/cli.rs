@@ -402,7 +402,8 @@ fn a_run_takes_its_arguments_from_everywhere() {
 /// a tuple one by one.
 #[test]
 fn positions_count_tensors() {
-    let text = "def @main(%p: (int32, (int32, int32)), %n: int32) { (%p.0, %p.1.0, %p.1.1, %n) }";
+    let text = "def @main(%p: (int32, (int32, int32)), %n: int32) {\n\
+                  let %q = %p.1;\n  (%p.0, %q.0, %q.1, %n)\n}";
     let four = "def @main() { (1, 2, 3, 4) }";
     let folder =
         Folder::new("positions", &[("a.relay", text.as_bytes()), ("four.relay", four.as_bytes())]);

@@ -393,7 +393,8 @@ fn run(
         Ok((chosen, arguments))
     };
     let gathered = interpreter::while_wanted(&stop.0.flag, &mut gather);
-    let (chosen, arguments) = match gathered.unwrap_or_else(|fault| Err(fault.message.into())) {
+    let (chosen, arguments) = match gathered.unwrap_or_else(|fault| Err(Lack::from(fault.message)))
+    {
         Ok(gathered) => gathered,
         Err(lack) => {
             let kind = if stop.is_wanted() { FaultKind::Cancelled } else { FaultKind::Input };
