@@ -259,7 +259,11 @@ impl Run<'_, '_, '_> {
                             self.operator(site.operator, &site.attrs, &mut args, &site.result)?
                         }
                     };
-                    self.forget(args);
+                    if self.has_large {
+                        self.forget(args);
+                    } else {
+                        drop(args);
+                    }
                     let bytes = self.bytes(&value);
                     self.put(base, instr.dst, value);
                     self.made(bytes)?;
