@@ -103,7 +103,10 @@ const CALLS: &[(&str, &[&str])] = &[
         "image.crop_and_resize(%x, %y, %z, crop_size=[200, 200], layout=\"NCHW\")",
         &["(1, 16, 200, 200)", "(100, 4)", "zero (100)"],
     ),
-    ("vision.get_valid_counts(%x, 0f, id_index=0)", &["(40, 200000, 6)"]),
+    (
+        "vision.get_valid_counts(%x, 0f, score_threshold=0f, id_index=0, score_index=1)",
+        &["(40, 200000, 6)"],
+    ),
     ("sum(%x)", &["uint8 (60000000)"]),
     ("sum(%x, axis=[0])", &["(14000, 14000)"]),
     ("max(%x, axis=[0])", &["(10000, 10000)"]),
