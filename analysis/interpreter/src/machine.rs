@@ -537,14 +537,17 @@ impl Run<'_, '_, '_> {
         if dst != NOWHERE
             && let Some(slot) = self.stack.get_mut(base + dst as usize)
         {
-            let old = std::mem::replace(slot, value);
-            if self.has_large && !matches!(old, Value::Empty) {
+            if self.has_large {
+                let old = std::mem::replace(slot, value);
                 self.forget([old]);
+            } else {
+                *slot = value;
             }
         }
     }
 
     /// Drops values; large ones where nobody waits for it.
+    #[cold]
     fn forget(&mut self, values: impl IntoIterator<Item = Value>) {
         for value in values {
             if self.has_large
