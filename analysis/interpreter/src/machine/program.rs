@@ -19,11 +19,14 @@ pub(super) struct Program<'db> {
     pub(super) db: &'db dyn Db,
     globals: Vec<(Def<'db>, Option<Arc<Proc>>)>,
     numbers: FxHashMap<Def<'db>, u32>,
-    constants: Vec<(Arc<Metadata>, SmolStr, u32, Option<Value>)>,
+    constants: Vec<Constant>,
     constant_numbers: FxHashMap<(usize, SmolStr, u32), u32>,
     /// The file whose definitions say what their variables are bound to.
     observed: Option<SourceFile>,
 }
+
+/// Where a constant stands, and its value once it is decoded.
+type Constant = (Arc<Metadata>, SmolStr, u32, Option<Value>);
 
 impl<'db> Program<'db> {
     pub(super) fn new(db: &'db dyn Db) -> Program<'db> {
@@ -103,7 +106,7 @@ impl<'db> Program<'db> {
         }
     }
 
-    fn entry(&self, number: u32) -> Result<&(Arc<Metadata>, SmolStr, u32, Option<Value>), Fault> {
+    fn entry(&self, number: u32) -> Result<&Constant, Fault> {
         self.constants.get(number as usize).ok_or_else(no_constant)
     }
 }

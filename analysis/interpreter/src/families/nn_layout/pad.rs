@@ -229,7 +229,7 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
         };
         shape.push(length);
         call.allow(&shape, data.dtype())?;
-        let source = |at: usize| Ok((at % step == 0).then_some(at / step));
+        let source = |at: usize| Ok(at.is_multiple_of(step).then_some(at / step));
         sources.push(Sources::of((0..length).map(source))?);
     }
     Ok(spread(call, data, &sources, value)?.into())
