@@ -123,11 +123,13 @@ struct RunArgs {
     /// The function [default: `@main`, or the only one, or the bare expression]
     #[arg(long, value_name = "@NAME")]
     function: Option<String>,
-    /// An argument: a number, a list of numbers as JSON, or a `.npy` file. A `.npz` or `.params`
-    /// file needs no name
+    /// An argument: a number, a list of numbers as JSON, or a `.npy` file, for a parameter by its
+    /// name, or for a tensor by its position: `i0`, `i1`, … count tensors, the fields of a tuple one
+    /// by one. A `.npz` or `.params` file needs no name
     #[arg(long = "input", value_name = "NAME=VALUE")]
     inputs: Vec<String>,
-    /// Arguments from an archive of arrays: by name, or `i0`, `i1`, … by position
+    /// Arguments from an archive of arrays: by name, or `i0`, `i1`, … by position, counted as for
+    /// `--input`
     #[arg(long = "inputs", value_name = "FILE.npz")]
     archives: Vec<PathBuf>,
     /// Arguments by name, as TVM saves them (`save_param_dict`)

@@ -398,6 +398,54 @@ fn a_run_takes_its_arguments_from_everywhere() {
     assert_eq!(again.out, shown.out, "{}", again.err);
 }
 
+/// `i1` is the same tensor where it is written and in an archive: positions count tensors, those of
+/// a tuple one by one.
+#[test]
+fn positions_count_tensors() {
+    let text = "def @main(%p: (int32, (int32, int32)), %n: int32) {\n\
+                  let %q = %p.1;\n  (%p.0, %q.0, %q.1, %n)\n}";
+    let four = "def @main() { (1, 2, 3, 4) }";
+    let folder =
+        Folder::new("positions", &[("a.relay", text.as_bytes()), ("four.relay", four.as_bytes())]);
+    let run = |inputs: &[&str]| {
+        let mut args = vec!["run", "a.relay"];
+        inputs.iter().for_each(|input| args.extend(["--input", input]));
+        let run = folder.run(&args);
+        (run.code, run.out.replace(" (int32)", "").trim_end().to_owned() + &run.err)
+    };
+    assert_eq!(run(&["i0=1", "i1=2", "i2=3", "i3=4"]), (Some(0), "(1, 2, 3, 4)".to_owned()));
+    assert_eq!(run(&["p=(1, (2, 3))", "i3=4"]).1, "(1, 2, 3, 4)");
+    // The tensors that one run has saved, one of them given anew.
+    assert_eq!(folder.run(&["run", "four.relay", "--output", "o.npz"]).code, Some(0));
+    let saved = std::fs::read(folder.0.join("o.npz")).expect("an archive");
+    // The names in it have a letter for what they were there.
+    let named = |letter: u8| {
+        let mut bytes = saved.clone();
+        for at in 0..bytes.len().saturating_sub(5) {
+            if bytes[at] == b'o' && &bytes[at + 2..at + 6] == b".npy" {
+                bytes[at] = letter;
+            }
+        }
+        bytes
+    };
+    std::fs::write(folder.0.join("i.npz"), named(b'i')).expect("a file");
+    assert_eq!(run(&["i.npz"]).1, "(1, 2, 3, 4)");
+    assert_eq!(run(&["i.npz", "i1=7"]).1, "(1, 7, 3, 4)");
+    assert_eq!(run(&["i.npz", "n=8"]).1, "(1, 2, 3, 8)");
+    assert_eq!(run(&["i.npz", "p=(5, (6, 7))", "i3=9"]).1, "(5, 6, 7, 9)");
+    // There is no fifth, and the second is a number.
+    let lacks = |inputs: &[&str], what: &str| {
+        let (code, said) = run(inputs);
+        assert!(code != Some(0) && said.contains(what), "{said}");
+    };
+    lacks(&["i4=1"], "there is no parameter `i4`");
+    lacks(&["i01=1"], "there is no parameter `i01`");
+    lacks(&["i1=(2, 3)"], "`i1`, which counts the tensors in `%p`, is of type int32");
+    lacks(&["i0=1", "i3=1"], "the parameter `%p`");
+    let help = folder.run(&["run", "--help"]).out;
+    assert!(help.contains("`i0`, `i1`, … count tensors"), "{help}");
+}
+
 #[test]
 fn a_run_says_what_its_arguments_lack() {
     let folder = Folder::new(

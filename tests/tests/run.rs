@@ -210,7 +210,22 @@ fn arguments_are_remembered() {
     std::fs::write(folder.join("nets/x.npy"), npy).expect("a file");
     let read = run(&mut client, json!({ "uri": uri, "function": "@layer" }));
     assert_eq!(read["value"]["data"], json!([0.0, 0.0]), "{read}");
+    // What is remembered, for a prompt: nothing is run, though it could not be.
+    let recalled = run(&mut client, json!({ "uri": uri, "function": "@open", "recall": true }));
+    assert_eq!(recalled["remembered"], json!({}), "{recalled}");
+    let recalled = run(
+        &mut client,
+        json!({ "uri": uri, "position": { "line": 2, "character": 3 }, "recall": true }),
+    );
+    assert_eq!(
+        recalled,
+        json!({
+            "status": "recalled", "function": "@layer",
+            "remembered": { "inputs": { "x": "nets/x.npy" } },
+        })
+    );
     std::fs::write(&file, "nonsense").expect("the file can be written");
+    assert_eq!(run(&mut client, other(json!({ "recall": true })))["error"]["code"], "run-input");
     assert_eq!(run(&mut client, other(json!({})))["error"]["code"], "run-input");
     // What is left over harms nobody.
     let _ = std::fs::remove_dir_all(&folder);
@@ -256,6 +271,53 @@ fn a_run_ends_with_its_progress() {
     let created = |message: &&Value| message["method"] == "window/workDoneProgress/create";
     assert_eq!(after.iter().find(created), None);
     assert_eq!(client.finish(), Some(0));
+}
+
+/// A run ends as soon while it reads its arguments, even from a pipe into which nobody writes.
+#[cfg(unix)]
+#[test]
+fn a_run_that_reads_its_arguments_ends_as_well() {
+    let folder = std::env::temp_dir().join(format!("relay-run-pipe-{}", std::process::id()));
+    // It may not be there.
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let pipe = folder.join("x.npy");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.is_ok_and(|status| status.success()), "a pipe");
+    let mut client = client(json!({ "workDoneProgress": true }), Value::Null);
+    client.open(URI, NET);
+    for given in [
+        json!({ "inputs": { "x": pipe } }),
+        json!({ "archives": [pipe] }),
+        json!({ "params": [pipe] }),
+    ] {
+        let mut best = Duration::MAX;
+        for _ in 0..3 {
+            let mut argument = json!({ "uri": URI, "function": "@layer" });
+            for (key, value) in given.as_object().expect("an object") {
+                argument[key] = value.clone();
+            }
+            let id = ask_run(&mut client, argument);
+            let token = progress(&mut client);
+            let pressed = Instant::now();
+            client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
+            let answer = client.answer(id);
+            best = best.min(client.arrived - pressed);
+            assert_eq!(answer["result"]["status"], "cancelled", "{answer}");
+            client.wait_for("the end of the progress", |message| {
+                message["params"]["token"] == token && message["params"]["value"]["kind"] == "end"
+            });
+            // The thread that waits for the pipe may go: there is nothing in it.
+            std::fs::write(&pipe, b"").expect("the pipe");
+        }
+        assert!(best < Duration::from_millis(20), "{given}: {best:?}");
+    }
+    // Everything goes on.
+    let result = run(&mut client, json!({ "uri": URI, "function": "@layer" }));
+    assert_eq!(result["status"], "done", "{result}");
+    assert_eq!(client.finish(), Some(0));
+    // What is left over harms nobody.
+    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]

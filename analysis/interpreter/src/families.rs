@@ -29,7 +29,9 @@ use crate::kernel::Kernel;
 mod prelude {
     pub(crate) use crate::{
         fault::Fault,
-        interrupt::{Helpers, Here, mapped, pieces, pieces_mut, ranges, repeated, spend, watched},
+        interrupt::{
+            Helpers, Here, PIECE, mapped, pieces, pieces_mut, ranges, repeated, spend, watched,
+        },
         kernel::{Call, Kernel, Outcome, absent, kernel},
         value::{Array, Element, Tensor, Value, each_dtype, own},
     };

@@ -17,11 +17,15 @@ use std::{
     cell::{Cell, RefCell},
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use rayon::prelude::*;
 
-use crate::{fault::Fault, limits::Watch};
+use crate::{
+    fault::Fault,
+    limits::{Limits, Watch},
+};
 
 /// Elements between two looks at the clock: less than half a millisecond, for nearly all that is
 /// done with one.
@@ -48,6 +52,15 @@ pub(crate) fn scope<R>(watch: &Watch, work: impl FnOnce() -> R) -> Result<R, Fau
         Ok(interrupted) => interrupted.0,
         Err(payload) => resume_unwind(payload),
     })
+}
+
+/// Does work for a run that is yet to begin, or has ended, as for reading its arguments: ends it
+/// soon after the flag is set, where it calls [`poll`], and where tensors are made.
+///
+/// # Errors
+/// The flag was set.
+pub fn while_wanted<R>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> Result<R, Fault> {
+    scope(&Watch::new(&Limits::default(), flag.clone()), work)
 }
 
 /// The run that a thread worked for before; it goes on with it when this is dropped.
@@ -172,13 +185,10 @@ impl<I: ParallelIterator> Helpers for I {}
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::{Arc, atomic::AtomicBool},
-        time::Duration,
-    };
+    use std::{sync::atomic::Ordering, time::Duration};
 
     use super::*;
-    use crate::{fault::FaultKind, limits::Limits};
+    use crate::fault::FaultKind;
 
     fn watch(time: Option<Duration>, cancelled: bool) -> Watch {
         let limits = Limits { time, ..Limits::default() };
@@ -198,6 +208,17 @@ mod tests {
         assert!(fault.is_err());
         // Nobody is stopped by what has ended.
         poll();
+    }
+
+    #[test]
+    fn work_around_a_run() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let filled = || crate::Tensor::scalar(2i64).filled(&[3, 100_000]);
+        let tensor = while_wanted(&flag, filled).expect("it is wanted").expect("a tensor");
+        assert_eq!((tensor.shape(), tensor.get_f64(299_999)), (&[3usize, 100_000][..], Some(2.0)));
+        assert!(filled().is_some_and(|other| other.to_i64s() == tensor.to_i64s()));
+        flag.store(true, Ordering::Relaxed);
+        assert!(while_wanted(&flag, filled).is_err_and(|f| f.kind == FaultKind::Cancelled));
     }
 
     #[test]

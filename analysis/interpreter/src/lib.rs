@@ -23,7 +23,7 @@ mod machine;
 mod value;
 
 pub use fault::{Fault, FaultKind, Step};
-pub use interrupt::poll;
+pub use interrupt::{poll, while_wanted};
 pub use kernel::{can_run, missing, refusal};
 pub use limits::{Limits, Watch};
 pub use machine::{Machine, Measured, Observer};

@@ -1,5 +1,6 @@
 //! The machine: runs code over a stack of frames.
 
+mod hand;
 mod memory;
 mod observer;
 mod program;
@@ -23,6 +24,7 @@ use crate::{
     limits::{Limits, Watch, memory_fault},
     value::{Callable, Closure, Tensor, Value},
 };
+use hand::{Hand, is_large, is_large_value};
 use memory::alive;
 use observer::Given;
 pub use observer::{Measured, Observer};
@@ -40,6 +42,20 @@ pub struct Machine<'db> {
     program: Program<'db>,
     limits: Limits,
     cancelled: Arc<AtomicBool>,
+    hand: Lent,
+}
+
+/// The thread for large calls, once there has been one.
+#[derive(Default)]
+struct Lent(Option<Hand>);
+
+impl Lent {
+    fn get(&mut self) -> Option<&Hand> {
+        if self.0.is_none() {
+            self.0 = Hand::new();
+        }
+        self.0.as_ref()
+    }
 }
 
 /// A call under way.
@@ -60,7 +76,12 @@ struct Frame {
 impl<'db> Machine<'db> {
     /// A machine for the definitions of `db`, without limits.
     pub fn new(db: &'db dyn Db) -> Machine<'db> {
-        Machine { program: Program::new(db), limits: Limits::default(), cancelled: Arc::default() }
+        Machine {
+            program: Program::new(db),
+            limits: Limits::default(),
+            cancelled: Arc::default(),
+            hand: Lent::default(),
+        }
     }
 
     /// Sets the limits.
@@ -81,6 +102,14 @@ impl<'db> Machine<'db> {
         let number =
             (def.kind(self.program.db) == DefKind::Fn).then(|| self.program.number(def))?;
         Some(Value::closure(Callable::Global(number), Vec::new()))
+    }
+
+    /// Waits until nothing is left of a run that has ended: large calls that were stopped go on for
+    /// a moment, until they see it, and give back their memory.
+    pub fn settle(&self) {
+        if let Some(hand) = &self.hand.0 {
+            hand.wait();
+        }
     }
 
     /// Runs a definition on arguments, one for each parameter; a bare expression takes one for
@@ -112,6 +141,8 @@ impl<'db> Machine<'db> {
             fuel: self.limits.fuel.unwrap_or(u64::MAX),
             memory: self.limits.memory,
             program: &mut self.program,
+            hand: &mut self.hand,
+            has_large: false,
             observer,
             stack: Vec::new(),
             frames: Vec::new(),
@@ -120,6 +151,7 @@ impl<'db> Machine<'db> {
             limit_of_made: 0,
         };
         run.limit_of_made = run.memory.map_or(u64::MAX, |limit| limit / 4);
+        run.has_large = args.iter().any(is_large_value);
         run.enter(proc, args.into_iter().collect(), NOWHERE, None);
         let result = run.go();
         result.map_err(|fault| {
@@ -134,6 +166,9 @@ impl<'db> Machine<'db> {
 
 struct Run<'r, 'db, 'o> {
     program: &'r mut Program<'db>,
+    hand: &'r mut Lent,
+    /// Large values have been made or given.
+    has_large: bool,
     observer: Option<&'o mut (dyn Observer + 'o)>,
     watch: Watch,
     fuel: u64,
@@ -191,8 +226,7 @@ impl Run<'_, '_, '_> {
             match &instr.op {
                 Op::Const(value) => self.put(base, instr.dst, value.clone()),
                 Op::Meta(number) => {
-                    let constant = || self.program.constant(*number);
-                    let value = interrupt::scope(&self.watch, constant).and_then(|done| done)?;
+                    let value = self.constant(*number)?;
                     self.put(base, instr.dst, value);
                 }
                 Op::Move => {
@@ -225,7 +259,11 @@ impl Run<'_, '_, '_> {
                             self.operator(site.operator, &site.attrs, &mut args, &site.result)?
                         }
                     };
-                    drop(args);
+                    if self.has_large {
+                        self.forget(args);
+                    } else {
+                        drop(args);
+                    }
                     let bytes = self.bytes(&value);
                     self.put(base, instr.dst, value);
                     self.made(bytes)?;
@@ -316,7 +354,7 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Forget => {
                     for arg in &instr.args {
-                        self.stack[base + arg.slot as usize] = Value::Empty;
+                        self.put(base, arg.slot, Value::Empty);
                     }
                 }
                 Op::Force(to) => {
@@ -339,7 +377,7 @@ impl Run<'_, '_, '_> {
                 Op::Return => {
                     let value = self.operand(base, instr, 0);
                     let Some(frame) = self.frames.pop() else { return Ok(Some(value)) };
-                    self.stack.truncate(base);
+                    self.truncate(base);
                     let Some(below) = self.frames.last() else { return Ok(Some(value)) };
                     let base = below.base;
                     self.put(base, frame.dst, value);
@@ -409,7 +447,7 @@ impl Run<'_, '_, '_> {
             // The frame of the caller gives way.
             if let Some(frame) = self.frames.pop() {
                 dst = frame.dst;
-                self.stack.truncate(base);
+                self.truncate(base);
             }
         }
         if self.frames.len() >= self.depth {
@@ -442,15 +480,31 @@ impl Run<'_, '_, '_> {
         // The kernel may take its arguments.
         let given: SmallVec<[Given; 4]> = args.iter().map(Given::of).collect();
         let begin = self.measures.then(Instant::now);
-        let mut call = Call::new(operator, attrs, args, result, &self.watch);
-        let value =
-            match interrupt::scope(&self.watch, || (kernel.run)(&mut call)).and_then(|done| done) {
-                Ok(value) => value,
-                Err(mut fault) => {
-                    fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
-                    return Err(fault);
-                }
-            };
+        let hand = if is_large(args, result) { self.hand.get() } else { None };
+        self.has_large |= hand.is_some();
+        let made = match hand {
+            Some(hand) => {
+                let take = |arg: &mut Value| std::mem::replace(arg, Value::Empty);
+                let mut args: Args = args.iter_mut().map(take).collect();
+                let (attrs, result, watch) = (attrs.clone(), result.clone(), self.watch.clone());
+                hand.call(&self.watch, move || {
+                    let mut call = Call::new(operator, &attrs, &mut args, &result, &watch);
+                    interrupt::scope(&watch, || (kernel.run)(&mut call))
+                })
+                .and_then(|done| done)
+            }
+            None => {
+                let mut call = Call::new(operator, attrs, args, result, &self.watch);
+                interrupt::scope(&self.watch, || (kernel.run)(&mut call))
+            }
+        };
+        let value = match made.and_then(|done| done) {
+            Ok(value) => value,
+            Err(mut fault) => {
+                fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
+                return Err(fault);
+            }
+        };
         if let (Some(begin), Some(observer), Some(frame)) =
             (begin, &mut self.observer, self.frames.last())
         {
@@ -483,8 +537,56 @@ impl Run<'_, '_, '_> {
         if dst != NOWHERE
             && let Some(slot) = self.stack.get_mut(base + dst as usize)
         {
-            *slot = value;
+            if self.has_large {
+                let old = std::mem::replace(slot, value);
+                self.forget([old]);
+            } else {
+                *slot = value;
+            }
         }
+    }
+
+    /// Drops values; large ones where nobody waits for it.
+    #[cold]
+    fn forget(&mut self, values: impl IntoIterator<Item = Value>) {
+        for value in values {
+            if self.has_large
+                && is_large_value(&value)
+                && let Some(hand) = self.hand.get()
+            {
+                hand.clear(value);
+            }
+        }
+    }
+
+    /// Drops the values of a frame.
+    fn truncate(&mut self, base: usize) {
+        if self.has_large {
+            while self.stack.len() > base {
+                let value = self.stack.pop();
+                self.forget(value);
+            }
+        } else {
+            self.stack.truncate(base);
+        }
+    }
+
+    /// A constant of a metadata section, which is decoded when it is used first.
+    fn constant(&mut self, number: u32) -> Result<Value, Fault> {
+        let Some(read) = self.program.constant(number)? else {
+            return self.program.known(number);
+        };
+        let hand = if read.len() > hand::LARGE as u64 { self.hand.get() } else { None };
+        self.has_large |= hand.is_some();
+        let watch = self.watch.clone();
+        let decode = move || interrupt::scope(&watch, || read.decode());
+        let decoded = match hand {
+            Some(hand) => hand.call(&self.watch, decode).and_then(|done| done),
+            None => decode(),
+        };
+        let value = decoded.and_then(|done| done)?;
+        self.program.keep(number, value.clone());
+        Ok(value)
     }
 
     fn get(&mut self, base: usize, arg: Use) -> Value {

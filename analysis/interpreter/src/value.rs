@@ -13,7 +13,10 @@ use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
 use smol_str::SmolStr;
 use types::{DataType, Dim, Type};
 
-use crate::{code::Proc, interrupt::mapped};
+use crate::{
+    code::Proc,
+    interrupt::{mapped, repeated},
+};
 
 /// What an expression gives.
 #[derive(Clone, Debug)]
@@ -94,14 +97,29 @@ impl Drop for Cell {
             }
         });
         if first {
-            while let Some(value) =
-                DROPPING.with_borrow_mut(|dropping| dropping.as_mut().and_then(Vec::pop))
-            {
-                drop(value);
+            let next = || DROPPING.with_borrow_mut(|dropping| dropping.as_mut().and_then(Vec::pop));
+            let dropped = std::iter::from_fn(next).take(AT_ONCE).map(drop).count();
+            let rest = DROPPING.take().unwrap_or_default();
+            if dropped == AT_ONCE && !rest.is_empty() {
+                rayon::spawn(move || drop_all(rest));
             }
-            DROPPING.with_borrow_mut(|dropping| *dropping = None);
         }
     }
+}
+
+/// How many values a thread drops before another one takes over the rest: what runs on it may be
+/// asked to stop.
+const AT_ONCE: usize = 1 << 15;
+
+/// Drops values and everything in them.
+fn drop_all(values: Vec<Value>) {
+    let before = DROPPING.replace(Some(values));
+    while let Some(value) =
+        DROPPING.with_borrow_mut(|dropping| dropping.as_mut().and_then(Vec::pop))
+    {
+        drop(value);
+    }
+    DROPPING.set(before);
 }
 
 impl Data {
@@ -456,6 +474,13 @@ impl Tensor {
         T::wrap(Array::from_elem(IxDyn(&[]), value))
     }
 
+    /// A tensor of a shape that has the first element of this one everywhere; `None` where there is
+    /// none, or more than there can be.
+    pub fn filled(&self, shape: &[usize]) -> Option<Tensor> {
+        let count = shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size))?;
+        each_dtype!(self, array => T::tensor(shape, repeated(*elements(array).first()?, count)))
+    }
+
     /// Every element as a 64-bit number.
     pub fn to_f64s(&self) -> Vec<f64> {
         each_dtype!(self, array => mapped(elements(array), Element::to_f64))
@@ -538,6 +563,24 @@ mod tests {
             list = Value::data("Cons".into(), [Tensor::scalar(number).into(), list]);
         }
         drop(list);
+    }
+
+    #[test]
+    fn long_lists_end_wholly() {
+        let number = Array::from_elem(IxDyn(&[]), 7i32);
+        let mut list = Value::data("Nil".into(), []);
+        for _ in 0..3 * AT_ONCE {
+            list = Value::data("Cons".into(), [i32::wrap(number.clone()).into(), list]);
+        }
+        drop(list);
+        // Another thread may still be at it.
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let mut number = number;
+        while !number.is_unique() {
+            assert!(std::time::Instant::now() < end, "not everything is dropped");
+            std::thread::yield_now();
+        }
+        assert_eq!(number.get_mut(IxDyn(&[])), Some(&mut 7));
     }
 
     #[test]

@@ -16,6 +16,17 @@ interface RunArgument {
   readonly params?: readonly string[];
   readonly seed?: number;
   readonly remember?: boolean;
+  readonly recall?: boolean;
+}
+
+/** Arguments as `.relay/run.json` has them. */
+type Remembered = Pick<RunArgument, "inputs" | "archives" | "params" | "seed">;
+
+/** What it answers when it is asked what is remembered. */
+interface Recalled {
+  readonly status: "recalled";
+  readonly function: string;
+  readonly remembered: Remembered;
 }
 
 /** What it answers. */
@@ -41,7 +52,7 @@ export const showsRuns: StaticFeature = {
 
 export class Runner implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("Relay run");
-  /** What was typed last, by document. */
+  /** What was typed last, by document and function. */
   private readonly typed = new Map<string, string>();
 
   dispose(): void {
@@ -87,25 +98,64 @@ export class Runner implements vscode.Disposable {
     }
   }
 
+  /** What is remembered for a function, if there is one and the server says so. */
+  private async recall(argument: RunArgument): Promise<Recalled | undefined> {
+    try {
+      const asked = { ...argument, recall: true };
+      const answer = await vscode.commands.executeCommand<Recalled | undefined>(RUN, asked);
+      return answer?.status === "recalled" ? answer : undefined;
+    } catch {
+      // The run itself tells what is wrong.
+      return undefined;
+    }
+  }
+
   /** Asks for arguments first. They are remembered for the next run. */
   async runWith(): Promise<unknown> {
     const argument = this.argument(undefined);
     if (argument === undefined) {
       return undefined;
     }
+    const known = await this.recall(argument);
+    const place = JSON.stringify([argument.uri, known?.function]);
     const typed = await vscode.window.showInputBox({
       title: "Run Function With…",
       prompt: "Numbers, lists, .npy, .npz and .params files; seed=… draws the rest",
       placeHolder: "x=image.npy n=3 weights.params seed=1",
-      value: this.typed.get(argument.uri) ?? "seed=0",
+      value: prefill(this.typed.get(place), known?.remembered),
       ignoreFocusOut: true,
     });
     if (typed === undefined) {
       return undefined;
     }
-    this.typed.set(argument.uri, typed);
+    this.typed.set(place, typed);
     return vscode.commands.executeCommand(RUN, { ...argument, ...parse(typed), remember: true });
   }
+}
+
+/**
+ * What the prompt begins with: what is remembered, in the words of the person where they were typed
+ * in this session and nothing has changed since.
+ */
+export function prefill(typed: string | undefined, known: Remembered | undefined): string {
+  const text = known === undefined ? "" : written(known);
+  if (text === "") {
+    return typed ?? "seed=0";
+  }
+  return typed !== undefined && written(parse(typed)) === text ? typed : text;
+}
+
+/** Arguments as they are typed; what reads them is `parse`. */
+export function written(known: Remembered): string {
+  const inputs = Object.entries(known.inputs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const value = (given: unknown): string =>
+    typeof given === "string" ? given : JSON.stringify(given);
+  return [
+    ...inputs.map(([name, given]) => `${name}=${value(given)}`),
+    ...(known.archives ?? []),
+    ...(known.params ?? []),
+    ...(known.seed === undefined ? [] : [`seed=${known.seed}`]),
+  ].join(" ");
 }
 
 /** `x=image.npy n=[1, 2] weights.params seed=1` */

@@ -12,7 +12,7 @@ use std::{
 use interpreter::{Observer, Value};
 use semantics::{Database, Db, DefKind, Diagnostic, SourceFile, body::Name};
 use syntax::{TextRange, TextSize};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::WeakUnboundedSender;
 use tower_lsp::lsp_types::Url;
 
 use super::documents::Document;
@@ -35,7 +35,7 @@ pub(super) struct Watcher<'r> {
     seen: HashMap<TextRange, Seen>,
     nan: Option<Mark>,
     infinite: Option<Mark>,
-    reports: &'r UnboundedSender<String>,
+    reports: &'r WeakUnboundedSender<String>,
     reported: Instant,
     count: u64,
 }
@@ -58,7 +58,7 @@ impl<'r> Watcher<'r> {
     pub(super) fn new(
         file: SourceFile,
         text: &'r str,
-        reports: &'r UnboundedSender<String>,
+        reports: &'r WeakUnboundedSender<String>,
     ) -> Watcher<'r> {
         Watcher {
             file,
@@ -153,7 +153,10 @@ impl Observer for Watcher<'_> {
             self.reported = Instant::now();
             let name = self.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default();
             // Without a progress nobody listens.
-            let _ = self.reports.send(format!("{name}, {} values", self.count));
+            // Nobody hears of a run that is stopped.
+            if let Some(reports) = self.reports.upgrade() {
+                let _ = reports.send(format!("{name}, {} values", self.count));
+            }
         }
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Each run has a thread of its own and a database of its own, made of the tree that the document
 //! had when the run was asked for: nothing that a change would have to wait for. It ends within
-//! milliseconds of being stopped, by `$/cancelRequest` or by the button of its progress.
+//! milliseconds of being stopped, by `$/cancelRequest` or by the button of its progress: also while
+//! it reads its arguments from files. Where it is in the middle of something that cannot be divided,
+//! the answer and the end of the progress do not wait for it.
 
 mod remembered;
 
@@ -23,7 +25,11 @@ use semantics::{CancellationToken, Cancelled, Database, Def, DefKind, Severity, 
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use syntax::Encoding;
-use tokio::sync::{mpsc::unbounded_channel, oneshot};
+use tokio::sync::{
+    Notify,
+    mpsc::{UnboundedSender, WeakUnboundedSender, unbounded_channel},
+    oneshot,
+};
 use tower_lsp::{
     jsonrpc::{Error, ErrorCode, Result},
     lsp_types::{ExecuteCommandParams, MessageType, NumberOrString, Position, Url},
@@ -51,6 +57,8 @@ const MOST: usize = 4;
 const STACK: usize = 16 << 20;
 /// Runs that take longer than this show a progress.
 const DELAY: Duration = Duration::from_millis(100);
+/// A run that is stopped has so long to tell how far it went; then the answer goes out without it.
+const GRACE: Duration = Duration::from_millis(5);
 /// Tensors with more elements than this are summed up for machines.
 const MOST_ELEMENTS: usize = 1000;
 
@@ -63,6 +71,10 @@ struct StopState {
     flag: Arc<AtomicBool>,
     /// Ends the analysis, before the function runs.
     analysis: Mutex<Option<CancellationToken>>,
+    /// Keeps the progress going.
+    reports: Mutex<Option<UnboundedSender<String>>>,
+    /// Wakes who waits for the answer.
+    stopped: Notify,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -75,6 +87,16 @@ impl Stop {
         self.0.flag.store(true, Ordering::Relaxed);
         if let Some(token) = &*lock(&self.0.analysis) {
             token.cancel();
+        }
+        self.0.stopped.notify_one();
+        lock(&self.0.reports).take();
+    }
+
+    /// Begins what says where the run is, to `reports`: it ends with the run, or with being stopped.
+    fn reporting(&self, reports: UnboundedSender<String>) {
+        *lock(&self.0.reports) = Some(reports);
+        if self.is_wanted() {
+            self.stop();
         }
     }
 
@@ -125,6 +147,9 @@ struct Wanted {
     /// Writes the arguments down for the next run.
     #[serde(default)]
     remember: bool,
+    /// Answers what is remembered, and runs nothing.
+    #[serde(default)]
+    recall: bool,
 }
 
 /// A run that is asked for.
@@ -152,8 +177,18 @@ impl Drop for Guard {
 impl RunReply {
     /// Waits for the answer.
     pub(super) async fn wait(self) -> Result<Option<Json>> {
-        let answer = self.receiver.await;
-        drop(self.guard);
+        let RunReply { mut receiver, guard } = self;
+        let answer = tokio::select! {
+            biased;
+            answer = &mut receiver => answer,
+            () = guard.0.0.stopped.notified() => {
+                match tokio::time::timeout(GRACE, &mut receiver).await {
+                    Ok(answer) => answer,
+                    Err(_) => return Ok(Some(Ended::stopped().shown)),
+                }
+            }
+        };
+        drop(guard);
         // A thread that is gone has said nothing.
         answer.unwrap_or_else(|_| Err(Error::internal_error()))
     }
@@ -223,7 +258,9 @@ pub(super) fn start(runs: &Runs, request: RunRequest, sight: Sight) {
         let create = token.is_none();
         let token = token.unwrap_or_else(|| NumberOrString::String(format!("relay/run/{number}")));
         lock(&runs.by_token).insert(token.clone(), stop.clone());
-        let (reports, messages) = unbounded_channel();
+        let (sender, messages) = unbounded_channel();
+        let reports = sender.downgrade();
+        stop.reporting(sender);
         if sight.progress || !create {
             let title = format!("Running {}", wanted.function.as_deref().unwrap_or("expression"));
             sight.outgoing.send(Message::Progress(Progress {
@@ -236,13 +273,11 @@ pub(super) fn start(runs: &Runs, request: RunRequest, sight: Sight) {
             }));
         }
         let ended = catch_unwind(AssertUnwindSafe(|| run(&wanted, &sight, &stop, &reports)));
-        drop(reports);
+        lock(&stop.0.reports).take();
         lock(&runs.by_token).remove(&token);
         let ended = match ended {
             Ok(ended) => ended,
-            Err(payload) if payload.is::<Cancelled>() => {
-                Ended::failure("run-cancelled", "the run was stopped".to_owned())
-            }
+            Err(payload) if payload.is::<Cancelled>() => Ended::stopped(),
             Err(_) => {
                 let message = "an internal error ended this run";
                 let mut error = Error::internal_error();
@@ -255,7 +290,7 @@ pub(super) fn start(runs: &Runs, request: RunRequest, sight: Sight) {
         if let Some(kept) = ended.kept {
             sight.mailbox.send(Event::Ran(wanted.uri.clone(), Box::new(kept)));
         }
-        if !sight.shows && !stop.is_wanted() {
+        if !sight.shows && !stop.is_wanted() && !wanted.recall {
             let title = ended.shown["title"].as_str().unwrap_or_default().to_owned();
             let level = if ended.is_failure { MessageType::ERROR } else { MessageType::INFO };
             sight.outgoing.send(Message::Show(level, title));
@@ -291,13 +326,17 @@ impl Ended {
         });
         Ended { shown, is_failure: true, kept: None, values: Vec::new() }
     }
+
+    fn stopped() -> Ended {
+        Ended::failure(FaultKind::Cancelled.code(), "the run was stopped".to_owned())
+    }
 }
 
 fn run(
     wanted: &Wanted,
     sight: &Sight,
     stop: &Stop,
-    reports: &tokio::sync::mpsc::UnboundedSender<String>,
+    reports: &WeakUnboundedSender<String>,
 ) -> Ended {
     let begin = Instant::now();
     let document = &sight.document;
@@ -318,6 +357,18 @@ fn run(
         "" => "expression".to_owned(),
         name => name.to_owned(),
     };
+    let memory = remembered::Place::new(sight.folder.as_deref(), &wanted.uri, &name);
+    if wanted.recall {
+        return match memory.recall() {
+            Ok(known) => Ended {
+                shown: json!({ "status": "recalled", "function": name, "remembered": known }),
+                is_failure: false,
+                kept: None,
+                values: Vec::new(),
+            },
+            Err(message) => Ended::failure(FaultKind::Input.code(), message),
+        };
+    }
     let Some(view) = View::new(db, def) else {
         let message = format!("{name} cannot be read");
         return Ended::failure(FaultKind::Untyped.code(), message);
@@ -327,7 +378,6 @@ fn run(
         let message = format!("{name} has an error: {error}");
         return Ended::failure(FaultKind::Untyped.code(), message);
     }
-    let memory = remembered::Place::new(sight.folder.as_deref(), &wanted.uri, &name);
     let mut machine =
         Machine::new(db).limited(sight.config.run.clone()).cancelled_by(stop.0.flag.clone());
     let mut function = |name: &str| {
@@ -336,13 +386,15 @@ fn run(
         let ty = View::new(db, def)?.inference.signature.clone()?;
         Some((machine.function(def)?, ty))
     };
-    let gathered = memory.recall().map_err(Lack::from).and_then(|known| {
-        let chosen = wanted.inputs.clone().or(known);
+    let mut gather = || {
+        let chosen = wanted.inputs.clone().or(memory.recall()?);
         let inputs = chosen.inputs(memory.folder())?;
         let arguments = arguments::gather(&view, &inputs, &stop.0.flag, &mut function)?;
         Ok((chosen, arguments))
-    });
-    let (chosen, arguments) = match gathered {
+    };
+    let gathered = interpreter::while_wanted(&stop.0.flag, &mut gather);
+    let (chosen, arguments) = match gathered.unwrap_or_else(|fault| Err(Lack::from(fault.message)))
+    {
         Ok(gathered) => gathered,
         Err(lack) => {
             let kind = if stop.is_wanted() { FaultKind::Cancelled } else { FaultKind::Input };
@@ -386,16 +438,22 @@ fn run(
     if let Some(note) = note {
         head += &format!("\n{note}");
     }
-    let (fault, value) = match result {
-        Ok(value) => (None, Some(value)),
+    // To look at a large value takes a while.
+    let show = |value: Value| {
+        let texts =
+            || (title(&value), show::human(&value), show::json_within(&value, MOST_ELEMENTS));
+        Ok((interpreter::while_wanted(&stop.0.flag, texts)?, value))
+    };
+    let (fault, value) = match result.and_then(show) {
+        Ok(((title, text, machine), value)) => {
+            shown["status"] = json!("done");
+            shown["title"] = json!(format!("{name}: {title} in {}", duration(took)));
+            shown["text"] = json!(format!("{head}\n\n{text}"));
+            shown["value"] = machine;
+            (None, Some(value))
+        }
         Err(fault) => (Some(fault), None),
     };
-    if let Some(value) = &value {
-        shown["status"] = json!("done");
-        shown["title"] = json!(format!("{name}: {} in {}", title(value), duration(took)));
-        shown["text"] = json!(format!("{head}\n\n{}", show::human(value)));
-        shown["value"] = show::json_within(value, MOST_ELEMENTS);
-    }
     let mut mark = None;
     if let Some(fault) = &fault {
         let was_stopped = fault.kind == FaultKind::Cancelled;

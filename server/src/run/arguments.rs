@@ -28,7 +28,9 @@ use written::Written;
 pub(crate) struct Inputs {
     /// Names with values: numbers, lists of numbers as JSON, `.npy` files.
     pub(crate) given: Vec<(String, String)>,
-    /// Archives of arrays: by name, or `i0`, `i1`, … by position.
+    /// Archives of arrays: by name, or `i0`, `i1`, … by position. Positions count tensors: a parameter
+    /// that is a tuple takes as many as it has, so that `i1` is the same in an archive and where it
+    /// is written.
     pub(crate) archives: Vec<PathBuf>,
     /// Files of parameters as TVM saves them.
     pub(crate) params: Vec<PathBuf>,
@@ -132,18 +134,34 @@ pub(crate) fn gather(
     files.sort_unstable();
     for (name, text) in &inputs.given {
         let name = name.trim().trim_start_matches('%').to_owned();
-        let (position, param) = position(&params, &name).ok_or_else(|| unknown(&params, &name))?;
+        let Place { param, leaf } = place(&params, &name).ok_or_else(|| unknown(&params, &name))?;
+        let ty = leaf.as_ref().map_or(&param.ty, |leaf| &leaf.ty);
         let written = Written::parse(text.trim()).map_err(|problem| param.lack(problem))?;
         let mut reader = written::Reader { types: &view.types, folder: &inputs.folder, functions };
-        let value = reader.value(&written, &param.ty).map_err(|problem| {
-            let message = format!("`%{}` is of type {}: {problem}", param.name, param.ty);
+        let value = reader.value(&written, ty).map_err(|problem| {
+            let what = match &leaf {
+                Some(_) if matches!(param.ty, Type::Tuple(_)) => {
+                    format!("`{name}`, which counts the tensors in `%{}`,", param.name)
+                }
+                _ => format!("`%{}`", param.name),
+            };
+            let message = format!("{what} is of type {ty}: {problem}");
             param.lack(message).help(format!("give it a value like {}", param.example()))
         })?;
-        given.remove(&format!("i{position}"));
-        given.insert(param.name.clone(), value);
+        match leaf {
+            None => {
+                given.insert(param.name.clone(), value);
+            }
+            // What a file has for the whole parameter gives way where this stands.
+            Some(leaf) => {
+                if let Some(whole) = given.remove(&param.name) {
+                    put_leaves(whole, &param.ty, &mut { leaf.first }, &mut given);
+                }
+                given.insert(name, value);
+            }
+        }
     }
     let mut draw = inputs.seed.map(|seed| Draw::new(seed, stop));
-    // Positions count the tensors: a parameter that is a tuple takes as many as it has.
     let mut next = 0;
     let mut values = Vec::with_capacity(params.len());
     let mut drawn = Vec::new();
@@ -278,17 +296,75 @@ fn parameters(view: &View<'_>) -> Vec<Param> {
     params
 }
 
-/// The parameter that is called `name`, or `i0` by its position.
-fn position<'p>(params: &'p [Param], name: &str) -> Option<(usize, &'p Param)> {
-    let by_name = params.iter().position(|param| param.name == name);
-    let at = by_name.or_else(|| name.strip_prefix('i')?.parse().ok())?;
-    Some((at, params.get(at)?))
+/// What a name on the command line means.
+struct Place<'p> {
+    param: &'p Param,
+    /// Where `i0` is written: one of the tensors of the parameter.
+    leaf: Option<Leaf>,
+}
+
+/// A tensor of a parameter, or the parameter if it is no tuple.
+struct Leaf {
+    ty: Type,
+    /// The position of the first tensor of the parameter.
+    first: usize,
+}
+
+/// The parameter that is called `name`, or `i0`, `i1`, … by its position among the tensors.
+fn place<'p>(params: &'p [Param], name: &str) -> Option<Place<'p>> {
+    if let Some(param) = params.iter().find(|param| param.name == name) {
+        return Some(Place { param, leaf: None });
+    }
+    let digits = name.strip_prefix('i')?;
+    let position: usize = digits.parse().ok()?;
+    // `i01` would be looked for in vain.
+    if position.to_string() != digits {
+        return None;
+    }
+    let mut first = 0;
+    for param in params {
+        let count = leaves_of(&param.ty);
+        if position < first + count {
+            let ty = leaf(&param.ty, &mut (position - first))?.clone();
+            return Some(Place { param, leaf: Some(Leaf { ty, first }) });
+        }
+        first += count;
+    }
+    None
 }
 
 fn leaves_of(ty: &Type) -> usize {
     match ty {
         Type::Tuple(fields) => fields.iter().map(leaves_of).sum(),
         _ => 1,
+    }
+}
+
+/// The type of a tensor in a tuple, by its position.
+fn leaf<'t>(ty: &'t Type, position: &mut usize) -> Option<&'t Type> {
+    match ty {
+        Type::Tuple(fields) => fields.iter().find_map(|field| leaf(field, position)),
+        _ if *position == 0 => Some(ty),
+        _ => {
+            *position -= 1;
+            None
+        }
+    }
+}
+
+/// Puts the tensors of a value by their positions.
+fn put_leaves(value: Value, ty: &Type, next: &mut usize, to: &mut HashMap<String, Value>) {
+    match (&value, ty) {
+        (Value::Tuple(_), Type::Tuple(types)) => {
+            let fields = value.as_tuple().unwrap_or_default();
+            for (field, ty) in fields.iter().zip(types.iter()) {
+                put_leaves(field.clone(), ty, next, to);
+            }
+        }
+        _ => {
+            to.insert(format!("i{next}"), value);
+            *next += 1;
+        }
     }
 }
 

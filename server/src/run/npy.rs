@@ -33,6 +33,7 @@ pub(crate) fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(|e| fail(&e))?;
     let mut arrays = Vec::with_capacity(archive.len());
     for index in 0..archive.len() {
+        interpreter::poll();
         let entry = archive.by_index(index).map_err(|e| fail(&e))?;
         let name = entry.name().to_owned();
         let Some(name) = name.strip_suffix(".npy") else { continue };
@@ -40,6 +41,32 @@ pub(crate) fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
         arrays.push((name.to_owned(), tensor));
     }
     Ok(arrays)
+}
+
+/// Bytes that are read before the run may end.
+const STEP: u64 = 1 << 20;
+/// Room that is made at once for what a file says it holds: it may hold less.
+const ROOM: u64 = 1 << 30;
+
+/// Up to `most` bytes; ends early, as [`interpreter::poll`] does, where they are not wanted any
+/// more.
+///
+/// # Errors
+/// They cannot be read.
+pub(super) fn contents(mut from: impl Read, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut data = Vec::new();
+    // Where there is not as much, what is there may still do.
+    let _ = data.try_reserve_exact(usize::try_from(most.min(ROOM)).unwrap_or(0));
+    let mut left = most;
+    while left > 0 {
+        interpreter::poll();
+        let read = from.by_ref().take(left.min(STEP)).read_to_end(&mut data)? as u64;
+        if read == 0 {
+            break;
+        }
+        left -= read;
+    }
+    Ok(data)
 }
 
 /// Reads one array.
@@ -79,16 +106,22 @@ pub(crate) fn read(mut from: impl Read) -> Result<Tensor, String> {
     let count = shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size as u64));
     let bytes = count.and_then(|count| count.checked_mul(dtype.bytes()));
     let bytes = bytes.filter(|&bytes| bytes <= MAX_BYTES).ok_or("the array is too large")?;
-    let mut data = Vec::new();
-    from.take(bytes).read_to_end(&mut data).map_err(|error| error.to_string())?;
+    let mut data = contents(from, bytes).map_err(|error| error.to_string())?;
+    let width = dtype.bytes() as usize;
     if swapped {
-        data.chunks_exact_mut(dtype.bytes() as usize).for_each(<[u8]>::reverse);
+        for part in data.chunks_mut(width * SWAPPED) {
+            interpreter::poll();
+            part.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+        }
     }
     if fortran && shape.len() > 1 {
-        data = row_major(&data, &shape, dtype.bytes() as usize);
+        data = row_major(&data, &shape, width);
     }
     Tensor::from_le_bytes(dtype, &shape, &data).ok_or_else(|| "the file ends too soon".into())
 }
+
+/// Elements that are put in order before the run may end.
+const SWAPPED: usize = 1 << 16;
 
 /// Why arrays of a type are not read.
 fn unread(descr: &str) -> String {
@@ -152,7 +185,10 @@ fn row_major(data: &[u8], shape: &[usize], width: usize) -> Vec<u8> {
     }
     let mut out = Vec::with_capacity(data.len());
     let mut index = vec![0usize; shape.len()];
-    for _ in 0..data.len() / width.max(1) {
+    for number in 0..data.len() / width.max(1) {
+        if number % SWAPPED == 0 {
+            interpreter::poll();
+        }
         let at: usize = index.iter().zip(&strides).map(|(i, stride)| i * stride).sum();
         out.extend_from_slice(data.get(at..at + width).unwrap_or_default());
         for axis in (0..shape.len()).rev() {
@@ -240,6 +276,11 @@ fn bytes(tensor: &Tensor) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    };
+
     use super::*;
 
     #[test]
@@ -256,6 +297,30 @@ mod tests {
     fn columns_first() {
         let bytes: Vec<u8> = vec![1, 4, 2, 5, 3, 6];
         assert_eq!(row_major(&bytes, &[2, 3], 1), [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn files_that_nobody_waits_for() {
+        let flag = Arc::new(AtomicBool::new(false));
+        // It never ends, and is never the end of the file.
+        struct Endless(Arc<AtomicBool>, usize);
+        impl Read for Endless {
+            fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+                self.1 += to.len();
+                if self.1 > 8 << 20 {
+                    self.0.store(true, Ordering::Relaxed);
+                }
+                to.fill(1);
+                Ok(to.len())
+            }
+        }
+        let header = b"\x93NUMPY\x01\x00\x42\x00{'descr': '<f4', 'fortran_order': False, 'shape': (5999999999,), }";
+        let file = header.chain(Endless(flag.clone(), 0));
+        let read = interpreter::while_wanted(&flag, || read(file));
+        assert!(read.is_err_and(|fault| fault.kind == interpreter::FaultKind::Cancelled));
+        // What says that it is larger than it is has no more than that.
+        assert_eq!(contents(&b"abc"[..], MAX_BYTES).expect("bytes"), b"abc");
+        assert_eq!(contents(&b"abc"[..], 2).expect("bytes"), b"ab");
     }
 
     #[test]

@@ -5,8 +5,12 @@ use std::path::Path;
 use interpreter::Tensor;
 use types::{DataType, ElementKind};
 
+use super::npy;
+
 /// In front of a list of parameters.
 const LIST_MAGIC: u64 = 0xF7E5_8D4F_0504_9CB7;
+/// The most bytes that are read of what does not say how long it is.
+const MAX_BYTES: u64 = 1 << 36;
 /// In front of each array.
 const ARRAY_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 
@@ -15,8 +19,12 @@ const ARRAY_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 /// # Errors
 /// What is wrong with the file.
 pub(crate) fn read(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
-    let bytes =
-        std::fs::read(path).map_err(|e| format!("cannot read `{}`: {e}", path.display()))?;
+    let unreadable = |e| format!("cannot read `{}`: {e}", path.display());
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    // What is no plain file does not say how long it is.
+    let size = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len());
+    let size = size.filter(|&size| size > 0);
+    let bytes = npy::contents(file, size.unwrap_or(MAX_BYTES)).map_err(unreadable)?;
     parse(&bytes)
         .map_err(|problem| format!("`{}` holds no parameters of TVM: {problem}", path.display()))
 }
@@ -40,6 +48,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, String> {
         return Err(format!("it has {count} names and {arrays} arrays"));
     }
     let mut array = |name: String| {
+        interpreter::poll();
         let tensor = from.array().map_err(|problem| format!("`{name}`: {problem}"))?;
         Ok((name, tensor))
     };

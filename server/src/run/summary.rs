@@ -54,7 +54,10 @@ impl Summary {
     fn collect(tensor: &Tensor, numbers: impl Iterator<Item = f64>) -> Summary {
         let (mut least, mut most, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
         let (mut count, mut nan, mut infinite) = (0usize, 0, 0);
-        for x in numbers {
+        for (number, x) in numbers.enumerate() {
+            if number % PIECE == 0 {
+                interpreter::poll();
+            }
             if x.is_finite() {
                 count += 1;
                 sum += x;
@@ -98,8 +101,8 @@ impl Summary {
     }
 }
 
-/// Elements that are looked at before the run may end: a few milliseconds.
-const SEGMENT: usize = 1 << 22;
+/// Elements that are looked at before the run may end: a millisecond or less.
+const SEGMENT: usize = 1 << 20;
 /// Elements that are looked at on one core.
 const PIECE: usize = 1 << 16;
 /// Elements whose sum is made in single precision.

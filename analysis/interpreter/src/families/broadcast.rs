@@ -2,10 +2,7 @@
 //! same way.
 
 use super::prelude::*;
-use crate::{
-    convert::{converted, each_wide, widened},
-    interrupt::PIECE,
-};
+use crate::convert::{converted, each_wide, widened};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("add", |c| number(c, |x, y| x + y, |x, y| x + y, i64::wrapping_add)),

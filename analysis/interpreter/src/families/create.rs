@@ -125,8 +125,7 @@ fn trilu(call: &mut Call<'_>) -> Outcome {
         let elements = data.as_slice_mut().unwrap_or_default();
         for matrix in elements.chunks_mut((rows * columns).max(1)) {
             for (row, elements) in matrix.chunks_mut(columns.max(1)).enumerate() {
-                spend(elements.len());
-                for (column, element) in elements.iter_mut().enumerate() {
+                for (column, element) in watched(elements.iter_mut().enumerate()) {
                     if !kept(row, column) {
                         *element = T::default();
                     }

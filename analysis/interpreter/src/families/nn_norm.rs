@@ -106,8 +106,9 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
             };
             if inner == 1 {
                 elements.chunks_mut(count.max(1)).for_each(|row| {
-                    spend(count);
-                    row.iter_mut().zip(bias).for_each(|(x, &b)| *x = sum(*x, b, is_float));
+                    for (row, bias) in pieces_mut(row).zip(bias.chunks(PIECE)) {
+                        row.iter_mut().zip(bias).for_each(|(x, &b)| *x = sum(*x, b, is_float));
+                    }
                 });
             } else if elements.len() > super::elementwise::PARALLEL {
                 elements.par_chunks_mut(inner.max(1)).enumerate().each(add);
@@ -258,14 +259,13 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
         if let Some(elements) = array.as_slice_mut() {
             let one = |part: &mut [F]| {
                 let mut row = vec![0f64; count];
-                // Its rows are spent as they are standardised.
                 for column in 0..inner {
-                    for (k, x) in row.iter_mut().enumerate() {
-                        *x = part[column + k * inner].to_f64();
+                    for k in ranges(count).flatten() {
+                        row[k] = part[column + k * inner].to_f64();
                     }
                     standardise(&mut row, epsilon);
-                    for (k, x) in row.iter().enumerate() {
-                        part[column + k * inner] = (x * gamma[k] + beta[k]) as F;
+                    for k in ranges(count).flatten() {
+                        part[column + k * inner] = (row[k] * gamma[k] + beta[k]) as F;
                     }
                 }
             };

@@ -10,7 +10,6 @@ mod linear;
 use rayon::prelude::*;
 
 use super::prelude::*;
-use crate::interrupt::PIECE;
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("qnn.quantize", convert::quantize),

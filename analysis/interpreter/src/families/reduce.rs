@@ -4,10 +4,7 @@ use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::{broadcast, prelude::*};
-use crate::{
-    convert::{converted, each_wide, widened},
-    interrupt::PIECE,
-};
+use crate::convert::{converted, each_wide, widened};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("sum", |c| fold(c, sum, i64::wrapping_add, 0)),

@@ -207,7 +207,7 @@ fn unique(call: &mut Call<'_>) -> Outcome {
         });
     }
     let mut place = vec![0i64; found];
-    groups.iter().enumerate().for_each(|(at, &group)| place[group] = at as i64);
+    watched(groups.iter().enumerate()).for_each(|(at, &group)| place[group] = at as i64);
     let mut firsts: Vec<i64> = mapped(&groups, |group| first(group) as i64);
     firsts.resize(count, count as i64);
     let inverse: Vec<i64> = mapped(&group, |group| place[group]);
@@ -226,8 +226,7 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     ];
     if call.bool("return_counts") {
         let end = |group: usize| starts.get(group + 1).copied().unwrap_or(count);
-        let mut counts: Vec<i64> =
-            groups.iter().map(|&group| (end(group) - starts[group]) as i64).collect();
+        let mut counts = mapped(&groups, |group| (end(group) - starts[group]) as i64);
         counts.resize(count, 0);
         fields.push(integers(call, int32, &shape, counts)?);
     }

@@ -2,14 +2,41 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::{interrupt::spend, value::Value};
+
+/// The addresses that have been seen, in many sets: a list of ten million cells makes a single one
+/// grow again and again, and nothing else can happen while it does.
+struct Seen(Vec<FxHashSet<usize>>);
+
+impl Seen {
+    const SETS: usize = 256;
+
+    /// Whether it is new.
+    fn insert(&mut self, address: usize) -> bool {
+        // Neighbours lie 16 bytes apart at least; what the set itself looks at is something else.
+        let set = (address >> 4) % Seen::SETS;
+        self.0.get_mut(set).is_some_and(|set| set.insert(address))
+    }
+}
+
+impl Drop for Seen {
+    fn drop(&mut self) {
+        let sets = std::mem::take(&mut self.0);
+        if sets.iter().any(|set| set.len() > 1 << 10) {
+            rayon::spawn(move || drop(sets));
+        }
+    }
+}
 
 /// Bytes of the values on the stack, each shared one counted once; stops counting above `limit`.
 pub(super) fn alive(stack: &[Value], limit: u64) -> u64 {
-    let mut seen = rustc_hash::FxHashSet::default();
+    let mut seen = Seen(vec![FxHashSet::default(); Seen::SETS]);
     let mut bytes = 112 * stack.len() as u64;
-    let mut todo: Vec<Value> = stack.to_vec();
-    while let Some(value) = todo.pop() {
+    let mut todo: Vec<Value> = Vec::new();
+    let mut roots = stack.iter();
+    while let Some(value) = todo.pop().or_else(|| roots.next_back().cloned()) {
         spend(16);
         let (address, size) = match &value {
             Value::Tensor(tensor) => (tensor.address(), tensor.bytes() as u64 + 64),
@@ -42,4 +69,26 @@ pub(super) fn alive(stack: &[Value], limit: u64) -> u64 {
         }
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Tensor;
+
+    #[test]
+    fn shared_values_count_once() {
+        let number = Value::from(Tensor::scalar(1i32));
+        let pair = Value::tuple([number.clone(), number.clone()]);
+        let one = 4 + 64;
+        assert_eq!(alive(std::slice::from_ref(&number), u64::MAX), 112 + one);
+        let both = 2 * 112 + one + 32 + 2 * 112;
+        assert_eq!(alive(&[pair.clone(), number], u64::MAX), both);
+        let mut list = Value::data("Nil".into(), []);
+        for _ in 0..300_000 {
+            list = Value::data("Cons".into(), [pair.clone(), list]);
+        }
+        let cells = 300_000 * (64 + 2 * 112) + 64;
+        assert_eq!(alive(&[list.clone(), list, pair], u64::MAX), 3 * 112 + cells + both - 224);
+    }
 }

@@ -19,11 +19,14 @@ pub(super) struct Program<'db> {
     pub(super) db: &'db dyn Db,
     globals: Vec<(Def<'db>, Option<Arc<Proc>>)>,
     numbers: FxHashMap<Def<'db>, u32>,
-    constants: Vec<(Arc<Metadata>, SmolStr, u32, Option<Value>)>,
+    constants: Vec<Constant>,
     constant_numbers: FxHashMap<(usize, SmolStr, u32), u32>,
     /// The file whose definitions say what their variables are bound to.
     observed: Option<SourceFile>,
 }
+
+/// Where a constant stands, and its value once it is decoded.
+type Constant = (Arc<Metadata>, SmolStr, u32, Option<Value>);
 
 impl<'db> Program<'db> {
     pub(super) fn new(db: &'db dyn Db) -> Program<'db> {
@@ -79,15 +82,70 @@ impl<'db> Program<'db> {
         Ok(compile(&view, &mut scope, observed))
     }
 
-    /// A constant of a metadata section.
-    pub(super) fn constant(&mut self, number: u32) -> Result<Value, Fault> {
-        let Some((metadata, key, index, known)) = self.constants.get_mut(number as usize) else {
-            return Err(Fault::new(FaultKind::Missing, "there is no such constant"));
-        };
-        if let Some(value) = known {
-            return Ok(value.clone());
+    /// A constant of a metadata section: how it is read, or `None` where it is [`known`] already.
+    ///
+    /// [`known`]: Program::known
+    pub(super) fn constant(&self, number: u32) -> Result<Option<Encoded>, Fault> {
+        let (metadata, key, index, known) = self.entry(number)?;
+        Ok(known.is_none().then(|| Encoded {
+            metadata: metadata.clone(),
+            key: key.clone(),
+            index: *index,
+        }))
+    }
+
+    /// A constant that has been decoded.
+    pub(super) fn known(&self, number: u32) -> Result<Value, Fault> {
+        self.entry(number)?.3.clone().ok_or_else(no_constant)
+    }
+
+    /// Keeps a constant that has been decoded.
+    pub(super) fn keep(&mut self, number: u32, value: Value) {
+        if let Some((.., known)) = self.constants.get_mut(number as usize) {
+            *known = Some(value);
         }
-        let tensor = match metadata.constant(key, *index) {
+    }
+
+    fn entry(&self, number: u32) -> Result<&Constant, Fault> {
+        self.constants.get(number as usize).ok_or_else(no_constant)
+    }
+}
+
+impl Drop for Program<'_> {
+    /// Nobody waits for the weights of a network to be cleared away.
+    fn drop(&mut self) {
+        let constants = std::mem::take(&mut self.constants);
+        if !constants.is_empty() {
+            rayon::spawn(move || drop(constants));
+        }
+    }
+}
+
+fn no_constant() -> Fault {
+    Fault::new(FaultKind::Missing, "there is no such constant")
+}
+
+/// A constant as it stands in a metadata section.
+pub(super) struct Encoded {
+    metadata: Arc<Metadata>,
+    key: SmolStr,
+    index: u32,
+}
+
+impl Encoded {
+    /// How many elements it has.
+    pub(super) fn len(&self) -> u64 {
+        let MetaEntry::Found(ty) = self.metadata.constant_type(&self.key, self.index) else {
+            return 0;
+        };
+        let Some(ty) = ty.as_tensor() else { return 0 };
+        let mut sizes =
+            ty.shape.iter().map(|dim| dim.as_known().and_then(|n| u64::try_from(n).ok()));
+        sizes.try_fold(1u64, |count, size| count.checked_mul(size?)).unwrap_or(0)
+    }
+
+    pub(super) fn decode(&self) -> Result<Value, Fault> {
+        let tensor = match self.metadata.constant(&self.key, self.index) {
             MetaEntry::Found(constant) => {
                 let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
                 let shape: Option<Vec<usize>> = constant.ty.shape.iter().map(size).collect();
@@ -97,17 +155,11 @@ impl<'db> Program<'db> {
             }
             _ => None,
         };
-        match tensor {
-            Some(tensor) => {
-                let value = Value::from(tensor);
-                *known = Some(value.clone());
-                Ok(value)
-            }
-            None => Err(Fault::new(
-                FaultKind::Missing,
-                format!("`meta[{key}][{index}]` is not a tensor that could be read"),
-            )),
-        }
+        tensor.map(Value::from).ok_or_else(|| {
+            let (key, index) = (&self.key, self.index);
+            let message = format!("`meta[{key}][{index}]` is not a tensor that could be read");
+            Fault::new(FaultKind::Missing, message)
+        })
     }
 }
 

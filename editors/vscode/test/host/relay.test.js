@@ -207,6 +207,19 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
       assert.deepEqual(data(await ask()), [[10], [2]]);
       assert.equal(asked.at(-1).value, typed);
       assert.equal(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs.n, 1);
+      // What the file says counts, whoever wrote it: every session begins with it.
+      const noted = { "asks.relay": { "@main": { inputs: { n: 5, l: "[7, 8]" }, archives: ["a.npz"], seed: 9 } } };
+      fs.writeFileSync(memory.fsPath, JSON.stringify(noted));
+      answers(undefined);
+      assert.equal(await ask(), undefined);
+      assert.equal(asked.at(-1).value, "l=[7, 8] n=5 a.npz seed=9");
+      // It is that of the function at the cursor.
+      editor.selection = new vscode.Selection(1, 6, 1, 6);
+      answers(undefined);
+      assert.equal(await ask(), undefined);
+      assert.equal(asked.at(-1).value, "seed=0");
+      editor.selection = new vscode.Selection(3, 4, 3, 4);
+      fs.writeFileSync(memory.fsPath, JSON.stringify({ "asks.relay": { "@main": { ...main, inputs: { ...main.inputs, n: 1 } } } }));
       // What does not fit is told, and not remembered.
       answers("n=2.5");
       const wrong = await ask();

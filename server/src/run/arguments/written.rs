@@ -79,6 +79,8 @@ impl Parser<'_> {
             if self.take(close) {
                 return Ok(items);
             }
+            // A list may have millions.
+            interpreter::poll();
             items.push(self.value(depth + 1)?);
             if !self.take(',') && !self.rest.trim_start().starts_with(close) {
                 return Err(format!("a `,` or `{close}` is missing"));
@@ -281,20 +283,10 @@ fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
     };
     let one = elements(&[number], &[], tensor.dtype)?;
     let count = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size));
-    let Some(count) = count.filter(|&count| count <= 1 << 31) else {
+    if count.is_none_or(|count| count > 1 << 31) {
         return Err("it is too large to be filled with one number".to_owned());
-    };
-    let made = match one {
-        Tensor::F32(_) | Tensor::F64(_) | Tensor::F16(_) | Tensor::BF16(_) => {
-            let number = one.to_f64s().first().copied().unwrap_or_default();
-            Tensor::from_f64s(tensor.dtype, &shape, vec![number; count])
-        }
-        _ => {
-            let number = one.to_i64s().first().copied().unwrap_or_default();
-            Tensor::from_i64s(tensor.dtype, &shape, vec![number; count])
-        }
-    };
-    made.map(Value::from).ok_or_else(|| no_tensors(tensor.dtype))
+    }
+    one.filled(&shape).map(Value::from).ok_or_else(|| no_tensors(tensor.dtype))
 }
 
 /// A tensor of numbers that its data type has.

@@ -77,8 +77,9 @@ fn take(call: &mut Call<'_>) -> Outcome {
         let places = if batch == 0 { &places[..] } else { &places[b * each..(b + 1) * each] };
         for o in 0..outer {
             let row = (b * outer + o) * size;
-            spend(places.len());
-            starts.extend(places.iter().map(|place| (row + place) * inner));
+            for places in pieces(places) {
+                starts.extend(places.iter().map(|place| (row + place) * inner));
+            }
         }
     }
     collect(call, &data, &starts, inner, &shape)

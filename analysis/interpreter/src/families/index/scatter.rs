@@ -57,11 +57,11 @@ fn apply(
         let is_update = matches!(mode, "update" | "");
         if let Some(elements) = array.as_slice_mut() {
             for (&start, stretch) in starts.iter().zip(updates.chunks(length.max(1))) {
-                spend(length.max(1));
+                spend(1);
                 let Some(to) = elements.get_mut(start..start + length) else {
                     return Err(call.fault("an index is out of range"));
                 };
-                for (to, &from) in to.iter_mut().zip(stretch) {
+                for (to, &from) in pieces_mut(to).flatten().zip(stretch) {
                     *to = if is_update {
                         from
                     } else if is_float {

@@ -28,11 +28,11 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
         let mask = <T as Element>::from_f64(mask);
         if let Some(elements) = array.as_slice_mut() {
             for (k, stretch) in elements.chunks_mut(inner.max(1)).enumerate() {
-                spend(inner.max(1));
+                spend(1);
                 let (i, j) = (k / shape[1].max(1), k % shape[1].max(1));
                 let (time, batch) = if axis == 0 { (i, j) } else { (j, i) };
                 if ends.get(batch).is_some_and(|&end| time as i64 >= end) {
-                    stretch.fill(mask);
+                    pieces_mut(stretch).for_each(|piece| piece.fill(mask));
                 }
             }
         }
@@ -81,9 +81,9 @@ fn dft(call: &mut Call<'_>) -> Outcome {
     let factor = if inverse { 1.0 / length as f64 } else { 1.0 };
     for (x, y) in x.chunks(length.max(1)).zip(y.chunks(length.max(1))) {
         for n in 0..length {
-            spend(16 * length);
             let (mut re, mut im) = (0.0, 0.0);
             for (k, (x, y)) in x.iter().zip(y).enumerate() {
+                spend(16);
                 let (sin, cos) = (sign * ((n * k) % length) as f64 / length as f64).sin_cos();
                 re += x * cos - y * sin;
                 im += x * sin + y * cos;
@@ -118,9 +118,9 @@ fn stft(call: &mut Call<'_>) -> Outcome {
     for batch in 0..batches {
         for row in 0..rows {
             for column in 0..columns {
-                spend(16 * usize::try_from(width).unwrap_or(0));
                 let (mut re, mut im) = (0.0, 0.0);
                 for at in 0..usize::try_from(width).unwrap_or(0) {
+                    spend(16);
                     let place = batch * length + column * usize::try_from(hop).unwrap_or(0) + at;
                     let x = data.get(place).copied().unwrap_or_default();
                     let x = x * window.get(at).copied().unwrap_or_default();

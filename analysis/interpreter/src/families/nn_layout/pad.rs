@@ -9,8 +9,39 @@ use crate::{
     },
 };
 
-/// Where the elements of an axis of the result come from; `None` for new ones.
-type Sources = Vec<Option<usize>>;
+/// Where the elements of an axis of the result come from: stretches of neighbours, each with where it
+/// begins and how long it is, and of new ones, which come from nowhere.
+#[derive(Default)]
+struct Sources {
+    stretches: Vec<(Option<usize>, usize)>,
+    count: usize,
+}
+
+impl Sources {
+    fn of(each: impl Iterator<Item = Result<Option<usize>, Fault>>) -> Result<Sources, Fault> {
+        let mut all = Sources::default();
+        for source in watched(each) {
+            let source = source?;
+            all.count += 1;
+            match all.stretches.last_mut() {
+                Some((Some(from), length)) if source == Some(*from + *length) => *length += 1,
+                Some((None, length)) if source.is_none() => *length += 1,
+                _ => all.stretches.push((source, 1)),
+            }
+        }
+        Ok(all)
+    }
+
+    /// One by one.
+    fn each(&self) -> Vec<Option<usize>> {
+        let mut each = Vec::with_capacity(self.count);
+        for &(from, length) in &self.stretches {
+            let stretch = watched(0..length).map(|k| from.map(|from| from + k));
+            each.extend(stretch);
+        }
+        each
+    }
+}
 
 pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
     let widths = pairs(call, "pad_width")?;
@@ -72,7 +103,7 @@ pub(super) fn padded(
                 ))),
             }
         };
-        sources.push((0..length).map(source).collect::<Result<Sources, Fault>>()?);
+        sources.push(Sources::of((0..length).map(source))?);
     }
     if !matches!(mode, "constant" | "edge" | "reflect") {
         return Err(call.fault(format_args!("there is no `pad_mode` \"{mode}\"")));
@@ -88,7 +119,7 @@ fn spread(
     sources: &[Sources],
     value: Tensor,
 ) -> Result<Tensor, Fault> {
-    let shape: Vec<usize> = sources.iter().map(Vec::len).collect();
+    let shape: Vec<usize> = sources.iter().map(|axis| axis.count).collect();
     call.allow(&shape, data.dtype())?;
     let Some(value) = converted(value, data.dtype()) else {
         return call.unsupported(data.dtype());
@@ -98,6 +129,7 @@ fn spread(
     }
     let steps = strides(data.shape());
     let Some((last, outer)) = sources.split_last() else { return Ok(data.clone()) };
+    let outer: Vec<Vec<Option<usize>>> = outer.iter().map(Sources::each).collect();
     let rows: usize = shape[..outer.len()].iter().product();
     // Where each row of the result begins in the data; nowhere, if it is new altogether.
     let start = |index: &[usize]| -> Option<usize> {
@@ -107,15 +139,6 @@ fn spread(
         }
         Some(start)
     };
-    // The row in stretches of neighbours, or of new elements.
-    let mut stretches: Vec<(Option<usize>, usize)> = Vec::new();
-    for &source in last {
-        match stretches.last_mut() {
-            Some((Some(from), length)) if source == Some(*from + *length) => *length += 1,
-            Some((None, length)) if source.is_none() => *length += 1,
-            _ => stretches.push((source, 1)),
-        }
-    }
     let made = each_dtype!(data, data => {
         let from = data.as_slice().unwrap_or_default();
         let value: T =
@@ -124,12 +147,13 @@ fn spread(
         let mut index = vec![0usize; outer.len()];
         for _ in 0..rows {
             let row = start(&index);
-            for &(source, length) in &stretches {
+            for &(source, length) in &last.stretches {
                 let found = row.zip(source).and_then(|(row, at)| from.get(row + at..row + at + length));
-                spend(length);
+                spend(1);
                 match found {
-                    Some(found) => out.extend_from_slice(found),
-                    None => out.extend(std::iter::repeat_n(value, length)),
+                    Some(found) => pieces(found).for_each(|piece| out.extend_from_slice(piece)),
+                    None => ranges(length)
+                        .for_each(|piece| out.extend(std::iter::repeat_n(value, piece.len()))),
                 }
             }
             advance(&mut index, &shape[..outer.len()]);
@@ -176,7 +200,7 @@ pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
                 ))),
             }
         };
-        sources.push((0..length).map(source).collect::<Result<Sources, Fault>>()?);
+        sources.push(Sources::of((0..length).map(source))?);
     }
     if sources.len() != data.rank() {
         return Err(call.fault("`pad_width` does not have a pair for each axis"));
@@ -205,7 +229,8 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
         };
         shape.push(length);
         call.allow(&shape, data.dtype())?;
-        sources.push((0..length).map(|at| (at % step == 0).then_some(at / step)).collect());
+        let source = |at: usize| Ok(at.is_multiple_of(step).then_some(at / step));
+        sources.push(Sources::of((0..length).map(source))?);
     }
     Ok(spread(call, data, &sources, value)?.into())
 }
