@@ -10,6 +10,7 @@
 #[macro_use]
 mod kind;
 
+mod adopt;
 pub mod ast;
 mod error;
 pub mod format;
@@ -49,6 +50,11 @@ pub struct Parse {
 }
 
 impl Parse {
+    /// The same parse, made of the definitions and statements of `before` as far as they are equal.
+    pub fn sharing(self, before: &Parse) -> Parse {
+        Parse { green: adopt::adopt(&before.green, self.green), errors: self.errors }
+    }
+
     /// The tree with parents and siblings.
     pub fn syntax(&self) -> SyntaxNode {
         SyntaxNode::new_root(self.green.clone())

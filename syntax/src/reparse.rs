@@ -69,7 +69,8 @@ impl Parse {
     ///
     /// Equal to `parse_with(text, limits)`, at the cost of the part that the edit touches.
     pub fn reparse(&self, text: &str, edit: &Edit, limits: ParseLimits) -> Parse {
-        self.reparse_part(text, edit, limits).unwrap_or_else(|| crate::parse_with(text, limits))
+        self.reparse_part(text, edit, limits)
+            .unwrap_or_else(|| crate::parse_with(text, limits).sharing(self))
     }
 
     /// As [`Parse::reparse`], and `None` where the whole text has to be parsed.

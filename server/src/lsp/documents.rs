@@ -115,7 +115,9 @@ impl Document {
         if text == *self.text {
             return;
         }
-        (self.parse, self.problem) = parse(&text, limits);
+        let (parse, problem) = parse(&text, limits);
+        self.parse = Arc::new(Arc::unwrap_or_clone(parse).sharing(&self.parse));
+        self.problem = problem;
         self.lines = Arc::new(LineIndex::new(&text));
         self.text = Arc::new(text);
     }
