@@ -215,6 +215,21 @@ impl<'db> View<'db> {
         Some(self.range(Spot { unit: user, expr: ExprId(last.0 as u32) }))
     }
 
+    /// The last use of the graph variable inside of a unit whose value `spot` is: in a function
+    /// expression, a branch or an arm.
+    pub fn last_use_within(&self, spot: Spot) -> Option<TextRange> {
+        let unit = self.unit(spot.unit);
+        let binder = unit.exprs.iter().find_map(|step| match step {
+            Expr::Bind { binder, value } if *value == spot.expr => Some(*binder),
+            _ => None,
+        })?;
+        if unit.binder(binder).kind != BinderKind::Graph {
+            return None;
+        }
+        let last = unit.exprs.iter().rposition(|expr| *expr == Expr::Bound(binder))?;
+        Some(self.range(Spot { unit: spot.unit, expr: ExprId(last as u32) }))
+    }
+
     /// Whether a variable of this name is bound anywhere in the definition.
     pub fn binds_name(&self, name: &str) -> bool {
         self.scopes.binds_name(&self.body, name)
@@ -237,7 +252,9 @@ impl<'db> View<'db> {
         let at = path.iter().rposition(|node| node.kind() == SyntaxKind::BLOCK)?;
         let block = path[at];
         let tail = ast::Block::cast(block)?.tail()?.node();
-        if tail.start() != own.start() {
+        let is_tail = tail.start() == own.start()
+            || tail.kind() == SyntaxKind::PAREN_EXPR && tail.range().contains_range(own);
+        if !is_tail {
             return None;
         }
         let before = block.children().take_while(|node| node.start() < tail.start());

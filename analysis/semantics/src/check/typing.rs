@@ -16,21 +16,26 @@ use crate::{
 /// What is said of the place that TVM names.
 pub(super) const VALUE_USED: &str = "the value is used here";
 
+/// What is said of the declared result of a definition.
+pub(super) const RESULT_DECLARED: &str = "the result is declared here";
+
 /// What is said of the graph bindings in front of the end of a block.
 pub(super) const BLOCK_BEGINS: &str = "for TVM, the expression begins here";
 
 pub(super) fn report(view: &View<'_>, unit: usize, finding: &Finding, out: &mut Vec<Diagnostic>) {
     let Some(mut diagnostic) = diagnostic(view, unit, finding) else { return };
+    let subject = subject(view, unit, finding);
     // TVM names the last use of a graph variable for what is wrong with its value.
+    let within = || view.last_use_within(Spot { unit, expr: subject? });
     if finding.is_error()
-        && let Some(last) = view.last_use(unit)
+        && let Some(last) = within().or_else(|| view.last_use(unit))
     {
         diagnostic = diagnostic.related(last, VALUE_USED);
     }
     // And for what is wrong with the end of a block, the graph bindings in front of it.
     if finding.is_error()
         && Settings::get(view.db).strict(view.db)
-        && let Some(expr) = subject(view, unit, finding)
+        && let Some(expr) = subject
         && let Some(first) = view.block_start(view.range(Spot { unit, expr }))
     {
         diagnostic = diagnostic.related(first, BLOCK_BEGINS);
@@ -45,6 +50,7 @@ fn subject(view: &View<'_>, unit: usize, finding: &Finding) -> Option<ExprId> {
         | Finding::Undecided { expr, .. }
         | Finding::Unknown { expr, .. }
         | Finding::NoRule { expr, .. }
+        | Finding::Projection { expr, .. }
         | Finding::UnknownName { expr, .. } => Some(*expr),
         Finding::NotCallable { call, .. } | Finding::Arity { call, .. } => Some(*call),
         Finding::Mismatch { what, .. } => match *what {
@@ -401,7 +407,7 @@ fn mismatch(
                 && let Some(ty) = view.result_type_node()
             {
                 let at = ty.range() + view.def.start(view.db);
-                diagnostic = diagnostic.related(at, "the result is declared here");
+                diagnostic = diagnostic.related(at, RESULT_DECLARED);
                 if found.is_closed() && !found.has_error() {
                     diagnostic = diagnostic
                         .fix(format!("Change the result to `{found}`"), [(at, found.to_string())]);

@@ -361,8 +361,9 @@ impl UnitLowering<'_> {
                 self.bind_attrs(operator, &written, meta_attrs.is_some(), callee_range)
             }
             Callee::Name(_) | Callee::Expr(_) => {
-                // Only operators take attributes.
-                if let Some(first) = written.first() {
+                // Only operators take attributes; others carry them, if their set is named.
+                let is_carried = written.is_empty() || Self::has_known_key(&written);
+                if let Some(first) = written.first().filter(|_| !is_carried) {
                     let range = first.name_range + self.origin;
                     let callee = match callee_node {
                         Some(callee) if callee.node().range().len() <= 40.into() => {
@@ -373,7 +374,7 @@ impl UnitLowering<'_> {
                     let callee_range = self.place(callee_range);
                     self.problem(range, ProblemKind::AttrsNotTaken { callee, callee_range });
                 }
-                (Attrs::none(), true)
+                (Attrs::none(), is_carried)
             }
         };
         let call = CallData {
