@@ -207,7 +207,11 @@ impl<'db> View<'db> {
         if data.kind != UnitKind::Graph {
             return None;
         }
-        let binding = Binding { unit: unit as u32, binder: data.binds? };
+        self.last_use_of(Binding { unit: unit as u32, binder: data.binds? })
+    }
+
+    /// The last use of a variable in the units behind the one that binds it.
+    pub fn last_use_of(&self, binding: Binding) -> Option<TextRange> {
         let (user, free) = self.scopes.last_use(&self.body, binding)?;
         let user_unit = self.unit(user);
         let uses = user_unit.exprs.iter().enumerate();

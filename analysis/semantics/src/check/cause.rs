@@ -13,7 +13,7 @@
 //! Which of the places is the fault nobody knows; that it is one, the declarations tell that the
 //! findings rest on, and the sizes or data types that clash.
 
-mod flow;
+pub(super) mod flow;
 
 use rustc_hash::FxHashSet;
 use syntax::TextRange;
@@ -44,8 +44,9 @@ pub(crate) struct Cause {
     values: Vec<String>,
     /// The declaration of a parameter that an argument contradicts.
     parameter: Option<TextRange>,
-    /// The declaration of the result that a definition does not give.
-    result: Option<TextRange>,
+    /// The declaration of the result that a definition does not give, or of the variable that is
+    /// not what its value is.
+    declared: Option<TextRange>,
     /// Declarations that what the finding looks at was computed from.
     flows: Vec<Flow>,
     /// The ranks differ: what follows from that differs in other sizes.
@@ -92,6 +93,11 @@ pub(super) fn of(
             // A result that is not what is declared for it.
             if reason.marks.iter().all(|mark| mark.place == Place::Result) {
                 found.suspect = declared_for(view, unit, *expr);
+                let ends = |root| flow::gives(view.unit(unit), root, *expr);
+                if view.unit(unit).kind == UnitKind::Tail && view.unit(unit).root.is_some_and(ends) {
+                    cause.declared = result(view);
+                    cause.places.extend(cause.declared);
+                }
             }
             cause.values.clone_from(&reason.clash);
             // A written attribute may be what is wrong.
@@ -108,7 +114,7 @@ pub(super) fn of(
                 let (Place::Argument(position) | Place::Field(position, _)) = mark.place else {
                     continue;
                 };
-                cause.values.push(mark.label.clone());
+                cause.values.push(size_in(&mark.label));
                 let Some(arg) = args.get(position).map(|&arg| spot(arg)) else { continue };
                 match mark.place {
                     Place::Field(_, field) => {
@@ -130,13 +136,15 @@ pub(super) fn of(
             cause.ripples = conflict.kind == ConflictKind::Rank;
             let value = match *what {
                 Mismatch::Annotation { binder, value } => {
-                    found.suspect = Some(Binding { unit: unit as u32, binder });
+                    let binding = Binding { unit: unit as u32, binder };
+                    found.suspect = Some(binding);
+                    cause.declared = Some(declaration(view, binding));
                     value
                 }
                 Mismatch::Result { function, value } => {
                     found.suspect = function.and_then(|id| bound_to(view, unit, &Expr::Fn(id)));
                     if function.is_none() {
-                        cause.result = result(view);
+                        cause.declared = result(view);
                     }
                     value
                 }
@@ -228,7 +236,7 @@ impl Cause {
         let alike = self.values == other.values && !self.values.is_empty();
         let is_dtype = |code: &str| code == "dtype-mismatch";
         let reaches = |a: &Cause, b: &Cause| {
-            let declared = [a.parameter, a.result];
+            let declared = [a.parameter, a.declared];
             let mut declared = declared.into_iter().flatten();
             is_dtype(code) == is_dtype(other_code)
                 && (alike || a.ripples && !is_dtype(code))
@@ -238,7 +246,7 @@ impl Cause {
             || contradicts(other, self)
             || reaches(self, other)
             || reaches(other, self)
-            || code == other_code
+            || is_dtype(code) == is_dtype(other_code)
                 && alike
                 && (self.places.iter().any(|&place| share(&other.places, place))
                     || self.flows_as(other))
@@ -250,6 +258,13 @@ impl Cause {
             flow.dtype.is_some_and(|dtype| self.values.contains(&dtype.to_string()))
         })
     }
+}
+
+/// What a label says: of `64 input channels`, the size.
+fn size_in(label: &str) -> String {
+    let digits = label.bytes().take_while(u8::is_ascii_digit).count();
+    let ends = label[digits..].is_empty() || label[digits..].starts_with(' ');
+    if digits > 0 && ends { label[..digits].to_owned() } else { label.to_owned() }
 }
 
 /// Where the result of a definition is declared.
@@ -282,13 +297,14 @@ fn bound_to(view: &View<'_>, unit: usize, wanted: &Expr) -> Option<Binding> {
 fn declared_for(view: &View<'_>, unit: usize, expr: ExprId) -> Option<Binding> {
     let data = view.unit(unit);
     let bound = data.exprs.iter().find_map(|step| match step {
-        Expr::Bind { binder, value } if *value == expr => Some(*binder),
+        Expr::Bind { binder, value } if flow::gives(data, *value, expr) => Some(*binder),
         _ => None,
     });
     if let Some(binder) = bound {
         return Some(Binding { unit: unit as u32, binder });
     }
-    let gives = |function: &Function| function.body.is_some_and(|body| body.result == expr);
+    let ends = |body: Region| flow::gives(data, body.result, expr);
+    let gives = |function: &Function| function.body.is_some_and(ends);
     let function = data.fns.iter().position(gives)?;
     bound_to(view, unit, &Expr::Fn(FnId(function as u32)))
 }

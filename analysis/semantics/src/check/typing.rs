@@ -3,13 +3,14 @@
 use syntax::{TextRange, TextSize};
 use types::{Conflict, ConflictKind, Step, Type, describe};
 
-use super::{names, origin, relation, text};
+use super::{cause::flow, names, origin, relation, text};
 use crate::{
     body::*,
     db::Settings,
     diagnostic::Diagnostic,
     infer::{Finding, Mismatch},
     queries,
+    scope::Binding,
     view::{Spot, View},
 };
 
@@ -74,12 +75,17 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         Finding::UnknownVariable(binder) => {
             let name = &view.unit(unit).binder(*binder).name;
             let at = view.place(unit, view.unit(unit).binder(*binder).range);
-            Diagnostic::new(
+            let diagnostic = Diagnostic::new(
                 "missing-annotation",
                 at,
                 format!("nothing decides the type of `{name}`"),
             )
-            .help(format!("write it: `{name}: Tensor[(…), float32]`"))
+            .help(format!("write it: `{name}: Tensor[(…), float32]`"));
+            let binding = Binding { unit: unit as u32, binder: *binder };
+            match view.last_use_of(binding) {
+                Some(last) => diagnostic.related(last, "it is used here"),
+                None => diagnostic,
+            }
         }
         // What TVM alone finds no type for: `tvm` reports it once for all.
         Finding::OpenExpr(_) | Finding::OpenVariable(_) => return None,
@@ -387,7 +393,7 @@ fn mismatch(
                 view.range(spot(value)),
                 format!("`{name}` is declared as `{wanted}`, but its value is `{found}`{tail}"),
             );
-            let binding = crate::scope::Binding { unit: unit as u32, binder };
+            let binding = Binding { unit: unit as u32, binder };
             if let Some(ty) = view.annotation_node(binding) {
                 let at = ty.range() + view.def.start(view.db);
                 diagnostic = diagnostic
@@ -403,6 +409,11 @@ fn mismatch(
                 view.range(spot(value)),
                 format!("{who} should give `{wanted}`, but gives `{found}`{tail}"),
             );
+            // Which part of what is given differs.
+            let part = flow::along(view, spot(value), &conflict.path);
+            if part.spot != spot(value) {
+                diagnostic = diagnostic.related(view.range(part.spot), "this part of it differs");
+            }
             if function.is_none()
                 && let Some(ty) = view.result_type_node()
             {

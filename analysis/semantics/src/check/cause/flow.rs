@@ -22,6 +22,9 @@ use crate::{
 /// How many expressions are followed from one finding.
 pub(super) const MAX_FOLLOWED: usize = 200;
 
+/// How many declarations are kept of one finding.
+const MAX_FLOWS: usize = 32;
+
 /// A declaration that a value was computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Flow {
@@ -32,9 +35,9 @@ pub(super) struct Flow {
 }
 
 /// A part of a value.
-pub(super) struct Part {
+pub(in crate::check) struct Part {
     /// The expression that gives it, or the innermost that is known to hold it.
-    pub(super) spot: Spot,
+    pub(in crate::check) spot: Spot,
     /// It is that very part.
     pub(super) is_whole: bool,
     /// The part is what this parameter of a function expression takes.
@@ -51,7 +54,7 @@ pub(super) fn field(view: &View<'_>, tuple: Spot, index: usize) -> Option<Spot> 
 }
 
 /// The part of a value that `path` leads to.
-pub(super) fn along(view: &View<'_>, value: Spot, path: &[Step]) -> Part {
+pub(in crate::check) fn along(view: &View<'_>, value: Spot, path: &[Step]) -> Part {
     let mut part = Part { spot: value, is_whole: true, parameter: None };
     for step in path {
         let value = view.resolve(part.spot);
@@ -80,6 +83,29 @@ pub(super) fn along(view: &View<'_>, value: Spot, path: &[Step]) -> Part {
     part
 }
 
+/// Whether what `root` gives is what `expr` gives: itself, or a branch or an arm of it.
+pub(super) fn gives(unit: &Unit, root: ExprId, expr: ExprId) -> bool {
+    let mut next = vec![root];
+    let mut left = MAX_FOLLOWED;
+    while let Some(root) = next.pop() {
+        if root == expr {
+            return true;
+        }
+        left -= 1;
+        if left == 0 {
+            break;
+        }
+        match unit.expr(root) {
+            Expr::If { then, otherwise, .. } => next.extend([then.result, otherwise.result]),
+            Expr::Match(id) => {
+                next.extend(unit.matches[id.index()].arms.iter().map(|arm| arm.body.result));
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
 /// The declarations that values were computed from: of parameters, and of the results of
 /// definitions that are called on the way.
 pub(super) fn into(view: &View<'_>, values: &[Spot]) -> Vec<Flow> {
@@ -87,7 +113,7 @@ pub(super) fn into(view: &View<'_>, values: &[Spot]) -> Vec<Flow> {
     let mut seen: FxHashSet<Spot> = FxHashSet::default();
     let mut next = values.to_vec();
     while let Some(spot) = next.pop() {
-        if seen.len() == MAX_FOLLOWED {
+        if seen.len() == MAX_FOLLOWED || flows.len() == MAX_FLOWS {
             break;
         }
         if !seen.insert(spot) {
@@ -95,12 +121,13 @@ pub(super) fn into(view: &View<'_>, values: &[Spot]) -> Vec<Flow> {
         }
         let at = |expr: ExprId| Spot { unit: spot.unit, expr };
         if let Some(binding) = view.variable(spot) {
-            match view.value(binding) {
-                Some(value) => next.push(value),
-                None => {
-                    let dtype = view.binding_type(binding).as_tensor().map(|tensor| tensor.dtype);
-                    flows.push(Flow { range: declaration(view, binding), dtype });
-                }
+            let value = view.value(binding);
+            next.extend(value);
+            if value.is_none() || view.binder(binding).annotation.is_some() {
+                // What a `let` is declared as says nothing of where its data type comes from.
+                let ty = view.binding_type(binding).as_tensor().filter(|_| value.is_none());
+                let dtype = ty.map(|tensor| tensor.dtype);
+                flows.push(Flow { range: declaration(view, binding), dtype });
             }
             continue;
         }
