@@ -526,7 +526,9 @@ pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
         // What is missing or left out there is not found by inference.
         let is_hole = |ty: &Type| matches!(ty, Type::Var(var) if *var == HOLE);
         let known = |ty: Type| {
-            types::map_leaves(&ty, &mut |leaf| if is_hole(leaf) { Type::Error } else { leaf.clone() })
+            types::map_leaves(&ty, &mut |leaf| {
+                if is_hole(leaf) { Type::Error } else { leaf.clone() }
+            })
         };
         let fields = fields.map(|ty| known(unit.ty(ty.node()))).collect();
         let range = unit.place(name.range());

@@ -319,9 +319,7 @@ impl Table {
             return self.push(Term::Leaf(ty.clone()));
         }
         let term = match ty {
-            Type::Tuple(fields) => {
-                Term::Tuple(fields.iter().map(|t| self.import(t)).collect())
-            }
+            Type::Tuple(fields) => Term::Tuple(fields.iter().map(|t| self.import(t)).collect()),
             Type::Func(func) if func.type_params.is_empty() => {
                 let params = func.params.iter().map(|t| self.import(t)).collect();
                 let ret = self.import(&func.ret);
@@ -388,9 +386,7 @@ impl Table {
         let Term::Leaf(ty) = term else { return term.clone() };
         let ty = ty.clone();
         let term = match &ty {
-            Type::Tuple(fields) => {
-                Term::Tuple(fields.iter().map(|t| self.import(t)).collect())
-            }
+            Type::Tuple(fields) => Term::Tuple(fields.iter().map(|t| self.import(t)).collect()),
             Type::Func(func) if func.type_params.is_empty() => {
                 let params = func.params.iter().map(|t| self.import(t)).collect();
                 let ret = self.import(&func.ret);

@@ -66,6 +66,8 @@ pub(super) struct Found {
     call: Option<Spot>,
     /// It says that a value is not of the type written for it.
     is_mismatch: bool,
+    /// It says so of a variable.
+    is_declaration: bool,
 }
 
 /// What `finding` rests on, and its part in the definition. `at` is the number of its diagnostic.
@@ -84,6 +86,10 @@ pub(super) fn of(
         suspect: None,
         call: None,
         is_mismatch: matches!(finding, Finding::Mismatch { .. }),
+        is_declaration: matches!(
+            finding,
+            Finding::Mismatch { what: Mismatch::Annotation { .. }, .. }
+        ),
     };
     match finding {
         Finding::Relation { expr, reason } => {
@@ -94,7 +100,8 @@ pub(super) fn of(
             if reason.marks.iter().all(|mark| mark.place == Place::Result) {
                 found.suspect = declared_for(view, unit, *expr);
                 let ends = |root| flow::gives(view.unit(unit), root, *expr);
-                if view.unit(unit).kind == UnitKind::Tail && view.unit(unit).root.is_some_and(ends) {
+                if view.unit(unit).kind == UnitKind::Tail && view.unit(unit).root.is_some_and(ends)
+                {
                     cause.declared = result(view);
                     cause.places.extend(cause.declared);
                 }
@@ -107,9 +114,7 @@ pub(super) fn of(
                 }
                 _ => false,
             };
-            if reason.marks.iter().any(blames_attribute) {
-                return Some((cause, found));
-            }
+            let blames_attribute = reason.marks.iter().any(blames_attribute);
             for mark in &reason.marks {
                 let (Place::Argument(position) | Place::Field(position, _)) = mark.place else {
                     continue;
@@ -125,6 +130,16 @@ pub(super) fn of(
                     _ => cause.rests_on(view, arg, mark.axis),
                 }
             }
+            if blames_attribute {
+                cause.values.clear();
+                cause.flows = flow::into(view, &found.operands);
+                return Some((cause, found));
+            }
+        }
+        Finding::Condition { expr, ty } => {
+            let dtype = ty.as_tensor().filter(|tensor| tensor.rank() == 0)?.dtype;
+            cause.values = vec!["bool".to_owned(), dtype.to_string()];
+            found.operands.push(spot(*expr));
         }
         Finding::Arity { call, .. } => {
             found.suspect = declared_for(view, unit, *call);
@@ -234,7 +249,7 @@ impl Cause {
         };
         // What is declared of a function is wrong in it, and where it is called.
         let alike = self.values == other.values && !self.values.is_empty();
-        let is_dtype = |code: &str| code == "dtype-mismatch";
+        let is_dtype = |code: &str| matches!(code, "dtype-mismatch" | "condition-type");
         let reaches = |a: &Cause, b: &Cause| {
             let declared = [a.parameter, a.declared];
             let mut declared = declared.into_iter().flatten();
@@ -254,9 +269,10 @@ impl Cause {
 
     /// Whether both were computed from one parameter of a data type that clashes in both.
     fn flows_as(&self, other: &Cause) -> bool {
-        self.flows.iter().filter(|flow| other.flows.contains(flow)).any(|flow| {
-            flow.dtype.is_some_and(|dtype| self.values.contains(&dtype.to_string()))
-        })
+        self.flows
+            .iter()
+            .filter(|flow| other.flows.contains(flow))
+            .any(|flow| flow.dtype.is_some_and(|dtype| self.values.contains(&dtype.to_string())))
     }
 }
 
@@ -344,15 +360,18 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
                 return false;
             }
             // A call that is wrong by itself may be the wrong call.
-            if consequence.is_mismatch && cause.call.is_some_and(|c| consequence.operands.contains(&c))
+            if consequence.is_mismatch
+                && cause.call.is_some_and(|c| consequence.operands.contains(&c))
             {
                 return true;
             }
             let Some(suspect) = cause.suspect else { return false };
-            consequence.suspect != cause.suspect
-                && (uses(view, consequence, suspect)
-                    || above.contains(&suspect.unit)
-                        && values(found, cause.at) == values(found, consequence.at))
+            let alike = || values(found, cause.at) == values(found, consequence.at);
+            // A function is declared otherwise than it is written, and does not give it either.
+            if consequence.suspect == cause.suspect {
+                return cause.is_declaration && !consequence.is_declaration && alike();
+            }
+            uses(view, consequence, suspect) || above.contains(&suspect.unit) && alike()
         });
         if let Some(cause) = cause {
             let diagnostic = found[consequence.at].clone();
@@ -384,7 +403,8 @@ fn uses(view: &View<'_>, found: &Found, binding: Binding) -> bool {
             break;
         }
         // A name inside of the unit stands for its value.
-        let value = variable.filter(|of| of.unit as usize == spot.unit).and_then(|of| view.value(of));
+        let value =
+            variable.filter(|of| of.unit as usize == spot.unit).and_then(|of| view.value(of));
         spots.extend(value.filter(|value| value.unit == spot.unit));
         let at = |expr: ExprId| Spot { unit: spot.unit, expr };
         match view.unit(spot.unit).expr(spot.expr) {

@@ -647,15 +647,20 @@ fn dotted_name(expr: ast::Expr<'_>, into: &mut SmolStrBuilder) -> Option<()> {
     Some(())
 }
 
-/// Whether a list in brackets has an end, and nothing missing before it.
+/// Whether a list in brackets has an end, and nothing missing before it. A comma may stand behind
+/// the last: `add(%x, )` gives one argument.
 fn is_whole(list: Node<'_>) -> bool {
     let mut comma = false;
     for element in list.elements() {
         match element {
             NodeOrToken::Node(node) if node.kind() == SyntaxKind::ERROR => return false,
             NodeOrToken::Node(_) => comma = false,
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::COMMA => comma = true,
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::R_PAREN => return !comma,
+            NodeOrToken::Token(token) if token.kind() == SyntaxKind::COMMA => {
+                if std::mem::replace(&mut comma, true) {
+                    return false;
+                }
+            }
+            NodeOrToken::Token(token) if token.kind() == SyntaxKind::R_PAREN => return true,
             NodeOrToken::Token(_) => {}
         }
     }
