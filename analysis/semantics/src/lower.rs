@@ -469,6 +469,9 @@ impl UnitLowering<'_> {
                 NodeOrToken::Node(node) => {
                     last = None;
                     if let Some(param) = ast::Param::cast(node) {
+                        if !function.attrs.is_empty() {
+                            self.problem(param.range(), ProblemKind::ArgAfterAttr);
+                        }
                         let mut binder = self.binder(param.name(), BinderKind::Param);
                         binder.annotation = param.ty().map(|ty| self.ty(ty.node()));
                         let name = binder.name.clone();
