@@ -112,6 +112,18 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// The first token from `offset` on that is neither space nor a comment.
+    pub fn token_from(self, offset: TextSize) -> Option<Token<'t>> {
+        let mut offset = offset;
+        loop {
+            let token = self.token_at(offset)?;
+            if !token.kind().is_trivia() {
+                return Some(token);
+            }
+            offset = token.range().end();
+        }
+    }
+
     /// This node and the nodes under it that hold `range`, the outermost first.
     pub fn path_to(self, range: TextRange) -> Vec<Node<'t>> {
         let mut path = vec![self];

@@ -9,6 +9,7 @@
 //! - `// gives: V` claims what the definition or bare expression that ends on that line evaluates
 //!   to: `4`, `True`, `(1, 2)`, the elements of a tensor in brackets, `Cons(1, Nil)`; or, behind
 //!   `fails: `, a part of the message with which it fails;
+//! - `// beside: part of the message` claims another place of a diagnostic, which begins there;
 //! - `//^ error: …` claims it for the line above, where no comment may follow.
 //!
 //! Several errors of one cause are one diagnostic, with the others beside it; each may be claimed
@@ -88,6 +89,7 @@ enum Claim<'a> {
     Revealed(&'a str),
     Gives(&'a str),
     Fails(&'a str),
+    Beside(&'a str),
     Found { severity: Severity, code: &'a str, part: Option<&'a str> },
 }
 
@@ -122,6 +124,10 @@ fn claims(line: &str) -> Vec<(bool, Claim<'_>)> {
         }
         if let Some(part) = piece.strip_prefix("fails: ") {
             found.push((above, Claim::Fails(part.trim())));
+            continue;
+        }
+        if let Some(part) = piece.strip_prefix("beside: ") {
+            found.push((above, Claim::Beside(part.trim())));
             continue;
         }
         let Some((severity, rest)) = piece.split_once(": [") else { continue };
@@ -206,6 +212,13 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                     Err(message) if message.contains(wanted) => {}
                     Err(message) => complain(number, format!("fails otherwise: {message}")),
                 },
+                Claim::Beside(part) => {
+                    let related = looked.diagnostics.iter().flat_map(|d| &d.related);
+                    let mut here = related.filter(|r| line_of(r.range.start()) == number);
+                    if !here.any(|r| r.message.contains(part)) {
+                        complain(number, format!("no such place of a finding: {part}"));
+                    }
+                }
                 Claim::Found { severity, code, part } => {
                     let hit = looked.diagnostics.iter().enumerate().position(|(i, d)| {
                         !claimed[i]

@@ -134,15 +134,19 @@ struct Infer<'a> {
     imported: FxHashMap<(u32, Binding), NodeId>,
     /// What each relation came from.
     origins: Vec<(At, ExprId)>,
-    /// Globals of which only a part of the type is known: each has one type in the definition.
-    written: FxHashMap<Name, NodeId>,
+    /// Globals that have one type in the definition: those of which only a part of the type is
+    /// known, and all of them where everything stands in one table.
+    globals: FxHashMap<Name, NodeId>,
+    /// Everything stands in one table, and types are found in TVM's order.
+    whole: bool,
     /// Relations up to here have been looked at.
     reported: usize,
     /// The function types of the group, where they are open.
     group: Vec<Option<GroupSignature>>,
     /// The types of the definitions, once found.
     signatures: Vec<Option<Type>>,
-    /// A type from outside the stretch has changed.
+    /// A type that was known has changed: a `?` met a size. Who saw it before is of another type
+    /// than who sees it now, so that everything has to stand in one table.
     entangled: bool,
     /// Something got a type that is more general than what was written.
     generalised: bool,
@@ -178,7 +182,8 @@ impl<'a> Infer<'a> {
             open_at: FxHashMap::default(),
             imported: FxHashMap::default(),
             origins: Vec::new(),
-            written: FxHashMap::default(),
+            globals: FxHashMap::default(),
+            whole: false,
             reported: 0,
             group: vec![None; bodies.len()],
             signatures: vec![None; bodies.len()],
@@ -232,6 +237,7 @@ impl<'a> Infer<'a> {
 
     /// Everything in one table.
     fn whole(&mut self) {
+        self.whole = true;
         for (number, (body, _)) in self.bodies.iter().enumerate() {
             self.declare(number, body);
         }
@@ -313,7 +319,7 @@ impl<'a> Infer<'a> {
             return node;
         }
         let ty = self.frozen(body, binding).unwrap_or(Type::Error);
-        let node = self.solver.table.import_outer(&ty);
+        let node = self.solver.table.import(&ty);
         self.imported.insert((body, binding), node);
         node
     }

@@ -469,6 +469,9 @@ impl UnitLowering<'_> {
                 NodeOrToken::Node(node) => {
                     last = None;
                     if let Some(param) = ast::Param::cast(node) {
+                        if !function.attrs.is_empty() {
+                            self.problem(param.range(), ProblemKind::ArgAfterAttr);
+                        }
                         let mut binder = self.binder(param.name(), BinderKind::Param);
                         binder.annotation = param.ty().map(|ty| self.ty(ty.node()));
                         let name = binder.name.clone();
@@ -523,7 +526,14 @@ pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
     for constructor in def.constructors().into_iter().flat_map(|list| list.constructors()) {
         let Some(name) = constructor.name() else { continue };
         let fields = constructor.fields().into_iter().flat_map(ast::TupleType::fields);
-        let fields = fields.map(|ty| unit.ty(ty.node())).collect();
+        // What is missing or left out there is not found by inference.
+        let is_hole = |ty: &Type| matches!(ty, Type::Var(var) if *var == HOLE);
+        let known = |ty: Type| {
+            types::map_leaves(&ty, &mut |leaf| {
+                if is_hole(leaf) { Type::Error } else { leaf.clone() }
+            })
+        };
+        let fields = fields.map(|ty| known(unit.ty(ty.node()))).collect();
         let range = unit.place(name.range());
         constructors.push(Constructor { name: name.text().into(), fields, range });
     }

@@ -207,12 +207,31 @@ impl<'db> View<'db> {
         if data.kind != UnitKind::Graph {
             return None;
         }
-        let binding = Binding { unit: unit as u32, binder: data.binds? };
+        self.last_use_of(Binding { unit: unit as u32, binder: data.binds? })
+    }
+
+    /// The last use of a variable in the units behind the one that binds it.
+    pub fn last_use_of(&self, binding: Binding) -> Option<TextRange> {
         let (user, free) = self.scopes.last_use(&self.body, binding)?;
         let user_unit = self.unit(user);
         let uses = user_unit.exprs.iter().enumerate();
         let last = uses.rev().find(|(_, expr)| **expr == Expr::Free(free))?;
         Some(self.range(Spot { unit: user, expr: ExprId(last.0 as u32) }))
+    }
+
+    /// The last use of the graph variable inside of a unit whose value `spot` is: in a function
+    /// expression, a branch or an arm.
+    pub fn last_use_within(&self, spot: Spot) -> Option<TextRange> {
+        let unit = self.unit(spot.unit);
+        let binder = unit.exprs.iter().find_map(|step| match step {
+            Expr::Bind { binder, value } if *value == spot.expr => Some(*binder),
+            _ => None,
+        })?;
+        if unit.binder(binder).kind != BinderKind::Graph {
+            return None;
+        }
+        let last = unit.exprs.iter().rposition(|expr| *expr == Expr::Bound(binder))?;
+        Some(self.range(Spot { unit: spot.unit, expr: ExprId(last as u32) }))
     }
 
     /// Whether a variable of this name is bound anywhere in the definition.
@@ -237,7 +256,9 @@ impl<'db> View<'db> {
         let at = path.iter().rposition(|node| node.kind() == SyntaxKind::BLOCK)?;
         let block = path[at];
         let tail = ast::Block::cast(block)?.tail()?.node();
-        if tail.start() != own.start() {
+        let is_tail = tail.start() == own.start()
+            || tail.kind() == SyntaxKind::PAREN_EXPR && tail.range().contains_range(own);
+        if !is_tail {
             return None;
         }
         let before = block.children().take_while(|node| node.start() < tail.start());

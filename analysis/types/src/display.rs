@@ -24,6 +24,10 @@ impl Display for TensorType {
         }
         f.write_str("Tensor[(")?;
         list(f, &self.shape)?;
+        // Without a data type, as `shape_of(%x)` gives it, TVM prints nothing there.
+        if self.dtype.is_void() {
+            return f.write_str("), ]");
+        }
         write!(f, "), {}]", self.dtype)
     }
 }
@@ -133,7 +137,9 @@ impl Type {
                     }
                     rest = strip_size(size, rest)?;
                 }
-                let rest = strip_dtype(tensor.dtype, rest.strip_prefix("), ")?)?;
+                let rest = rest.strip_prefix("), ")?;
+                let is_void = tensor.dtype.is_void();
+                let rest = if is_void { rest } else { strip_dtype(tensor.dtype, rest)? };
                 rest.strip_prefix(']')
             }
             Type::Tuple(fields) => {

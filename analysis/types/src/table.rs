@@ -4,6 +4,11 @@
 //! one node, and what is learned of the one holds for the other. That matters beyond unknown
 //! types: where `?` meets a size, the node keeps `?`, and every expression that shares it shows
 //! `?` from then on, as it does in TVM.
+//!
+//! What is known of a node never changes. Where two types meet and become a third, both nodes go
+//! over to a new one. So a tuple that was built of `Tensor[(10), float32]` goes on saying so,
+//! although the field on its own has become `Tensor[(?), float32]`: the tuple is of the type that
+//! its fields had. Only the fields of which nothing was known then say what was found since.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -43,8 +48,6 @@ pub(crate) struct FuncTerm {
 #[derive(Clone, Debug)]
 struct Node {
     parent: u32,
-    /// The type came from outside the stretch that is being inferred.
-    outer: bool,
     term: Term,
 }
 
@@ -98,6 +101,13 @@ pub enum Step {
 impl Conflict {
     fn new(left: Type, right: Type, kind: ConflictKind) -> Box<Conflict> {
         Box::new(Conflict { left, right, kind, path: SmallVec::new() })
+    }
+
+    /// The same, seen from the other side.
+    fn turned(mut self: Box<Self>) -> Box<Conflict> {
+        let Conflict { left, right, .. } = &mut *self;
+        std::mem::swap(left, right);
+        self
     }
 
     fn inside(mut self: Box<Self>, step: Step) -> Box<Conflict> {
@@ -160,7 +170,7 @@ pub struct Table {
     /// Relations to run again when a variable becomes known.
     waiting: FxHashMap<u32, SmallVec<[u32; 2]>>,
     pub(crate) woken: Vec<u32>,
-    /// A type from outside changed: it met a `?` where it had a size.
+    /// A type that was known has changed: it met a `?` where it had a size.
     entangled: bool,
     /// How many variables are open.
     open: usize,
@@ -185,7 +195,7 @@ impl Table {
         self.open = 0;
     }
 
-    /// Whether a type that came from outside has changed.
+    /// Whether a type that was known has changed: who saw it before saw another.
     pub fn is_entangled(&self) -> bool {
         self.entangled
     }
@@ -195,16 +205,16 @@ impl Table {
         self.open
     }
 
-    fn push(&mut self, term: Term, outer: bool) -> NodeId {
+    fn push(&mut self, term: Term) -> NodeId {
         let id = self.nodes.len() as u32;
-        self.nodes.push(Node { parent: id, outer, term });
+        self.nodes.push(Node { parent: id, term });
         NodeId(id)
     }
 
     /// A type that is not known.
     pub fn fresh(&mut self) -> NodeId {
         self.open += 1;
-        self.push(Term::Var, false)
+        self.push(Term::Var)
     }
 
     /// A shape that is not known.
@@ -231,7 +241,7 @@ impl Table {
         let var = self.fresh_dtype();
         self.literals.push((var, default));
         let open = OpenTensor { shape: ShapeTerm::Dims(Shape::new()), dtype: DTypeTerm::Var(var) };
-        self.push(Term::Leaf(Type::OpenTensor(open.into())), false)
+        self.push(Term::Leaf(Type::OpenTensor(open.into())))
     }
 
     /// Whether a literal's data type is undecided.
@@ -298,15 +308,6 @@ impl Table {
 
     /// A node of its own for `ty`.
     pub fn import(&mut self, ty: &Type) -> NodeId {
-        self.import_as(ty, false)
-    }
-
-    /// A node for a type that was found before and elsewhere.
-    pub fn import_outer(&mut self, ty: &Type) -> NodeId {
-        self.import_as(ty, true)
-    }
-
-    fn import_as(&mut self, ty: &Type, outer: bool) -> NodeId {
         if let Type::Var(TypeVar(node)) = ty {
             return NodeId(*node);
         }
@@ -315,46 +316,44 @@ impl Table {
             other => !has_type_var(other),
         };
         if closed {
-            return self.push(Term::Leaf(ty.clone()), outer);
+            return self.push(Term::Leaf(ty.clone()));
         }
         let term = match ty {
-            Type::Tuple(fields) => {
-                Term::Tuple(fields.iter().map(|t| self.import_as(t, outer)).collect())
-            }
+            Type::Tuple(fields) => Term::Tuple(fields.iter().map(|t| self.import(t)).collect()),
             Type::Func(func) if func.type_params.is_empty() => {
-                let params = func.params.iter().map(|t| self.import_as(t, outer)).collect();
-                let ret = self.import_as(&func.ret, outer);
+                let params = func.params.iter().map(|t| self.import(t)).collect();
+                let ret = self.import(&func.ret);
                 Term::Func(Box::new(FuncTerm { params, ret }))
             }
-            Type::Ref(inner) => Term::Ref(self.import_as(inner, outer)),
+            Type::Ref(inner) => Term::Ref(self.import(inner)),
             Type::Adt(adt) => {
-                let args = adt.args.iter().map(|t| self.import_as(t, outer)).collect();
+                let args = adt.args.iter().map(|t| self.import(t)).collect();
                 Term::Adt(adt.name.clone(), args)
             }
             other => Term::Leaf(other.clone()),
         };
-        self.push(term, outer)
+        self.push(term)
     }
 
     /// A tuple of nodes.
     pub fn tuple(&mut self, fields: impl IntoIterator<Item = NodeId>) -> NodeId {
-        self.push(Term::Tuple(fields.into_iter().collect()), false)
+        self.push(Term::Tuple(fields.into_iter().collect()))
     }
 
     /// A function over nodes.
     pub fn func(&mut self, params: impl IntoIterator<Item = NodeId>, ret: NodeId) -> NodeId {
         let params = params.into_iter().collect();
-        self.push(Term::Func(Box::new(FuncTerm { params, ret })), false)
+        self.push(Term::Func(Box::new(FuncTerm { params, ret })))
     }
 
     /// A reference to a node.
     pub fn reference(&mut self, inner: NodeId) -> NodeId {
-        self.push(Term::Ref(inner), false)
+        self.push(Term::Ref(inner))
     }
 
     /// An algebraic data type over nodes.
     pub fn adt(&mut self, name: SmolStr, args: impl IntoIterator<Item = NodeId>) -> NodeId {
-        self.push(Term::Adt(name, args.into_iter().collect()), false)
+        self.push(Term::Adt(name, args.into_iter().collect()))
     }
 
     /// The node that stands for `node` now.
@@ -383,22 +382,19 @@ impl Table {
     /// The term of `node`, with nodes for its parts.
     pub(crate) fn expand(&mut self, node: NodeId) -> Term {
         let root = self.find_and_shorten(node);
-        let Node { term, outer, .. } = &self.nodes[root.0 as usize];
-        let outer = *outer;
+        let Node { term, .. } = &self.nodes[root.0 as usize];
         let Term::Leaf(ty) = term else { return term.clone() };
         let ty = ty.clone();
         let term = match &ty {
-            Type::Tuple(fields) => {
-                Term::Tuple(fields.iter().map(|t| self.import_as(t, outer)).collect())
-            }
+            Type::Tuple(fields) => Term::Tuple(fields.iter().map(|t| self.import(t)).collect()),
             Type::Func(func) if func.type_params.is_empty() => {
-                let params = func.params.iter().map(|t| self.import_as(t, outer)).collect();
-                let ret = self.import_as(&func.ret, outer);
+                let params = func.params.iter().map(|t| self.import(t)).collect();
+                let ret = self.import(&func.ret);
                 Term::Func(Box::new(FuncTerm { params, ret }))
             }
-            Type::Ref(inner) => Term::Ref(self.import_as(inner, outer)),
+            Type::Ref(inner) => Term::Ref(self.import(inner)),
             Type::Adt(adt) => {
-                let args = adt.args.iter().map(|t| self.import_as(t, outer)).collect();
+                let args = adt.args.iter().map(|t| self.import(t)).collect();
                 Term::Adt(adt.name.clone(), args)
             }
             _ => return Term::Leaf(ty),
@@ -433,7 +429,16 @@ impl Table {
 
     /// The type of `node` as far as it is known.
     pub fn resolve(&self, node: NodeId) -> Type {
-        self.resolve_below(node, &mut SmallVec::new())
+        self.resolve_below(self.find(node), &mut SmallVec::new())
+    }
+
+    /// The node that says what a part of a type is: itself, where something was known of it when
+    /// the type was built.
+    pub fn part(&self, node: NodeId) -> NodeId {
+        match self.nodes[node.0 as usize].term {
+            Term::Var | Term::Leaf(Type::Error) => self.find(node),
+            _ => node,
+        }
     }
 
     /// As [`Table::resolve`], for many nodes one after the other while nothing is found out: what
@@ -447,33 +452,29 @@ impl Table {
         }
     }
 
-    /// As [`Table::resolve`], inside of the types on `path`. A type that contains itself, which is
-    /// reported where it came about, ends where it begins again.
+    /// The type of `node` itself, inside of the types on `path`. A type that contains itself, which
+    /// is reported where it came about, ends where it begins again.
     fn resolve_below(&self, node: NodeId, path: &mut SmallVec<[NodeId; 8]>) -> Type {
-        let root = self.find(node);
-        let term = &self.nodes[root.0 as usize].term;
+        let term = &self.nodes[node.0 as usize].term;
         match term {
-            Term::Var => return Type::Var(TypeVar(root.0)),
+            Term::Var => return Type::Var(TypeVar(node.0)),
             Term::Leaf(ty) => return self.refresh(ty),
-            _ if path.contains(&root) => return Type::Error,
-            _ => path.push(root),
+            _ if path.contains(&node) => return Type::Error,
+            _ => path.push(node),
         }
+        let mut part = |part: NodeId| self.resolve_below(self.part(part), path);
         let ty = match term {
             Term::Var | Term::Leaf(_) => Type::Error,
-            Term::Tuple(fields) => {
-                Type::Tuple(fields.iter().map(|&n| self.resolve_below(n, path)).collect())
-            }
+            Term::Tuple(fields) => Type::Tuple(fields.iter().map(|&n| part(n)).collect()),
             Term::Func(func) => FuncType {
                 type_params: [].into(),
-                params: func.params.iter().map(|&n| self.resolve_below(n, path)).collect(),
-                ret: self.resolve_below(func.ret, path),
+                params: func.params.iter().map(|&n| part(n)).collect(),
+                ret: part(func.ret),
                 constraints: [].into(),
             }
             .into(),
-            Term::Ref(inner) => Type::Ref(self.resolve_below(*inner, path).into()),
-            Term::Adt(name, args) => {
-                Type::adt(name.clone(), args.iter().map(|&n| self.resolve_below(n, path)))
-            }
+            Term::Ref(inner) => Type::Ref(part(*inner).into()),
+            Term::Adt(name, args) => Type::adt(name.clone(), args.iter().map(|&n| part(n))),
         };
         path.pop();
         ty
@@ -574,7 +575,8 @@ impl Table {
                     }
                     return Ok(());
                 }
-                _ if a.is_same(b) || a == b => {
+                // What has parts meets part by part, although they are equal: they become one.
+                _ if !has_parts(a) && (a.is_same(b) || a == b) => {
                     self.nodes[l.0 as usize].parent = r.0;
                     return Ok(());
                 }
@@ -636,18 +638,20 @@ impl Table {
 
     /// Two tensor nodes have become `merged`.
     fn settle(&mut self, l: NodeId, r: NodeId, merged: Type, assign: Assign) {
-        let differs = |t: &Table, n: NodeId| match &t.nodes[n.0 as usize] {
-            Node { term: Term::Leaf(ty), outer: true, .. } => *ty != merged,
-            _ => false,
+        let differs = |t: &Table, n: NodeId| match &t.nodes[n.0 as usize].term {
+            Term::Leaf(ty) => t.refresh(ty) != merged,
+            _ => true,
         };
-        self.entangled |= differs(self, l);
-        match assign {
-            Assign::Both => {
-                self.entangled |= differs(self, r);
-                self.nodes[r.0 as usize].term = Term::Leaf(merged);
-                self.nodes[l.0 as usize].parent = r.0;
-            }
-            Assign::Left => self.nodes[l.0 as usize].term = Term::Leaf(merged),
+        self.entangled |= differs(self, l) || (assign == Assign::Both && differs(self, r));
+        self.merge(l, r, Term::Leaf(merged), assign);
+    }
+
+    /// Two nodes have become `merged`, as far as `assign` says.
+    fn merge(&mut self, l: NodeId, r: NodeId, merged: Term, assign: Assign) {
+        let merged = self.push(merged);
+        self.nodes[l.0 as usize].parent = merged.0;
+        if assign == Assign::Both {
+            self.nodes[r.0 as usize].parent = merged.0;
         }
     }
 
@@ -741,13 +745,19 @@ impl Table {
         let (a, b) = (self.expand(l), self.expand(r));
         let conflict = |t: &Table, kind| Err(Conflict::new(t.resolve(l), t.resolve(r), kind));
         let mut first = Ok(());
-        let mut keep = |result: Result<(), Box<Conflict>>, step: Step| {
-            if let (Ok(()), Err(conflict)) = (&first, result) {
-                first = Err(conflict.inside(step));
+        // Parts meet the other way round, and both change, whichever of the wholes does: so it is
+        // in TVM.
+        let mut one = |t: &mut Table, x: NodeId, y: NodeId, step: Step| {
+            if let (Ok(()), Err(conflict)) = (&first, t.unify(y, x)) {
+                first = Err(conflict.turned().inside(step));
             }
+            t.find_and_shorten(x)
         };
-        match (a, b) {
-            (Term::Leaf(Type::Error), _) => {}
+        let merged = match (a, b) {
+            (Term::Leaf(Type::Error), _) => {
+                self.nodes[l.0 as usize].parent = r.0;
+                return Ok(());
+            }
             (_, Term::Leaf(Type::Error)) => {
                 if assign == Assign::Both {
                     self.nodes[r.0 as usize].parent = l.0;
@@ -758,34 +768,33 @@ impl Table {
                 if x.len() != y.len() {
                     return conflict(self, ConflictKind::Length);
                 }
-                for (i, (&x, &y)) in x.iter().zip(&y).enumerate() {
-                    keep(self.unify_as(x, y, assign), Step::Field(i));
-                }
+                let fields = x.iter().zip(&y).enumerate();
+                Term::Tuple(fields.map(|(i, (&x, &y))| one(self, x, y, Step::Field(i))).collect())
             }
             (Term::Func(x), Term::Func(y)) => {
                 if x.params.len() != y.params.len() {
                     return conflict(self, ConflictKind::Arity);
                 }
-                keep(self.unify_as(x.ret, y.ret, assign), Step::Ret);
-                for (i, (&x, &y)) in x.params.iter().zip(&y.params).enumerate() {
-                    keep(self.unify_as(x, y, assign), Step::Param(i));
-                }
+                let ret = one(self, x.ret, y.ret, Step::Ret);
+                let params = x.params.iter().zip(&y.params).enumerate();
+                let params = params.map(|(i, (&x, &y))| one(self, x, y, Step::Param(i))).collect();
+                Term::Func(Box::new(FuncTerm { params, ret }))
             }
-            (Term::Ref(x), Term::Ref(y)) => keep(self.unify_as(x, y, assign), Step::Inner),
+            (Term::Ref(x), Term::Ref(y)) => Term::Ref(one(self, x, y, Step::Inner)),
             (Term::Adt(name, x), Term::Adt(other, y)) => {
                 if name != other || x.len() != y.len() {
                     return conflict(self, ConflictKind::Form);
                 }
-                for (i, (&x, &y)) in x.iter().zip(&y).enumerate() {
-                    keep(self.unify_as(x, y, assign), Step::Arg(i));
-                }
+                let args = x.iter().zip(&y).enumerate();
+                let args = args.map(|(i, (&x, &y))| one(self, x, y, Step::Arg(i))).collect();
+                Term::Adt(name, args)
             }
             (Term::Leaf(Type::Func(x)), y) => return self.unify_generic(&x, l, r, &y),
             (x, Term::Leaf(Type::Func(y))) => return self.unify_generic(&y, r, l, &x),
             _ => return conflict(self, ConflictKind::Form),
-        }
+        };
         if first.is_ok() {
-            self.nodes[l.0 as usize].parent = r.0;
+            self.merge(l, r, merged, assign);
         }
         first
     }
@@ -940,6 +949,17 @@ impl Table {
 
 fn is_variable(symbol: &crate::Symbol) -> bool {
     matches!(symbol, crate::Symbol::Variable { .. })
+}
+
+/// Whether a type is built of types that a node can stand for.
+fn has_parts(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(_) | Type::Ref(_) | Type::Adt(_) => true,
+        Type::Func(func) => func.type_params.is_empty(),
+        Type::Tensor(_) | Type::OpenTensor(_) | Type::Param(_) | Type::Var(_) | Type::Error => {
+            false
+        }
+    }
 }
 
 fn has_type_var(ty: &Type) -> bool {

@@ -99,7 +99,13 @@ pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
     let open = schema.key == super::system::DICT.key;
     for (index, attr) in written.iter().enumerate().filter(|_| !open) {
         let Some(position) = schema.position(attr.name) else {
-            let nearest = nearest(attr.name, schema.fields.iter().map(|f| f.name));
+            // What stands there already, under its name or misspelt, was not meant once more.
+            let is_free = |position: usize| {
+                values[position].is_none() && misspelt.iter().all(|&(_, other)| other != position)
+            };
+            let fields = schema.fields.iter().enumerate();
+            let free = fields.filter(|&(position, _)| is_free(position)).map(|(_, f)| f.name);
+            let nearest = nearest(attr.name, free);
             problems.push(AttrProblem::Unknown { written: index, nearest });
             match nearest.and_then(|name| schema.position(name)) {
                 Some(position) => misspelt.push((index, position)),

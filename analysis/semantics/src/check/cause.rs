@@ -13,10 +13,13 @@
 //! Which of the places is the fault nobody knows; that it is one, the declarations tell that the
 //! findings rest on, and the sizes or data types that clash.
 
+pub(super) mod flow;
+
 use rustc_hash::FxHashSet;
 use syntax::TextRange;
-use types::Place;
+use types::{ConflictKind, Place};
 
+use self::flow::Flow;
 use super::origin;
 use crate::{
     body::*,
@@ -41,6 +44,13 @@ pub(crate) struct Cause {
     values: Vec<String>,
     /// The declaration of a parameter that an argument contradicts.
     parameter: Option<TextRange>,
+    /// The declaration of the result that a definition does not give, or of the variable that is
+    /// not what its value is.
+    declared: Option<TextRange>,
+    /// Declarations that what the finding looks at was computed from.
+    flows: Vec<Flow>,
+    /// The ranks differ: what follows from that differs in other sizes.
+    ripples: bool,
 }
 
 /// A finding of a definition that may be the cause or the consequence of another.
@@ -52,6 +62,12 @@ pub(super) struct Found {
     operands: Vec<Spot>,
     /// The variable whose declaration its value contradicts.
     suspect: Option<Binding>,
+    /// The call that is wrong by itself: what it gives says nothing.
+    call: Option<Spot>,
+    /// It says that a value is not of the type written for it.
+    is_mismatch: bool,
+    /// It says so of a variable.
+    is_declaration: bool,
 }
 
 /// What `finding` rests on, and its part in the definition. `at` is the number of its diagnostic.
@@ -63,7 +79,18 @@ pub(super) fn of(
 ) -> Option<(Cause, Found)> {
     let spot = |expr: ExprId| Spot { unit, expr };
     let mut cause = Cause::default();
-    let mut found = Found { at, unit, operands: Vec::new(), suspect: None };
+    let mut found = Found {
+        at,
+        unit,
+        operands: Vec::new(),
+        suspect: None,
+        call: None,
+        is_mismatch: matches!(finding, Finding::Mismatch { .. }),
+        is_declaration: matches!(
+            finding,
+            Finding::Mismatch { what: Mismatch::Annotation { .. }, .. }
+        ),
+    };
     match finding {
         Finding::Relation { expr, reason } => {
             let Expr::Call(call) = view.unit(unit).expr(*expr) else { return None };
@@ -72,6 +99,12 @@ pub(super) fn of(
             // A result that is not what is declared for it.
             if reason.marks.iter().all(|mark| mark.place == Place::Result) {
                 found.suspect = declared_for(view, unit, *expr);
+                let ends = |root| flow::gives(view.unit(unit), root, *expr);
+                if view.unit(unit).kind == UnitKind::Tail && view.unit(unit).root.is_some_and(ends)
+                {
+                    cause.declared = result(view);
+                    cause.places.extend(cause.declared);
+                }
             }
             cause.values.clone_from(&reason.clash);
             // A written attribute may be what is wrong.
@@ -81,38 +114,86 @@ pub(super) fn of(
                 }
                 _ => false,
             };
-            if reason.marks.iter().any(blames_attribute) {
-                return Some((cause, found));
-            }
+            let blames_attribute = reason.marks.iter().any(blames_attribute);
             for mark in &reason.marks {
                 let (Place::Argument(position) | Place::Field(position, _)) = mark.place else {
                     continue;
                 };
-                cause.values.push(mark.label.clone());
-                let arg = args.get(position).map(|&arg| spot(arg));
-                if let Some(arg) = arg.filter(|_| matches!(mark.place, Place::Argument(_))) {
-                    cause.rests_on(view, arg, mark.axis);
+                cause.values.push(size_in(&mark.label));
+                let Some(arg) = args.get(position).map(|&arg| spot(arg)) else { continue };
+                match mark.place {
+                    Place::Field(_, field) => {
+                        if let Some(field) = flow::field(view, arg, field) {
+                            cause.rests_on(view, field, mark.axis);
+                        }
+                    }
+                    _ => cause.rests_on(view, arg, mark.axis),
                 }
             }
+            if blames_attribute {
+                cause.values.clear();
+                cause.flows = flow::into(view, &found.operands);
+                return Some((cause, found));
+            }
+        }
+        Finding::Condition { expr, ty } => {
+            let dtype = ty.as_tensor().filter(|tensor| tensor.rank() == 0)?.dtype;
+            cause.values = vec!["bool".to_owned(), dtype.to_string()];
+            found.operands.push(spot(*expr));
+        }
+        Finding::Arity { call, .. } => {
+            found.suspect = declared_for(view, unit, *call);
+            found.call = Some(spot(*call));
+            return Some((cause, found));
         }
         Finding::Mismatch { what, conflict, .. } => {
             cause.values = conflict.clash();
+            cause.ripples = conflict.kind == ConflictKind::Rank;
             let value = match *what {
                 Mismatch::Annotation { binder, value } => {
-                    found.suspect = Some(Binding { unit: unit as u32, binder });
+                    let binding = Binding { unit: unit as u32, binder };
+                    found.suspect = Some(binding);
+                    cause.declared = Some(declaration(view, binding));
                     value
                 }
                 Mismatch::Result { function, value } => {
                     found.suspect = function.and_then(|id| bound_to(view, unit, &Expr::Fn(id)));
+                    if function.is_none() {
+                        cause.declared = result(view);
+                    }
                     value
+                }
+                Mismatch::Branches { then, otherwise } => {
+                    found.suspect = view.unit(unit).exprs.iter().find_map(|expr| match expr {
+                        Expr::If { then: region, .. } if region.result == then => {
+                            bound_to(view, unit, expr)
+                        }
+                        _ => None,
+                    });
+                    found.operands.push(spot(then));
+                    cause.rests_on(view, spot(then), conflict.axis());
+                    otherwise
+                }
+                Mismatch::Pattern { binder } => {
+                    let binding = Binding { unit: unit as u32, binder };
+                    found.suspect = Some(binding);
+                    cause.places.push(declaration(view, binding));
+                    cause.values.sort();
+                    return Some((cause, found));
                 }
                 Mismatch::Argument { call, index } => {
                     let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
                     let data = view.unit(unit).call(*id);
+                    found.call = Some(spot(call));
                     if let Callee::Expr(callee) = data.callee {
                         found.operands.push(spot(callee));
                         cause.parameter = parameter(view, spot(callee), index);
                         cause.places.extend(cause.parameter);
+                        // What a function takes that is a parameter itself, its type says.
+                        let function = view.variable(spot(callee));
+                        if let (None, Some(function)) = (cause.parameter, function) {
+                            cause.places.push(declaration(view, function));
+                        }
                     }
                     *data.args.get(index)?
                 }
@@ -120,10 +201,22 @@ pub(super) fn of(
                 _ => return None,
             };
             found.operands.push(spot(value));
-            cause.rests_on(view, spot(value), conflict.axis());
+            let part = flow::along(view, spot(value), &conflict.path);
+            // A function that takes something else than is written for it.
+            if let Some(parameter) = part.parameter {
+                let at = declaration(view, parameter);
+                cause.places.push(at);
+                cause.parameter = cause.parameter.or(Some(at));
+            }
+            let axis = match &conflict.kind {
+                ConflictKind::Sizes(axes) if part.is_whole => axes.first().copied(),
+                _ => None,
+            };
+            cause.rests_on(view, part.spot, axis);
         }
         _ => return None,
     }
+    cause.flows = flow::into(view, &found.operands);
     // What does not suit an operator by itself suits another.
     let one_sided = cause.values.len() < 2 && cause.parameter.is_none();
     if one_sided
@@ -154,13 +247,45 @@ impl Cause {
         let contradicts = |a: &Cause, b: &Cause| {
             b.parameter.is_none() && a.parameter.is_some_and(|at| share(&b.places, at))
         };
+        // What is declared of a function is wrong in it, and where it is called.
+        let alike = self.values == other.values && !self.values.is_empty();
+        let is_dtype = |code: &str| matches!(code, "dtype-mismatch" | "condition-type");
+        let reaches = |a: &Cause, b: &Cause| {
+            let declared = [a.parameter, a.declared];
+            let mut declared = declared.into_iter().flatten();
+            is_dtype(code) == is_dtype(other_code)
+                && (alike || a.ripples && !is_dtype(code))
+                && declared.any(|at| b.flows.iter().any(|f| f.range.intersect(at).is_some()))
+        };
         contradicts(self, other)
             || contradicts(other, self)
-            || code == other_code
-                && self.values == other.values
-                && !self.values.is_empty()
-                && self.places.iter().any(|&place| share(&other.places, place))
+            || reaches(self, other)
+            || reaches(other, self)
+            || is_dtype(code) == is_dtype(other_code)
+                && alike
+                && (self.places.iter().any(|&place| share(&other.places, place))
+                    || self.flows_as(other))
     }
+
+    /// Whether both were computed from one parameter of a data type that clashes in both.
+    fn flows_as(&self, other: &Cause) -> bool {
+        self.flows
+            .iter()
+            .filter(|flow| other.flows.contains(flow))
+            .any(|flow| flow.dtype.is_some_and(|dtype| self.values.contains(&dtype.to_string())))
+    }
+}
+
+/// What a label says: of `64 input channels`, the size.
+fn size_in(label: &str) -> String {
+    let digits = label.bytes().take_while(u8::is_ascii_digit).count();
+    let ends = label[digits..].is_empty() || label[digits..].starts_with(' ');
+    if digits > 0 && ends { label[..digits].to_owned() } else { label.to_owned() }
+}
+
+/// Where the result of a definition is declared.
+fn result(view: &View<'_>) -> Option<TextRange> {
+    Some(view.result_type_node()?.range() + view.def.start(view.db))
 }
 
 /// Where a variable and its type are written.
@@ -188,13 +313,14 @@ fn bound_to(view: &View<'_>, unit: usize, wanted: &Expr) -> Option<Binding> {
 fn declared_for(view: &View<'_>, unit: usize, expr: ExprId) -> Option<Binding> {
     let data = view.unit(unit);
     let bound = data.exprs.iter().find_map(|step| match step {
-        Expr::Bind { binder, value } if *value == expr => Some(*binder),
+        Expr::Bind { binder, value } if flow::gives(data, *value, expr) => Some(*binder),
         _ => None,
     });
     if let Some(binder) = bound {
         return Some(Binding { unit: unit as u32, binder });
     }
-    let gives = |function: &Function| function.body.is_some_and(|body| body.result == expr);
+    let ends = |body: Region| flow::gives(data, body.result, expr);
+    let gives = |function: &Function| function.body.is_some_and(ends);
     let function = data.fns.iter().position(gives)?;
     bound_to(view, unit, &Expr::Fn(FnId(function as u32)))
 }
@@ -219,7 +345,8 @@ fn parameter(view: &View<'_>, callee: Spot, index: usize) -> Option<TextRange> {
 
 /// Folds the consequences of wrong declarations of a definition into the findings about those.
 pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) {
-    if all.len() < 2 || all.len() > MAX_COMPARED || all.iter().all(|f| f.suspect.is_none()) {
+    let explains = |f: &Found| f.suspect.is_some() || f.call.is_some();
+    if all.len() < 2 || all.len() > MAX_COMPARED || !all.iter().any(explains) {
         return;
     }
     let values = |found: &[Diagnostic], at: usize| -> Vec<String> {
@@ -229,14 +356,22 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
     for consequence in all {
         let above = ancestors(view, consequence.unit);
         let cause = all.iter().find(|cause| {
+            if cause.at == consequence.at || gone.contains(&cause.at) {
+                return false;
+            }
+            // A call that is wrong by itself may be the wrong call.
+            if consequence.is_mismatch
+                && cause.call.is_some_and(|c| consequence.operands.contains(&c))
+            {
+                return true;
+            }
             let Some(suspect) = cause.suspect else { return false };
-            let follows = cause.at != consequence.at
-                && !gone.contains(&cause.at)
-                && consequence.suspect != cause.suspect;
-            follows
-                && (uses(view, consequence, suspect)
-                    || above.contains(&suspect.unit)
-                        && values(found, cause.at) == values(found, consequence.at))
+            let alike = || values(found, cause.at) == values(found, consequence.at);
+            // A function is declared otherwise than it is written, and does not give it either.
+            if consequence.suspect == cause.suspect {
+                return cause.is_declaration && !consequence.is_declaration && alike();
+            }
+            uses(view, consequence, suspect) || above.contains(&suspect.unit) && alike()
         });
         if let Some(cause) = cause {
             let diagnostic = found[consequence.at].clone();
@@ -257,10 +392,20 @@ fn uses(view: &View<'_>, found: &Found, binding: Binding) -> bool {
         return view.scopes.unit(found.unit).contains(&Some(binding));
     }
     let mut spots = found.operands.clone();
+    let mut left = flow::MAX_FOLLOWED;
     while let Some(spot) = spots.pop() {
-        if view.variable(spot) == Some(binding) {
+        let variable = view.variable(spot);
+        if variable == Some(binding) {
             return true;
         }
+        left -= 1;
+        if left == 0 {
+            break;
+        }
+        // A name inside of the unit stands for its value.
+        let value =
+            variable.filter(|of| of.unit as usize == spot.unit).and_then(|of| view.value(of));
+        spots.extend(value.filter(|value| value.unit == spot.unit));
         let at = |expr: ExprId| Spot { unit: spot.unit, expr };
         match view.unit(spot.unit).expr(spot.expr) {
             Expr::Proj { tuple, .. } => spots.push(at(*tuple)),
@@ -331,7 +476,8 @@ fn absorb(cause: &mut Diagnostic, consequence: Diagnostic) {
         cause.related.push(Related { range: consequence.range, message });
     }
     for related in consequence.related {
-        let places = [super::typing::VALUE_USED, super::typing::BLOCK_BEGINS];
+        use super::typing::{BLOCK_BEGINS, RESULT_DECLARED, VALUE_USED};
+        let places = [VALUE_USED, BLOCK_BEGINS, RESULT_DECLARED];
         if places.contains(&related.message.as_str())
             && !cause.related.iter().any(|known| known.range == related.range)
         {
@@ -345,10 +491,16 @@ const SAME: &str = "for the same reason: ";
 /// Several things wrong with one call are most likely one: it calls the wrong operator.
 pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let about_call = |d: &Diagnostic| {
-        matches!(d.code, "argument-count" | "missing-attribute")
+        matches!(d.code, "argument-count" | "missing-attribute" | "attributes-not-taken")
             || d.code == "unknown-attribute" && d.fixes.is_empty()
     };
-    let about = found.iter().filter(|d| about_call(d));
+    // What is wrong with one attribute alone is wrong with that; beside the others, it is one more
+    // sign that another operator was meant.
+    let about_attribute = |d: &Diagnostic| matches!(d.code, "attribute-type" | "unknown-attribute");
+    if !found.iter().any(about_call) {
+        return;
+    }
+    let about = found.iter().filter(|d| about_call(d) || about_attribute(d));
     let mut units: Vec<usize> = about.filter_map(|d| view.unit_at(d.range.start())).collect();
     units.sort_unstable();
     units = units.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|u| u[0]).collect();
@@ -356,11 +508,18 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         for call in &view.unit(unit).calls {
             let callee = view.place(unit, call.callee_range);
             let belongs = |d: &Diagnostic| {
-                let written = |attr: &WrittenAttr| view.place(unit, attr.name_range) == d.range;
-                about_call(d) && (d.range == callee || call.written.iter().any(written))
+                let place = |range| view.place(unit, range);
+                let written = |attr: &WrittenAttr| {
+                    place(attr.name_range) == d.range || place(attr.value_range) == d.range
+                };
+                (about_call(d) || about_attribute(d))
+                    && (d.range == callee || call.written.iter().any(written))
             };
             let mut own: Vec<usize> = (0..found.len()).filter(|&at| belongs(&found[at])).collect();
-            own.sort_by_key(|&at| found[at].code != "argument-count");
+            if !own.iter().any(|&at| about_call(&found[at])) {
+                continue;
+            }
+            own.sort_by_key(|&at| (found[at].code != "argument-count", !about_call(&found[at])));
             let Some((&first, rest)) = own.split_first() else { continue };
             let mut rest = rest.to_vec();
             rest.sort_unstable();

@@ -229,6 +229,36 @@ pub(super) fn declaration(view: &View<'_>, spot: Spot) -> Option<Step> {
     Some(Step { range, message: format!("`{}` is `{ty}`", binder.name) })
 }
 
+/// The parameter that the data type of a value comes from, by way of operators that keep it.
+pub(super) fn dtype_origin(view: &View<'_>, spot: Spot) -> Option<Step> {
+    let dtype = |spot: Spot| view.ty(spot).as_tensor().map(|tensor| tensor.dtype);
+    let wanted = dtype(spot)?;
+    let mut spot = spot;
+    for _ in 0..MAX_FOLLOWED {
+        if let Some(binding) = view.variable(spot) {
+            match view.value(binding) {
+                Some(value) => spot = value,
+                None => return declaration(view, spot),
+            }
+            continue;
+        }
+        let unit = view.unit(spot.unit);
+        let at = |expr: ExprId| Spot { unit: spot.unit, expr };
+        spot = match unit.expr(spot.expr) {
+            Expr::If { then, .. } => at(then.result),
+            Expr::Call(call) => {
+                let call = unit.call(*call);
+                let keeps = matches!(call.callee, Callee::Operator(_))
+                    && !call.written.iter().any(|attr| attr.name.ends_with("dtype"));
+                let mut args = call.args.iter().map(|&arg| at(arg));
+                args.find(|&arg| keeps && dtype(arg) == Some(wanted))?
+            }
+            _ => return None,
+        };
+    }
+    None
+}
+
 enum Next {
     /// The size is another expression's, unchanged.
     Same(Spot, usize),

@@ -41,6 +41,14 @@ pub(super) fn failed(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic
             seen.push(step.range);
             diagnostic = diagnostic.related(step.range, step.message);
         }
+        if let Some(argument) = argument
+            && reason.code == "dtype-mismatch"
+            && let Some(step) = origin::dtype_origin(view, argument)
+            && !seen.contains(&step.range)
+        {
+            seen.push(step.range);
+            diagnostic = diagnostic.related(step.range, step.message);
+        }
     }
     if let Some(fix) = &reason.fix
         && let Some(range) = attribute_range(view, spot, fix.name)

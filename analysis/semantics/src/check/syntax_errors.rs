@@ -26,13 +26,50 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
         }
         // What is said of those that are not shown is not read, and a look into the tree is dear.
         let shown = number < super::MAX_DIAGNOSTICS;
-        let text = if shown { text_of(error.range) } else { String::new() };
+        let next = if shown { next_line(&root, error) } else { None };
+        let text = match next {
+            Some(next) => short_text(&root, next),
+            None if shown => text_of(error.range),
+            None => String::new(),
+        };
         if let Some(diagnostic) = shown.then(|| slash(&root, error)).flatten() {
             found.push(diagnostic);
         } else if let Some((code, message)) = words(&error.kind, &text) {
-            found.push(detail(error, Diagnostic::new(code, error.range, message)));
+            let diagnostic = detail(error, Diagnostic::new(code, error.range, message));
+            found.push(match next {
+                Some(next) if next.is_empty() => diagnostic.related(next, "the file ends here"),
+                Some(next) => diagnostic.related(next, format!("{} is what follows", named(&text))),
+                None => diagnostic,
+            });
         }
     }
+}
+
+/// What stands where something is missing at the end of a line, on a line further down. There
+/// TVM finds the fault:
+///
+/// ```text
+/// let %a = exp(%x)   // the `;` is missing here
+/// let %b = %a;       // and this is what TVM did not expect
+/// ```
+fn next_line(root: &syntax::Node<'_>, error: &SyntaxError) -> Option<TextRange> {
+    let is_missing = matches!(error.kind, SyntaxErrorKind::Expected { .. });
+    if !is_missing || !error.range.is_empty() {
+        return None;
+    }
+    let end = TextRange::empty(root.range().end());
+    Some(root.token_from(error.range.end()).map_or(end, |token| token.range()))
+}
+
+/// The text of a token, where it can stand in a sentence.
+fn short_text(root: &syntax::Node<'_>, at: TextRange) -> String {
+    let text = root.token_at(at.start()).map_or("", |token| token.text());
+    if text.len() <= 30 && !text.contains('\n') { text.to_owned() } else { String::new() }
+}
+
+/// A token in a sentence.
+fn named(text: &str) -> String {
+    if text.is_empty() { "this".to_owned() } else { format!("`{text}`") }
 }
 
 /// What the lexer makes nothing of: what the parser expects there is no second finding.

@@ -95,7 +95,7 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
         ProblemKind::ArgAfterAttr => Diagnostic::new(
             "syntax-error",
             range,
-            "an argument stands behind an attribute; attributes come last",
+            "this stands behind an attribute; attributes come last",
         ),
     }
 }

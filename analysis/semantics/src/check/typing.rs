@@ -3,34 +3,40 @@
 use syntax::{TextRange, TextSize};
 use types::{Conflict, ConflictKind, Step, Type, describe};
 
-use super::{names, origin, relation, text};
+use super::{cause::flow, names, origin, relation, text};
 use crate::{
     body::*,
     db::Settings,
     diagnostic::Diagnostic,
     infer::{Finding, Mismatch},
     queries,
+    scope::Binding,
     view::{Spot, View},
 };
 
 /// What is said of the place that TVM names.
 pub(super) const VALUE_USED: &str = "the value is used here";
 
+/// What is said of the declared result of a definition.
+pub(super) const RESULT_DECLARED: &str = "the result is declared here";
+
 /// What is said of the graph bindings in front of the end of a block.
 pub(super) const BLOCK_BEGINS: &str = "for TVM, the expression begins here";
 
 pub(super) fn report(view: &View<'_>, unit: usize, finding: &Finding, out: &mut Vec<Diagnostic>) {
     let Some(mut diagnostic) = diagnostic(view, unit, finding) else { return };
+    let subject = subject(view, unit, finding);
     // TVM names the last use of a graph variable for what is wrong with its value.
+    let within = || view.last_use_within(Spot { unit, expr: subject? });
     if finding.is_error()
-        && let Some(last) = view.last_use(unit)
+        && let Some(last) = within().or_else(|| view.last_use(unit))
     {
         diagnostic = diagnostic.related(last, VALUE_USED);
     }
     // And for what is wrong with the end of a block, the graph bindings in front of it.
     if finding.is_error()
         && Settings::get(view.db).strict(view.db)
-        && let Some(expr) = subject(view, unit, finding)
+        && let Some(expr) = subject
         && let Some(first) = view.block_start(view.range(Spot { unit, expr }))
     {
         diagnostic = diagnostic.related(first, BLOCK_BEGINS);
@@ -45,6 +51,7 @@ fn subject(view: &View<'_>, unit: usize, finding: &Finding) -> Option<ExprId> {
         | Finding::Undecided { expr, .. }
         | Finding::Unknown { expr, .. }
         | Finding::NoRule { expr, .. }
+        | Finding::Projection { expr, .. }
         | Finding::UnknownName { expr, .. } => Some(*expr),
         Finding::NotCallable { call, .. } | Finding::Arity { call, .. } => Some(*call),
         Finding::Mismatch { what, .. } => match *what {
@@ -68,12 +75,17 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
         Finding::UnknownVariable(binder) => {
             let name = &view.unit(unit).binder(*binder).name;
             let at = view.place(unit, view.unit(unit).binder(*binder).range);
-            Diagnostic::new(
+            let diagnostic = Diagnostic::new(
                 "missing-annotation",
                 at,
                 format!("nothing decides the type of `{name}`"),
             )
-            .help(format!("write it: `{name}: Tensor[(…), float32]`"))
+            .help(format!("write it: `{name}: Tensor[(…), float32]`"));
+            let binding = Binding { unit: unit as u32, binder: *binder };
+            match view.last_use_of(binding) {
+                Some(last) => diagnostic.related(last, "it is used here"),
+                None => diagnostic,
+            }
         }
         // What TVM alone finds no type for: `tvm` reports it once for all.
         Finding::OpenExpr(_) | Finding::OpenVariable(_) => return None,
@@ -381,7 +393,7 @@ fn mismatch(
                 view.range(spot(value)),
                 format!("`{name}` is declared as `{wanted}`, but its value is `{found}`{tail}"),
             );
-            let binding = crate::scope::Binding { unit: unit as u32, binder };
+            let binding = Binding { unit: unit as u32, binder };
             if let Some(ty) = view.annotation_node(binding) {
                 let at = ty.range() + view.def.start(view.db);
                 diagnostic = diagnostic
@@ -397,11 +409,16 @@ fn mismatch(
                 view.range(spot(value)),
                 format!("{who} should give `{wanted}`, but gives `{found}`{tail}"),
             );
+            // Which part of what is given differs.
+            let part = flow::along(view, spot(value), &conflict.path);
+            if part.spot != spot(value) {
+                diagnostic = diagnostic.related(view.range(part.spot), "this part of it differs");
+            }
             if function.is_none()
                 && let Some(ty) = view.result_type_node()
             {
                 let at = ty.range() + view.def.start(view.db);
-                diagnostic = diagnostic.related(at, "the result is declared here");
+                diagnostic = diagnostic.related(at, RESULT_DECLARED);
                 if found.is_closed() && !found.has_error() {
                     diagnostic = diagnostic
                         .fix(format!("Change the result to `{found}`"), [(at, found.to_string())]);

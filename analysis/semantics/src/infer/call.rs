@@ -126,6 +126,10 @@ impl Infer<'_> {
         callee: NodeId,
         args: &[NodeId],
     ) -> NodeId {
+        // Attributes that nothing here takes: another call was meant.
+        if !data.trusted && !matches!(data.callee, Callee::Operator(_)) {
+            return self.error_node();
+        }
         // What the arguments are may decide which function this is.
         self.solver.solve();
         let ty = self.solver.table.resolve(callee);

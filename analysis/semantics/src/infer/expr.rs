@@ -177,7 +177,7 @@ impl Infer<'_> {
                 let (then, otherwise) = (then.result, otherwise.result);
                 let (a, b) = (self.node(then), self.node(otherwise));
                 self.must_be(a, b, Mismatch::Branches { then, otherwise });
-                a
+                self.solver.table.find(a)
             }
             Expr::Condition(cond) => {
                 self.condition(*cond);
@@ -186,6 +186,9 @@ impl Infer<'_> {
             Expr::EnterMatch(id) => self.enter_match(at, *id),
             Expr::Match(number) => self.finish_match(at, id, *number),
             Expr::EnterFn(function) => {
+                if self.whole {
+                    self.solver.solve();
+                }
                 let unit = self.unit(at);
                 for &binder in &unit.fns[function.index()].params {
                     let node = self.annotated(at, binder);
@@ -237,6 +240,11 @@ impl Infer<'_> {
         if matches!(unit.expr(value), Expr::Fn(_)) && !self.env.strict() {
             node = self.generalise(node);
         }
+        // What the variable is part of is of the type that is known by now; a graph binding is its
+        // value.
+        if unit.binder(binder).kind == BinderKind::Let {
+            node = self.solver.table.find(node);
+        }
         self.set_binder(binder, node);
         node
     }
@@ -285,12 +293,14 @@ impl Infer<'_> {
 
     fn global(&mut self, id: ExprId, name: &Name) -> NodeId {
         match self.env.global(name) {
-            Global::Known(ty) => self.solver.table.import_outer(&ty),
-            Global::Written(ty) => match self.written.get(name) {
+            Global::Known(ty) if !self.whole => self.solver.table.import(&ty),
+            // In a definition, all uses of a global are of one type: where its result has met a
+            // `?` at one call, it says so at the others.
+            Global::Known(ty) | Global::Written(ty) => match self.globals.get(name) {
                 Some(&node) => node,
                 None => {
                     let node = self.import_written(&ty);
-                    self.written.insert(name.clone(), node);
+                    self.globals.insert(name.clone(), node);
                     node
                 }
             },
@@ -377,23 +387,29 @@ impl Infer<'_> {
         let node = self.node(tuple);
         if self.solver.table.is_unknown(node) {
             // Decided when the tuple is.
-            let result = self.solver.table.fresh();
-            let attrs = Attrs::new(&PROJECTION, vec![AttrValue::int(index.into())]);
-            let relation =
-                Relation { name: "TupleGetItem", operator: ".", solve: tuple_get_item, attrs };
-            self.relate(at, id, relation, [node, result], &[]);
-            return result;
+            return self.relate_field(at, id, node, index);
         }
         if let Some(fields) = self.solver.table.fields(node)
             && let Some(&field) = fields.get(index as usize)
         {
-            return field;
+            // In one table, what the surroundings expect comes before what the tuple gives.
+            return if self.whole { self.relate_field(at, id, node, index) } else { field };
         }
         let ty = self.solver.table.resolve(node);
         if ty != Type::Error {
             self.find(Finding::Projection { expr: id, index, ty });
         }
         self.error_node()
+    }
+
+    /// The type of a field, by a relation: it is found when the others are.
+    fn relate_field(&mut self, at: At, id: ExprId, tuple: NodeId, index: u32) -> NodeId {
+        let result = self.solver.table.fresh();
+        let attrs = Attrs::new(&PROJECTION, vec![AttrValue::int(index.into())]);
+        let relation =
+            Relation { name: "TupleGetItem", operator: ".", solve: tuple_get_item, attrs };
+        self.relate(at, id, relation, [tuple, result], &[]);
+        result
     }
 
     /// What a reference holds.
@@ -451,7 +467,12 @@ impl Infer<'_> {
         }
         self.where_relations_at(at, id, data, &params, ret);
         if data.type_params.is_empty() {
-            return self.solver.table.func(params, ret);
+            // The function is of the type that its parts have now.
+            let table = &mut self.solver.table;
+            let params: SmallVec<[NodeId; 4]> =
+                params.iter().map(|&param| table.part(param)).collect();
+            let ret = table.part(ret);
+            return table.func(params, ret);
         }
         self.solver.solve();
         let func = FuncType {

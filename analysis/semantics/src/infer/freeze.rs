@@ -104,7 +104,7 @@ impl Infer<'_> {
         self.open_at.clear();
         self.imported.clear();
         self.origins.clear();
-        self.written.clear();
+        self.globals.clear();
         self.reported = 0;
         self.solver.clear();
     }

@@ -140,7 +140,7 @@ impl Infer<'_> {
                 self.find(Finding::NotExhaustive { expr: id, missing });
             }
         }
-        result
+        self.solver.table.find(result)
     }
 
     /// Patterns for all values of a type: its constructors, where it is a data type.

@@ -354,8 +354,9 @@ impl UnitLowering<'_> {
                 self.bind_attrs(operator, &written, meta_attrs.is_some(), callee_range)
             }
             Callee::Name(_) | Callee::Expr(_) => {
-                // Only operators take attributes.
-                if let Some(first) = written.first() {
+                // Only operators take attributes; others carry them, if their set is named.
+                let is_carried = written.is_empty() || Self::has_known_key(&written);
+                if let Some(first) = written.first().filter(|_| !is_carried) {
                     let range = first.name_range + self.origin;
                     let callee = match callee_node {
                         Some(callee) if callee.node().range().len() <= 40.into() => {
@@ -366,7 +367,7 @@ impl UnitLowering<'_> {
                     let callee_range = self.place(callee_range);
                     self.problem(range, ProblemKind::AttrsNotTaken { callee, callee_range });
                 }
-                (Attrs::none(), true)
+                (Attrs::none(), is_carried)
             }
         };
         let call = CallData {
@@ -387,7 +388,8 @@ impl UnitLowering<'_> {
     /// What stands in the brackets of a call, in one walk.
     fn arguments<'t>(&mut self, list: ast::ArgList<'t>) -> Arguments<'t> {
         let mut found = Arguments::default();
-        // `Some` until the end of the list is known: whether an argument has to follow.
+        // Until the list has ended or cannot be read: whether it stands behind a comma. One may stand
+        // behind the last argument, `add(%x, )`, and no two in a row.
         let mut open = Some(false);
         // The argument that a comment would be about.
         let mut fresh = None;
@@ -417,11 +419,11 @@ impl UnitLowering<'_> {
                     }
                     SyntaxKind::COMMA => {
                         fresh = None;
-                        open = open.map(|_| true);
+                        open = (open == Some(false)).then_some(true);
                     }
                     SyntaxKind::R_PAREN => {
                         fresh = None;
-                        found.whole |= open.take() == Some(false);
+                        found.whole |= open.take().is_some();
                     }
                     kind if kind.is_trivia() => {}
                     _ => fresh = None,

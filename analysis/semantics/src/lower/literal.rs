@@ -71,7 +71,13 @@ impl UnitLowering<'_> {
             32 => f64::from(f32::MAX),
             _ => f64::MAX,
         };
-        if value.is_infinite() && digits != "inf" || value.is_finite() && value.abs() > largest {
+        // `1e-400f` is none, and not 0 either.
+        let mantissa = digits.split(['e', 'E']).next().unwrap_or_default();
+        let is_lost = mantissa.bytes().any(|digit| matches!(digit, b'1'..=b'9'))
+            && (value == 0.0 || dtype.bits < 64 && value.is_subnormal());
+        let is_large =
+            value.is_infinite() && digits != "inf" || value.is_finite() && value.abs() > largest;
+        if is_large || is_lost {
             self.problem(node.range(), ProblemKind::NumberRange { text: text.into(), dtype });
         }
         Literal::Float { bits: value.to_bits(), dtype: suffix.map(|_| dtype) }

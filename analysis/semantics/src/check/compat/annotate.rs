@@ -70,10 +70,12 @@ fn definition(view: &View<'_>, said: bool, compat: &mut Compat<'_>) {
                 let ty = Type::from(func.clone());
                 let message = format!("TVM cannot type `{name}` without annotations; it is `{ty}`");
                 let diagnostic = Diagnostic::new("tvm-annotation", at, message);
+                let diagnostic = with_use(&tvm, number, finding, diagnostic);
                 let used = || uses::of_global(db, view.module, name).0;
                 compat.add(general(view, diagnostic, node(), func, declared, used));
             } else if !said {
-                compat.add(unknown(&tvm, number, finding));
+                let diagnostic = unknown(&tvm, number, finding);
+                compat.add(with_use(&tvm, number, finding, diagnostic));
             }
             return;
         }
@@ -119,6 +121,23 @@ fn unknown_to_tvm<'t>(tvm: &'t View<'_>, strict: bool) -> Option<(usize, &'t Fin
         };
         Some((number, types.findings.iter().find(counts)?))
     })
+}
+
+/// Adds the place that TVM names for a variable without a type: where it is used last.
+fn with_use(
+    tvm: &View<'_>,
+    number: usize,
+    finding: &Finding,
+    diagnostic: Diagnostic,
+) -> Diagnostic {
+    let Finding::OpenVariable(binder) = finding else { return diagnostic };
+    match tvm.last_use_of(Binding { unit: number as u32, binder: *binder }) {
+        Some(last) => {
+            let name = &tvm.unit(number).binder(*binder).name;
+            diagnostic.related(last, format!("TVM finds no type for `{name}` here"))
+        }
+        None => diagnostic,
+    }
 }
 
 /// What TVM finds no type for, where there is nothing to write down for the definition as a whole.

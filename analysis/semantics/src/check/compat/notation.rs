@@ -35,7 +35,13 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
         }
         let Some((code, message)) = words(&error.kind) else { continue };
         let diagnostic = Diagnostic::new(code, place(root, error), message);
-        compat.fold(with_fix(db, file, root, &sites, error, diagnostic));
+        let mut diagnostic = with_fix(db, file, root, &sites, error, diagnostic);
+        if error.kind == SyntaxErrorKind::MissingSemicolon
+            && let Some(next) = root.token_from(error.range.end())
+        {
+            diagnostic = diagnostic.related(next.range(), "the next statement begins here");
+        }
+        compat.fold(diagnostic);
     }
     if let Some(names) = compat.folded.get("tvm-name").copied() {
         names::fix(root, &mut compat.found[names].0);
