@@ -213,7 +213,7 @@ impl<'a> Infer<'a> {
             if self.open.is_empty() {
                 if let Some(known) = &mut known
                     && let Some(types) = known.get(unit)
-                    && (known.sees_the_same(unit, scopes) || self.inputs_hold(at, types))
+                    && (known.sees_the_same(unit, body, scopes) || self.inputs_hold(at, types))
                 {
                     self.done[0][unit] = Some(types.clone());
                     continue;
@@ -254,7 +254,8 @@ impl<'a> Infer<'a> {
 
     /// Whether the open stretch leaves nothing open behind it.
     fn is_closed(&mut self) -> bool {
-        if self.solver.table.open_vars() == 0 && !self.solver.table.has_open_literals() {
+        let table = &mut self.solver.table;
+        if table.open_vars() == 0 && !table.may_have_open_parts() && !table.has_open_literals() {
             return true;
         }
         self.open.iter().all(|open| {
@@ -406,10 +407,12 @@ impl<'m> Known<'m> {
 
     /// Whether all that `unit` takes from outside comes from units that give the same as before.
     /// Asked in order; what takes more than variables from outside is to be compared.
-    fn sees_the_same(&mut self, unit: usize, scopes: &Scopes) -> bool {
+    fn sees_the_same(&mut self, unit: usize, body: &Body, scopes: &Scopes) -> bool {
         let Some(changed) = &self.changed else { return false };
         while self.globals.pop_if(|global| *global < unit).is_some() {}
-        let takes_more = self.globals.last() == Some(&unit) || unit + 1 == self.count;
+        // An expression that a lost `;` leaves in the middle takes the result of the header, too.
+        let is_tail = body.units[unit].kind == UnitKind::Tail;
+        let takes_more = self.globals.last() == Some(&unit) || is_tail;
         let is_same = |binding: &Binding| !changed[binding.unit as usize];
         !takes_more && scopes.unit(unit).iter().flatten().all(is_same)
     }
@@ -433,6 +436,11 @@ impl<'m> Known<'m> {
         } else {
             return None;
         };
+        // At the end of a definition it is decided what stays open.
+        let is_end = |unit: usize, count: usize| unit + 1 == count;
+        if is_end(unit, self.count) != is_end(index, old.len()) {
+            return None;
+        }
         // Units inferred together with others are not taken over one by one.
         old.get(index).filter(|types| types.alone)
     }

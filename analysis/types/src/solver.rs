@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use crate::{Call, Constraint, Halt, NodeId, Reason, Relation, Table, Type};
+use crate::{Call, Constraint, Halt, NodeId, Reason, Relation, Table, Type, TypeVar};
 
 /// A relation of one call, by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -170,6 +170,14 @@ pub fn probe(
     inputs: &[Type],
 ) -> (State, Vec<Type>) {
     let mut solver = Solver::new();
+    let table = &mut solver.table;
+    // What is open in the types are variables of another table.
+    let mut known = |leaf: &Type| match leaf.is_closed() {
+        true => leaf.clone(),
+        false => Type::Var(TypeVar(table.fresh().0)),
+    };
+    let inputs: SmallVec<[Type; 4]> =
+        inputs.iter().map(|ty| crate::map_leaves(ty, &mut known)).collect();
     let mut args: SmallVec<[NodeId; 4]> = inputs.iter().map(|ty| solver.table.import(ty)).collect();
     args.push(solver.table.fresh());
     let id = solver.add(relation.clone(), args, names, 0);

@@ -205,6 +205,13 @@ impl Table {
         self.open
     }
 
+    /// Whether a part of a type may be open though no type is: a shape, a size or a data type that a
+    /// generic function was called with, `@f<?, float32>`.
+    pub fn may_have_open_parts(&self) -> bool {
+        let dtypes = self.dtypes.len() > self.literals.len();
+        dtypes || !self.shapes.is_empty() || !self.dims.is_empty()
+    }
+
     fn push(&mut self, term: Term) -> NodeId {
         let id = self.nodes.len() as u32;
         self.nodes.push(Node { parent: id, term });

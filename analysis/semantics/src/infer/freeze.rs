@@ -120,6 +120,7 @@ impl Infer<'_> {
             .zip(signatures)
             .map(|((units, (body, _)), signature)| {
                 let signature = signature.or_else(|| signature_of(body, &units));
+                let signature = signature.map(|ty| known_part(&ty));
                 let generalised = units.iter().any(|types| types.generalised || types.open);
                 Inference { units, signature, generalised, strict }
             })
@@ -618,6 +619,16 @@ fn signature_of(body: &Body, units: &[Arc<UnitTypes>]) -> Option<Type> {
         constraints: [].into(),
     };
     Some(func.into())
+}
+
+/// What other definitions can see of a type: variables belong to the table that they were found in.
+///
+/// `def @empty() { Nil }` gives a list of something that nobody knows.
+fn known_part(ty: &Type) -> Type {
+    if ty.is_closed() {
+        return ty.clone();
+    }
+    types::map_leaves(ty, &mut |leaf| if leaf.is_closed() { leaf.clone() } else { Type::Error })
 }
 
 /// A place in the group, for messages.

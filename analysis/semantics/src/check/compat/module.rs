@@ -338,6 +338,10 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
         let from = view.body.starts[number] + start;
         let to =
             view.body.starts.get(number + 1).map_or(tail.range().start(), |&next| next + start);
+        // What was lost may leave a variable behind the expression.
+        if to < from {
+            return None;
+        }
         edits.push((TextRange::new(from, to), String::new()));
     }
     edits.push(insert(item.start(), format!("def {name}({}) {{\n", params.join(", "))));
