@@ -1,4 +1,4 @@
-//! How long a client waits for what it shows while a module is read.
+//! How long a client waits for what it shows while a module is read, and for what helps to write it.
 //!
 //! Each row is a request to the real server over standard input and output, with the module open
 //! and checked: the median and the longest of many, in milliseconds, until the answer has arrived
@@ -94,9 +94,10 @@ fn module(name: &str, text: &str) {
     println!("{:28} {:>8} {:>8} {:>8} {:>10}", "", "median", "max", "CPU", "bytes");
     // As VS Code begins: it has a grammar of its own for what needs no analysis.
     let tokens = json!({ "augmentsSyntaxTokens": true });
+    let actions = json!({ "dataSupport": true, "resolveSupport": { "properties": ["edit"] } });
     let abilities = json!({
         "general": { "positionEncodings": ["utf-16"] },
-        "textDocument": { "semanticTokens": tokens_ability(tokens) },
+        "textDocument": { "semanticTokens": tokens_ability(tokens), "codeAction": actions },
     });
     let mut client = Client::start_with(abilities, Value::Null);
     client.open(URI, text);
@@ -116,7 +117,9 @@ fn module(name: &str, text: &str) {
     };
     let screen = with(json!({ "range": range((line, 0), (line + 60, 0)) }));
     bench.still("hover", "textDocument/hover", &here);
+    bench.still("type at the cursor", "relay/typeAt", &here);
     bench.still("definition", "textDocument/definition", &here);
+    bench.still("type definition", "textDocument/typeDefinition", &here);
     bench.still("document highlight", "textDocument/documentHighlight", &here);
     bench.still("inlay hints of a screen", "textDocument/inlayHint", &screen);
     let top = with(json!({ "range": range((0, 0), (60, 0)) }));
@@ -137,6 +140,10 @@ fn module(name: &str, text: &str) {
     bench.still("call hierarchy", "textDocument/prepareCallHierarchy", &at(URI, 1, 6));
     bench.still("why this shape", "relay/whyShape", &here);
     bench.still("shapes", "relay/shapes", &document);
+    bench.still("reading view", "relay/readingView", &document);
+    bench.writing(text, middle, &screen);
+    // From here on the server waits to be asked.
+    bench.still("diagnostics", "textDocument/diagnostic", &document);
     bench.client.finish();
 }
 
@@ -167,6 +174,57 @@ impl Bench {
             times.push(took);
         }
         self.report(what, cpu, times, bytes);
+    }
+
+    /// What helps to write: `middle` is where the name of an operator begins that is called there,
+    /// `screen` what is seen around it.
+    fn writing(&mut self, text: &str, middle: usize, screen: &Value) {
+        let start = text[..middle].rfind('\n').map_or(0, |at| at + 1);
+        // The variable that the line binds, and the inside of the call.
+        let bound = text[start..middle].find('%').map_or(self.column, |at| at as u32 + 1);
+        let variable = at(URI, self.line, bound);
+        let argument = at(URI, self.line, self.column + 4);
+        let with = |params: &Value, more: Value| {
+            let mut params = params.clone();
+            for (key, value) in more.as_object().into_iter().flatten() {
+                params[key] = value.clone();
+            }
+            params
+        };
+        let options = json!({ "options": { "tabSize": 2, "insertSpaces": true } });
+        let declared = json!({ "context": { "includeDeclaration": true } });
+        let asked = json!({ "context": { "triggerKind": 1 } });
+        let typed = with(&argument, json!({ "ch": "\n", "options": options["options"] }));
+        let document = with(&json!({ "textDocument": { "uri": URI } }), options.clone());
+        let reported = with(screen, json!({ "context": { "diagnostics": [] } }));
+        let first = text[start..middle].split_once('%').and_then(|(_, name)| name.chars().next());
+        let numbered = first.is_some_and(|first| first.is_ascii_digit());
+        let name = if numbered { "%999999" } else { "%renamed" };
+        let renamed = with(&variable, json!({ "newName": name }));
+        self.still("references", "textDocument/references", &with(&variable, declared));
+        self.still("may be renamed", "textDocument/prepareRename", &variable);
+        self.still("rename", "textDocument/rename", &renamed);
+        self.still("linked editing", "textDocument/linkedEditingRange", &variable);
+        let operator = with(&at(URI, self.line, self.column + 1), asked.clone());
+        self.still("completion of a name", "textDocument/completion", &operator);
+        self.edited("completion, edited", "textDocument/completion", &operator);
+        let inside = with(&argument, asked);
+        self.still("completion in a call", "textDocument/completion", &inside);
+        self.still("signature help", "textDocument/signatureHelp", &argument);
+        let here = with(
+            &document,
+            json!({
+                "range": { "start": argument["position"], "end": argument["position"] },
+                "context": { "diagnostics": [] },
+            }),
+        );
+        self.still("code actions", "textDocument/codeAction", &here);
+        self.still("code actions of a screen", "textDocument/codeAction", &reported);
+        self.still("formatting", "textDocument/formatting", &document);
+        self.edited("formatting, edited", "textDocument/formatting", &document);
+        let part = with(screen, options);
+        self.still("formatting of a screen", "textDocument/rangeFormatting", &part);
+        self.still("formatting, line break", "textDocument/onTypeFormatting", &typed);
     }
 
     /// Types a letter, or takes it away again, and waits until that has been checked.

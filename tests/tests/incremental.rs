@@ -131,6 +131,12 @@ fn definitions_that_are_gone_are_forgotten() {
         assert_as_from_scratch(&db, file, &text, "with a longer name");
         assert_eq!(db.cache().len(), remembered, "{text}");
     }
+    // What has no body makes no room for a definition that is gone.
+    edited(&mut db, file, &mut text, 0, "", "#[version = \"0.0.5\"]\ntype T { A }\n");
+    let at = text.find("(%x").expect("a header");
+    edited(&mut db, file, &mut text, at, "", "b");
+    check_file(&db, file);
+    assert_eq!(db.cache().len(), remembered, "{text}");
 }
 
 /// Which queries an edit runs: those of the definition that it is in, and the summary of the file.

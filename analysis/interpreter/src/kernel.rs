@@ -3,7 +3,7 @@
 //! One row an operator, in the file of its family; the families bear the names that they have
 //! among the operators.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use operators::Operator;
 use rustc_hash::FxHashMap;
@@ -151,7 +151,7 @@ impl<'a> Call<'a> {
     /// An argument that must be a tensor, taken out of the call.
     pub(crate) fn take_tensor(&mut self, position: usize) -> Result<Tensor, Fault> {
         match self.take(position) {
-            Value::Tensor(tensor) => Ok(tensor),
+            Value::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
             other => Err(self.fault(format_args!(
                 "{} is {}, not a tensor",
                 self.arg_name(position),

@@ -22,7 +22,7 @@ use crate::{
     interrupt,
     kernel::{self, Call},
     limits::{Limits, Watch, memory_fault},
-    value::{Callable, Closure, Tensor, Value},
+    value::{Callable, Closure, HEAD, SLOT, Tensor, Value},
 };
 use hand::{Hand, is_large, is_large_value};
 use memory::alive;
@@ -235,7 +235,7 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Tuple => {
                     let fields: Args = self.operands(base, &instr.args);
-                    let bytes = 112 * (fields.len() as u64 + 1);
+                    let bytes = SLOT * (fields.len() as u64 + 1);
                     self.put(base, instr.dst, Value::tuple(fields));
                     self.made(bytes)?;
                 }
@@ -270,7 +270,7 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Construct(name) => {
                     let fields: Args = self.operands(base, &instr.args);
-                    let bytes = 64 + 112 * fields.len() as u64;
+                    let bytes = 64 + SLOT * fields.len() as u64;
                     self.put(base, instr.dst, Value::data(name.clone(), fields));
                     self.made(bytes)?;
                 }
@@ -297,8 +297,8 @@ impl Run<'_, '_, '_> {
                     self.put(base, instr.dst, Value::Closure(own));
                 }
                 Op::Closure(body) => {
-                    let captured = self.operands(base, &instr.args).into_vec();
-                    let bytes = 64 + 112 * captured.len() as u64;
+                    let captured = self.operands(base, &instr.args);
+                    let bytes = 64 + SLOT * captured.len() as u64;
                     self.put(base, instr.dst, Value::closure(body.clone(), captured));
                     self.made(bytes)?;
                 }
@@ -335,7 +335,7 @@ impl Run<'_, '_, '_> {
                 Op::RefNew => {
                     let value = self.operand(base, instr, 0);
                     self.put(base, instr.dst, Value::reference(value));
-                    self.made(160)?;
+                    self.made(64 + SLOT)?;
                 }
                 Op::RefRead => {
                     let Value::Ref(cell) = self.operand(base, instr, 0) else {
@@ -415,7 +415,7 @@ impl Run<'_, '_, '_> {
                 return Ok(false);
             }
             Callable::Constructor(name) => {
-                let bytes = 64 + 112 * args.len() as u64;
+                let bytes = 64 + SLOT * args.len() as u64;
                 self.put(base, dst, Value::data(name.clone(), args));
                 self.made(bytes)?;
                 return Ok(false);
@@ -457,7 +457,7 @@ impl Run<'_, '_, '_> {
             );
             return Err(Fault::new(FaultKind::Depth, message));
         }
-        let bytes = if tail { 0 } else { 112 * proc.slots as u64 + 96 };
+        let bytes = if tail { 0 } else { SLOT * proc.slots as u64 + 96 };
         self.enter(proc, args, dst, own);
         self.made(bytes)
     }
@@ -528,8 +528,8 @@ impl Run<'_, '_, '_> {
     fn bytes(&self, value: &Value) -> u64 {
         match (self.memory, value) {
             (None, _) => 0,
-            (_, Value::Tensor(tensor)) => tensor.bytes() as u64 + 64,
-            (_, other) => other.leaves().iter().map(|tensor| tensor.bytes() as u64 + 64).sum(),
+            (_, Value::Tensor(tensor)) => tensor.bytes() as u64 + HEAD,
+            (_, other) => other.leaves().iter().map(|tensor| tensor.bytes() as u64 + HEAD).sum(),
         }
     }
 

@@ -10,6 +10,7 @@ use std::{
 
 use half::{bf16, f16};
 use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
+use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use types::{DataType, Dim, Type};
 
@@ -22,7 +23,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum Value {
     /// A tensor.
-    Tensor(Tensor),
+    Tensor(Arc<Tensor>),
     /// A tuple.
     Tuple(Arc<Cell>),
     /// A value of an algebraic data type.
@@ -35,9 +36,14 @@ pub enum Value {
     Empty,
 }
 
-/// The fields of a tuple.
+/// Bytes of a value where it lies in another one, or in a frame.
+pub(crate) const SLOT: u64 = size_of::<Value>() as u64;
+/// Bytes that a tensor takes beside its elements, about.
+pub(crate) const HEAD: u64 = size_of::<Tensor>() as u64 + 64;
+
+/// The fields of a tuple. Pairs and the cells of lists have them in place.
 #[derive(Debug)]
-pub struct Cell(Vec<Value>);
+pub struct Cell(SmallVec<[Value; 2]>);
 
 /// A value of an algebraic data type: `Cons(1, Nil)`.
 #[derive(Debug)]
@@ -89,14 +95,15 @@ impl Drop for Cell {
         let first = DROPPING.with_borrow_mut(|dropping| match dropping {
             Some(queue) => {
                 queue.extend(fields);
-                false
+                None
             }
             None => {
-                *dropping = Some(fields);
-                true
+                *dropping = Some(Vec::new());
+                Some(fields)
             }
         });
-        if first {
+        if let Some(fields) = first {
+            drop(fields);
             let next = || DROPPING.with_borrow_mut(|dropping| dropping.as_mut().and_then(Vec::pop));
             let dropped = std::iter::from_fn(next).take(AT_ONCE).map(drop).count();
             let rest = DROPPING.take().unwrap_or_default();
@@ -140,7 +147,7 @@ impl Reference {
     pub fn set(&self, value: Value) {
         let old = {
             let mut cell = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            std::mem::replace(&mut *cell, Cell(vec![value]))
+            std::mem::replace(&mut *cell, Cell(smallvec![value]))
         };
         drop(old);
     }
@@ -165,11 +172,12 @@ impl Value {
 
     /// A reference.
     pub fn reference(value: Value) -> Value {
-        Value::Ref(Arc::new(Reference(Mutex::new(Cell(vec![value])))))
+        Value::Ref(Arc::new(Reference(Mutex::new(Cell(smallvec![value])))))
     }
 
-    pub(crate) fn closure(body: Callable, captured: Vec<Value>) -> Value {
-        Value::Closure(Arc::new(Closure { body, captured: Cell(captured) }))
+    pub(crate) fn closure(body: Callable, captured: impl IntoIterator<Item = Value>) -> Value {
+        let captured = Cell(captured.into_iter().collect());
+        Value::Closure(Arc::new(Closure { body, captured }))
     }
 
     /// The tensor, if it is one.
@@ -221,7 +229,7 @@ impl Value {
         let mut stack = vec![self];
         while let Some(value) = stack.pop() {
             match value {
-                Value::Tensor(tensor) => leaves.push(tensor),
+                Value::Tensor(tensor) => leaves.push(&**tensor),
                 Value::Tuple(cell) => stack.extend(cell.0.iter().rev()),
                 Value::Data(data) => stack.extend(data.fields().iter().rev()),
                 Value::Closure(_) | Value::Ref(_) | Value::Empty => {}
@@ -233,7 +241,7 @@ impl Value {
 
 impl From<Tensor> for Value {
     fn from(tensor: Tensor) -> Value {
-        Value::Tensor(tensor)
+        Value::Tensor(Arc::new(tensor))
     }
 }
 
@@ -314,6 +322,13 @@ macro_rules! tensors {
                     }
                 }
 
+                fn unwrap_mut(tensor: &mut Tensor) -> Option<&mut Array<$ty>> {
+                    match tensor {
+                        Tensor::$variant(array) => Some(array),
+                        _ => None,
+                    }
+                }
+
                 fn unwrap_owned(tensor: Tensor) -> Option<Array<$ty>> {
                     match tensor {
                         Tensor::$variant(array) => Some(array),
@@ -370,6 +385,8 @@ pub trait Element: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug +
     fn wrap(array: Array<Self>) -> Tensor;
     /// The array, if the tensor has elements of this type.
     fn unwrap(tensor: &Tensor) -> Option<&Array<Self>>;
+    /// The array, to be written to, if the tensor has elements of this type.
+    fn unwrap_mut(tensor: &mut Tensor) -> Option<&mut Array<Self>>;
     /// The array, if the tensor has elements of this type.
     fn unwrap_owned(tensor: Tensor) -> Option<Array<Self>>;
     /// The number, rounded to the nearest.

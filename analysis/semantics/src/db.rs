@@ -257,7 +257,7 @@ impl Cache {
         self.with(|entries| entries.retain(|key, _| key.file != id));
     }
 
-    /// Forgets definitions that `file` has no more, of which `now` gives the `count` that it has:
+    /// Forgets definitions that `file` has no more, of which `now` gives the `count` with a body that it has:
     /// each letter that is typed in `def @attention` makes another definition, and a `}` in the
     /// middle of a long one makes two.
     pub(crate) fn keep(&self, file: SourceFile, count: usize, now: impl Fn() -> FxHashSet<DefKey>) {

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 use syntax::{
-    GreenNode, Node, SyntaxKind, TextRange, TextSize,
+    Element, GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 
@@ -67,20 +67,35 @@ pub struct Def<'db> {
     /// How many items of its kind and name stand before it in the module.
     #[returns(copy)]
     pub occurrence: u32,
-    /// Its tree.
+    /// Its place among the elements of the file.
     #[tracked]
-    #[returns(ref)]
-    pub green: ItemGreen,
+    #[returns(copy)]
+    place: u32,
     /// Where it begins in the file.
     #[tracked]
     #[returns(copy)]
     pub start: TextSize,
 }
 
+/// The tree of a definition. It is not among the fields, because those of a definition that is
+/// gone stay until another one takes its room, and a missing `"` makes an item of half a module.
+#[salsa::tracked(returns(ref))]
+fn tree<'db>(db: &'db dyn Db, def: Def<'db>) -> ItemGreen {
+    let parse = def.file(db).parse(db);
+    let element = parse.green.children().nth(def.place(db) as usize);
+    let node = element.and_then(NodeOrToken::into_node).map(ToOwned::to_owned);
+    ItemGreen(node.unwrap_or_else(|| GreenNode::new(SyntaxKind::ERROR.into(), [])))
+}
+
 impl<'db> Def<'db> {
+    /// The item's tree.
+    pub fn green(self, db: &'db dyn Db) -> &'db GreenNode {
+        &tree(db, self).0
+    }
+
     /// The item's tree, with offsets from its own start.
     pub fn node(self, db: &'db dyn Db) -> Node<'db> {
-        Node::root(&self.green(db).0)
+        Node::root(self.green(db))
     }
 
     pub(crate) fn key(self, db: &'db dyn Db) -> DefKey {
@@ -103,7 +118,7 @@ impl<'db> Def<'db> {
 
     /// Where the definition stands in the file.
     pub fn range(self, db: &'db dyn Db) -> TextRange {
-        TextRange::at(self.start(db), self.green(db).0.text_len())
+        TextRange::at(self.start(db), self.green(db).text_len())
     }
 }
 
@@ -131,7 +146,8 @@ pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
     let mut items: Vec<Def<'_>> = Vec::new();
     let mut seen: FxHashMap<(DefKind, Name), u32> = FxHashMap::default();
     let mut number = 0;
-    for node in root.children() {
+    for (place, element) in (0..).zip(root.elements()) {
+        let Element::Node(node) = element else { continue };
         let (kind, name) = match node.kind() {
             SyntaxKind::FN_DEF => (DefKind::Fn, ast::FnDef::cast(node).and_then(|d| d.name())),
             SyntaxKind::TYPE_DEF => {
@@ -161,8 +177,7 @@ pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
             _ => name.map(|name| Name::new(name.text())).unwrap_or_default(),
         };
         let occurrence = seen.entry((kind, name.clone())).or_insert(0);
-        let green = ItemGreen(node.green().to_owned());
-        let def = Def::new(db, file, number, kind, name, *occurrence, green, node.start());
+        let def = Def::new(db, file, number, kind, name, *occurrence, place, node.start());
         *occurrence += 1;
         items.push(def);
     }

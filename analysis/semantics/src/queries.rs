@@ -8,7 +8,7 @@ use types::{FuncType, Type};
 use crate::{
     body::{Body, Name, UnitKind},
     db::{Db, Inferred, Settings, SourceFile},
-    infer::{self, Env, Global, Inference, Memo, MetaEntry},
+    infer::{self, Env, Finding, Global, Inference, Memo, MetaEntry},
     item::{Def, DefKind, Module, module, modules},
     lower::{Previous, lower},
     metadata::Metadata,
@@ -22,7 +22,7 @@ pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
     let key = def.key(db);
     let previous = db.cache().lowered(&key);
     let body = Arc::new(lower(def.node(db), previous.as_ref()));
-    let lowered = Previous { green: def.green(db).0.clone(), body: body.clone() };
+    let lowered = Previous { green: def.green(db).clone(), body: body.clone() };
     db.cache().set_lowered(&key, lowered);
     body
 }
@@ -262,10 +262,12 @@ fn group_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Vec<Def<'db>>> {
     (recursive || !has_typed_params(db, def)).then(|| group.clone())
 }
 
-/// The types of a group of definitions.
+/// The types of the group that `first` is the first one of; nothing where it is not.
 #[salsa::tracked(returns(ref))]
 fn infer_group<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Arc<Inference>> {
-    let group = group_of(db, first).unwrap_or_else(|| vec![first]);
+    let Some(group) = group_of(db, first).filter(|group| group.first() == Some(&first)) else {
+        return Vec::new();
+    };
     let parts: Vec<(Arc<Body>, Arc<Scopes>)> =
         group.iter().map(|&def| (body(db, def), scopes(db, def))).collect();
     let bodies: Vec<(&Body, &Scopes)> = parts.iter().map(|(b, s)| (&**b, &**s)).collect();
@@ -281,7 +283,12 @@ pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
 /// The types of a definition, each as general as can be.
 #[salsa::tracked(returns(clone))]
 pub fn general_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
+    // Asked in any case: what it found for a definition that was recursive for a moment would stay.
+    let own_group = infer_group(db, def);
     match group_of(db, def) {
+        Some(group) if group.first() == Some(&def) => {
+            own_group.first().cloned().unwrap_or_default()
+        }
         Some(group) => {
             let own = group.iter().position(|member| *member == def);
             let inferred = own.and_then(|own| infer_group(db, group[0]).get(own));
@@ -292,9 +299,26 @@ pub fn general_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> 
 }
 
 /// The types of a definition as TVM finds them: from its own text and the headers of others.
-#[salsa::tracked(returns(clone))]
 pub fn tvm_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
-    infer_alone(db, def, true)
+    tvm_types(db, def).unwrap_or_else(|| infer_alone(db, def, true))
+}
+
+/// The types of a definition as TVM finds them, where that is worth knowing: a sound definition
+/// that TVM is sure to type costs nothing here, and what was found while it was another one goes.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn tvm_types<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<Inference>> {
+    let is_open = || {
+        let body = body(db, def);
+        let header = body.header()?;
+        Some(header.params.iter().any(|&param| body.units[0].binder(param).annotation.is_none()))
+    };
+    let is_doubtful = || {
+        let types = general_inference(db, def);
+        let sound = || !types.units.iter().flat_map(|unit| &unit.findings).any(Finding::is_error);
+        (types.generalised || is_open() == Some(true)) && sound()
+    };
+    let wanted = Settings::get(db).strict(db) || uses_open_globals(db, def) || is_doubtful();
+    wanted.then(|| infer_alone(db, def, true))
 }
 
 fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inference> {

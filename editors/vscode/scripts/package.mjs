@@ -3,8 +3,9 @@
 //   node scripts/package.mjs [-o FILE]
 //   node scripts/package.mjs --target linux-x64 [--server PROGRAM] [-o FILE]
 //
-// PROGRAM is what `cargo build --release -p relay-analyzer` has built for that platform; without it, that
-// of `target/RUST_TARGET/release`, or of `target/release` where that is for the platform.
+// PROGRAM is what `cargo build --profile dist -p relay-analyzer` has built for that platform; without it,
+// that of `target/RUST_TARGET/dist` or `release`, or of `target/dist` or `release` where that is for the
+// platform.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync, readSync, closeSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -56,7 +57,9 @@ function kindOf(program) {
 function find(target, named) {
   const { rust, kind } = PLATFORMS[target];
   const name = target.startsWith("win32") ? "relay-analyzer.exe" : "relay-analyzer";
-  const places = named ? [named] : [...rust.map((triple) => path.join(built, triple, "release", name)), path.join(built, "release", name)];
+  const folders = [...rust.map((triple) => path.join(built, triple)), built];
+  const profiles = ["dist", "release"];
+  const places = named ? [named] : folders.flatMap((folder) => profiles.map((profile) => path.join(folder, profile, name)));
   const there = places.filter((place) => existsSync(place));
   if (there.length === 0) {
     fail(`there is no server for ${target}: looked for ${places.join(", ")}`);

@@ -378,7 +378,7 @@ fn json_at(value: &Value, depth: usize, most: usize) -> Json {
                 _ if tensor.dtype().is_bool() => {
                     tensor.to_i64s().into_iter().map(|x| json!(x != 0)).collect()
                 }
-                _ => match tensor {
+                _ => match &**tensor {
                     Tensor::U64(array) => array.iter().map(|x| json!(x)).collect(),
                     _ => tensor.to_i64s().into_iter().map(|x| json!(x)).collect(),
                 },

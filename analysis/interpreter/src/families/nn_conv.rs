@@ -4,6 +4,8 @@
 //! `(outputs, channels of a group, spatial…)`. A block of places is unfolded to the columns of a
 //! matrix, which the weight is multiplied by; a depthwise convolution walks along rows instead.
 
+use std::sync::Arc;
+
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
@@ -196,7 +198,7 @@ pub(super) fn convolve(
         finish::<T>(call, &shape, out, dtype)?
     });
     match out {
-        Value::Tensor(tensor) => Ok(tensor),
+        Value::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
         other => Err(call.fault(other.describe())),
     }
 }

@@ -3,9 +3,7 @@
 //! Recursive programs count: `@sum(%n - 1, %acc + %n)`. What is here gives the same as the kernels,
 //! on scalars of one data type; everything else goes to those.
 
-use std::sync::LazyLock;
-
-use ndarray::IxDyn;
+use std::sync::{Arc, LazyLock};
 
 use crate::value::{Array, Element, Tensor, Value};
 
@@ -23,8 +21,8 @@ pub(crate) enum Quick {
     GreaterEqual,
 }
 
-static TRUTH: LazyLock<[Array<bool>; 2]> =
-    LazyLock::new(|| [false, true].map(|truth| Array::from_elem(IxDyn(&[]), truth)));
+static TRUTH: LazyLock<[Value; 2]> =
+    LazyLock::new(|| [false, true].map(|truth| Tensor::scalar(truth).into()));
 
 impl Quick {
     /// The operator called `name`, if it is one of these.
@@ -45,18 +43,19 @@ impl Quick {
 
     /// The value, if the arguments are two such numbers.
     pub(crate) fn run(self, args: &mut [Value]) -> Option<Value> {
-        match args {
-            [Value::Tensor(Tensor::I32(a)), Value::Tensor(Tensor::I32(b))] => {
+        let [Value::Tensor(a), Value::Tensor(b)] = &*args else { return None };
+        match (&**a, &**b) {
+            (Tensor::I32(a), Tensor::I32(b)) => {
                 let (x, y) = numbers(a, b)?;
                 let all = [i32::wrapping_add(x, y), x.wrapping_sub(y), x.wrapping_mul(y)];
                 self.choose(args, x, y, all)
             }
-            [Value::Tensor(Tensor::I64(a)), Value::Tensor(Tensor::I64(b))] => {
+            (Tensor::I64(a), Tensor::I64(b)) => {
                 let (x, y) = numbers(a, b)?;
                 let all = [i64::wrapping_add(x, y), x.wrapping_sub(y), x.wrapping_mul(y)];
                 self.choose(args, x, y, all)
             }
-            [Value::Tensor(Tensor::F32(a)), Value::Tensor(Tensor::F32(b))] => {
+            (Tensor::F32(a), Tensor::F32(b)) => {
                 let (x, y) = numbers(a, b)?;
                 self.choose(args, x, y, [x + y, x - y, x * y])
             }
@@ -76,7 +75,7 @@ impl Quick {
             Quick::Greater => x > y,
             Quick::GreaterEqual => x >= y,
         };
-        Some(Tensor::Bool(TRUTH[usize::from(truth)].clone()).into())
+        Some(TRUTH[usize::from(truth)].clone())
     }
 }
 
@@ -84,12 +83,17 @@ fn numbers<T: Element>(a: &Array<T>, b: &Array<T>) -> Option<(T, T)> {
     (a.ndim() == 0 && b.ndim() == 0).then_some((*a.first()?, *b.first()?))
 }
 
-/// A number in place of the first argument, or beside it where somebody else has that.
+/// A number in place of an argument that nobody else has, or a new one.
 fn in_place<T: Element>(args: &mut [Value], value: T) -> Option<Value> {
-    let Value::Tensor(tensor) = std::mem::replace(args.first_mut()?, Value::Empty) else {
-        return None;
-    };
-    let mut place = T::unwrap_owned(tensor)?;
-    *place.first_mut()? = value;
-    Some(T::wrap(place).into())
+    for arg in args {
+        let Value::Tensor(tensor) = arg else { return None };
+        if let Some(tensor) = Arc::get_mut(tensor)
+            && let Some(array) = T::unwrap_mut(tensor)
+            && array.is_unique()
+        {
+            *array.first_mut()? = value;
+            return Some(std::mem::replace(arg, Value::Empty));
+        }
+    }
+    Some(Tensor::scalar(value).into())
 }

@@ -53,18 +53,13 @@ fn definition(view: &View<'_>, said: bool, compat: &mut Compat<'_>) {
     let strict = Settings::get(db).strict(db);
     let name = view.def.name(db);
     let at = view.def.name_range(db) + view.def.start(db);
-    let node = || Node::at(&view.def.green(db).0, view.def.start(db));
+    let node = || Node::at(view.def.green(db), view.def.start(db));
     let declared = view.body.header().map_or(0, |header| header.type_params.len());
     let signature = view.inference.signature.as_ref().and_then(|ty| ty.as_func());
-    // A sound definition that TVM is sure to type costs nothing here.
-    let is_open = view.body.header().is_some_and(|header| {
-        let unit = view.unit(0);
-        header.params.iter().any(|&binder| unit.binder(binder).annotation.is_none())
-    });
-    let doubtful =
-        is_open || view.inference.generalised || queries::uses_open_globals(db, view.def);
-    if strict || doubtful && !has_type_errors(view) {
-        let tvm = view.with_types(queries::tvm_inference(db, view.def));
+    // Asked in any case, so that it is forgotten where it is not worth knowing any more.
+    let tvm = queries::tvm_types(db, view.def).filter(|_| strict || !has_type_errors(view));
+    if let Some(tvm) = tvm {
+        let tvm = view.with_types(tvm);
         if let Some((number, finding)) = unknown_to_tvm(&tvm, strict) {
             if let Some(func) = signature.filter(|func| is_generalised(func, declared)) {
                 let ty = Type::from(func.clone());
@@ -195,7 +190,7 @@ fn bound_function(
         ),
     );
     let range = view.unit(unit).range(value) + view.body.starts[unit];
-    let root = Node::at(&view.def.green(view.db).0, view.def.start(view.db));
+    let root = Node::at(view.def.green(view.db), view.def.start(view.db));
     let path = root.path_to(range + view.def.start(view.db));
     let Some(node) = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::FN_EXPR) else {
         return false;

@@ -313,7 +313,7 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
         name.push('_');
     }
     let start = view.def.start(db);
-    let item = Node::at(&view.def.green(db).0, start);
+    let item = Node::at(view.def.green(db), start);
     let block = ast::ExprItem::cast(item)?.block()?;
     let tail = block.tail()?;
     // A function is a definition already, but for its name.

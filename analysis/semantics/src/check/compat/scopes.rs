@@ -26,7 +26,7 @@ pub(super) fn check_locals(view: &View<'_>, compat: &mut Compat<'_>) {
     }
     let meant = Uses::of(view);
     let mut reader = Reader::default();
-    let root = Node::at(&view.def.green(view.db).0, view.def.start(view.db));
+    let root = Node::at(view.def.green(view.db), view.def.start(view.db));
     reader.read(root);
     // Of two variables that are taken for each other, the later gets another name.
     let mut renamed: Vec<TextRange> = Vec::new();
