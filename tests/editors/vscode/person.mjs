@@ -9,11 +9,10 @@ import path from "node:path";
 
 import { shapePanel } from "./shapes.mjs";
 import { typePanel } from "./type.mjs";
-import { required, say, withWorkbench } from "./workbench.mjs";
+import { PATIENCE, eventually, find, hovered, required, say, until, withWorkbench } from "./workbench.mjs";
 
 const [extension, folder] = process.argv.slice(2);
 const file = required("RELAY_TEST_FILE");
-const PATIENCE = 60_000;
 mkdirSync(folder, { recursive: true });
 
 await withWorkbench({ files: [file], extension }, async ({ page, workspace, remote, open, change }) => {
@@ -22,10 +21,9 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
   const line = (text) => page.locator(".monaco-editor .view-line", { hasText: text }).first();
   /** The first piece of a line that has exactly this text. */
   const word = (inLine, text) => line(inLine).locator("span > span", { hasText: text }).first();
-  const hover = async (target, wanted, options) => {
-    await target.hover(options);
+  const hover = async (target, wanted) => {
     const box = page.locator(".monaco-hover:visible .monaco-hover-content").filter({ hasText: wanted }).first();
-    await box.waitFor({ timeout: PATIENCE });
+    await hovered(page, target, box);
     return (await box.innerText()).replace(/\u00a0/g, " ");
   };
   const status = (text) => page.locator(".statusbar-item", { hasText: text }).first();
@@ -43,16 +41,8 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
 
     // The squiggle is under `%keys` in the line of the product, and under nothing else.
     // Lenses and hints that arrive move it once more.
-    for (const start = Date.now(); ; await page.waitForTimeout(50)) {
-      const [under, keys] = await Promise.all([
-        squiggles.first().boundingBox(),
-        word("%scores =", "%keys").boundingBox(),
-      ]);
-      if (under && keys && Math.abs(under.x - keys.x) < 3 && Math.abs(under.width - keys.width) < 3) {
-        break;
-      }
-      assert.ok(Date.now() - start < 10_000, JSON.stringify({ under, keys }));
-    }
+    const places = () => Promise.all([squiggles.first().boundingBox(), word("%scores =", "%keys").boundingBox()]);
+    await eventually(page, places, ([under, keys]) => under && keys && Math.abs(under.x - keys.x) < 3 && Math.abs(under.width - keys.width) < 3);
 
     const problem = await hover(word("%scores =", "%keys"), "%keys: Tensor[(12, 64, 128), float32]");
     say("hover", JSON.stringify(problem));
@@ -63,23 +53,21 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
 
     // Colours: names, operators and comments differ, and the theme has one for each.
     const colour = (target) => target.evaluate((element) => getComputedStyle(element).color);
-    const colours = await Promise.all([
-      colour(word("%scores =", "%keys")),
-      colour(word("%scores =", "nn.batch_matmul")),
-      colour(word("def @attention", "Tensor")),
-      colour(word("%scores =", "float32")),
-      colour(line("// Attention").locator("span > span").first()),
-    ]);
-    assert.equal(new Set(colours).size, 5, colours.join(" "));
+    const colours = () =>
+      Promise.all([
+        colour(word("%scores =", "%keys")),
+        colour(word("%scores =", "nn.batch_matmul")),
+        colour(word("def @attention", "Tensor")),
+        colour(word("%scores =", "float32")),
+        colour(line("// Attention").locator("span > span").first()),
+      ]);
+    await eventually(page, colours, (colours) => new Set(colours).size === 5);
 
     // Mends the fault with the keyboard: the axes of %keys.
     await page.keyboard.press("Escape");
     await line("let %keys").click();
     await page.keyboard.press("Home");
-    await page.keyboard.press("Control+F");
-    await page.keyboard.type("[1, 2, 0]");
-    await page.locator(".find-widget .matchesCount", { hasText: "of 2" }).waitFor({ timeout: PATIENCE });
-    await page.keyboard.press("Escape");
+    await find(page, "[1, 2, 0]", "of 2");
     await page.keyboard.press("Delete");
     // The bracket closes by itself, and typing it goes over it.
     await page.keyboard.type("[1, 0, 2]");
@@ -97,9 +85,10 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
 
     // Runs it by the lens above it: the result stands in the output, values behind the names.
     await page.keyboard.press("Escape");
-    await page.locator(".codelens-decoration a", { hasText: "▶ Run" }).first().click();
+    const lens = page.locator(".codelens-decoration a", { hasText: "▶ Run" }).first();
     // The text in the output comes through a file, which takes a native module that is not here.
-    await page.locator(".panel .action-item.checked", { hasText: "Output" }).first().waitFor({ timeout: PATIENCE });
+    const output = page.locator(".panel .action-item.checked", { hasText: "Output" }).first();
+    await until(output, () => lens.click({ timeout: 5_000 }));
     await status("@attention: Tensor[(12, 128, 64), float32] in ").waitFor({ timeout: PATIENCE });
     await line("let %keys").locator("span", { hasText: "mean" }).first().waitFor({ timeout: PATIENCE });
     say("ran", JSON.stringify((await line("let %keys").innerText()).replace(/\u00a0/g, " ")));

@@ -1,22 +1,12 @@
 // What a person sees of the view of the type at the cursor: opens it, moves, follows a link.
 import assert from "node:assert/strict";
 
-const PATIENCE = 60_000;
+import { PATIENCE, command, find, goTo } from "./workbench.mjs";
 
 /** `tests/examples/broken-attention.relay` is open, and mended. */
 export async function typePanel({ page, shot, say }) {
-  await page.keyboard.press("Control+Home");
-  for (let line = 1; line < 10; line++) {
-    await page.keyboard.press("ArrowDown");
-  }
-  await page.keyboard.press("Home");
-  for (let column = 0; column < 5; column++) {
-    await page.keyboard.press("ArrowRight");
-  }
-  await page.keyboard.press("F1");
-  await page.keyboard.type("Relay: Show Type at Cursor");
-  await page.locator(".quick-input-list .monaco-list-row", { hasText: "Show Type at Cursor" }).first().waitFor({ timeout: PATIENCE });
-  await page.keyboard.press("Enter");
+  await goTo(page, 10, 8);
+  await command(page, "Relay: Show Type at Cursor");
   const view = page.frameLocator("iframe.webview").frameLocator("iframe");
   const at = (source) => view.locator("header .source", { hasText: source }).first().waitFor({ timeout: PATIENCE });
   await at("%keys");
@@ -28,12 +18,9 @@ export async function typePanel({ page, shot, say }) {
   await shot("type");
 
   // The cursor has stayed in the text, and the view follows it: an argument, and what it is for.
-  await page.keyboard.press("Control+F");
-  await page.keyboard.type("%queries, %keys");
-  await page.locator(".find-widget .matchesCount", { hasText: "1 of 1" }).waitFor({ timeout: PATIENCE });
-  await page.keyboard.press("Escape");
-  await view.locator("h2", { hasText: "Expected here" }).waitFor({ timeout: PATIENCE });
-  assert.match(await view.locator("section", { hasText: "Expected here" }).innerText(), /tensor_b of nn\.batch_matmul/);
+  await find(page, "%queries, %keys", "1 of 1");
+  const expected = view.locator("section", { hasText: "Expected here" });
+  await expected.filter({ hasText: "tensor_b of nn.batch_matmul" }).waitFor({ timeout: PATIENCE });
   await shot("type-argument");
 
   // A click on what set a size goes there.

@@ -27,6 +27,84 @@ export function say(...words) {
   console.log(`${((Date.now() - started) / 1000).toFixed(1)} s`, ...words);
 }
 
+/** How long a person would wait, in milliseconds. */
+export const PATIENCE = 60_000;
+
+/**
+ * Does `act` again and again until `wanted` is there, and gives it. The layout moves under the mouse
+ * when lenses, hints and lists arrive: a hover that was on its way is dropped then, a click goes
+ * beside, and nothing comes of waiting longer.
+ */
+export async function until(wanted, act) {
+  for (const start = Date.now(); ; ) {
+    try {
+      await act();
+      await wanted.waitFor({ timeout: 5_000 });
+      return wanted;
+    } catch (error) {
+      if (Date.now() - start > PATIENCE) {
+        throw error;
+      }
+    }
+  }
+}
+
+/** Waits until `value` gives what `holds` takes; what it gave last is in the message if that never comes. */
+export async function eventually(page, value, holds) {
+  for (const start = Date.now(); ; await page.waitForTimeout(50)) {
+    const now = await value();
+    if (holds(now)) {
+      return now;
+    }
+    if (Date.now() - start > PATIENCE) {
+      throw new Error(`${holds}: ${JSON.stringify(now)}`);
+    }
+  }
+}
+
+/** Points at something until what is shown there has been shown; comes from elsewhere each time. */
+export function hovered(page, target, wanted, options) {
+  return until(wanted, async () => {
+    await page.keyboard.press("Escape");
+    await page.mouse.move(640, 3);
+    await target.hover({ timeout: 5_000, ...options });
+  });
+}
+
+/** Chooses a command of the palette. */
+export async function command(page, title) {
+  const row = page.locator(".quick-input-list .monaco-list-row", { hasText: title.replace(/^.*: /, "") }).first();
+  await until(row, async () => {
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("F1");
+    await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: 5_000 });
+    await page.keyboard.type(title);
+  });
+  await page.keyboard.press("Enter");
+}
+
+/** Goes to a place of the text that is open: where the focus was does not matter. */
+export async function goTo(page, line, column) {
+  const there = page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` }).first();
+  await until(there, async () => {
+    await page.locator(".monaco-editor .view-line").first().click({ timeout: 5_000 });
+    await page.keyboard.press("Control+G");
+    await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: 5_000 });
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type(`:${line}:${column}`);
+    await page.keyboard.press("Enter");
+  });
+}
+
+/** Finds a text in the editor that has the focus; `places` is what the box says then: `1 of 2`. */
+export async function find(page, text, places) {
+  await page.keyboard.press("Control+F");
+  await page.locator(".find-widget.visible .find-part").locator("textarea:focus, input:focus").first().waitFor({ timeout: PATIENCE });
+  await page.keyboard.type(text);
+  await page.locator(".find-widget .matchesCount", { hasText: places }).waitFor({ timeout: PATIENCE });
+  await page.keyboard.press("Escape");
+}
+
 function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
