@@ -15,6 +15,7 @@ pub mod ast;
 mod error;
 pub mod format;
 mod grammar;
+mod interner;
 mod lexer;
 mod line_index;
 mod node;
@@ -36,9 +37,9 @@ pub type SyntaxNode = rowan::SyntaxNode<Relay>;
 /// A token with its place.
 pub type SyntaxToken = rowan::SyntaxToken<Relay>;
 
+use interner::Interner;
 use lexer::TensorTypes;
 use parser::{Input, Parser};
-use tree::Interner;
 
 /// A parsed text: the tree and what was wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]

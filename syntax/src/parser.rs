@@ -11,9 +11,10 @@ use rowan::{GreenNode, TextRange};
 use crate::{
     SyntaxError, SyntaxErrorKind, SyntaxKind,
     error::range,
+    interner::Interner,
     kind::KindSet,
     lexer::Tokens,
-    tree::{Ended, Interner, Tree},
+    tree::{Ended, Tree},
 };
 
 /// The significant tokens of a text, with what the grammar wants to know of the trivia between.

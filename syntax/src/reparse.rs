@@ -15,7 +15,6 @@ use crate::{
     Parse, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken, grammar,
     lexer::{TensorTypes, lex},
     parser::{Input, Parser},
-    tree,
 };
 
 type SyntaxElement = NodeOrToken<SyntaxNode, SyntaxToken>;
@@ -217,7 +216,7 @@ impl Parse {
             // The block may have lost its last expression.
             return None;
         }
-        let mut parser = Parser::new(input, limits, tree::Interner::default());
+        let mut parser = Parser::new(input, limits, crate::interner::Interner::default());
         parser.end_tree_at(boundary);
         let lines = run.parent.kind() == SyntaxKind::BLOCK && on_lines(&run.parent);
         let is_param = run.parent.kind() == SyntaxKind::PARAM_LIST;

@@ -1,128 +1,19 @@
 //! The green tree, which grows while the grammar reads.
 //!
 //! White space and comments stand outside the nodes they surround: a node's text begins and ends
-//! with a token of its own. Equal tokens and equal tensor types are stored once in a parse.
+//! with a token of its own. What is equal and stands in many places is stored once in a parse, see
+//! [`crate::interner`].
 //!
 //! There is no list of events between grammar and tree. For a module of 14,506 lines it took 4 MB
 //! and as many page faults as the tokens and half of the tree together.
 
 use rowan::{GreenNode, GreenToken, NodeOrToken};
-use rustc_hash::FxHashMap;
 
 use crate::{
-    SyntaxKind, grammar,
-    lexer::{TensorTypes, Tokens, lex},
-    parser::{Input, ParseLimits, Parser},
+    SyntaxKind,
+    interner::{Element, Interner},
+    lexer::Tokens,
 };
-
-type Element = NodeOrToken<GreenNode, GreenToken>;
-
-/// Tokens and tensor types that were built before, by their text.
-///
-/// Lives for one parse: a cache that lived longer would keep every name ever typed.
-#[derive(Default)]
-pub(crate) struct Interner<'t> {
-    /// Brackets, signs and words, by kind.
-    fixed: Vec<Option<GreenToken>>,
-    /// One blank: every third token of a printed module.
-    blank: Option<GreenToken>,
-    tokens: FxHashMap<(SyntaxKind, &'t str), GreenToken>,
-    /// The last tokens of each kind: white space is mostly one blank or one line break, and a
-    /// handful of types stands in most comments.
-    recent: Vec<Recent<'t, GreenToken>>,
-    tensors: FxHashMap<&'t str, GreenNode>,
-    recent_tensors: Recent<'t, GreenNode>,
-}
-
-/// What was built last for texts that end alike. A comparison is cheaper than a hash.
-#[derive(Clone)]
-struct Recent<'t, T>([Option<(&'t str, T)>; 8]);
-
-impl<T> Default for Recent<'_, T> {
-    fn default() -> Self {
-        Recent([const { None }; 8])
-    }
-}
-
-impl<'t, T: Clone> Recent<'t, T> {
-    /// The length tells `(1, 64)` from `(1, 256)`, the end `%12` from `%13`.
-    fn slot(text: &str) -> usize {
-        let last = text.as_bytes().last().copied().unwrap_or_default();
-        (text.len() + usize::from(last)) & 7
-    }
-
-    fn get(&self, text: &str) -> Option<T> {
-        let known = self.0[Self::slot(text)].as_ref();
-        known.filter(|(known, _)| *known == text).map(|(_, built)| built.clone())
-    }
-
-    fn put(&mut self, text: &'t str, built: T) {
-        self.0[Self::slot(text)] = Some((text, built));
-    }
-}
-
-impl<'t> Interner<'t> {
-    fn token(&mut self, kind: SyntaxKind, text: &'t str) -> GreenToken {
-        // Sections of many megabytes would be hashed for nothing.
-        if text.len() > 512 {
-            return GreenToken::new(kind.into(), text);
-        }
-        let slot = kind as usize;
-        if self.recent.len() <= slot {
-            self.recent.resize(slot + 1, Recent::default());
-        }
-        if let Some(token) = self.recent[slot].get(text) {
-            return token;
-        }
-        let token = self.tokens.entry((kind, text));
-        let token = token.or_insert_with(|| GreenToken::new(kind.into(), text)).clone();
-        self.recent[slot].put(text, token.clone());
-        token
-    }
-
-    /// A token of a kind that has one spelling, if it was built before.
-    fn fixed(&self, kind: SyntaxKind) -> Option<GreenToken> {
-        self.fixed.get(kind as usize).cloned().flatten()
-    }
-
-    fn blank(&mut self) -> GreenToken {
-        self.blank
-            .get_or_insert_with(|| GreenToken::new(SyntaxKind::WHITESPACE.into(), " "))
-            .clone()
-    }
-
-    fn fix(&mut self, kind: SyntaxKind, text: &str) -> GreenToken {
-        let slot = kind as usize;
-        if self.fixed.len() <= slot {
-            self.fixed.resize(slot + 1, None);
-        }
-        self.fixed[slot].insert(GreenToken::new(kind.into(), text)).clone()
-    }
-
-    /// `Tensor[(1, 64), float32]`, which the lexer hands over in one piece.
-    fn tensor(&mut self, text: &'t str) -> GreenNode {
-        if let Some(node) = self.recent_tensors.get(text) {
-            return node;
-        }
-        let node = self.tensor_by_hash(text);
-        self.recent_tensors.put(text, node.clone());
-        node
-    }
-
-    fn tensor_by_hash(&mut self, text: &'t str) -> GreenNode {
-        if let Some(node) = self.tensors.get(text) {
-            return node.clone();
-        }
-        let tokens = lex(text, TensorTypes::Spelled);
-        let input = Input::new(text, tokens);
-        let mut parser = Parser::new(input, ParseLimits::default(), std::mem::take(self));
-        grammar::types::tensor_type(&mut parser);
-        let parsed = parser.finish();
-        *self = parsed.interner;
-        self.tensors.insert(text, parsed.green.clone());
-        parsed.green
-    }
-}
 
 /// A node that has begun, and the index of its first child among all children that wait for their
 /// parents. Unknown, and not looked at, while the node has no token.
@@ -156,8 +47,7 @@ pub(crate) enum Ended {
 
 impl<'t> Tree<'t> {
     pub(crate) fn new(text: &'t str, tokens: &Tokens, mut interner: Interner<'t>) -> Tree<'t> {
-        // About so many tokens of a printed module are names that stand nowhere else.
-        interner.tokens.reserve(tokens.len() / 16);
+        interner.expect(tokens.len());
         Tree {
             text,
             raw: 0,
@@ -278,11 +168,7 @@ impl<'t> Tree<'t> {
             self.children.push(GreenNode::new(kind.into(), []).into());
             return Ended::Empty;
         }
-        let node = match self.children.len() - from {
-            // Half of all nodes are a name or a number in its role.
-            1 => GreenNode::new(kind.into(), self.children.pop()),
-            _ => GreenNode::new(kind.into(), self.children.drain(from..)),
-        };
+        let node = self.interner.node(kind, &mut self.children, from);
         self.children.push(node.into());
         Ended::Child(from)
     }

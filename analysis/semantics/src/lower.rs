@@ -193,8 +193,8 @@ fn salt(name: &str) -> u32 {
 /// What a definition says many times and needs once.
 #[derive(Default)]
 struct Shared {
-    /// Types of tensors by their syntax, which a tree shares.
-    tensors: FxHashMap<*const syntax::GreenNodeData, Type>,
+    /// Types of tensors and tuples of them by their syntax, which a tree shares.
+    types: FxHashMap<*const syntax::GreenNodeData, Type>,
     /// The texts of type comments.
     texts: FxHashSet<SmolStr>,
     /// What the comments read last claim, by where their text is: equal comments are one token.

@@ -145,9 +145,9 @@ impl UnitLowering<'_> {
         // The comment's text counts from its own start.
         let origin = std::mem::take(&mut self.origin);
         // Its tree lives no longer than this.
-        let tensors = std::mem::take(&mut self.shared.tensors);
+        let types = std::mem::take(&mut self.shared.types);
         let ty = self.ty(ty.node());
-        self.shared.tensors = tensors;
+        self.shared.types = types;
         self.origin = origin;
         self.unit.type_uses.truncate(uses);
         self.unit.problems.truncate(problems);

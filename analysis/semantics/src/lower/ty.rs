@@ -23,21 +23,9 @@ impl UnitLowering<'_> {
     pub(super) fn ty(&mut self, node: Node<'_>) -> Type {
         let Some(ty) = ast::Type::cast(node) else { return Type::Error };
         match ty {
-            ast::Type::TensorType(tensor) => {
-                let green = std::ptr::from_ref(node.green());
-                if let Some(known) = self.shared.tensors.get(&green) {
-                    return known.clone();
-                }
-                let before = (self.unit.problems.len(), self.unit.type_uses.len());
-                let ty = self.tensor_type(tensor);
-                let is_plain = before == (self.unit.problems.len(), self.unit.type_uses.len())
-                    && ty.as_tensor().is_some_and(|tensor| tensor.elements().is_some());
-                if is_plain {
-                    self.shared.tensors.insert(green, ty.clone());
-                }
-                ty
-            }
-            ast::Type::TupleType(tuple) => Type::tuple(tuple.fields().map(|f| self.ty(f.node()))),
+            ast::Type::TensorType(tensor) => self.once(node, |this| this.tensor_type(tensor)),
+            ast::Type::TupleType(tuple) => self
+                .once(node, |this| Type::tuple(tuple.fields().map(|field| this.ty(field.node())))),
             ast::Type::FnType(func) => self.fn_type(func),
             ast::Type::NamedType(named) => self.named_type(named),
             ast::Type::RefType(reference) => {
@@ -47,6 +35,21 @@ impl UnitLowering<'_> {
             ast::Type::HoleType(_) => Type::Var(HOLE),
             ast::Type::MetaType(_) => Type::Error,
         }
+    }
+
+    /// A type that is read once for all places where the tree has the same node, if it means the
+    /// same in all of them.
+    fn once(&mut self, node: Node<'_>, read: impl FnOnce(&mut Self) -> Type) -> Type {
+        let green = std::ptr::from_ref(node.green());
+        if let Some(known) = self.shared.types.get(&green) {
+            return known.clone();
+        }
+        let before = (self.unit.problems.len(), self.unit.type_uses.len());
+        let ty = read(self);
+        if before == (self.unit.problems.len(), self.unit.type_uses.len()) && is_plain(&ty) {
+            self.shared.types.insert(green, ty.clone());
+        }
+        ty
     }
 
     fn fn_type(&mut self, func: ast::FnType<'_>) -> Type {
@@ -241,6 +244,14 @@ pub(super) fn meta_parts(text: &str) -> Option<(SmolStr, u32)> {
     let (key, rest) = text.strip_prefix("meta[")?.split_once(']')?;
     let index = rest.strip_prefix('[')?.strip_suffix(']')?;
     Some((key.trim().into(), index.trim().parse().ok()?))
+}
+
+/// Whether a type is made of numbers and data types alone.
+fn is_plain(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(fields) => fields.iter().all(is_plain),
+        ty => ty.as_tensor().is_some_and(|tensor| tensor.elements().is_some()),
+    }
 }
 
 /// Names that TVM takes for scalar types wherever a type may stand.
