@@ -8,9 +8,7 @@
 
 use rowan::{GreenNode, GreenNodeData, NodeOrToken};
 
-use crate::SyntaxKind;
-
-type Child<'t> = rowan::NodeOrToken<&'t GreenNodeData, &'t rowan::GreenTokenData>;
+use crate::{SyntaxKind, interner::Child};
 
 /// `new`, with those definitions and statements of `old` that it has too, up to the first that
 /// differs and behind the last one.
@@ -21,25 +19,53 @@ pub(crate) fn adopt(old: &GreenNodeData, new: GreenNode) -> GreenNode {
     let back = back.take(shorter - front).take_while(|&(a, b)| same(a, b)).count();
 
     let (old_count, new_count) = (old.children().len(), new.children().len());
-    let middle = new.children().enumerate().skip(front).take(new_count - back - front);
     // An item that was edited, or its block: what is around the edit stays.
-    let mut between = old.children().skip(front).take(old_count - back - front);
-    let middle = middle.map(|(_, child)| match (child, between.next()) {
+    let inside = old.children().skip(front).take(old_count - back - front);
+    let middle = new.children().skip(front).take(new_count - back - front);
+    let middle: Vec<_> = adopt_each(inside, middle).collect();
+    let children = || {
+        let front = old.children().take(front);
+        front
+            .map(owned)
+            .chain(middle.iter().cloned())
+            .chain(old.children().skip(old_count - back).map(owned))
+    };
+    // Nearly always everything is there already, and a network is one block of thousands.
+    let is_new = |(new, adopted): (Child<'_>, &NodeOrToken<GreenNode, rowan::GreenToken>)| match (
+        new, adopted,
+    ) {
+        (NodeOrToken::Node(new), NodeOrToken::Node(adopted)) => std::ptr::eq(new, &**adopted),
+        _ => true,
+    };
+    let is_one = |(a, b): (Child<'_>, Child<'_>)| match (a, b) {
+        (NodeOrToken::Node(a), NodeOrToken::Node(b)) => std::ptr::eq(a, b),
+        _ => true,
+    };
+    let stays = old.children().zip(new.children()).take(front).all(is_one)
+        && old.children().rev().zip(new.children().rev()).take(back).all(is_one)
+        && new.children().skip(front).zip(&middle).all(is_new);
+    if stays {
+        return new;
+    }
+    let children: Vec<_> = children().collect();
+    GreenNode::new(new.kind(), children)
+}
+
+/// Children that came out of an edit, each with what it has in common with the one that stood in its
+/// place.
+pub(crate) fn adopt_each<'t>(
+    old: impl Iterator<Item = Child<'t>>,
+    new: impl Iterator<Item = Child<'t>>,
+) -> impl Iterator<Item = NodeOrToken<GreenNode, rowan::GreenToken>> {
+    let mut old = old;
+    new.map(move |child| match (child, old.next()) {
         (NodeOrToken::Node(new), Some(NodeOrToken::Node(old)))
             if new.kind() == old.kind() && holds_pieces(SyntaxKind::of(new.kind())) =>
         {
             adopt(old, new.to_owned()).into()
         }
         (child, _) => owned(child),
-    });
-    let children: Vec<_> = old
-        .children()
-        .take(front)
-        .map(owned)
-        .chain(middle)
-        .chain(old.children().skip(old_count - back).map(owned))
-        .collect();
-    GreenNode::new(new.kind(), children)
+    })
 }
 
 /// What is made of pieces that are understood on their own. They nest three deep, so that nothing

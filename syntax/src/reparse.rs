@@ -12,7 +12,10 @@
 use rowan::{NodeOrToken, TextRange, TextSize};
 
 use crate::{
-    Parse, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken, grammar,
+    Parse, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken,
+    adopt::adopt_each,
+    grammar,
+    interner::Interner,
     lexer::{TensorTypes, lex},
     parser::{Input, Parser},
 };
@@ -216,7 +219,11 @@ impl Parse {
             // The block may have lost its last expression.
             return None;
         }
-        let mut parser = Parser::new(input, limits, crate::interner::Interner::default());
+        let parent = run.parent.green();
+        // What stands before and behind, too: something new is made of what stands around it.
+        let around = parent.children().skip(run.children.start.saturating_sub(2));
+        let known = Interner::knowing(around.take(run.children.len() + 4));
+        let mut parser = Parser::new(input, limits, known);
         parser.end_tree_at(boundary);
         let lines = run.parent.kind() == SyntaxKind::BLOCK && on_lines(&run.parent);
         let is_param = run.parent.kind() == SyntaxKind::PARAM_LIST;
@@ -257,11 +264,10 @@ impl Parse {
         {
             return None;
         }
-        let new = fragment.children().map(|child| match child {
-            NodeOrToken::Node(n) => NodeOrToken::Node(n.to_owned()),
-            NodeOrToken::Token(t) => NodeOrToken::Token(t.to_owned()),
-        });
-        let green = run.parent.green().splice_children(run.children.clone(), new);
+        let old = parent.children().skip(run.children.start).take(run.children.len());
+        // A definition of thousands of statements may have been read anew for one of them.
+        let new: Vec<_> = adopt_each(old, fragment.children()).collect();
+        let green = parent.splice_children(run.children.clone(), new);
         Some(Parse {
             green: run.parent.replace_with(green),
             errors: self.shifted_errors(run.range, delta, found),

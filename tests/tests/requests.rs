@@ -15,7 +15,7 @@ const URI: &str = "file:///requests.relay";
 /// How many rounds of an edit and a handful of questions: `RELAY_REQUESTS`, or few enough for every
 /// day.
 fn rounds() -> usize {
-    std::env::var("RELAY_REQUESTS").ok().and_then(|n| n.parse().ok()).unwrap_or(120)
+    std::env::var("RELAY_REQUESTS").ok().and_then(|n| n.parse().ok()).unwrap_or(240)
 }
 
 /// What the server may hold at rest in such a session, in bytes.
@@ -195,12 +195,11 @@ impl Session {
         }
     }
 
-    /// Resident memory of a server that has nothing to do: what a request has freed goes back a
-    /// second later, when something is asked for next.
+    /// Resident memory of a server that has nothing to do: what the last answers took goes back
+    /// within a second, though nothing is asked for any more.
     fn at_rest(&mut self) -> Option<u64> {
-        self.client.drain(Duration::from_millis(1_100));
         Session::view(&mut self.client);
-        self.client.drain(Duration::from_millis(100));
+        self.client.drain(Duration::from_millis(1_500));
         self.client.resident()
     }
 

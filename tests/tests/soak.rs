@@ -22,6 +22,9 @@ fn module() -> String {
 const OPEN: u64 = 100 << 20;
 const EDITED: u64 = OPEN / 10 * 11;
 
+/// In how many places the memory of a part of the session is looked at.
+const SAMPLES: usize = 20;
+
 /// One sample has what a single edit has left behind; growth shows in all of them.
 fn median(mut samples: Vec<u64>) -> u64 {
     samples.sort_unstable();
@@ -57,9 +60,9 @@ fn ten_thousand_edits() {
     // What the first edits bring to life stays.
     let mut rng = fastrand::Rng::with_seed(3);
     let mut version = 1;
-    // Five samples in the second tenth of the session, five in the last; each of them is taken after
-    // a pull, with whatever the edits before it have left behind.
-    let tenth = (rounds() / 10).max(5);
+    // Samples all over the second tenth of the session and the last; each of them is taken after a
+    // pull, with whatever the edits before it have left behind.
+    let tenth = (rounds() / 10).max(SAMPLES);
     let (mut early, mut late) = (Vec::new(), Vec::new());
     for round in 0..rounds() {
         let mut at = rng.usize(0..text.len());
@@ -86,7 +89,7 @@ fn ten_thousand_edits() {
             9 => &mut late,
             _ => continue,
         };
-        if round % (tenth / 5) == 0 {
+        if round % (tenth / SAMPLES) == 0 {
             pulled(&mut client);
             samples.extend(client.resident());
         }
@@ -94,8 +97,14 @@ fn ten_thousand_edits() {
     let last = pulled(&mut client);
     if let Some(most) = early.iter().chain(&late).max() {
         assert!(*most <= EDITED, "{most} bytes in the course of the session");
+        println!(
+            "{:?} {:?}",
+            early.iter().map(|x| x >> 20).collect::<Vec<_>>(),
+            late.iter().map(|x| x >> 20).collect::<Vec<_>>()
+        );
         let (early, late) = (median(early), median(late));
         let grown = late as f64 / early as f64;
+
         assert!(grown < 1.10, "from {early} to {late} bytes: {grown:.2}");
     }
     // The text that the server holds is the text that was sent.

@@ -147,6 +147,13 @@ impl Database {
         }
     }
 
+    /// Frees what newer results have replaced. It stays until the next change otherwise, since
+    /// somebody could be reading it; here it is known that nobody does. A `/` in a long module makes
+    /// a comment of half of it, and taking it out again leaves everything behind twice.
+    pub fn free_replaced(&mut self) {
+        salsa::Database::trigger_lru_eviction(self);
+    }
+
     /// The number of `file` among the files of the prelude, if it is one.
     pub fn prelude_number(&self, file: SourceFile) -> Option<usize> {
         self.prelude.iter().position(|prelude| *prelude == file)

@@ -86,7 +86,12 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
         } else if from_end <= suffix {
             units.push(old_units[old_units.len() - from_end].clone());
         } else {
-            units.push(Arc::new(lowering.statement(slot)));
+            let unit = lowering.statement(slot);
+            // Another tree may say the same: what follows from it then is what it was.
+            let behind = old_units.len().checked_sub(from_end);
+            let known = [Some(i), behind].into_iter().flatten().filter_map(|at| old_units.get(at));
+            let known = known.into_iter().find(|known| ***known == unit).cloned();
+            units.push(known.unwrap_or_else(|| Arc::new(unit)));
         }
     }
     Body { units, starts }

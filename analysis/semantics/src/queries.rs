@@ -21,7 +21,9 @@ use crate::{
 pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
     let key = def.key(db);
     let previous = db.cache().lowered(&key);
-    let body = Arc::new(lower(def.node(db), previous.as_ref()));
+    let body = lower(def.node(db), previous.as_ref());
+    let same = previous.map(|previous| previous.body).filter(|before| **before == body);
+    let body = same.unwrap_or_else(|| Arc::new(body));
     let lowered = Previous { green: def.green(db).clone(), body: body.clone() };
     db.cache().set_lowered(&key, lowered);
     body

@@ -21,6 +21,11 @@ pub(super) struct Document {
     pub(super) lines: Arc<LineIndex>,
     /// The tree; empty where the text is too large to be looked at.
     pub(super) parse: Arc<Parse>,
+    /// The parse before an edit with which more was wrong: a `/` or a missing `"` makes another tree
+    /// of half of the module. Most such edits are taken back or completed, and then what was there is
+    /// there again: what has been found out of it stays true without a look, and memory does not
+    /// hold it beside its equal.
+    pub(super) sound: Option<Arc<Parse>>,
     /// Why the text is not looked at.
     pub(super) problem: Option<Arc<Diagnostic>>,
 }
@@ -116,7 +121,7 @@ impl Document {
             return;
         }
         let (parse, problem) = parse(&text, limits);
-        self.parse = Arc::new(Arc::unwrap_or_clone(parse).sharing(&self.parse));
+        self.grow(Arc::unwrap_or_clone(parse).sharing(&self.parse));
         self.problem = problem;
         self.lines = Arc::new(LineIndex::new(&text));
         self.text = Arc::new(text);
@@ -136,7 +141,20 @@ impl Document {
         if self.problem.is_some() || text.len() > limits.code {
             (self.parse, self.problem) = parse(text, limits);
         } else {
-            self.parse = Arc::new(self.parse.reparse(text, &edit, limits.parse));
+            let parse = self.parse.reparse(text, &edit, limits.parse);
+            self.grow(parse);
+        }
+    }
+
+    /// Takes the next parse.
+    fn grow(&mut self, mut parse: Parse) {
+        let is_sound = |sound: &mut Arc<Parse>| parse.errors.len() <= sound.errors.len();
+        if let Some(sound) = self.sound.take_if(is_sound) {
+            parse = parse.sharing(&sound);
+        }
+        let before = std::mem::replace(&mut self.parse, Arc::new(parse));
+        if self.sound.is_none() && self.parse.errors.len() > before.errors.len() {
+            self.sound = Some(before);
         }
     }
 
@@ -176,6 +194,7 @@ mod tests {
             text: Arc::new(text.to_owned()),
             lines: Arc::new(LineIndex::new(text)),
             parse,
+            sound: None,
             problem,
         }
     }
@@ -191,6 +210,25 @@ mod tests {
 
     fn whole(text: &str) -> TextDocumentContentChangeEvent {
         TextDocumentContentChangeEvent { range: None, range_length: None, text: text.into() }
+    }
+
+    #[test]
+    fn a_brace_that_came_and_went_leaves_the_tree_that_was() {
+        let lines: String = (0..50).map(|i| format!("  let %a{i} = {i};\n")).collect();
+        let mut document = document(&format!("def @f() {{\n{lines}  %a49\n}}\n"));
+        let statements = |document: &Document| -> Vec<usize> {
+            let node = syntax::Node::root(&document.parse.green);
+            let statements = node.descendants().filter(|node| node.kind().is_stmt());
+            statements.map(|node| std::ptr::from_ref(node.green()) as usize).collect()
+        };
+        let before = statements(&document);
+        document.edit(vec![change((10, 2), (10, 2), "}")], Encoding::Utf8, LIMITS);
+        assert!(document.sound.is_some(), "{:#?}", document.parse.errors);
+        document.edit(vec![change((10, 2), (10, 3), "")], Encoding::Utf8, LIMITS);
+        assert!(document.sound.is_none());
+        let kept = before.iter().zip(statements(&document)).filter(|(a, b)| **a == *b).count();
+        // But for the one that was typed in.
+        assert!(kept >= 49, "{kept} of 50");
     }
 
     #[test]

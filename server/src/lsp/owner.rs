@@ -206,6 +206,8 @@ struct Owner {
     mailbox: Mailbox,
     outgoing: Outgoing,
     runs: Runs,
+    /// Something ran since what its results replaced was freed.
+    untidy: bool,
 }
 
 /// Starts the owner.
@@ -244,6 +246,7 @@ pub(super) fn start(
             mailbox,
             outgoing,
             runs,
+            untidy: false,
         };
         owner.run();
     };
@@ -260,9 +263,9 @@ impl Owner {
             let event = match self.later.pop_front() {
                 Some(event) => event,
                 None => match self.pause() {
-                    None => match self.inbox.recv() {
-                        Ok(event) => event,
-                        Err(_) => return,
+                    None => match self.next_or_rest() {
+                        Some(event) => event,
+                        None => return,
                     },
                     Some(pause) => match self.inbox.recv_timeout(pause) {
                         Ok(event) => event,
@@ -284,6 +287,18 @@ impl Owner {
                 }
             }
         }
+    }
+
+    /// Waits for an event; nothing is due before one comes.
+    fn next_or_rest(&mut self) -> Option<Event> {
+        if let Ok(event) = self.inbox.try_recv() {
+            return Some(event);
+        }
+        if self.untidy && self.workers.busy() == 0 && self.queue.is_empty() {
+            self.untidy = false;
+            self.db.free_replaced();
+        }
+        self.inbox.recv().ok()
     }
 
     fn act(&mut self, event: Event) {
@@ -317,6 +332,7 @@ impl Owner {
             Event::Request(request) => self.queue.push_back(request),
             Event::Finished(worker, finished) => {
                 self.workers.finished(worker);
+                self.untidy = true;
                 match finished {
                     Finished::Request(None) => {}
                     Finished::Request(Some(request)) => self.queue.push_front(request),
@@ -375,6 +391,7 @@ impl Owner {
             lines: Arc::new(LineIndex::new(&item.text)),
             text: Arc::new(item.text),
             parse,
+            sound: None,
             problem,
         };
         Arc::make_mut(&mut self.documents).insert(uri, document);
