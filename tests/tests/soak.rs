@@ -104,6 +104,7 @@ fn ten_thousand_edits() {
         );
         let (early, late) = (median(early), median(late));
         let grown = late as f64 / early as f64;
+        println!("{} MiB early in the session, {} late", early >> 20, late >> 20);
 
         assert!(grown < 1.10, "from {early} to {late} bytes: {grown:.2}");
     }
