@@ -8,7 +8,10 @@
 
 use rowan::{GreenNode, GreenNodeData, NodeOrToken};
 
-use crate::{SyntaxKind, interner::Child};
+use crate::{
+    SyntaxKind,
+    interner::{Child, Element, address, borrowed},
+};
 
 /// `new`, with those definitions and statements of `old` that it has too, up to the first that
 /// differs and behind the last one.
@@ -23,31 +26,18 @@ pub(crate) fn adopt(old: &GreenNodeData, new: GreenNode) -> GreenNode {
     let inside = old.children().skip(front).take(old_count - back - front);
     let middle = new.children().skip(front).take(new_count - back - front);
     let middle: Vec<_> = adopt_each(inside, middle).collect();
-    let children = || {
+    let pieces = || {
         let front = old.children().take(front);
-        front
-            .map(owned)
-            .chain(middle.iter().cloned())
-            .chain(old.children().skip(old_count - back).map(owned))
+        front.chain(middle.iter().map(borrowed)).chain(old.children().skip(old_count - back))
     };
     // Nearly always everything is there already, and a network is one block of thousands.
-    let is_new = |(new, adopted): (Child<'_>, &NodeOrToken<GreenNode, rowan::GreenToken>)| match (
-        new, adopted,
-    ) {
-        (NodeOrToken::Node(new), NodeOrToken::Node(adopted)) => std::ptr::eq(new, &**adopted),
-        _ => true,
+    let is_there = |(piece, child): (Child<'_>, Child<'_>)| {
+        matches!(child, NodeOrToken::Token(_)) || address(piece) == address(child)
     };
-    let is_one = |(a, b): (Child<'_>, Child<'_>)| match (a, b) {
-        (NodeOrToken::Node(a), NodeOrToken::Node(b)) => std::ptr::eq(a, b),
-        _ => true,
-    };
-    let stays = old.children().zip(new.children()).take(front).all(is_one)
-        && old.children().rev().zip(new.children().rev()).take(back).all(is_one)
-        && new.children().skip(front).zip(&middle).all(is_new);
-    if stays {
+    if pieces().zip(new.children()).all(is_there) {
         return new;
     }
-    let children: Vec<_> = children().collect();
+    let children: Vec<_> = pieces().map(owned).collect();
     GreenNode::new(new.kind(), children)
 }
 
@@ -56,7 +46,7 @@ pub(crate) fn adopt(old: &GreenNodeData, new: GreenNode) -> GreenNode {
 pub(crate) fn adopt_each<'t>(
     old: impl Iterator<Item = Child<'t>>,
     new: impl Iterator<Item = Child<'t>>,
-) -> impl Iterator<Item = NodeOrToken<GreenNode, rowan::GreenToken>> {
+) -> impl Iterator<Item = Element> {
     let mut old = old;
     new.map(move |child| match (child, old.next()) {
         (NodeOrToken::Node(new), Some(NodeOrToken::Node(old)))
@@ -74,7 +64,7 @@ fn holds_pieces(kind: SyntaxKind) -> bool {
     matches!(kind, SyntaxKind::FN_DEF | SyntaxKind::EXPR_ITEM | SyntaxKind::BLOCK)
 }
 
-fn owned(child: Child<'_>) -> NodeOrToken<GreenNode, rowan::GreenToken> {
+fn owned(child: Child<'_>) -> Element {
     match child {
         NodeOrToken::Node(node) => NodeOrToken::Node(node.to_owned()),
         NodeOrToken::Token(token) => NodeOrToken::Token(token.to_owned()),

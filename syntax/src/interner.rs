@@ -103,14 +103,15 @@ fn comes_again(kind: SyntaxKind, first: Option<Child<'_>>) -> bool {
     }
 }
 
-fn address(element: Child<'_>) -> usize {
+/// What tells two children apart that may be equal.
+pub(crate) fn address(element: Child<'_>) -> usize {
     match element {
         NodeOrToken::Node(node) => std::ptr::from_ref(node) as usize,
         NodeOrToken::Token(token) => std::ptr::from_ref(token) as usize,
     }
 }
 
-fn borrowed(element: &Element) -> Child<'_> {
+pub(crate) fn borrowed(element: &Element) -> Child<'_> {
     match element {
         NodeOrToken::Node(node) => NodeOrToken::Node(node),
         NodeOrToken::Token(token) => NodeOrToken::Token(token),

@@ -89,8 +89,9 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
             let unit = lowering.statement(slot);
             // Another tree may say the same: what follows from it then is what it was.
             let behind = old_units.len().checked_sub(from_end);
-            let known = [Some(i), behind].into_iter().flatten().filter_map(|at| old_units.get(at));
-            let known = known.into_iter().find(|known| ***known == unit).cloned();
+            let mut known =
+                [Some(i), behind].into_iter().flatten().filter_map(|at| old_units.get(at));
+            let known = known.find(|known| ***known == unit).cloned();
             units.push(known.unwrap_or_else(|| Arc::new(unit)));
         }
     }
