@@ -243,7 +243,7 @@ fn arguments(db: &Database, file: semantics::SourceFile) -> Option<Vec<Value>> {
             (0..count).map(|_| if tensor.dtype.is_float() { rng.f64() - 0.5 } else { 1.0 });
         Tensor::from_f64s(tensor.dtype, &shape, numbers.collect()).map(Value::from)
     };
-    function.params.iter().map(tensor).collect()
+    function.params().iter().map(tensor).collect()
 }
 
 /// A fold over a list of a million numbers, without the making of the list.

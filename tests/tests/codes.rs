@@ -20,6 +20,7 @@ const WITHOUT_BLOCK: &[&str] = &[
     "nested-too-deep",
     "too-many",
     "no-relation",
+    "inference-budget",
     "tvm-carriage-return",
     // What no text can do wrong by itself.
     "run-cancelled",
@@ -35,7 +36,7 @@ const TABLES: &[&str] = &[
     "analysis/semantics/src/check/compat/notation.rs",
     "analysis/semantics/src/check/lints.rs",
     "analysis/semantics/src/check/relation.rs",
-    "analysis/types/src/table.rs",
+    "analysis/types/src/conflict.rs",
     "analysis/interpreter/src/fault.rs",
 ];
 

@@ -156,14 +156,14 @@ fn an_edit_runs_the_queries_of_its_definition() {
         ran.iter().filter(|name| name.split('(').next() == Some(query)).count()
     };
     assert_eq!(count(&first, "body"), 50, "{first:?}");
-    assert_eq!(count(&first, "general_inference"), 50, "{first:?}");
+    assert_eq!(count(&first, "base_inference"), 50, "{first:?}");
 
     let at = text.find("nn.relu").expect("a call");
     edited(&mut db, file, &mut text, at, "nn.relu", "sigmoid");
     check_file(&db, file);
     let ran = log.take();
     let expected =
-        [("modules", 1), ("body", 1), ("scopes", 1), ("general_inference", 1), ("check_file", 1)];
+        [("modules", 1), ("body", 1), ("scopes", 1), ("base_inference", 1), ("check_file", 1)];
     for (query, times) in expected {
         assert_eq!(count(&ran, query), times, "{query} in {ran:?}");
     }
@@ -173,7 +173,7 @@ fn an_edit_runs_the_queries_of_its_definition() {
     edited(&mut db, file, &mut text, 0, "", "\n\n");
     check_file(&db, file);
     let ran = log.take();
-    assert_eq!((count(&ran, "body"), count(&ran, "general_inference")), (0, 0), "{ran:?}");
+    assert_eq!((count(&ran, "body"), count(&ran, "base_inference")), (0, 0), "{ran:?}");
 
     // Asking again runs nothing.
     check_file(&db, file);

@@ -247,9 +247,12 @@ impl<'a> List<'a, '_> {
 
     /// What the argument under the cursor has to be.
     fn wanted_by(&self, call: &CallSite<'_>, known: &[Local<'_>]) -> Fits {
-        let params = |ty: &Type| match ty.as_func().and_then(|f| f.params.get(call.argument)) {
-            Some(ty) => Fits::Type(ty.clone()),
-            None => Fits::Unknown,
+        let params = |ty: &Type| {
+            let signature = ty.signature();
+            match signature.as_ref().and_then(|s| s.func.params().get(call.argument)) {
+                Some(ty) => Fits::Type(ty.clone()),
+                None => Fits::Unknown,
+            }
         };
         let variable = |name: &str| known.iter().find(|local| local.name == name);
         match &call.callee {
@@ -332,6 +335,8 @@ fn may_be(wanted: &Type, ty: &Type, depth: u32) -> bool {
     };
     match (wanted, ty) {
         (Type::Param(_) | Type::Var(_) | Type::Error | Type::OpenTensor(_), _) => true,
+        // An instance of it may fit.
+        (_, Type::Poly(_)) => true,
         (_, Type::Error | Type::Var(_) | Type::OpenTensor(_)) => false,
         (Type::Tensor(a), Type::Tensor(b)) => {
             let fits = |(a, b): (&Dim, &Dim)| match (a.as_known(), b.as_known()) {
@@ -343,10 +348,10 @@ fn may_be(wanted: &Type, ty: &Type, depth: u32) -> bool {
                 && a.shape.iter().zip(&b.shape).all(fits)
         }
         (Type::Tuple(a), Type::Tuple(b)) => all(a, b),
-        (Type::Adt(a), Type::Adt(b)) => a.name == b.name && all(&a.args, &b.args),
-        (Type::Ref(a), Type::Ref(b)) => may_be(a, b, depth - 1),
+        (Type::Adt(a), Type::Adt(b)) => a.name() == b.name() && all(a.args(), b.args()),
+        (Type::Ref(a), Type::Ref(b)) => may_be(a.inner(), b.inner(), depth - 1),
         (Type::Func(a), Type::Func(b)) => {
-            all(&a.params, &b.params) && may_be(&a.ret, &b.ret, depth - 1)
+            all(a.params(), b.params()) && may_be(a.ret(), b.ret(), depth - 1)
         }
         _ => false,
     }

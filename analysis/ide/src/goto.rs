@@ -58,24 +58,13 @@ pub fn type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Optio
 
 /// The names of the data types in a type, the outermost first.
 fn adts(ty: &Type, names: &mut Vec<semantics::body::Name>) {
-    let mut stack = vec![ty];
-    while let Some(ty) = stack.pop() {
-        match ty {
-            Type::Adt(adt) => {
-                if !names.contains(&adt.name) {
-                    names.push(adt.name.clone());
-                }
-                stack.extend(adt.args.iter().rev());
-            }
-            Type::Tuple(fields) => stack.extend(fields.iter().rev()),
-            Type::Ref(inner) => stack.push(inner),
-            Type::Func(func) => {
-                stack.push(&func.ret);
-                stack.extend(func.params.iter().rev());
-            }
-            _ => {}
+    types::for_each_part(ty, types::Flags::ADT, &mut |part| {
+        if let Type::Adt(adt) = part
+            && !names.contains(adt.name())
+        {
+            names.push(adt.name().clone());
         }
-    }
+    });
 }
 
 pub(crate) fn target_of(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Target> {

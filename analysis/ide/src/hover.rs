@@ -9,7 +9,7 @@ use semantics::{
     scope::Binding,
 };
 use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
-use types::{FuncType, Type};
+use types::{Signature, Type};
 
 use crate::{
     goto::type_def_named,
@@ -267,14 +267,15 @@ pub(crate) fn of_global(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String
 /// `def @f[A](%x: A, %y: int32) -> A`, the types as inferred.
 fn header_text(view: &View<'_>) -> String {
     let name = view.def.name(view.db);
-    let Some(func) = view.inference.signature.as_ref().and_then(Type::as_func) else {
+    let Some(signature) = view.inference.signature.as_ref().and_then(Type::signature) else {
         return format!("def {name}");
     };
     let header = view.body.header();
     let unit = view.unit(0);
     let names = header.map(|header| header.params.as_slice()).unwrap_or_default();
-    let shown = func.params.len().min(MAX_PARAMS);
-    let mut params: Vec<String> = func.params[..shown]
+    let types = signature.func.params();
+    let shown = types.len().min(MAX_PARAMS);
+    let mut params: Vec<String> = types[..shown]
         .iter()
         .enumerate()
         .map(|(at, ty)| match names.get(at) {
@@ -282,23 +283,24 @@ fn header_text(view: &View<'_>) -> String {
             None => type_text(ty),
         })
         .collect();
-    if func.params.len() > shown {
-        params.push(format!("… {} more", func.params.len() - shown));
+    if types.len() > shown {
+        params.push(format!("… {} more", types.len() - shown));
     }
-    let type_params = type_params_text(func);
+    let type_params = type_params_text(&signature);
     let one_line = params.join(", ");
     let params =
         if one_line.len() > 80 { format!("\n  {},\n", params.join(",\n  ")) } else { one_line };
-    let mut out = format!("def {name}{type_params}({params}) -> {}", type_text(&func.ret));
-    if !func.constraints.is_empty() {
-        let all: Vec<String> = func.constraints.iter().map(|c| c.to_string()).collect();
+    let mut out =
+        format!("def {name}{type_params}({params}) -> {}", type_text(signature.func.ret()));
+    if !signature.constraints.is_empty() {
+        let all: Vec<String> = signature.constraints.iter().map(|c| c.to_string()).collect();
         out += &format!("\n  where {}", all.join(", "));
     }
     out
 }
 
-pub(crate) fn type_params_text(func: &FuncType) -> String {
-    let all: Vec<String> = func.type_params.iter().map(|param| param.to_string()).collect();
+pub(crate) fn type_params_text(signature: &Signature) -> String {
+    let all: Vec<String> = signature.type_params.iter().map(|param| param.to_string()).collect();
     if all.is_empty() { String::new() } else { format!("[{}]", all.join(", ")) }
 }
 

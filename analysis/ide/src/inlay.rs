@@ -157,12 +157,12 @@ fn types_in(view: &View<'_>, number: usize, found: &mut Found) {
         }
     }
     if let Some(header) = unit.header() {
-        let signature = view.inference.signature.as_ref().and_then(Type::as_func);
+        let signature = view.inference.signature.as_ref().and_then(Type::signature);
         if let (None, Some(func)) = (&header.ret, signature)
             && let Some(params) = view.def.node(view.db).child(SyntaxKind::PARAM_LIST)
         {
             let at = trimmed(params).end() + view.def.start(view.db);
-            found.add_type(at, " -> ", &func.ret);
+            found.add_type(at, " -> ", func.func.ret());
         }
     }
     for (i, expr) in unit.exprs.iter().enumerate() {
@@ -172,10 +172,10 @@ fn types_in(view: &View<'_>, number: usize, found: &mut Found) {
         if function.ret.is_some() || range.intersect(found.range).is_none() {
             continue;
         }
-        if let Some(func) = inferred.expr(ExprId(i as u32)).as_func()
+        if let Some(func) = inferred.expr(ExprId(i as u32)).signature()
             && let Some(at) = result_place(view, range)
         {
-            found.add_type(at, " -> ", &func.ret);
+            found.add_type(at, " -> ", func.func.ret());
         }
     }
 }
@@ -205,7 +205,7 @@ impl Said {
             }
         }
         for expr in &unit.exprs {
-            if let Expr::Bind { binder, value } = expr
+            if let Expr::Bind { binder, value, .. } = expr
                 && (exprs.contains(value) || matches!(unit.expr(*value), Expr::Fn(_)))
             {
                 binders.insert(*binder);

@@ -3,7 +3,6 @@
 use operators::Operator;
 use semantics::{Db, SourceFile, View, global_type, module_types};
 use syntax::{Node, TextRange, TextSize};
-use types::{FuncType, Type};
 
 use crate::{
     completion,
@@ -75,8 +74,8 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
         Callee::Name(name) => {
             let types = module_types(db, module);
             if let Some((adt, constructor)) = types.constructor(name) {
-                let ty = adt.constructor_type(constructor);
-                let names = vec![None; ty.params.len()];
+                let ty = constructor.ty.signature()?;
+                let names = vec![None; ty.func.params().len()];
                 let doc = format!("constructor of `{}`", adt.name);
                 return Some(of_function(name, &ty, &names, call, Some(doc)));
             }
@@ -86,31 +85,32 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
         Callee::Global(token) => {
             let (def, from_prelude) = semantics::global(db, module, token.text())?;
             let ty = global_type(db, def)?;
-            let func = ty.as_func()?;
+            let func = ty.signature()?;
             let body = semantics::body(db, def);
             let params = body.header().map(|header| header.params.clone()).unwrap_or_default();
             let unit = body.units.first();
-            let names: Vec<Option<String>> = (0..func.params.len())
+            let names: Vec<Option<String>> = (0..func.func.params().len())
                 .map(|i| Some(unit?.binder(*params.get(i)?).name.to_string()))
                 .collect();
             let doc = hover::of_global(db, def, from_prelude);
             // The header is in the label already.
             let doc = doc.split_once("\n```\n\n").map(|(_, rest)| rest.to_owned());
-            Some(of_function(token.text(), func, &names, call, doc))
+            Some(of_function(token.text(), &func, &names, call, doc))
         }
         Callee::Variable(token) => {
             let view = view()?;
             let known = locals(&view, token.start(), None);
             let local = known.iter().find(|local| local.name == token.text())?;
-            let func = local.ty.as_func()?;
-            let names = closure_params(&view, local.binding, func.params.len());
-            Some(of_function(token.text(), func, &names, call, None))
+            let func = local.ty.signature()?;
+            let names = closure_params(&view, local.binding, func.func.params().len());
+            Some(of_function(token.text(), &func, &names, call, None))
         }
         Callee::Expr(end) => {
             let view = view()?;
             let ty = completion::type_ending_at(&view, *end)?;
-            let func = ty.as_func()?;
-            Some(of_function("fn ", func, &vec![None; func.params.len()], call, None))
+            let func = ty.signature()?;
+            let names = vec![None; func.func.params().len()];
+            Some(of_function("fn ", &func, &names, call, None))
         }
     })
 }
@@ -139,23 +139,27 @@ fn closure_params(
 
 fn of_function(
     name: &str,
-    func: &FuncType,
+    signature: &types::Signature,
     names: &[Option<String>],
     call: &CallSite<'_>,
     documentation: Option<String>,
 ) -> Signature {
     let mut label = Label::new(name);
-    for (i, ty) in func.params.iter().enumerate().take(MAX_PARAMS) {
-        let ty: &Type = ty;
+    let params = signature.func.params();
+    for (i, ty) in params.iter().enumerate().take(MAX_PARAMS) {
         match names.get(i).cloned().flatten() {
             Some(name) => label.param(&format!("{name}: {}", type_text(ty)), None),
             None => label.param(&type_text(ty), None),
         }
     }
-    if func.params.len() > MAX_PARAMS {
+    if params.len() > MAX_PARAMS {
         label.param("…", None);
     }
-    label.finish(&format!(" -> {}", type_text(&func.ret)), Some(call.argument), documentation)
+    label.finish(
+        &format!(" -> {}", type_text(signature.func.ret())),
+        Some(call.argument),
+        documentation,
+    )
 }
 
 fn of_operator(operator: &'static Operator, call: &CallSite<'_>, typed: &str) -> Signature {

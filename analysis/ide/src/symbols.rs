@@ -132,8 +132,8 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
         DefKind::Fn | DefKind::Expr => {
             let view = View::new(db, def)?;
             let is_fn = def.kind(db) == DefKind::Fn;
-            let detail = view.inference.signature.as_ref().map(|ty| match ty.as_func() {
-                Some(func) if is_fn => signature_text(func),
+            let detail = view.inference.signature.as_ref().map(|ty| match ty.signature() {
+                Some(func) if is_fn => signature_text(&func.func),
                 _ => short(&ty.to_string()),
             });
             let children = functions_in(&view);
@@ -149,11 +149,11 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
 
 /// `2 parameters → int32`
 fn signature_text(func: &FuncType) -> String {
-    let params = match func.params.len() {
+    let params = match func.params().len() {
         1 => "1 parameter".to_owned(),
         n => format!("{n} parameters"),
     };
-    short(&format!("{params} → {}", func.ret))
+    short(&format!("{params} → {}", func.ret()))
 }
 
 /// A definition, as a list of everything in a workspace shows it.
@@ -208,7 +208,7 @@ fn functions_in(view: &View<'_>) -> Vec<Symbol> {
         let ty = view.unit_types(number).binder(bound);
         found.push(Symbol {
             name: binder.name.to_string(),
-            detail: ty.as_func().map(signature_text),
+            detail: ty.signature().map(|func| signature_text(&func.func)),
             kind: SymbolKind::Function,
             full: view.place(number, TextRange::up_to(unit.len.into())),
             focus: view.place(number, binder.range),

@@ -205,7 +205,7 @@ fn of_global(
     let here = place.view.as_ref();
     let general = global_type(db, def)?;
     let ty = here.zip(spot).map(|(view, spot)| view.ty(spot).clone());
-    let ty = ty.filter(|ty| ty.as_func().is_some()).unwrap_or(general);
+    let ty = ty.filter(Type::is_function).unwrap_or(general);
     let view = View::new(db, def).filter(|_| def.kind(db) == DefKind::Fn);
     let names = view.as_ref().map(names_of_header).unwrap_or_default();
     // What another file says is nothing that can be gone to from here.
@@ -270,7 +270,7 @@ fn kind(view: &View<'_>, spot: Spot) -> String {
 
 /// The names of the parameters of the function that an expression stands for.
 fn names_of_value(view: &View<'_>, spot: Spot) -> Names {
-    if view.ty(spot).as_func().is_none() {
+    if !view.ty(spot).is_function() {
         return Names::default();
     }
     let spot = view.resolve(spot);
@@ -309,7 +309,8 @@ enum Of {
 /// The tensors of a type, axis by axis.
 fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
     let mut parts: Vec<(String, &TensorType, From)> = Vec::new();
-    match (ty, of) {
+    let (_, instance) = ty.opened();
+    match (&instance.ty, of) {
         (Type::Tensor(tensor), Of::Value(spot)) => {
             parts.push((String::new(), tensor, From::Value(spot, None)));
         }
@@ -329,7 +330,7 @@ fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
         }
         (Type::Func(func), of) => {
             let (unit, params, result) = function(view, of);
-            for (at, param) in func.params.iter().enumerate().take(MOST_TENSORS) {
+            for (at, param) in func.params().iter().enumerate().take(MOST_TENSORS) {
                 let Type::Tensor(tensor) = param else { continue };
                 match params.get(at) {
                     Some(&binder) => {
@@ -340,7 +341,7 @@ fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
                     None => parts.push((format!("parameter {at}"), tensor, From::Nowhere)),
                 }
             }
-            if let Type::Tensor(tensor) = &func.ret {
+            if let Type::Tensor(tensor) = func.ret() {
                 let from = result.map_or(From::Nowhere, |spot| From::Value(spot, None));
                 parts.push(("result".to_owned(), tensor, from));
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use operators::Operator;
-use semantics::SourceFile;
+use semantics::{SourceFile, body::Literal};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use syntax::TextRange;
@@ -60,6 +60,8 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 pub(crate) enum Op {
     /// Gives a value that is known.
     Const(Value),
+    /// Gives a number in the data type of the operand, an empty tensor.
+    Number(Literal),
     /// Gives a constant of a metadata section, by its number in the program.
     Meta(u32),
     /// Gives its operand.

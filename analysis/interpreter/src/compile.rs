@@ -17,6 +17,7 @@ mod call;
 mod frame;
 mod lazy;
 mod literal;
+mod numeric;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use semantics::{
 };
 use smallvec::SmallVec;
 use syntax::TextRange;
+use types::ParamId;
 
 use crate::{
     code::{Op, Proc, Test},
@@ -37,6 +39,9 @@ use crate::{
 };
 use call::no_tensors;
 use lazy::Lazy;
+pub(crate) use literal::of_dtype;
+use numeric::Numbers;
+pub(crate) use numeric::chosen;
 
 /// What a body refers to outside of itself.
 pub(crate) trait Link {
@@ -65,14 +70,22 @@ pub(crate) fn compile(view: &View<'_>, link: &mut dyn Link, observed: bool) -> A
         unit: 0,
         operands: Vec::new(),
         procs: FxHashMap::default(),
+        makers: FxHashMap::default(),
+        numbers: Numbers::default(),
         choices: Vec::new(),
         contexts: vec![Context::default()],
     };
     compiler.definition()
 }
 
-/// A variable of the definition.
-type Var = Binding;
+/// What has a value in a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Var {
+    /// A variable of the definition.
+    Local(Binding),
+    /// The data type of a literal, which a use of the function around it chooses.
+    DType(ParamId),
+}
 
 /// A register.
 type Reg = u32;
@@ -155,6 +168,8 @@ impl Context {
 enum Role {
     Arm(ExprId, u32, Region),
     Body(FnId, Region),
+    /// The value of a variable whose uses choose data types.
+    Made(BinderId, Region),
 }
 
 struct Compiler<'a, 'db> {
@@ -169,6 +184,10 @@ struct Compiler<'a, 'db> {
     operands: Vec<Operand>,
     /// Functions of the unit that are compiled, with what they capture.
     procs: FxHashMap<FnId, (Arc<Proc>, Vec<Var>)>,
+    /// Makers of values of the unit, with what they capture.
+    makers: FxHashMap<BinderId, (Arc<Proc>, Vec<Var>)>,
+    /// What uses choose the data types of, in the unit.
+    numbers: Numbers,
     /// Registers for the values of the choices that are open.
     choices: Vec<Reg>,
     contexts: Vec<Context>,
@@ -182,14 +201,22 @@ impl Compiler<'_, '_> {
             let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
             for &binder in params.iter().chain(&free) {
                 let param = Binding { unit: number as u32, binder };
-                self.param(param);
+                self.param(Var::Local(param));
                 if self.observed
-                    && let Some(&reg) = self.context().vars.get(&param)
+                    && let Some(&reg) = self.context().vars.get(&Var::Local(param))
                 {
                     let name = self.view.binding_range(param);
                     self.emit(Op::Bound(name), None, &[reg], name);
                 }
             }
+        }
+        // The data types that a use of the definition chooses are captured by it.
+        for param in &self.view.inference.numeric {
+            let var = Var::DType(param.id());
+            let context = self.context();
+            let reg = context.reg();
+            context.vars.insert(var, reg);
+            context.captures.push((var, reg));
         }
         let mut value = Operand::Missing(
             FaultKind::Missing,
@@ -259,8 +286,11 @@ impl Compiler<'_, '_> {
         self.operands.clear();
         self.operands.resize(count, Operand::None);
         self.procs.clear();
+        self.makers.clear();
+        self.numbers = Numbers::of(self.view, number);
         let mut starts: Vec<Option<Role>> = vec![None; count + 1];
         let mut ends: Vec<Option<Role>> = vec![None; count + 1];
+        let made = self.numbers.regions(unit);
         let mut add = |role: Role, region: Region| {
             let (start, end) = (region.start as usize, region.end as usize);
             if start < end && end <= count {
@@ -295,7 +325,7 @@ impl Compiler<'_, '_> {
         for expr in &unit.exprs {
             match expr {
                 Expr::Declare(binder) => declared.push(*binder),
-                Expr::Bind { binder, value } if declared.last() == Some(binder) => {
+                Expr::Bind { binder, value, .. } if declared.last() == Some(binder) => {
                     declared.pop();
                     if let Expr::Fn(at) = unit.expr(*value) {
                         own.insert(*at, *binder);
@@ -308,8 +338,16 @@ impl Compiler<'_, '_> {
             if let Some(role) = ends[index] {
                 self.leave(role);
             }
+            // Nothing else ends where the value of a variable does.
+            for &(binder, region) in made.iter().filter(|(_, region)| region.end == index as u32) {
+                self.leave(Role::Made(binder, region));
+            }
             if let Some(role) = starts[index] {
                 self.enter(role, &own);
+            }
+            for &(binder, region) in made.iter().filter(|(_, region)| region.start == index as u32)
+            {
+                self.enter(Role::Made(binder, region), &own);
             }
             if index < count {
                 let id = ExprId(index as u32);
@@ -338,11 +376,17 @@ impl Compiler<'_, '_> {
             }
             Role::Body(at, _) => {
                 let unit = self.unit as u32;
-                let own = own.get(&at).map(|&binder| Binding { unit, binder });
+                let own = own.get(&at).map(|&binder| Var::Local(Binding { unit, binder }));
                 self.contexts.push(Context { own, ..Context::default() });
                 let body = self.view.body.clone();
                 for &binder in &body.units[self.unit].fns[at.index()].params {
-                    self.param(Binding { unit, binder });
+                    self.param(Var::Local(Binding { unit, binder }));
+                }
+            }
+            Role::Made(binder, _) => {
+                self.contexts.push(Context::default());
+                for param in self.numbers.params(binder) {
+                    self.param(Var::DType(param));
                 }
             }
         }
@@ -372,7 +416,7 @@ impl Compiler<'_, '_> {
         match &pattern.kind {
             PatternKind::Wildcard => Test::Any,
             PatternKind::Var(binder) => {
-                let var = Binding { unit: self.unit as u32, binder: *binder };
+                let var = Var::Local(Binding { unit: self.unit as u32, binder: *binder });
                 let context = self.context();
                 let reg = context.reg();
                 context.vars.insert(var, reg);
@@ -423,6 +467,16 @@ impl Compiler<'_, '_> {
                     let captures = context.captures.iter().map(|(var, _)| *var).collect();
                     let proc = self.finish(context);
                     self.procs.insert(at, (proc, captures));
+                }
+            }
+            Role::Made(binder, region) => {
+                let place = self.place(region.result);
+                let result = self.use_of(region.result);
+                self.emit(Op::Return, None, &[result], place);
+                if let Some(context) = self.contexts.pop() {
+                    let captures = context.captures.iter().map(|(var, _)| *var).collect();
+                    let proc = self.finish(context);
+                    self.makers.insert(binder, (proc, captures));
                 }
             }
         }
@@ -509,39 +563,48 @@ impl Compiler<'_, '_> {
                     return;
                 }
             }
-            Expr::Bind { binder, value } => {
+            Expr::Bind { binder, value, .. } => {
                 let var = Binding { unit: number, binder: *binder };
-                self.bind(var, *value, place);
+                match self.makers.remove(binder) {
+                    Some((proc, captures)) => self.bind_maker(var, proc, &captures, place),
+                    None => self.bind(var, *value, place),
+                }
                 return;
             }
-            Expr::Literal(literal) => {
-                let ty = self.view.unit_types(self.unit).expr(id);
-                match literal::tensor(literal, ty) {
-                    Some(tensor) => self.value(Op::Const(tensor.into()), &[], place),
-                    None => no_tensors(ty),
+            Expr::Literal(literal) => match self.numbers.literal(self.view, self.unit, id) {
+                Some(param) => {
+                    let like = self.dtype(&param, place);
+                    self.value(Op::Number(*literal), &[like], place)
                 }
-            }
+                None => {
+                    let ty = self.view.unit_types(self.unit).expr(id);
+                    match literal::tensor(literal, ty) {
+                        Some(tensor) => self.value(Op::Const(tensor.into()), &[], place),
+                        None => no_tensors(ty),
+                    }
+                }
+            },
             Expr::Filled(filled) => match literal::filled(filled) {
                 Ok(tensor) => self.value(Op::Const(tensor.into()), &[], place),
                 Err(message) => Operand::Missing(FaultKind::Missing, message.into()),
             },
             Expr::Bound(binder) => {
                 let var = Binding { unit: number, binder: *binder };
-                Operand::Reg(self.variable(var, place))
+                self.use_variable(var, id, place)
             }
             Expr::Free(free) => match self.view.scopes.get(self.unit, *free) {
-                Some(var) => Operand::Reg(self.variable(var, place)),
+                Some(var) => self.use_variable(var, id, place),
                 None => Operand::None,
             },
             Expr::Dotted { whole, tuple, index } => match self.view.scopes.get(self.unit, *whole) {
-                Some(var) => Operand::Reg(self.variable(var, place)),
+                Some(var) => self.use_variable(var, id, place),
                 None => {
                     let tuple = self.use_of(*tuple);
                     self.value(Op::Proj(*index), &[tuple], place)
                 }
             },
             Expr::Global(name) => match self.link.global(name) {
-                Some(global) => Operand::Global(global),
+                Some(global) => self.use_global(global, id, place),
                 None => Operand::Missing(
                     FaultKind::Missing,
                     format!("there is no definition of `{name}` that could be run").into(),
@@ -592,7 +655,7 @@ impl Compiler<'_, '_> {
         self.operands[id.index()] = operand;
     }
 
-    fn bind(&mut self, var: Var, value: ExprId, place: TextRange) {
+    fn bind(&mut self, var: Binding, value: ExprId, place: TextRange) {
         let reg = self.use_of(value);
         let lazy = self.lazy.is(var);
         let observed = self.observed && self.contexts.len() == 1;
@@ -602,7 +665,7 @@ impl Compiler<'_, '_> {
         }
         let context = self.context();
         if !lazy {
-            context.vars.insert(var, reg);
+            context.vars.insert(Var::Local(var), reg);
             return;
         }
         let dst = context.reg();
@@ -611,6 +674,6 @@ impl Compiler<'_, '_> {
         if let Some(part) = context.open.pop() {
             context.lazies.insert(dst, part);
         }
-        context.vars.insert(var, dst);
+        context.vars.insert(Var::Local(var), dst);
     }
 }

@@ -18,6 +18,7 @@ use types::{Attrs, Type};
 
 use crate::{
     code::{Instr, NOWHERE, Op, Proc, Test, Use},
+    compile::{chosen, of_dtype},
     fault::{Fault, FaultKind, Step},
     interrupt,
     kernel::{self, Call},
@@ -152,7 +153,13 @@ impl<'db> Machine<'db> {
         };
         run.limit_of_made = run.memory.map_or(u64::MAX, |limit| limit / 4);
         run.has_large = args.iter().any(is_large_value);
-        run.enter(proc, args.into_iter().collect(), NOWHERE, None);
+        // A generic function is run at the types of its arguments.
+        let dtypes = chosen(&semantics::inference(run.program.db, def), &args);
+        let own = match Value::closure(Callable::Proc(proc.clone()), dtypes) {
+            Value::Closure(own) if !own.captured().is_empty() => Some(own),
+            _ => None,
+        };
+        run.enter(proc, args.into_iter().collect(), NOWHERE, own);
         let result = run.go();
         result.map_err(|fault| {
             let fault = run.traced(fault);
@@ -225,6 +232,15 @@ impl Run<'_, '_, '_> {
             pc += 1;
             match &instr.op {
                 Op::Const(value) => self.put(base, instr.dst, value.clone()),
+                Op::Number(literal) => {
+                    let like = self.operand(base, instr, 0);
+                    let dtype = like.as_tensor().map(Tensor::dtype);
+                    let Some(number) = of_dtype(literal, dtype) else {
+                        let message = "a number of this data type cannot be computed with here";
+                        return Err(Fault::new(FaultKind::Missing, message));
+                    };
+                    self.put(base, instr.dst, number.into());
+                }
                 Op::Meta(number) => {
                     let value = self.constant(*number)?;
                     self.put(base, instr.dst, value);
@@ -405,7 +421,11 @@ impl Run<'_, '_, '_> {
         };
         let (proc, own) = match &closure.body {
             Callable::Proc(proc) => (proc.clone(), Some(closure.clone())),
-            Callable::Global(number) => (self.program.proc(*number)?, None),
+            // The data types that it is used at come with it.
+            Callable::Global(number) => {
+                let own = (!closure.captured().is_empty()).then(|| closure.clone());
+                (self.program.proc(*number)?, own)
+            }
             Callable::Operator(operator) => {
                 let attrs = operator.schema.map_or_else(Attrs::none, Attrs::defaults);
                 let value = self.operator(operator, &attrs, &mut args, &Type::Error)?;

@@ -220,7 +220,7 @@ fn internal(call: &mut Call<'_>) -> Outcome {
 
 fn call_lowered(call: &mut Call<'_>) -> Outcome {
     let (params, ret) = match call.ty(0) {
-        Type::Func(func) if func.type_params.is_empty() => (func.params.clone(), func.ret.clone()),
+        Type::Func(func) => (func.params().to_vec(), func.ret().clone()),
         Type::Var(_) | Type::Param(_) => return Err(Halt::NotYet),
         Type::Error => return Err(Halt::Silent),
         other => return wrong_argument(call, 0, "a function", &other),
@@ -231,12 +231,12 @@ fn call_lowered(call: &mut Call<'_>) -> Outcome {
 
 fn invoke(call: &mut Call<'_>) -> Outcome {
     let (params, ret) = match call.ty(0) {
-        Type::Func(func) => (func.params.clone(), func.ret.clone()),
+        Type::Func(func) => (func.params().to_vec(), func.ret().clone()),
         Type::Var(_) | Type::Param(_) => return Err(Halt::NotYet),
         Type::Error => return Err(Halt::Silent),
         other => return wrong_argument(call, 0, "a function", &other),
     };
-    let results = match &ret {
+    let results: Vec<Type> = match &ret {
         Type::Tensor(_) => vec![ret.clone()],
         Type::Tuple(fields) => fields.to_vec(),
         Type::Var(_) | Type::OpenTensor(_) | Type::Param(_) => return Err(Halt::NotYet),

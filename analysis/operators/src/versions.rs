@@ -110,7 +110,7 @@ fn scatter(call: &mut Call<'_>) -> Outcome {
 
 fn shape_func(call: &mut Call<'_>) -> Outcome {
     match call.ty(0) {
-        Type::Func(_) => call.output(Type::unit()),
+        Type::Func(_) | Type::Poly(_) => call.output(Type::unit()),
         Type::Var(_) | Type::Param(_) => Err(Halt::NotYet),
         Type::Error => Err(Halt::Silent),
         other => wrong_argument(call, 0, "a function", &other),

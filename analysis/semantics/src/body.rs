@@ -12,7 +12,7 @@ use operators::{Operator, attrs::AttrProblem};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use syntax::{TextRange, TextSize};
-use types::{AttrValue, Attrs, DataType, Dim, Kind, Shape, Type, TypeParam};
+use types::{AttrValue, Attrs, DataType, Dim, Kind, Param, Shape, Type};
 
 use crate::traits::Traits;
 
@@ -198,7 +198,7 @@ pub enum Expr {
     EnterFn(FnId),
     /// The patterns of a `match` come into scope.
     EnterMatch(MatchId),
-    /// A function is about to be bound to a name that it may use itself.
+    /// A function is about to be bound to a name that it may use itself. Its parameters follow.
     Declare(BinderId),
     /// A variable is bound to a value.
     Bind {
@@ -206,6 +206,8 @@ pub enum Expr {
         binder: BinderId,
         /// Its value.
         value: ExprId,
+        /// The first expression that is evaluated for the value.
+        start: ExprId,
     },
 }
 
@@ -322,7 +324,7 @@ pub struct Free {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Function {
     /// `[A, B]`
-    pub type_params: Vec<TypeParam>,
+    pub type_params: Vec<Param>,
     /// The parameters.
     pub params: Vec<BinderId>,
     /// The type written behind `->`.
@@ -514,7 +516,7 @@ pub enum ProblemKind {
     /// A type parameter of the wrong kind: `Tensor[t, float32]` with `t : Type`.
     Kind {
         /// The parameter.
-        param: TypeParam,
+        param: Param,
         /// What belongs there.
         wanted: types::Kind,
     },
@@ -545,7 +547,7 @@ pub enum ProblemKind {
         kind: BinderKind,
     },
     /// A type parameter that takes no arguments is given some.
-    ParamWithArgs(TypeParam),
+    ParamWithArgs(Param),
     /// An attribute before an argument.
     ArgAfterAttr,
 }

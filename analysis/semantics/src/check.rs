@@ -33,6 +33,7 @@ pub(crate) use cause::Cause;
 use compat::Compat;
 pub use compat::{Converted, apply, to_tvm};
 pub use origin::{Source, Step, Trail, chain_of, origin_of, source_of, trail_of};
+pub use text::writable;
 
 /// How many diagnostics a file gets at most. Past that, one more says how many were left out.
 pub const MAX_DIAGNOSTICS: usize = 1_000;

@@ -7,17 +7,20 @@
 //! rest is found again by comparing inputs.
 
 mod call;
+mod comments;
 mod demand;
 mod expr;
 mod finding;
 mod freeze;
+mod function;
+mod generalise;
 mod pattern;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use types::{NodeId, Solver, Type};
+use types::{DTypeTerm, Level, NodeId, Param, ParamId, RelationId, Solver, Type};
 
 use crate::{
     body::*,
@@ -26,7 +29,7 @@ use crate::{
     traits::Traits,
 };
 pub use finding::{Finding, Mismatch};
-pub use freeze::{Inference, UnitTypes};
+pub use freeze::{Inference, Numeric, UnitTypes};
 
 /// What inference asks of the world around a body.
 pub trait Env {
@@ -105,11 +108,30 @@ pub fn infer_ordered(
     infer.finish().pop().unwrap_or_default()
 }
 
-/// Infers definitions that need each other, or whose types are open, all at once.
-pub fn infer_group(bodies: &[(&Body, &Scopes)], env: &dyn Env) -> Vec<Inference> {
+/// Infers definitions that need each other, or whose types are open, all at once. `groups` are the
+/// numbers of those that are generalised together, each after those that it needs. Where all uses of
+/// a definition are among the bodies, `keeps_weak`, what it holds in references is not generalised.
+pub fn infer_groups(
+    bodies: &[(&Body, &Scopes)],
+    groups: &[Vec<usize>],
+    keeps_weak: bool,
+    env: &dyn Env,
+) -> Vec<Inference> {
     let mut infer = Infer::new(bodies, env);
-    infer.whole();
+    infer.keeps_weak = keeps_weak;
+    infer.whole_groups(groups);
     infer.finish()
+}
+
+/// The nodes that any definition may take.
+const LEAST_BUDGET: usize = 1_000_000;
+
+/// The most nodes that the table for `bodies` may have. An operator takes some five of them, and a
+/// call of a function as many as its type has; a definition that takes a hundred for each
+/// expression multiplies types.
+fn budget(bodies: &[(&Body, &Scopes)]) -> usize {
+    let units = bodies.iter().flat_map(|(body, _)| &body.units);
+    LEAST_BUDGET + 100 * units.map(|unit| unit.exprs.len()).sum::<usize>()
 }
 
 /// Where a unit is: the number of its body in the group, and its own.
@@ -145,12 +167,34 @@ struct Infer<'a> {
     group: Vec<Option<GroupSignature>>,
     /// The types of the definitions, once found.
     signatures: Vec<Option<Type>>,
+    /// The type parameters of the definitions that stand for data types of literals.
+    numeric: Vec<Vec<Param>>,
+    /// Definitions of which a part of the type may not be generalised: what a reference holds.
+    weak: Vec<bool>,
+    /// The type parameters of functions, as written, with those of the table.
+    rigid: FxHashMap<ParamId, Param>,
+    /// Variables that are bound to constants of open data types.
+    constants: Vec<generalise::ConstantBinding>,
+    /// Relations that `where` clauses say.
+    given: Vec<RelationId>,
+    /// The first relation that came up in each function with type parameters.
+    first_relations: FxHashMap<(At, FnId), usize>,
+    /// Relations that neither hold nor fail, and whose results have been given up.
+    given_up: FxHashSet<RelationId>,
+    /// Functions that have been declared before their bodies, by unit and number.
+    declared: FxHashMap<(At, FnId), function::Declared>,
+    /// The result of the definition under way, where it is inferred statement by statement.
+    result: Option<NodeId>,
+    /// What definitions hold in references is not generalised, because all of their uses are here.
+    keeps_weak: bool,
+    /// Inference has taken more room than it may, and has been given up.
+    exhausted: bool,
     /// A type that was known has changed: a `?` met a size. Who saw it before is of another type
     /// than who sees it now, so that everything has to stand in one table.
     entangled: bool,
     /// Something got a type that is more general than what was written.
     generalised: bool,
-    printer: freeze::Printer,
+    printer: comments::Printer,
 }
 
 /// The type of a definition of the group while it is inferred.
@@ -158,6 +202,7 @@ struct Infer<'a> {
 struct GroupSignature {
     params: SmallVec<[NodeId; 4]>,
     ret: NodeId,
+    /// The function, polymorphic in the type parameters that are written.
     node: NodeId,
 }
 
@@ -165,10 +210,31 @@ struct GroupSignature {
 struct OpenUnit {
     at: At,
     exprs: Vec<NodeId>,
+    /// The age of the table before each expression.
+    levels: Vec<Level>,
     binders: Vec<Option<NodeId>>,
     findings: Vec<Finding>,
     /// What was asked of the world around, for the memo.
     inputs: Vec<Type>,
+    /// Uses of polymorphic types, with the data types that they choose for literals.
+    instances: Vec<(ExprId, Instance)>,
+    /// Variables of polymorphic types, with the parameters that stand for data types of literals.
+    numeric: Vec<(BinderId, Vec<Param>)>,
+    /// Literals whose data type each use of a constant chooses.
+    constants: Vec<(ExprId, Param)>,
+    /// For the unit and each function around the expression under way: the number of expressions
+    /// up to the last one that is more than a value.
+    effects: SmallVec<[u32; 4]>,
+}
+
+/// What a use of a polymorphic type chooses.
+#[derive(Clone, Debug)]
+enum Instance {
+    /// Data types, one for each parameter that stands for that of a literal.
+    DTypes(Vec<DTypeTerm>),
+    /// The type parameters of a definition of the group, by number: within the group all uses are
+    /// of one type.
+    Member(usize),
 }
 
 impl<'a> Infer<'a> {
@@ -187,9 +253,20 @@ impl<'a> Infer<'a> {
             reported: 0,
             group: vec![None; bodies.len()],
             signatures: vec![None; bodies.len()],
+            numeric: vec![Vec::new(); bodies.len()],
+            weak: vec![false; bodies.len()],
+            rigid: FxHashMap::default(),
+            constants: Vec::new(),
+            given: Vec::new(),
+            first_relations: FxHashMap::default(),
+            given_up: FxHashSet::default(),
+            declared: FxHashMap::default(),
+            result: None,
+            keeps_weak: false,
+            exhausted: false,
             entangled: false,
             generalised: false,
-            printer: freeze::Printer::default(),
+            printer: comments::Printer::default(),
         }
     }
 
@@ -237,26 +314,42 @@ impl<'a> Infer<'a> {
 
     /// Everything in one table.
     fn whole(&mut self) {
+        self.whole_groups(&[(0..self.bodies.len()).collect()]);
+    }
+
+    /// Everything in one table, one group after the other.
+    fn whole_groups(&mut self, groups: &[Vec<usize>]) {
         self.whole = true;
-        for (number, (body, _)) in self.bodies.iter().enumerate() {
-            self.declare(number, body);
-        }
-        for (number, (body, _)) in self.bodies.iter().enumerate() {
-            for unit in 0..body.units.len() {
-                self.env.poll();
-                self.run(At { body: number as u32, unit: unit as u32 });
+        for group in groups {
+            let level = self.solver.table.level();
+            for &number in group {
+                self.declare(number, self.bodies[number].0);
             }
+            for &number in group {
+                for unit in 0..self.bodies[number].0.units.len() {
+                    self.env.poll();
+                    self.run(At { body: number as u32, unit: unit as u32 });
+                }
+            }
+            self.solve_all();
+            self.generalise_group(group, level);
         }
-        self.solver.solve();
+        if self.keeps_weak {
+            self.generalise_weak();
+        }
         self.close(true);
         self.entangled = false;
     }
 
     /// Whether the open stretch leaves nothing open behind it.
     fn is_closed(&mut self) -> bool {
-        let table = &mut self.solver.table;
+        let table = &self.solver.table;
         if table.open_vars() == 0 && !table.may_have_open_parts() && !table.has_open_literals() {
             return true;
+        }
+        // What is given up is reported at the end of the definition.
+        if self.exhausted || !self.has_settled() {
+            return false;
         }
         self.open.iter().all(|open| {
             let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
@@ -306,7 +399,7 @@ impl<'a> Infer<'a> {
     /// The type of a binding whose unit is frozen.
     fn frozen(&self, body: u32, binding: Binding) -> Option<Type> {
         let types = self.done[body as usize].get(binding.unit as usize)?.as_ref()?;
-        types.binders.get(binding.binder.index()).cloned()
+        Some(types.use_of(binding.binder).clone())
     }
 
     /// The node of a variable bound outside the current unit.
@@ -333,15 +426,23 @@ impl<'a> Infer<'a> {
         self.open.push(OpenUnit {
             at,
             exprs: Vec::with_capacity(unit.exprs.len()),
+            levels: Vec::with_capacity(unit.exprs.len()),
             binders: vec![None; unit.binders.len()],
             findings: Vec::new(),
             inputs,
+            instances: Vec::new(),
+            numeric: Vec::new(),
+            constants: Vec::new(),
+            effects: SmallVec::from_slice(&[0]),
         });
         if unit.kind == UnitKind::Header {
             self.header(at);
         }
         for index in 0..unit.exprs.len() {
-            let node = self.expr(at, ExprId(index as u32));
+            let level = self.solver.table.level();
+            self.current().levels.push(level);
+            let expr = ExprId(index as u32);
+            let node = if self.has_budget(expr) { self.expr(at, expr) } else { self.error_node() };
             self.current().exprs.push(node);
         }
         if unit.kind == UnitKind::FreeVar
@@ -355,6 +456,16 @@ impl<'a> Infer<'a> {
         {
             self.result(at, root);
         }
+    }
+
+    /// Returns true as long as inference keeps within its limits. Says so once where it does not.
+    fn has_budget(&mut self, expr: ExprId) -> bool {
+        let nodes = self.solver.table.len();
+        if !self.exhausted && nodes > LEAST_BUDGET && nodes > budget(self.bodies) {
+            self.exhausted = true;
+            self.find(Finding::Budget { expr });
+        }
+        !self.exhausted
     }
 
     fn current(&mut self) -> &mut OpenUnit {
@@ -422,7 +533,9 @@ impl<'m> Known<'m> {
         let Some(changed) = &mut self.changed else { return };
         for (unit, types) in (first..).zip(done) {
             let before = self.memo.inference.units.get(unit);
-            let same = before.zip(types.as_ref()).is_some_and(|(a, b)| a.binders == b.binders);
+            let same = before
+                .zip(types.as_ref())
+                .is_some_and(|(a, b)| a.binders == b.binders && a.numeric == b.numeric);
             changed[unit] = !same;
         }
     }

@@ -16,6 +16,7 @@ mod check;
 mod db;
 mod diagnostic;
 mod exhaustive;
+mod groups;
 pub mod infer;
 mod item;
 pub mod lower;
@@ -29,7 +30,7 @@ mod view;
 
 pub use check::{
     Converted, MAX_DIAGNOSTICS, Source, Step, Trail, apply, chain_of, check_file, has_type_errors,
-    is_fully_typed, origin_of, source_of, to_tvm, trail_of,
+    is_fully_typed, origin_of, source_of, to_tvm, trail_of, writable,
 };
 pub use db::{Cache, Database, Db, QueryLog, Settings, SourceFile};
 pub use diagnostic::{Code, Diagnostic, Fix, Related, Severity, code_of, codes};

@@ -18,11 +18,11 @@ use syntax::{
     GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
-use types::{Kind, ParamId, Type, TypeParam};
+use types::{Kind, Param, ParamId, PolyType, Type};
 
 use crate::{body::*, traits::Traits};
 use scope::{Names, Scope};
-pub use ty::{HOLE, meta_symbol};
+pub use ty::meta_symbol;
 
 /// A definition that was lowered before, for its units.
 #[derive(Clone)]
@@ -38,9 +38,7 @@ pub struct Previous {
 /// `previous` is what an earlier version of it was lowered to; units over unchanged syntax are
 /// taken from there. The result does not depend on it.
 pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
-    let name = ast::FnDef::cast(node).and_then(|def| def.name()).map(|n| n.text().into_owned());
     let mut lowering = Lowering {
-        salt: name.as_deref().map_or(0, salt),
         scope: Scope::default(),
         spare: Unit::default(),
         shared: Shared::default(),
@@ -188,14 +186,6 @@ impl<'p> Old<'p> {
     }
 }
 
-/// A number for the identities of a definition's type parameters.
-fn salt(name: &str) -> u32 {
-    use std::hash::{Hash, Hasher};
-    let mut hasher = rustc_hash::FxHasher::default();
-    name.hash(&mut hasher);
-    (hasher.finish() as u32) << 10
-}
-
 /// What a definition says many times and needs once.
 #[derive(Default)]
 struct Shared {
@@ -251,13 +241,12 @@ impl Shared {
 }
 
 struct Lowering {
-    salt: u32,
     scope: Scope,
     /// An empty unit, with room in its lists.
     spare: Unit,
     shared: Shared,
     /// Type parameters of the definition.
-    type_params: Vec<TypeParam>,
+    type_params: Vec<Param>,
 }
 
 impl Lowering {
@@ -274,7 +263,7 @@ impl Lowering {
             scope: &mut self.scope,
             shared: &mut self.shared,
             type_params: self.type_params.clone(),
-            next_param: self.salt + 256,
+            next_param: 0,
             frees: Names::default(),
             graphs: Names::default(),
         }
@@ -282,9 +271,7 @@ impl Lowering {
 
     /// Everything of a definition but its body.
     fn header(&mut self, node: Node<'_>) -> Unit {
-        let salt = self.salt;
         let mut lowering = self.unit(node, UnitKind::Header);
-        lowering.next_param = salt;
         let Some(def) = ast::FnDef::cast(node) else {
             // A bare expression has no header.
             lowering.unit.len = 0;
@@ -335,7 +322,7 @@ struct UnitLowering<'a> {
     scope: &'a mut Scope,
     shared: &'a mut Shared,
     /// Type parameters in scope, the innermost last.
-    type_params: Vec<TypeParam>,
+    type_params: Vec<Param>,
     next_param: u32,
     frees: Names<FreeId>,
     /// Every graph variable of the unit so far, in scope or not.
@@ -448,9 +435,7 @@ impl UnitLowering<'_> {
                     Kind::Type
                 }),
             };
-            let param = TypeParam { name: name.text().into(), id: ParamId(self.next_param), kind };
-            self.next_param += 1;
-            self.type_params.push(param.clone());
+            let param = self.declare_param(name.text(), kind);
             function.type_params.push(param);
         }
         if let Some(list) = params {
@@ -465,6 +450,18 @@ impl UnitLowering<'_> {
             function.relations.push(WhereRelation { name: name.text().into(), range, args });
         }
         function
+    }
+
+    /// A type parameter that comes into scope. A header and a statement each number their own.
+    fn declare_param(&mut self, name: &str, kind: Kind) -> Param {
+        let id = match self.unit.kind {
+            UnitKind::Header => ParamId::in_header(self.next_param),
+            _ => ParamId::in_statement(self.next_param),
+        };
+        self.next_param += 1;
+        let param = Param::new(name, kind, id);
+        self.type_params.push(param.clone());
+        param
     }
 
     fn params(&mut self, list: ast::ParamList<'_>, function: &mut Function) {
@@ -519,29 +516,24 @@ pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
     let node = def.node();
     let name = def.name().map(|n| SmolStr::new(n.text())).unwrap_or_default();
     let mut lowering = Lowering {
-        salt: salt(&name),
         scope: Scope::default(),
         spare: Unit::default(),
         shared: Shared::default(),
         type_params: Vec::new(),
     };
     let mut unit = lowering.unit(node, UnitKind::Header);
-    unit.next_param = salt(&name);
     let function = unit.signature(def.type_params(), None, None, None);
+    let (adt_name, params) = (name.clone(), &function.type_params);
     let mut constructors = Vec::new();
     for constructor in def.constructors().into_iter().flat_map(|list| list.constructors()) {
         let Some(name) = constructor.name() else { continue };
         let fields = constructor.fields().into_iter().flat_map(ast::TupleType::fields);
         // What is missing or left out there is not found by inference.
-        let is_hole = |ty: &Type| matches!(ty, Type::Var(var) if *var == HOLE);
-        let known = |ty: Type| {
-            types::map_leaves(&ty, &mut |leaf| {
-                if is_hole(leaf) { Type::Error } else { leaf.clone() }
-            })
-        };
-        let fields = fields.map(|ty| known(unit.ty(ty.node()))).collect();
+        let fields: Vec<Type> = fields.map(|ty| unit.ty(ty.node()).without_variables()).collect();
         let range = unit.place(name.range());
-        constructors.push(Constructor { name: name.text().into(), fields, range });
+        let own = Type::adt(adt_name.clone(), params.iter().cloned().map(Type::Param));
+        let ty = PolyType::close(params, Vec::new(), &Type::func(fields.iter().cloned(), own));
+        constructors.push(Constructor { name: name.text().into(), fields, ty, range });
     }
     let adt = Adt {
         name,

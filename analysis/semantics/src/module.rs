@@ -1,8 +1,10 @@
 //! What a module defines, as inference wants to know it.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use syntax::{Node, TextRange, ast, ast::AstNode};
-use types::{FuncType, Type, TypeParam};
+use types::{Param, Type};
 
 use crate::{
     body::{Name, Problem, TypeUse},
@@ -16,7 +18,7 @@ pub struct Adt {
     /// Its name.
     pub name: Name,
     /// Its parameters.
-    pub params: Vec<TypeParam>,
+    pub params: Vec<Param>,
     /// Its constructors, in order.
     pub constructors: Vec<Constructor>,
     /// `extern type T`
@@ -32,6 +34,8 @@ pub struct Constructor {
     pub name: Name,
     /// The types of its fields, over the parameters of the data type.
     pub fields: Vec<Type>,
+    /// The constructor as a function over those parameters.
+    pub ty: Type,
     /// Where the name stands, counted from the start of the definition.
     pub range: TextRange,
 }
@@ -60,37 +64,12 @@ impl Adt {
         Type::adt(self.name.clone(), self.params.iter().cloned().map(Type::Param))
     }
 
-    /// Whether the two have the same constructors with the same fields.
+    /// Returns true if the two have the same constructors with the same fields.
     fn has_form_of(&self, other: &Adt) -> bool {
-        let form = |adt: &Adt| -> Vec<String> {
-            // Parameters by their position: their names do not matter.
-            let mut subst = types::Substitution::default();
-            for (i, param) in adt.params.iter().enumerate() {
-                let name = format!("{i}").into();
-                let stand_in = TypeParam { name, ..param.clone() };
-                subst.types.insert(param.id, Type::Param(stand_in));
-            }
-            let fields = |constructor: &Constructor| -> Vec<String> {
-                let types = constructor.fields.iter();
-                types.map(|ty| types::substitute(ty, &subst).to_string()).collect()
-            };
-            let constructors = adt.constructors.iter();
-            let mut form: Vec<String> =
-                constructors.map(|c| format!("{}({})", c.name, fields(c).join(", "))).collect();
-            form.sort();
-            form
+        let form = |adt: &Adt| -> BTreeMap<Name, Type> {
+            adt.constructors.iter().map(|c| (c.name.clone(), c.ty.clone())).collect()
         };
         self.params.len() == other.params.len() && form(self) == form(other)
-    }
-
-    /// A constructor as a function.
-    pub fn constructor_type(&self, constructor: &Constructor) -> FuncType {
-        FuncType {
-            type_params: self.params.clone().into(),
-            params: constructor.fields.clone().into(),
-            ret: self.own_type(),
-            constraints: [].into(),
-        }
     }
 }
 
@@ -105,23 +84,10 @@ pub struct ModuleTypes {
 }
 
 impl ModuleTypes {
-    /// Whether every data type in `ty` is defined. TVM's own handle for memory, `Storage`, is none
-    /// that a module defines.
+    /// Returns true if every data type in `ty` is defined. TVM's own handle for memory, `Storage`,
+    /// is one that no module defines.
     pub fn knows(&self, ty: &Type) -> bool {
-        match ty {
-            Type::Adt(adt) => {
-                (adt.name == "Storage" || self.adt(&adt.name).is_some())
-                    && adt.args.iter().all(|ty| self.knows(ty))
-            }
-            Type::Tuple(fields) => fields.iter().all(|ty| self.knows(ty)),
-            Type::Func(func) => {
-                func.params.iter().all(|ty| self.knows(ty)) && self.knows(&func.ret)
-            }
-            Type::Ref(inner) => self.knows(inner),
-            Type::Tensor(_) | Type::OpenTensor(_) | Type::Param(_) | Type::Var(_) | Type::Error => {
-                true
-            }
-        }
+        all_adts(ty, |name| name == "Storage" || self.adt(name).is_some())
     }
 
     /// No data types but the prelude's, if they are seen.
@@ -183,21 +149,22 @@ impl ModuleTypes {
     /// the prelude that `ty` names. What the prelude does with a `List` it does with any type of
     /// that name and form, and with no other.
     pub fn stands_for_prelude(&self, ty: &Type) -> bool {
-        match ty {
-            Type::Adt(adt) => {
-                let same = self.adts.get(&adt.name).is_none_or(|own| {
-                    let theirs = prelude::types_of(&adt.name).adts.get(&adt.name);
-                    theirs.is_none_or(|theirs| own.has_form_of(theirs))
-                });
-                same && adt.args.iter().all(|ty| self.stands_for_prelude(ty))
-            }
-            Type::Tuple(fields) => fields.iter().all(|ty| self.stands_for_prelude(ty)),
-            Type::Func(func) => {
-                let mut parts = func.params.iter().chain([&func.ret]);
-                parts.all(|ty| self.stands_for_prelude(ty))
-            }
-            Type::Ref(inner) => self.stands_for_prelude(inner),
-            _ => true,
-        }
+        all_adts(ty, |name| {
+            self.adts.get(name).is_none_or(|own| {
+                let theirs = prelude::types_of(name).adts.get(name);
+                theirs.is_none_or(|theirs| own.has_form_of(theirs))
+            })
+        })
     }
+}
+
+/// Returns true if `holds` is true of the name of every data type in `ty`.
+fn all_adts(ty: &Type, mut holds: impl FnMut(&str) -> bool) -> bool {
+    let mut all = true;
+    types::for_each_part(ty, types::Flags::ADT, &mut |part| {
+        if let Type::Adt(adt) = part {
+            all = all && holds(adt.name());
+        }
+    });
+    all
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use types::{FuncType, Type};
+use types::{PolyType, Type};
 
 use crate::{
     body::{Body, Name, UnitKind},
     db::{Db, Inferred, Settings, SourceFile},
+    groups::{groups, infer_cluster, place_in_cluster},
     infer::{self, Env, Finding, Global, Inference, Memo, MetaEntry},
     item::{Def, DefKind, Module, module, modules},
     lower::{Previous, lower},
@@ -129,6 +130,20 @@ pub fn metadata<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<Arc<Metadat
     Some(Arc::new(Metadata::read(token.text())))
 }
 
+/// Returns true if the type of a definition may carry rules that its header does not spell out:
+/// those for its shapes, sizes and data types, and those of a `where` clause.
+fn has_rules(header: &crate::body::Function) -> bool {
+    let is_part = |param: &types::Param| param.kind() != types::Kind::Type;
+    !header.relations.is_empty() || header.type_params.iter().any(is_part)
+}
+
+/// The type that other definitions see without looking into the body.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn closed_signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    let body = body(db, def);
+    signature(db, def).filter(|_| !body.header().is_some_and(has_rules))
+}
+
 /// The type that a definition's header gives it, if it leaves nothing out.
 #[salsa::tracked(returns(clone))]
 pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
@@ -140,13 +155,8 @@ pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
         .iter()
         .map(|&binder| unit.binder(binder).annotation.clone().filter(Type::is_closed))
         .collect();
-    let func = FuncType {
-        type_params: header.type_params.clone().into(),
-        params: params?.into(),
-        ret: header.ret.clone().filter(Type::is_closed)?,
-        constraints: [].into(),
-    };
-    Some(func.into())
+    let func = Type::func(params?, header.ret.clone().filter(Type::is_closed)?);
+    Some(PolyType::close(&header.type_params, Vec::new(), &func))
 }
 
 /// Whether every parameter of a definition has its type, so that its result follows from its body.
@@ -156,7 +166,7 @@ fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
     let body = body(db, def);
     let unit = &body.units[0];
     body.header().is_none_or(|header| {
-        header.relations.is_empty()
+        !has_rules(header)
             && (header.ret.is_some() || header.type_params.is_empty())
             && header
                 .params
@@ -171,87 +181,10 @@ pub(crate) fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
     scopes(db, def).globals.clone()
 }
 
-/// The definitions of a module whose headers leave something out, in groups that need each other.
-#[salsa::tracked(returns(ref))]
-pub fn groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>> {
-    let open: Vec<Def<'db>> = module
-        .items(db)
-        .iter()
-        .copied()
-        .filter(|def| def.kind(db) == DefKind::Fn && def.occurrence(db) == 0)
-        .filter(|&def| signature(db, def).is_none())
-        .collect();
-    let index: FxHashMap<&str, usize> =
-        open.iter().enumerate().map(|(i, def)| (def.name(db).as_str(), i)).collect();
-    let edges: Vec<Vec<usize>> = open
-        .iter()
-        .map(|&def| {
-            global_uses(db, def)
-                .iter()
-                .filter_map(|name| index.get(name.as_str()).copied())
-                .collect()
-        })
-        .collect();
-    components(&edges)
-        .into_iter()
-        .map(|component| component.into_iter().map(|i| open[i]).collect())
-        .collect()
-}
-
-/// Strongly connected components, without recursion.
-fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let count = edges.len();
-    let (mut index, mut low) = (vec![usize::MAX; count], vec![0; count]);
-    let mut on_stack = vec![false; count];
-    let (mut stack, mut next) = (Vec::new(), 0);
-    let mut found = Vec::new();
-    for root in 0..count {
-        if index[root] != usize::MAX {
-            continue;
-        }
-        let mut path = vec![(root, 0)];
-        while let Some(&mut (node, ref mut edge)) = path.last_mut() {
-            if *edge == 0 {
-                index[node] = next;
-                low[node] = next;
-                next += 1;
-                stack.push(node);
-                on_stack[node] = true;
-            }
-            if let Some(&to) = edges[node].get(*edge) {
-                *edge += 1;
-                if index[to] == usize::MAX {
-                    path.push((to, 0));
-                } else if on_stack[to] {
-                    low[node] = low[node].min(index[to]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some(&(parent, _)) = path.last() {
-                low[parent] = low[parent].min(low[node]);
-            }
-            if low[node] == index[node] {
-                let mut component = Vec::new();
-                while let Some(member) = stack.pop() {
-                    on_stack[member] = false;
-                    component.push(member);
-                    if member == node {
-                        break;
-                    }
-                }
-                component.sort_unstable();
-                found.push(component);
-            }
-        }
-    }
-    found
-}
-
 /// The group that a definition is inferred with, if it is not inferred alone.
 #[salsa::tracked(returns(clone))]
-fn group_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Vec<Def<'db>>> {
-    if def.kind(db) != DefKind::Fn || signature(db, def).is_some() {
+pub(crate) fn group_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Vec<Def<'db>>> {
+    if def.kind(db) != DefKind::Fn || closed_signature(db, def).is_some() {
         return None;
     }
     let module = module(db, def.file(db), def.module(db))?;
@@ -270,11 +203,22 @@ fn infer_group<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Arc<Inference>> {
     let Some(group) = group_of(db, first).filter(|group| group.first() == Some(&first)) else {
         return Vec::new();
     };
-    let parts: Vec<(Arc<Body>, Arc<Scopes>)> =
-        group.iter().map(|&def| (body(db, def), scopes(db, def))).collect();
-    let bodies: Vec<(&Body, &Scopes)> = parts.iter().map(|(b, s)| (&**b, &**s)).collect();
+    let all = [(0..group.len()).collect()];
     let env = DbEnv::new(db, first, &group);
-    infer::infer_group(&bodies, &env).into_iter().map(Arc::new).collect()
+    infer_together(db, &group, &all, false, &env)
+}
+
+pub(crate) fn infer_together<'db>(
+    db: &'db dyn Db,
+    defs: &[Def<'db>],
+    groups: &[Vec<usize>],
+    keeps_weak: bool,
+    env: &DbEnv<'db>,
+) -> Vec<Arc<Inference>> {
+    let parts: Vec<(Arc<Body>, Arc<Scopes>)> =
+        defs.iter().map(|&def| (body(db, def), scopes(db, def))).collect();
+    let bodies: Vec<(&Body, &Scopes)> = parts.iter().map(|(b, s)| (&**b, &**s)).collect();
+    infer::infer_groups(&bodies, groups, keeps_weak, env).into_iter().map(Arc::new).collect()
 }
 
 /// The types of a definition.
@@ -283,8 +227,19 @@ pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
 }
 
 /// The types of a definition, each as general as can be.
-#[salsa::tracked(returns(clone))]
 pub fn general_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
+    let Some(module) = module(db, def.file(db), def.module(db)) else {
+        return base_inference(db, def);
+    };
+    match place_in_cluster(db, module, def) {
+        Some(at) => infer_cluster(db, module).get(at).cloned().unwrap_or_default(),
+        None => base_inference(db, def),
+    }
+}
+
+/// The types of a definition where what references hold is generalised as everything else is.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn base_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     // Asked in any case: what it found for a definition that was recursive for a moment would stay.
     let own_group = infer_group(db, def);
     match group_of(db, def) {
@@ -350,15 +305,10 @@ fn written_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     let body = body(db, def);
     let header = body.header()?;
     let unit = &body.units[0];
-    let hole = || Type::Var(crate::lower::HOLE);
     let params = header.params.iter().map(|&binder| unit.binder(binder).annotation.clone());
-    let func = FuncType {
-        type_params: header.type_params.clone().into(),
-        params: params.map(|ty| ty.unwrap_or_else(hole)).collect(),
-        ret: header.ret.clone().unwrap_or_else(hole),
-        constraints: [].into(),
-    };
-    Some(func.into())
+    let params = params.map(|ty| ty.unwrap_or(Type::Hole));
+    let func = Type::func(params, header.ret.clone().unwrap_or(Type::Hole));
+    Some(PolyType::close(&header.type_params, Vec::new(), &func))
 }
 
 /// Whether a definition names globals whose headers leave something out.
@@ -416,16 +366,29 @@ pub(crate) fn called_by<'u>(
 }
 
 /// The type of a global, where it is used.
-#[salsa::tracked(returns(clone))]
 pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     if def.kind(db) != DefKind::Fn {
         return None;
     }
+    let is_member = module(db, def.file(db), def.module(db))
+        .is_some_and(|module| place_in_cluster(db, module, def).is_some());
+    match is_member && closed_signature(db, def).is_none() {
+        true => general_inference(db, def).signature.clone(),
+        false => base_type(db, def),
+    }
+}
+
+/// The type of a global that is no member of a cluster.
+#[salsa::tracked(returns(clone))]
+fn base_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    if def.kind(db) != DefKind::Fn {
+        return None;
+    }
     let opaque = body(db, def).units.iter().all(|unit| unit.kind == UnitKind::Header);
-    match signature(db, def) {
+    match closed_signature(db, def) {
         Some(ty) => Some(ty),
-        None if opaque => None,
-        None => general_inference(db, def).signature.clone(),
+        None if opaque => signature(db, def),
+        None => base_inference(db, def).signature.clone(),
     }
 }
 
@@ -437,21 +400,24 @@ thread_local! {
     static NESTED: std::cell::Cell<(u32, bool)> = const { std::cell::Cell::new((0, false)) };
 }
 
-/// As [`global_type`], for chains of definitions of any length.
+/// As [`base_type`], for chains of definitions of any length.
 ///
 /// Each definition that leaves its result out is inferred inside the one that calls it. Before
 /// that gets deep, all that is needed further down is inferred from the bottom up. The values are
 /// the same either way.
-fn deep_global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+///
+/// Of the members of a cluster it is the base type; outside of the cluster none of their types is
+/// used that could differ from it.
+fn deep_base_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     let (depth, preparing) = NESTED.get();
-    if depth >= MAX_NESTED && !preparing && signature(db, def).is_none() {
+    if depth >= MAX_NESTED && !preparing && closed_signature(db, def).is_none() {
         let _leave = Nesting::enter(depth, true);
         for needed in needed_by(db, def) {
-            global_type(db, needed);
+            base_type(db, needed);
         }
     }
     let _leave = Nesting::enter(depth + 1, preparing);
-    global_type(db, def)
+    base_type(db, def)
 }
 
 /// Puts back on drop how deep inference was, also where a query is cancelled.
@@ -475,7 +441,7 @@ fn needed_by<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Def<'db>> {
     let callees = |def: Def<'db>| -> Vec<Def<'db>> {
         let Some(module) = module(db, def.file(db), def.module(db)) else { return Vec::new() };
         let own = global_uses(db, def).iter().filter_map(|name| own_global(db, module, name));
-        own.filter(|&callee| signature(db, callee).is_none()).collect()
+        own.filter(|&callee| closed_signature(db, callee).is_none()).collect()
     };
     let mut order = Vec::new();
     let mut seen = rustc_hash::FxHashSet::from_iter([def]);
@@ -496,8 +462,17 @@ fn needed_by<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Def<'db>> {
     order
 }
 
+/// The name by which a definition is known as a member of its group. One that is written in full is
+/// known by its type.
+fn member_name<'db>(db: &'db dyn Db, def: Def<'db>) -> Name {
+    match closed_signature(db, def) {
+        Some(_) => Name::default(),
+        None => def.name(db).clone(),
+    }
+}
+
 /// The world around a definition.
-struct DbEnv<'db> {
+pub(crate) struct DbEnv<'db> {
     db: &'db dyn Db,
     module: Option<Module<'db>>,
     types: Arc<ModuleTypes>,
@@ -507,14 +482,14 @@ struct DbEnv<'db> {
 }
 
 impl<'db> DbEnv<'db> {
-    fn new(db: &'db dyn Db, def: Def<'db>, group: &[Def<'db>]) -> DbEnv<'db> {
+    pub(crate) fn new(db: &'db dyn Db, def: Def<'db>, group: &[Def<'db>]) -> DbEnv<'db> {
         let module = module(db, def.file(db), def.module(db));
         DbEnv {
             db,
             module,
             types: module.map(|module| module_types(db, module)).unwrap_or_default(),
             metadata: module.and_then(|module| metadata(db, module)),
-            group: group.iter().map(|def| def.name(db).clone()).collect(),
+            group: group.iter().map(|&def| member_name(db, def)).collect(),
             strict: false,
         }
     }
@@ -539,7 +514,7 @@ impl Env for DbEnv<'_> {
                 None => Global::Opaque,
             };
         }
-        match deep_global_type(self.db, def) {
+        match deep_base_type(self.db, def) {
             Some(ty) => Global::Known(ty),
             None => Global::Opaque,
         }

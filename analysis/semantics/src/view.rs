@@ -153,7 +153,7 @@ impl<'db> View<'db> {
     pub fn value(&self, binding: Binding) -> Option<Spot> {
         let unit = binding.unit as usize;
         let bind = self.unit(unit).exprs.iter().rev().find_map(|expr| match expr {
-            Expr::Bind { binder, value } if *binder == binding.binder => Some(*value),
+            Expr::Bind { binder, value, .. } if *binder == binding.binder => Some(*value),
             _ => None,
         });
         bind.map(|expr| Spot { unit, expr })
@@ -224,7 +224,7 @@ impl<'db> View<'db> {
     pub fn last_use_within(&self, spot: Spot) -> Option<TextRange> {
         let unit = self.unit(spot.unit);
         let binder = unit.exprs.iter().find_map(|step| match step {
-            Expr::Bind { binder, value } if *value == spot.expr => Some(*binder),
+            Expr::Bind { binder, value, .. } if *value == spot.expr => Some(*binder),
             _ => None,
         })?;
         if unit.binder(binder).kind != BinderKind::Graph {

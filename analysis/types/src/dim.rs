@@ -8,7 +8,7 @@ use std::{
 
 use smol_str::SmolStr;
 
-use crate::DimVar;
+use crate::{Bound, DimVar, Param};
 
 /// One axis of a shape.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -39,9 +39,26 @@ pub enum Symbol {
         /// What it is.
         id: SymbolId,
     },
+    /// A type parameter of kind `ShapeVar`, in the function that declares it.
+    Param(Param),
+    /// A type parameter of kind `ShapeVar`, in the polymorphic type that declares it.
+    Bound(Bound),
     /// Arithmetic over sizes that are not all known.
-    Binary(Op, Dim, Dim),
+    Binary {
+        /// The operation.
+        op: Op,
+        /// Its left operand.
+        lhs: Dim,
+        /// Its right operand.
+        rhs: Dim,
+        /// Operations in the expression, at most [`MAX_OPERATIONS`].
+        operations: u16,
+    },
 }
+
+/// The most operations of a symbolic size. A longer expression (`concatenate((%x, %x))`, repeated,
+/// doubles it) becomes `?`. This bounds every recursion over a size.
+const MAX_OPERATIONS: u16 = 200;
 
 /// Identity of a symbolic variable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -57,11 +74,6 @@ impl SymbolId {
     /// The identity of entry `index` of a metadata section, the same in every run.
     pub fn of_entry(index: u32) -> SymbolId {
         SymbolId(index.into())
-    }
-
-    /// The identity of the size that a type parameter of kind `ShapeVar` stands for.
-    pub fn of_param(param: crate::ParamId) -> SymbolId {
-        SymbolId(1 << 41 | u64::from(param.0))
     }
 }
 
@@ -123,8 +135,8 @@ impl Dim {
         match self {
             Dim::Any => true,
             Dim::Symbol(symbol) => match &**symbol {
-                Symbol::Binary(_, a, b) => a.has_any() || b.has_any(),
-                Symbol::Variable { .. } => false,
+                Symbol::Binary { lhs, rhs, .. } => lhs.has_any() || rhs.has_any(),
+                Symbol::Variable { .. } | Symbol::Param(_) | Symbol::Bound(_) => false,
             },
             _ => false,
         }
@@ -172,8 +184,59 @@ impl Dim {
             Op::Mul | Op::FloorDiv if b.is(1) => a.clone(),
             Op::Mul if a.is(1) => b.clone(),
             Op::Sub if a.equals(b) == Some(true) => Dim::known(0),
-            _ => Dim::Symbol(Arc::new(Symbol::Binary(op, a.clone(), b.clone()))),
+            _ => {
+                let operations = a.operations().saturating_add(b.operations()).saturating_add(1);
+                if operations > MAX_OPERATIONS {
+                    return Dim::Any;
+                }
+                let (lhs, rhs) = (a.clone(), b.clone());
+                Dim::Symbol(Arc::new(Symbol::Binary { op, lhs, rhs, operations }))
+            }
         }
+    }
+
+    fn operations(&self) -> u16 {
+        match self {
+            Dim::Symbol(symbol) => match **symbol {
+                Symbol::Binary { operations, .. } => operations,
+                _ => 0,
+            },
+            _ => 0,
+        }
+    }
+
+    /// The size with each variable in it replaced by what `leaf` returns.
+    pub(crate) fn map(&self, leaf: &mut impl FnMut(&Dim) -> Dim) -> Dim {
+        match self {
+            Dim::Symbol(symbol) => match &**symbol {
+                Symbol::Binary { op, lhs, rhs, .. } => {
+                    Dim::apply(*op, &lhs.map(leaf), &rhs.map(leaf))
+                }
+                Symbol::Variable { .. } | Symbol::Param(_) | Symbol::Bound(_) => leaf(self),
+            },
+            Dim::Var(_) => leaf(self),
+            Dim::Known { .. } | Dim::Any => self.clone(),
+        }
+    }
+
+    /// Calls `visit` with each variable in the size.
+    pub(crate) fn for_each_leaf(&self, visit: &mut impl FnMut(&Dim)) {
+        match self {
+            Dim::Symbol(symbol) => match &**symbol {
+                Symbol::Binary { lhs, rhs, .. } => {
+                    lhs.for_each_leaf(visit);
+                    rhs.for_each_leaf(visit);
+                }
+                Symbol::Variable { .. } | Symbol::Param(_) | Symbol::Bound(_) => visit(self),
+            },
+            Dim::Var(_) => visit(self),
+            Dim::Known { .. } | Dim::Any => {}
+        }
+    }
+
+    /// The size that a type parameter of kind `ShapeVar` stands for in its own function.
+    pub fn param(param: Param) -> Dim {
+        Dim::Symbol(Arc::new(Symbol::Param(param)))
     }
 }
 
@@ -231,7 +294,9 @@ impl fmt::Display for Dim {
             Dim::Var(_) => f.write_str("_"),
             Dim::Symbol(symbol) => match &**symbol {
                 Symbol::Variable { name, .. } => f.write_str(name),
-                Symbol::Binary(op, a, b) => {
+                Symbol::Param(param) => f.write_str(param.name()),
+                Symbol::Bound(_) => f.write_str("_"),
+                Symbol::Binary { op, lhs: a, rhs: b, .. } => {
                     let infix = match op {
                         Op::Add => "+",
                         Op::Sub => "-",

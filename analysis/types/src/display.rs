@@ -1,16 +1,31 @@
 //! Types as TVM prints them; what TVM cannot print, as the manual writes it.
 
-use std::fmt::{self, Display, Formatter};
+use std::{
+    cell::Cell,
+    fmt::{self, Display, Formatter},
+};
 
 use crate::{
-    AdtType, Constraint, DTypeTerm, DataType, Dim, FuncType, Kind, OpenTensor, ShapeTerm,
-    TensorType, Type, TypeParam,
+    AdtType, Constraint, DTypeTerm, DataType, Dim, FuncType, Kind, OpenTensor, Param, ShapeTerm,
+    Signature, TensorType, Type, TypeParam,
 };
+
+/// The most nodes of a type that are printed; `…` stands for the rest. The largest type of a real
+/// module (the state of an unrolled network) has some hundreds.
+const MAX_PRINTED: u32 = 5_000;
+
+thread_local! {
+    /// Nodes that may still be printed, while a type is printed.
+    static BUDGET: Cell<Option<u32>> = const { Cell::new(None) };
+}
 
 fn list<T: Display>(f: &mut Formatter<'_>, items: impl IntoIterator<Item = T>) -> fmt::Result {
     for (i, item) in items.into_iter().enumerate() {
         if i > 0 {
             f.write_str(", ")?;
+        }
+        if BUDGET.get() == Some(0) {
+            return f.write_str("…");
         }
         write!(f, "{item}")?;
     }
@@ -41,14 +56,14 @@ impl Display for OpenTensor {
                 list(f, dims)?;
                 f.write_str(")")?;
             }
-            ShapeTerm::Param(param) => f.write_str(&param.name)?,
-            ShapeTerm::Var(_) => f.write_str("_")?,
+            ShapeTerm::Param(param) => f.write_str(param.name())?,
+            ShapeTerm::Bound(_) | ShapeTerm::Var(_) | ShapeTerm::Unknown => f.write_str("_")?,
         }
         f.write_str(", ")?;
         match &self.dtype {
             DTypeTerm::Known(dtype) => write!(f, "{dtype}")?,
-            DTypeTerm::Param(param) => f.write_str(&param.name)?,
-            DTypeTerm::Var(_) => f.write_str("_")?,
+            DTypeTerm::Param(param) => f.write_str(param.name())?,
+            DTypeTerm::Bound(_) | DTypeTerm::Var(_) | DTypeTerm::Unknown => f.write_str("_")?,
         }
         f.write_str("]")
     }
@@ -64,6 +79,12 @@ impl Display for TypeParam {
     }
 }
 
+impl Display for Param {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.declared().fmt(f)
+    }
+}
+
 impl Display for Constraint {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.relation.name)?;
@@ -75,49 +96,90 @@ impl Display for Constraint {
 impl Display for FuncType {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("fn ")?;
-        let plain = self.constraints.is_empty()
-            && self.type_params.iter().all(|param| param.kind == Kind::Type);
+        write_function(f, self)
+    }
+}
+
+fn write_function(f: &mut Formatter<'_>, func: &FuncType) -> fmt::Result {
+    f.write_str("(")?;
+    list(f, func.params())?;
+    write!(f, ") -> {}", func.ret())
+}
+
+impl Display for Signature {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("fn ")?;
         if !self.type_params.is_empty() {
-            // TVM's brackets have no place for kinds and constraints; the manual's do.
+            // TVM's brackets have no place for kinds and relations; the manual's do.
+            let plain = self.constraints.is_empty()
+                && self.type_params.iter().all(|param| param.kind() == Kind::Type);
             f.write_str(if plain { "[" } else { "<" })?;
             list(f, &self.type_params)?;
             f.write_str(if plain { "]" } else { ">" })?;
         }
-        f.write_str("(")?;
-        list(f, &self.params)?;
-        write!(f, ") -> {}", self.ret)?;
-        if !self.constraints.is_empty() {
-            f.write_str(" where ")?;
-            list(f, &self.constraints)?;
-        }
-        Ok(())
+        write_function(f, &self.func)?;
+        write_constraints(f, &self.constraints)
     }
+}
+
+fn write_constraints(f: &mut Formatter<'_>, constraints: &[Constraint]) -> fmt::Result {
+    if constraints.is_empty() {
+        return Ok(());
+    }
+    f.write_str(" where ")?;
+    list(f, constraints)
 }
 
 impl Display for AdtType {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[", self.name)?;
-        list(f, &self.args)?;
+        write!(f, "{}[", self.name())?;
+        list(f, self.args())?;
         f.write_str("]")
     }
 }
 
 impl Display for Type {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Type::Tensor(tensor) => tensor.fmt(f),
-            Type::OpenTensor(open) => open.fmt(f),
-            Type::Tuple(fields) => {
-                f.write_str("(")?;
-                list(f, &**fields)?;
-                f.write_str(if fields.len() == 1 { ",)" } else { ")" })
+        match BUDGET.get() {
+            None if self.weight() > MAX_PRINTED => {
+                BUDGET.set(Some(MAX_PRINTED));
+                let written = write_type(f, self);
+                BUDGET.set(None);
+                written
             }
-            Type::Func(func) => func.fmt(f),
-            Type::Ref(inner) => write!(f, "ref({inner})"),
-            Type::Adt(adt) => adt.fmt(f),
-            Type::Param(param) => f.write_str(&param.name),
-            Type::Var(_) | Type::Error => f.write_str("_"),
+            None => write_type(f, self),
+            Some(0) => f.write_str("…"),
+            Some(left) => {
+                BUDGET.set(Some(left - 1));
+                write_type(f, self)
+            }
         }
+    }
+}
+
+/// Recursion is bounded by the depth of types.
+fn write_type(f: &mut Formatter<'_>, ty: &Type) -> fmt::Result {
+    match ty {
+        Type::Tensor(tensor) => tensor.fmt(f),
+        Type::OpenTensor(open) => open.fmt(f),
+        Type::Tuple(fields) => {
+            f.write_str("(")?;
+            list(f, &***fields)?;
+            f.write_str(if fields.len() == 1 { ",)" } else { ")" })
+        }
+        Type::Func(func) => func.fmt(f),
+        Type::Ref(reference) => write!(f, "ref({})", reference.inner()),
+        Type::Adt(adt) => adt.fmt(f),
+        Type::Poly(_) => match ty.signature() {
+            Some(signature) => signature.fmt(f),
+            None => {
+                let (_, instance) = ty.opened();
+                instance.ty.fmt(f)?;
+                write_constraints(f, &instance.constraints)
+            }
+        },
+        Type::Param(param) => f.write_str(param.name()),
+        Type::Bound(_) | Type::Var(_) | Type::Hole | Type::Error => f.write_str("_"),
     }
 }
 
@@ -152,15 +214,15 @@ impl Type {
                 }
                 rest.strip_prefix(if fields.len() == 1 { ",)" } else { ")" })
             }
-            Type::Func(func) if func.type_params.is_empty() && func.constraints.is_empty() => {
+            Type::Func(func) => {
                 let mut rest = text.strip_prefix("fn (")?;
-                for (number, param) in func.params.iter().enumerate() {
+                for (number, param) in func.params().iter().enumerate() {
                     if number > 0 {
                         rest = rest.strip_prefix(", ")?;
                     }
                     rest = param.strip_printed(rest)?;
                 }
-                func.ret.strip_printed(rest.strip_prefix(") -> ")?)
+                func.ret().strip_printed(rest.strip_prefix(") -> ")?)
             }
             _ => None,
         }
@@ -196,7 +258,7 @@ fn strip_dtype(dtype: DataType, text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ParamId;
+    use crate::{ParamId, PolyType};
 
     #[test]
     fn as_tvm_prints() {
@@ -206,14 +268,22 @@ mod tests {
         assert_eq!(Type::tuple([t.clone()]).to_string(), format!("({t},)"));
         assert_eq!(Type::unit().to_string(), "()");
         assert_eq!(Type::adt("nat", []).to_string(), "nat[]");
-        let a = TypeParam { name: "A".into(), id: ParamId::fresh(), kind: Kind::Type };
-        let func = FuncType {
-            type_params: [a.clone()].into(),
-            params: [Type::Param(a.clone())].into(),
-            ret: Type::adt("List", [Type::Param(a)]),
-            constraints: [].into(),
-        };
+        let a = Param::new("A", Kind::Type, ParamId::in_header(0));
+        let func =
+            Type::func([Type::Param(a.clone())], Type::adt("List", [Type::Param(a.clone())]));
+        let func = PolyType::close(&[a], Vec::new(), &func);
         assert_eq!(func.to_string(), "fn [A](A) -> List[A]");
+    }
+
+    #[test]
+    fn large_types_are_elided() {
+        let mut ty = Type::scalar(DataType::BOOL);
+        for _ in 0..60 {
+            ty = Type::tuple([ty.clone(), ty]);
+        }
+        let text = ty.to_string();
+        assert!(text.len() < 100_000 && text.contains('…'), "{}", text.len());
+        assert_eq!(Type::scalar(DataType::BOOL).to_string(), "bool");
     }
 
     #[test]

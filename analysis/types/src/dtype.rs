@@ -110,6 +110,25 @@ impl DataType {
         self.kind == ElementKind::Void
     }
 
+    /// Floating point of any form.
+    pub fn is_floating(self) -> bool {
+        use ElementKind::{BFloat, E4M3Float, E5M2Float, Float};
+        matches!(self.kind, Float | BFloat | E4M3Float | E5M2Float)
+    }
+
+    /// Returns true if an element can be the integer `value`, rounding where it is floating point.
+    pub fn holds(self, value: i64) -> bool {
+        let bits = u32::from(self.bits);
+        match self.kind {
+            ElementKind::Int if bits < 64 => {
+                let limit = 1i64 << bits.saturating_sub(1);
+                (-limit..limit).contains(&value)
+            }
+            ElementKind::UInt => value >= 0 && (bits >= 63 || value < 1 << bits),
+            _ => true,
+        }
+    }
+
     /// The same kind and lanes with other bits.
     pub fn with_bits(self, bits: u8) -> DataType {
         DataType { bits, ..self }

@@ -8,25 +8,33 @@
 //! Absent on purpose: syntax, places in a text, the incremental database, the operators.
 
 mod attr;
+mod conflict;
 mod dim;
 mod display;
 mod dtype;
+mod info;
+mod map;
+mod param;
+mod poly;
 mod relation;
 mod solver;
-mod subst;
 mod table;
 mod ty;
 
 pub use attr::{AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, Constant, Number};
+pub use conflict::{Conflict, ConflictKind, Step};
 pub use dim::{Dim, Op, Symbol, SymbolId};
 pub use dtype::{DataType, ElementKind};
+pub use info::{Flags, MAX_DEPTH, MAX_WEIGHT};
+pub use map::{for_each_part, map_leaves, open_tensor};
+pub use param::{Bound, DTypeClass, Kind, Param, ParamId, TypeParam};
+pub use poly::{Instance, Signature, TypeArg};
 pub use relation::{
     AttrFix, Call, Constraint, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn, describe,
 };
 pub use solver::{Entry, RelationId, Solver, State, demanded, probe};
-pub use subst::{Substitution, map_leaves, open_tensor, substitute, symbol_of};
-pub use table::{Assign, Conflict, ConflictKind, NodeId, Step, Table};
+pub use table::{Assign, Level, NodeId, Resolver, Table, Var, Vars};
 pub use ty::{
-    AdtType, DTypeTerm, DTypeVar, DimVar, FuncType, Kind, OpenTensor, ParamId, Shape, ShapeTerm,
-    ShapeVar, TensorType, Type, TypeParam, TypeVar,
+    AdtType, DTypeTerm, DTypeVar, DimVar, FuncType, OpenTensor, PolyType, RefType, Shape,
+    ShapeTerm, ShapeVar, TensorType, TupleType, Type, TypeVar,
 };

@@ -9,8 +9,7 @@ use std::{fmt, hash::Hash};
 use smallvec::SmallVec;
 
 use crate::{
-    Attrs, DTypeTerm, DataType, Dim, NodeId, Table, TensorType, Type,
-    table::{Conflict, Term},
+    Attrs, Conflict, DTypeTerm, DataType, Dim, NodeId, Table, TensorType, TupleType, Type,
 };
 
 /// The rule behind an operator.
@@ -244,8 +243,8 @@ impl<'a> Call<'a> {
             Type::Tensor(tensor) => Ok(tensor),
             Type::Var(_) | Type::OpenTensor(_) => Err(Halt::NotYet),
             // Inside a generic function the rule is checked where the function is called.
-            Type::Param(_) => Err(Halt::NotYet),
-            Type::Error => Err(Halt::Silent),
+            Type::Param(_) | Type::Bound(_) => Err(Halt::NotYet),
+            Type::Error | Type::Hole => Err(Halt::Silent),
             other => {
                 let reason = self.not_a(position, "a tensor", &other);
                 if strict { reason.fail() } else { reason.undecided() }
@@ -276,7 +275,7 @@ impl<'a> Call<'a> {
     }
 
     /// The argument at `position` as a tuple.
-    pub fn tuple(&self, position: usize) -> Result<std::sync::Arc<[Type]>, Halt> {
+    pub fn tuple(&self, position: usize) -> Result<std::sync::Arc<TupleType>, Halt> {
         match self.ty(position) {
             Type::Tuple(fields) => Ok(fields),
             Type::Var(_) | Type::Param(_) => Err(Halt::NotYet),
@@ -298,6 +297,16 @@ impl<'a> Call<'a> {
         .argument(position, describe(found))
     }
 
+    /// Returns true if the argument at `position` is a tuple with a field `index`: nothing where its
+    /// type is not known. The other fields are not looked at.
+    pub fn has_field(&mut self, position: usize, index: usize) -> Option<bool> {
+        let &node = self.args.get(position)?;
+        if self.table.is_unknown(node) {
+            return None;
+        }
+        Some(matches!(self.table.field(node, index), Some(Some(_))))
+    }
+
     /// Gives a literal without suffix among two arguments the data type of the other one.
     pub fn literals_like(&mut self, a: usize, b: usize) {
         for (literal, other) in [(a, b), (b, a)] {
@@ -310,8 +319,7 @@ impl<'a> Call<'a> {
                 },
                 _ => continue,
             };
-            self.progress = true;
-            self.table.decide_dtype(self.args[literal], dtype);
+            self.progress |= self.table.decide_dtype(self.args[literal], dtype);
             return;
         }
         if let (Type::OpenTensor(x), Type::OpenTensor(y)) = (self.ty(a), self.ty(b)) {
@@ -355,11 +363,7 @@ impl<'a> Call<'a> {
     /// Says that the argument at `a` has the type of field `k` of the tuple at `b`.
     pub fn assign_field(&mut self, a: usize, b: usize, k: usize) -> Outcome {
         let (Some(&x), Some(&y)) = (self.args.get(a), self.args.get(b)) else { return Ok(()) };
-        let field = match self.table.expand(y) {
-            Term::Tuple(fields) => fields.get(k).copied(),
-            _ => None,
-        };
-        let Some(field) = field else { return Ok(()) };
+        let Some(Some(field)) = self.table.field(y, k) else { return Ok(()) };
         self.unify(a, x, field)
     }
 
@@ -394,11 +398,13 @@ pub fn describe(ty: &Type) -> String {
         Type::Tensor(_) | Type::OpenTensor(_) => format!("a tensor of type `{ty}`"),
         Type::Tuple(fields) if fields.is_empty() => "the empty tuple `()`".into(),
         Type::Tuple(_) => format!("a tuple of type `{ty}`"),
-        Type::Func(_) => format!("a function of type `{ty}`"),
+        Type::Func(_) | Type::Poly(_) => format!("a function of type `{ty}`"),
         Type::Ref(_) => format!("a reference of type `{ty}`"),
         Type::Adt(_) => format!("a value of type `{ty}`"),
         Type::Param(param) => format!("a value of the type parameter `{param}`"),
-        Type::Var(_) | Type::Error => "of a type that is not known".into(),
+        Type::Bound(_) | Type::Var(_) | Type::Hole | Type::Error => {
+            "of a type that is not known".into()
+        }
     }
 }
 

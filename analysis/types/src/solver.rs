@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use crate::{Call, Constraint, Halt, NodeId, Reason, Relation, Table, Type, TypeVar};
+use crate::{Call, Constraint, Halt, Level, NodeId, Reason, Relation, Table, Type, Vars};
 
 /// A relation of one call, by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -46,6 +47,10 @@ pub struct Solver {
     pub table: Table,
     entries: Vec<Entry>,
     queue: VecDeque<u32>,
+    /// Relations that neither hold nor fail, and have not been asked for.
+    undecided: Vec<RelationId>,
+    /// Relations that wait though all of their types are known: for a type parameter.
+    stuck: Vec<RelationId>,
 }
 
 impl Solver {
@@ -59,6 +64,8 @@ impl Solver {
         self.table.clear();
         self.entries.clear();
         self.queue.clear();
+        self.undecided.clear();
+        self.stuck.clear();
     }
 
     /// Adds a relation to the queue. `names` are the operator's argument names, `origin` is given
@@ -122,7 +129,9 @@ impl Solver {
         let state = match outcome {
             Ok(()) => State::Solved,
             Err(Halt::NotYet) => {
-                self.table.wait(id, args);
+                if !self.table.wait(id, args) {
+                    self.stuck.push(RelationId(id));
+                }
                 State::Waiting
             }
             Err(Halt::Undecided(reason)) => State::Undecided(reason),
@@ -134,7 +143,21 @@ impl Solver {
         {
             self.table.give_up(result);
         }
+        if matches!(state, State::Undecided(_)) {
+            self.undecided.push(RelationId(id));
+        }
         self.entries[id as usize].state = state;
+    }
+
+    /// The relations that wait though all of their types are known: they are decided where the
+    /// function is called whose type parameters they are about.
+    pub fn stuck(&self) -> &[RelationId] {
+        &self.stuck
+    }
+
+    /// The relations that have turned out to neither hold nor fail since this was asked last.
+    pub fn take_undecided(&mut self) -> Vec<RelationId> {
+        std::mem::take(&mut self.undecided)
     }
 
     /// Lets go of a relation that waits: it has become a constraint of a function type.
@@ -144,13 +167,29 @@ impl Solver {
         }
     }
 
-    /// The relations that wait for a type, with what they relate.
-    pub fn waiting(&self) -> impl Iterator<Item = (RelationId, &Entry)> {
-        self.entries
-            .iter()
-            .enumerate()
-            .filter(|(_, e)| e.state == State::Waiting)
-            .map(|(i, e)| (RelationId(i as u32), e))
+    /// Adds to `vars` the variables that the relations over them bring along, not older than
+    /// `level`, and returns those relations: what a type over `vars` depends on.
+    ///
+    /// Each relation and each variable is looked at once.
+    pub fn related(&mut self, vars: &mut Vars, level: Level) -> Vec<RelationId> {
+        let mut kept: Vec<RelationId> = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut next = 0;
+        while let Some(&var) = vars.order().get(next) {
+            next += 1;
+            for relation in self.table.waiting_for(var).to_vec() {
+                let entry = &self.entries[relation as usize];
+                if entry.state != State::Waiting || !seen.insert(relation) {
+                    continue;
+                }
+                kept.push(RelationId(relation));
+                for &arg in &entry.args {
+                    self.table.free_vars(arg, level, vars);
+                }
+            }
+        }
+        kept.sort();
+        kept
     }
 
     /// The types that a relation relates, as far as they are known.
@@ -174,7 +213,7 @@ pub fn probe(
     // What is open in the types are variables of another table.
     let mut known = |leaf: &Type| match leaf.is_closed() {
         true => leaf.clone(),
-        false => Type::Var(TypeVar(table.fresh().0)),
+        false => Type::Var(crate::TypeVar(table.fresh())),
     };
     let inputs: SmallVec<[Type; 4]> =
         inputs.iter().map(|ty| crate::map_leaves(ty, &mut known)).collect();

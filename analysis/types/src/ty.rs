@@ -1,38 +1,52 @@
 //! Types as values: shared, compared by structure, without places.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    hash::{Hash, Hasher},
+    ops::Deref,
+    sync::Arc,
 };
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 
-use crate::{Constraint, DataType, Dim};
+use crate::{
+    Bound, Constraint, DataType, Dim, Param, TypeParam,
+    info::{Flags, Info, MAX_DEPTH, MAX_WEIGHT, of_dims},
+};
 
 /// The sizes of a tensor, outermost axis first. Rank 0 is a scalar.
 pub type Shape = SmallVec<[Dim; 5]>;
 
 /// A Relay type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+///
+/// A type is a shared graph. [`Type::is_closed`] and its like answer in constant time; walks over a
+/// type visit each shared part once ([`crate::map_leaves`]).
+#[derive(Clone, Debug)]
 pub enum Type {
     /// A tensor of known rank and data type.
     Tensor(Arc<TensorType>),
     /// A tensor whose shape or data type is a parameter or not known yet: `Tensor[s, bt]`.
     OpenTensor(Arc<OpenTensor>),
     /// A tuple.
-    Tuple(Arc<[Type]>),
+    Tuple(Arc<TupleType>),
     /// A function.
     Func(Arc<FuncType>),
     /// A reference cell.
-    Ref(Arc<Type>),
+    Ref(Arc<RefType>),
     /// An algebraic data type with its arguments: `List[int32]`.
     Adt(Arc<AdtType>),
-    /// A type parameter in scope.
-    Param(TypeParam),
-    /// A type that inference has not found yet.
+    /// A type that each use chooses anew: `fn [A](A) -> A`, and `List[A]` of `let %e = Nil`.
+    Poly(Arc<PolyType>),
+    /// A type parameter in the function that declares it.
+    Param(Param),
+    /// A type parameter in the polymorphic type that declares it.
+    Bound(Bound),
+    /// A type that inference has not found yet. It occurs in inference tables only.
     Var(TypeVar),
-    /// What stands where something was wrong: fits anything, and is silent.
+    /// `_` as written. Each use of the written type puts a fresh variable there.
+    Hole,
+    /// The type of something broken: it fits anything, and is silent.
     Error,
 }
 
@@ -54,122 +68,99 @@ pub struct OpenTensor {
     pub dtype: DTypeTerm,
 }
 
-/// A shape, or what stands for one.
+/// A shape, or a parameter or variable for one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ShapeTerm {
     /// Known rank.
     Dims(Shape),
-    /// A parameter of kind `Shape`.
-    Param(TypeParam),
-    /// Not known yet.
+    /// A parameter of kind `Shape`, in the function that declares it.
+    Param(Param),
+    /// A parameter of kind `Shape`, in the polymorphic type that declares it.
+    Bound(Bound),
+    /// Not known yet. It occurs in inference tables only.
     Var(ShapeVar),
+    /// Not known. It occurs in types for messages only ([`Type::for_message`]).
+    Unknown,
 }
 
-/// A data type, or what stands for one.
+/// A data type, or a parameter or variable for one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum DTypeTerm {
     /// Known.
     Known(DataType),
-    /// A parameter of kind `BaseType`.
-    Param(TypeParam),
-    /// Not known yet.
+    /// A parameter of kind `BaseType`, in the function that declares it.
+    Param(Param),
+    /// A parameter of kind `BaseType`, in the polymorphic type that declares it.
+    Bound(Bound),
+    /// Not known yet. It occurs in inference tables only.
     Var(DTypeVar),
+    /// Not known. It occurs in types for messages only ([`Type::for_message`]).
+    Unknown,
+}
+
+/// The fields of a tuple type.
+#[derive(Clone, Debug)]
+pub struct TupleType {
+    fields: Box<[Type]>,
+    info: Info,
 }
 
 /// A function type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct FuncType {
-    /// Parameters that each call chooses anew.
-    pub type_params: Box<[TypeParam]>,
-    /// Types of the arguments.
-    pub params: Box<[Type]>,
-    /// Type of the result.
-    pub ret: Type,
-    /// Relations that hold at every call.
-    pub constraints: Box<[Constraint]>,
+    params: Box<[Type]>,
+    ret: Type,
+    info: Info,
+}
+
+/// The type of a reference cell.
+#[derive(Clone, Debug)]
+pub struct RefType {
+    inner: Type,
+    info: Info,
 }
 
 /// An instance of an algebraic data type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct AdtType {
-    /// The name of the definition. Names are unique in a module, so they are the identity.
-    pub name: SmolStr,
-    /// Its arguments.
-    pub args: Box<[Type]>,
+    name: SmolStr,
+    args: Box<[Type]>,
+    info: Info,
 }
 
-/// What a type parameter stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Kind {
-    /// Any type.
-    #[default]
-    Type,
-    /// The shape of a tensor.
-    Shape,
-    /// One dimension of a shape.
+/// A type over parameters that each use chooses anew, under relations that hold at each use.
+///
+/// [`PolyType::close`] makes one, and [`PolyType::open`] an instance of it.
+#[derive(Clone, Debug)]
+pub struct PolyType {
+    pub(crate) params: Box<[TypeParam]>,
+    pub(crate) constraints: Box<[Constraint]>,
+    pub(crate) body: Type,
+    info: Info,
+}
+
+macro_rules! variables {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+            pub struct $name(pub(crate) u32);
+        )*
+    };
+}
+
+variables! {
+    /// A shape not found yet.
     ShapeVar,
-    /// The data type of a tensor.
-    BaseType,
+    /// A data type not found yet.
+    DTypeVar,
+    /// A dimension not found yet.
+    DimVar,
 }
 
-impl Kind {
-    /// Reads a kind as the manual spells it.
-    pub fn parse(text: &str) -> Option<Kind> {
-        match text {
-            "Type" => Some(Kind::Type),
-            "Shape" => Some(Kind::Shape),
-            "ShapeVar" => Some(Kind::ShapeVar),
-            "BaseType" => Some(Kind::BaseType),
-            _ => None,
-        }
-    }
-
-    /// As the manual spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Type => "Type",
-            Kind::Shape => "Shape",
-            Kind::ShapeVar => "ShapeVar",
-            Kind::BaseType => "BaseType",
-        }
-    }
-}
-
-/// A type parameter: a name, a kind and an identity.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct TypeParam {
-    /// How it prints.
-    pub name: SmolStr,
-    /// What it is: two parameters of one name differ.
-    pub id: ParamId,
-    /// What it stands for.
-    pub kind: Kind,
-}
-
-/// Identity of a type parameter.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ParamId(pub u32);
-
-impl ParamId {
-    /// An identity that no parameter has yet.
-    pub fn fresh() -> ParamId {
-        static NEXT: AtomicU32 = AtomicU32::new(1 << 24);
-        ParamId(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-/// A type not found yet, by its place in the inference table.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct TypeVar(pub u32);
-/// A shape not found yet.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ShapeVar(pub u32);
-/// A data type not found yet.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct DTypeVar(pub u32);
-/// A dimension not found yet.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct DimVar(pub u32);
+/// A type not found yet, by its node in the inference table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TypeVar(pub(crate) crate::NodeId);
 
 impl TensorType {
     /// A tensor type.
@@ -177,7 +168,7 @@ impl TensorType {
         TensorType { shape: shape.into_iter().collect(), dtype }
     }
 
-    /// How many axes the tensor has.
+    /// The number of axes.
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
@@ -192,6 +183,89 @@ impl TensorType {
     /// Bytes of the tensor in memory, if every size is known.
     pub fn bytes(&self) -> Option<u64> {
         self.elements()?.checked_mul(self.dtype.bytes())
+    }
+}
+
+impl Deref for TupleType {
+    type Target = [Type];
+
+    fn deref(&self) -> &[Type] {
+        &self.fields
+    }
+}
+
+impl FuncType {
+    /// A function type.
+    pub fn new(params: impl IntoIterator<Item = Type>, ret: Type) -> FuncType {
+        let params: Box<[Type]> = params.into_iter().collect();
+        let parts = params.iter().chain([&ret]).map(Type::info);
+        let info = Info::over(3, params.len(), parts);
+        FuncType { params, ret, info }
+    }
+
+    /// Types of the arguments.
+    pub fn params(&self) -> &[Type] {
+        &self.params
+    }
+
+    /// Type of the result.
+    pub fn ret(&self) -> &Type {
+        &self.ret
+    }
+}
+
+impl RefType {
+    /// Type of what the reference holds.
+    pub fn inner(&self) -> &Type {
+        &self.inner
+    }
+}
+
+impl AdtType {
+    /// The name of the definition. Names are unique in a module, so they are the identity.
+    pub fn name(&self) -> &SmolStr {
+        &self.name
+    }
+
+    /// The arguments.
+    pub fn args(&self) -> &[Type] {
+        &self.args
+    }
+}
+
+impl PolyType {
+    /// Puts the parts together; parameters in them are bound already.
+    pub(crate) fn of_bound(
+        params: Box<[TypeParam]>,
+        constraints: Box<[Constraint]>,
+        body: Type,
+    ) -> PolyType {
+        let args = constraints.iter().flat_map(|constraint| constraint.args.iter());
+        let parts = args.chain([&body]).map(Type::info);
+        let mut info = Info::over(6, &params, parts);
+        info.flags = info.flags.or(Flags::POLY);
+        info.loose = info.loose.saturating_sub(1);
+        PolyType { params, constraints, body, info }
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &[TypeParam] {
+        &self.params
+    }
+
+    /// The facts that hold of the type.
+    pub(crate) fn flags(&self) -> Flags {
+        self.info.flags
+    }
+
+    /// Returns true if a parameter stands for the data type of a literal.
+    pub fn has_numeric_params(&self) -> bool {
+        self.params.iter().any(|param| param.class != crate::DTypeClass::Any)
+    }
+
+    /// The number of relations that hold at every use.
+    pub fn constraint_count(&self) -> usize {
+        self.constraints.len()
     }
 }
 
@@ -220,7 +294,9 @@ impl Type {
 
     /// A tuple type.
     pub fn tuple(fields: impl IntoIterator<Item = Type>) -> Type {
-        Type::Tuple(fields.into_iter().collect())
+        let fields: Box<[Type]> = fields.into_iter().collect();
+        let info = Info::over(2, fields.len(), fields.iter().map(Type::info));
+        Type::Tuple(Arc::new(TupleType { fields, info }))
     }
 
     /// `()`
@@ -228,9 +304,23 @@ impl Type {
         Type::tuple([])
     }
 
+    /// A function type.
+    pub fn func(params: impl IntoIterator<Item = Type>, ret: Type) -> Type {
+        FuncType::new(params, ret).into()
+    }
+
+    /// The type of a reference cell.
+    pub fn reference(inner: Type) -> Type {
+        let info = Info::over(4, (), [inner.info()]);
+        Type::Ref(Arc::new(RefType { inner, info }))
+    }
+
     /// An instance of an algebraic data type.
     pub fn adt(name: impl Into<SmolStr>, args: impl IntoIterator<Item = Type>) -> Type {
-        Type::Adt(Arc::new(AdtType { name: name.into(), args: args.into_iter().collect() }))
+        let (name, args) = (name.into(), args.into_iter().collect::<Box<[Type]>>());
+        let mut info = Info::over(5, &name, args.iter().map(Type::info));
+        info.flags = info.flags.or(Flags::ADT);
+        Type::Adt(Arc::new(AdtType { name, args, info }))
     }
 
     /// The tensor type, if this is one of known rank and data type.
@@ -249,63 +339,201 @@ impl Type {
         }
     }
 
-    /// The function type, if this is one.
-    pub fn as_func(&self) -> Option<&FuncType> {
+    /// The cached facts about the type.
+    pub(crate) fn info(&self) -> Info {
         match self {
-            Type::Func(func) => Some(func),
-            _ => None,
-        }
-    }
-
-    /// Whether inference has found all of it.
-    pub fn is_closed(&self) -> bool {
-        match self {
-            Type::Tensor(t) => !t.shape.iter().any(|d| matches!(d, Dim::Var(_))),
+            Type::Tensor(tensor) => {
+                let (flags, loose) = of_dims(&tensor.shape);
+                Info { loose, ..Info::leaf(0, flags, tensor) }
+            }
             Type::OpenTensor(open) => {
-                let shape = match &open.shape {
-                    ShapeTerm::Dims(dims) => !dims.iter().any(|d| matches!(d, Dim::Var(_))),
-                    ShapeTerm::Param(_) => true,
-                    ShapeTerm::Var(_) => false,
-                };
-                shape && !matches!(open.dtype, DTypeTerm::Var(_))
+                let (flags, loose) = open.flags();
+                Info { loose, ..Info::leaf(1, flags, open) }
             }
-            Type::Tuple(fields) => fields.iter().all(Type::is_closed),
-            Type::Func(func) => {
-                func.params.iter().all(Type::is_closed)
-                    && func.ret.is_closed()
-                    && func.constraints.iter().all(|c| c.args.iter().all(Type::is_closed))
+            Type::Tuple(fields) => fields.info,
+            Type::Func(func) => func.info,
+            Type::Ref(reference) => reference.info,
+            Type::Adt(adt) => adt.info,
+            Type::Poly(poly) => poly.info,
+            Type::Param(param) => Info::leaf(7, Flags::PARAM, param),
+            Type::Bound(bound) => {
+                Info { loose: bound.loose(), ..Info::leaf(8, Flags::NONE, bound) }
             }
-            Type::Ref(inner) => inner.is_closed(),
-            Type::Adt(adt) => adt.args.iter().all(Type::is_closed),
-            Type::Param(_) | Type::Error => true,
-            Type::Var(_) => false,
+            Type::Var(var) => Info::leaf(9, Flags::VAR, var),
+            Type::Hole => Info::leaf(10, Flags::HOLE, ()),
+            Type::Error => Info::leaf(11, Flags::ERROR, ()),
         }
     }
 
-    /// Whether an error type stands anywhere in it.
-    pub fn has_error(&self) -> bool {
+    /// The facts that hold of the type.
+    pub fn flags(&self) -> Flags {
         match self {
-            Type::Error => true,
-            Type::Tensor(_) | Type::OpenTensor(_) | Type::Param(_) | Type::Var(_) => false,
-            Type::Tuple(fields) => fields.iter().any(Type::has_error),
-            Type::Func(func) => func.params.iter().any(Type::has_error) || func.ret.has_error(),
-            Type::Ref(inner) => inner.has_error(),
-            Type::Adt(adt) => adt.args.iter().any(Type::has_error),
+            Type::Tensor(tensor) => of_dims(&tensor.shape).0,
+            Type::OpenTensor(open) => open.flags().0,
+            Type::Param(_) => Flags::PARAM,
+            Type::Bound(_) => Flags::NONE,
+            Type::Var(_) => Flags::VAR,
+            Type::Hole => Flags::HOLE,
+            Type::Error => Flags::ERROR,
+            Type::Tuple(_) | Type::Func(_) | Type::Ref(_) | Type::Adt(_) | Type::Poly(_) => {
+                self.info().flags
+            }
         }
     }
 
-    /// Whether the two are one value in memory, or equal where that costs nothing to see.
+    /// Returns true if inference has found all of it.
+    pub fn is_closed(&self) -> bool {
+        !self.flags().has(Flags::VAR.or(Flags::PART).or(Flags::HOLE))
+    }
+
+    /// Returns true if an error type occurs in it.
+    pub fn has_error(&self) -> bool {
+        self.flags().has(Flags::ERROR)
+    }
+
+    /// The number of nodes of the type as a tree, saturating: what shares a part counts it again.
+    pub fn weight(&self) -> u32 {
+        if self.has_parts() { self.info().weight } else { 1 }
+    }
+
+    /// Returns true if no polymorphic type occurs in it but, possibly, the whole.
+    pub fn is_rank_1(&self) -> bool {
+        match self {
+            Type::Poly(poly) => !poly.body.flags().has(Flags::POLY),
+            ty => !ty.flags().has(Flags::POLY),
+        }
+    }
+
+    /// Returns true if the type is larger or deeper than types may be.
+    pub fn is_too_large(&self) -> bool {
+        self.has_parts() && {
+            let info = self.info();
+            info.weight > MAX_WEIGHT || info.depth > MAX_DEPTH
+        }
+    }
+
+    /// Returns true if the type is built of other types.
+    pub(crate) fn has_parts(&self) -> bool {
+        matches!(self, Type::Tuple(_) | Type::Func(_) | Type::Ref(_) | Type::Adt(_) | Type::Poly(_))
+    }
+
+    /// The address of the type in memory, which shared types have in common. 0 for types that are
+    /// not shared.
+    pub fn address(&self) -> usize {
+        match self {
+            Type::Tensor(tensor) => Arc::as_ptr(tensor).addr(),
+            Type::OpenTensor(open) => Arc::as_ptr(open).addr(),
+            Type::Tuple(fields) => Arc::as_ptr(fields).addr(),
+            Type::Func(func) => Arc::as_ptr(func).addr(),
+            Type::Ref(reference) => Arc::as_ptr(reference).addr(),
+            Type::Adt(adt) => Arc::as_ptr(adt).addr(),
+            Type::Poly(poly) => Arc::as_ptr(poly).addr(),
+            Type::Param(_) | Type::Bound(_) | Type::Var(_) | Type::Hole | Type::Error => 0,
+        }
+    }
+
+    /// Returns true if the two are one value in memory, or equal where that costs nothing to see.
     pub fn is_same(&self, other: &Type) -> bool {
         match (self, other) {
-            (Type::Tensor(a), Type::Tensor(b)) => Arc::ptr_eq(a, b),
-            (Type::OpenTensor(a), Type::OpenTensor(b)) => Arc::ptr_eq(a, b),
-            (Type::Tuple(a), Type::Tuple(b)) => Arc::ptr_eq(a, b),
-            (Type::Func(a), Type::Func(b)) => Arc::ptr_eq(a, b),
-            (Type::Ref(a), Type::Ref(b)) => Arc::ptr_eq(a, b),
-            (Type::Adt(a), Type::Adt(b)) => Arc::ptr_eq(a, b),
-            (Type::Param(a), Type::Param(b)) => a.id == b.id,
+            (Type::Param(a), Type::Param(b)) => a == b,
+            (Type::Bound(a), Type::Bound(b)) => a == b,
             (Type::Error, Type::Error) => true,
-            _ => false,
+            _ => self.address() != 0 && self.address() == other.address(),
         }
+    }
+
+    /// The parts of the type, in order.
+    fn parts(&self) -> (&[Type], Option<&Type>) {
+        match self {
+            Type::Tuple(fields) => (fields, None),
+            Type::Func(func) => (&func.params, Some(&func.ret)),
+            Type::Ref(reference) => (&[], Some(&reference.inner)),
+            Type::Adt(adt) => (&adt.args, None),
+            _ => (&[], None),
+        }
+    }
+}
+
+impl OpenTensor {
+    fn flags(&self) -> (Flags, u8) {
+        let (mut flags, mut loose) = match &self.shape {
+            ShapeTerm::Dims(dims) => of_dims(dims),
+            ShapeTerm::Param(_) => (Flags::PARAM, 0),
+            ShapeTerm::Bound(bound) => (Flags::NONE, bound.loose()),
+            ShapeTerm::Var(_) => (Flags::PART, 0),
+            ShapeTerm::Unknown => (Flags::ERROR, 0),
+        };
+        match &self.dtype {
+            DTypeTerm::Known(_) => {}
+            DTypeTerm::Param(_) => flags = flags.or(Flags::PARAM),
+            DTypeTerm::Bound(bound) => loose = loose.max(bound.loose()),
+            DTypeTerm::Var(_) => flags = flags.or(Flags::PART),
+            DTypeTerm::Unknown => flags = flags.or(Flags::ERROR),
+        }
+        (flags, loose)
+    }
+}
+
+impl Hash for Type {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.info().hash);
+    }
+}
+
+impl PartialEq for Type {
+    fn eq(&self, other: &Type) -> bool {
+        equal(self, other, &mut None)
+    }
+}
+
+impl Eq for Type {}
+
+/// The weight from which on pairs of types that were found equal are remembered. Below it a walk
+/// over the tree costs less than the table.
+const LARGE: u32 = 512;
+
+/// Compares two types. Recursion is bounded by [`MAX_DEPTH`], and shared parts are compared once.
+fn equal(a: &Type, b: &Type, seen: &mut Option<FxHashSet<(usize, usize)>>) -> bool {
+    match (a, b) {
+        (Type::Tensor(x), Type::Tensor(y)) => Arc::ptr_eq(x, y) || x == y,
+        (Type::OpenTensor(x), Type::OpenTensor(y)) => Arc::ptr_eq(x, y) || x == y,
+        (Type::Param(x), Type::Param(y)) => x == y,
+        (Type::Bound(x), Type::Bound(y)) => x == y,
+        (Type::Var(x), Type::Var(y)) => x == y,
+        (Type::Hole, Type::Hole) | (Type::Error, Type::Error) => true,
+        (Type::Tuple(_), Type::Tuple(_))
+        | (Type::Func(_), Type::Func(_))
+        | (Type::Ref(_), Type::Ref(_))
+        | (Type::Adt(_), Type::Adt(_))
+        | (Type::Poly(_), Type::Poly(_)) => {
+            let addresses = (a.address(), b.address());
+            if addresses.0 == addresses.1 {
+                return true;
+            }
+            let (x, y) = (a.info(), b.info());
+            if x.hash != y.hash || x.weight != y.weight {
+                return false;
+            }
+            if x.weight > LARGE && !seen.get_or_insert_default().insert(addresses) {
+                return true;
+            }
+            let mut all = |a: &[Type], b: &[Type]| {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, seen))
+            };
+            match (a, b) {
+                (Type::Adt(x), Type::Adt(y)) => x.name == y.name && all(&x.args, &y.args),
+                (Type::Poly(x), Type::Poly(y)) => {
+                    x.params == y.params
+                        && x.constraints == y.constraints
+                        && equal(&x.body, &y.body, seen)
+                }
+                _ => {
+                    let ((p, r), (q, s)) = (a.parts(), b.parts());
+                    let last = r.is_some() == s.is_some();
+                    all(p, q) && last && r.zip(s).is_none_or(|(r, s)| equal(r, s, seen))
+                }
+            }
+        }
+        _ => false,
     }
 }

@@ -13,11 +13,11 @@ use interpreter::{Tensor, Value};
 use semantics::{
     Diagnostic, View,
     body::{Name, UnitKind},
-    module::ModuleTypes,
+    module::{Constructor, ModuleTypes},
     scope::Binding,
 };
 use syntax::TextRange;
-use types::{AdtType, DataType, ElementKind, Substitution, Type};
+use types::{AdtType, DataType, ElementKind, Type, TypeArg};
 
 use super::{npy, params};
 use draw::Draw;
@@ -269,11 +269,16 @@ fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<
 
 /// The constructors of a data type with the types of their fields.
 fn constructors(adt: &AdtType, types: &ModuleTypes) -> Vec<(Name, Vec<Type>)> {
-    let Some(known) = types.adt(&adt.name) else { return Vec::new() };
-    let pairs = known.params.iter().map(|param| param.id).zip(adt.args.iter().cloned());
-    let subst = Substitution { types: pairs.collect(), ..Substitution::default() };
-    let fields = |fields: &[Type]| fields.iter().map(|ty| types::substitute(ty, &subst)).collect();
-    known.constructors.iter().map(|c| (c.name.clone(), fields(&c.fields))).collect()
+    let Some(known) = types.adt(adt.name()) else { return Vec::new() };
+    let args: Vec<TypeArg> = adt.args().iter().cloned().map(TypeArg::Type).collect();
+    let fields = |constructor: &Constructor| match &constructor.ty {
+        Type::Poly(poly) => match poly.open(&args).ty {
+            Type::Func(func) => func.params().to_vec(),
+            _ => Vec::new(),
+        },
+        _ => constructor.fields.clone(),
+    };
+    known.constructors.iter().map(|c| (c.name.clone(), fields(c))).collect()
 }
 
 fn no_tensors(dtype: DataType) -> String {

@@ -219,7 +219,7 @@ fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
     for view in semantics::all_defs(db, file).filter(computing).filter_map(|d| View::new(db, d)) {
         for (number, unit) in view.body.units.iter().enumerate() {
             for expr in &unit.exprs {
-                if let Expr::Bind { binder, value } = expr {
+                if let Expr::Bind { binder, value, .. } = expr {
                     let range = view.range(Spot { unit: number, expr: *value });
                     found.insert(range, unit.binder(*binder).name.to_string());
                 }

@@ -9,39 +9,26 @@ use syntax::{
     SyntaxKind, TextRange,
     ast::{self, AstNode},
 };
-use types::Type;
+use types::{Flags, Type};
 
 use super::Context;
 use crate::{edit::Edits, place::Symbol};
 
-/// A type as it is written, if it can be.
+/// A type as it is written, if it can be: the text format has no words for references, and none
+/// for a type parameter that the header does not declare.
 pub(super) fn written(view: &View<'_>, ty: &Type) -> Option<String> {
-    (ty.is_closed() && !ty.has_error() && is_writable(view, ty, 32)).then(|| ty.to_string())
-}
-
-/// Whether the text format has words for a type: none for references, nor for a type parameter
-/// that nobody declared.
-fn is_writable(view: &View<'_>, ty: &Type, depth: u32) -> bool {
-    if depth == 0 {
-        return false;
-    }
-    let all = |types: &[Type]| types.iter().all(|ty| is_writable(view, ty, depth - 1));
-    match ty {
-        Type::Tensor(_) => true,
-        Type::Tuple(fields) => all(fields),
-        Type::Adt(adt) => all(&adt.args),
-        Type::Func(func) => {
-            func.constraints.is_empty()
-                && func.type_params.is_empty()
-                && all(&func.params)
-                && is_writable(view, &func.ret, depth - 1)
-        }
-        Type::Param(param) => {
-            let header = view.body.header();
-            header.is_some_and(|header| header.type_params.iter().any(|p| p.id == param.id))
-        }
-        Type::OpenTensor(_) | Type::Ref(_) | Type::Var(_) | Type::Error => false,
-    }
+    let header = view.body.header();
+    let mut is_declared = true;
+    let _same = ty.rename_params(&mut |param| {
+        let own = header.is_some_and(|header| header.type_params.iter().any(|p| p == param));
+        is_declared &= own;
+        None
+    });
+    let mut is_plain = is_declared && !ty.flags().has(Flags::POLY);
+    types::for_each_part(ty, Flags::EVERYTHING, &mut |part| {
+        is_plain &= !matches!(part, Type::Ref(_) | Type::OpenTensor(_));
+    });
+    is_plain.then(|| semantics::writable(ty)).flatten()
 }
 
 /// Where the type of a variable would be written, if it is not.
@@ -63,7 +50,7 @@ fn result_edit(view: &View<'_>) -> Option<(TextRange, String)> {
     if def.ret().is_some() || def.body().is_none() {
         return None;
     }
-    let ty = view.inference.signature.as_ref()?.as_func()?.ret.clone();
+    let ty = view.inference.signature.as_ref()?.signature()?.func.ret().clone();
     let text = written(view, &ty)?;
     let at = params.range().end() + view.def.start(view.db);
     Some((TextRange::empty(at), format!(" -> {text}")))

@@ -142,11 +142,11 @@ fn value(view: &View<'_>, ty: &Type, depth: u32) -> Option<String> {
             Some(format!("({}{comma})", fields.join(", ")))
         }
         Type::Adt(adt) => {
-            let own = view.types.adt(&adt.name)?;
+            let own = view.types.adt(adt.name())?;
             let empty = own.constructors.iter().find(|c| c.fields.is_empty());
             empty.map(|constructor| constructor.name.to_string())
         }
-        Type::Ref(inner) => Some(format!("ref({})", value(view, inner, depth - 1)?)),
+        Type::Ref(cell) => Some(format!("ref({})", value(view, cell.inner(), depth - 1)?)),
         _ => None,
     }
 }

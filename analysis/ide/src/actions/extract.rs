@@ -2,7 +2,7 @@
 
 use semantics::{View, body::BinderKind, scope::Binding};
 use syntax::{Node, SyntaxKind, TextRange};
-use types::Type;
+use types::{Flags, Type};
 
 use super::{
     Context, annotate,
@@ -106,22 +106,9 @@ pub(super) fn offer_definition(context: &Context<'_>) -> Option<String> {
     found.then(|| "Extract into a definition".into())
 }
 
-/// Whether a type speaks of type parameters, which belong to the definition around.
-fn is_generic(ty: &Type, depth: u32) -> bool {
-    let any = |types: &[Type]| types.iter().any(|ty| is_generic(ty, depth.saturating_sub(1)));
-    match ty {
-        _ if depth == 0 => true,
-        Type::Param(_) => true,
-        Type::Tuple(fields) => any(fields),
-        Type::Adt(adt) => any(&adt.args),
-        Type::Func(func) => any(&func.params) || is_generic(&func.ret, depth - 1),
-        Type::Ref(inner) => is_generic(inner, depth - 1),
-        _ => false,
-    }
-}
-
 fn type_text(view: &View<'_>, ty: &Type, of: &str) -> Result<String, String> {
-    if is_generic(ty, 32) {
+    // Type parameters belong to the definition around.
+    if ty.flags().has(Flags::PARAM) {
         return Err(format!("the type of {of} depends on a type parameter of this definition"));
     }
     annotate::written(view, ty)

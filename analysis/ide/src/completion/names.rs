@@ -36,7 +36,7 @@ impl List<'_, '_> {
             }
             // A call of itself is inferred with it: its type is no news, and asking for it is slow.
             let ty = global_type(self.db, def);
-            let count = ty.as_ref().and_then(Type::as_func).map(|f| f.params.len());
+            let count = ty.as_ref().and_then(Type::arity);
             let mut entry = item(name.as_str(), ItemKind::Function);
             entry.detail = ty.as_ref().map(type_text);
             entry.lookup = Some(Lookup::Global(name.to_string()));
@@ -211,8 +211,12 @@ impl List<'_, '_> {
         let params =
             view.body.header().map(|header| header.type_params.clone()).unwrap_or_default();
         for (order, param) in params.iter().enumerate() {
-            let detail = Some(param.kind.name().to_owned());
-            self.add(1, order as u32, Item { detail, ..item(param.name.as_str(), ItemKind::Type) });
+            let detail = Some(param.kind().name().to_owned());
+            self.add(
+                1,
+                order as u32,
+                Item { detail, ..item(param.name().as_str(), ItemKind::Type) },
+            );
         }
     }
 

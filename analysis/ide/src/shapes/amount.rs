@@ -190,7 +190,7 @@ fn collect(ty: &Type, found: &mut Vec<(SymbolId, String)>) {
     match ty {
         Type::Tensor(tensor) => tensor.shape.iter().for_each(|dim| collect_dim(dim, found)),
         Type::Tuple(fields) => fields.iter().for_each(|field| collect(field, found)),
-        Type::Ref(inner) => collect(inner, found),
+        Type::Ref(cell) => collect(cell.inner(), found),
         _ => {}
     }
 }
@@ -203,10 +203,11 @@ fn collect_dim(dim: &Dim, found: &mut Vec<(SymbolId, String)>) {
                 found.push((*id, name.to_string()));
             }
         }
-        Symbol::Binary(_, a, b) => {
-            collect_dim(a, found);
-            collect_dim(b, found);
+        Symbol::Binary { lhs, rhs, .. } => {
+            collect_dim(lhs, found);
+            collect_dim(rhs, found);
         }
+        Symbol::Param(_) | Symbol::Bound(_) => {}
     }
 }
 
@@ -229,7 +230,11 @@ fn dim_with(dim: &Dim, size: &dyn Fn(SymbolId) -> i64) -> Option<Dim> {
     let Dim::Symbol(symbol) = dim else { return Some(dim.clone()) };
     Some(match &**symbol {
         Symbol::Variable { id, .. } => Dim::known(size(*id)),
-        Symbol::Binary(op, a, b) => Dim::apply(*op, &dim_with(a, size)?, &dim_with(b, size)?),
+        Symbol::Binary { op, lhs, rhs, .. } => {
+            Dim::apply(*op, &dim_with(lhs, size)?, &dim_with(rhs, size)?)
+        }
+        // Known where the function is called.
+        Symbol::Param(_) | Symbol::Bound(_) => return None,
     })
 }
 

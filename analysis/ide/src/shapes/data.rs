@@ -52,7 +52,7 @@ impl<'db> Data<'db> {
         let mut names = FxHashMap::default();
         for (number, unit) in view.body.units.iter().enumerate() {
             for expr in &unit.exprs {
-                let Expr::Bind { binder, value } = expr else { continue };
+                let Expr::Bind { binder, value, .. } = expr else { continue };
                 let value = Spot { unit: number, expr: *value };
                 values.insert(Binding { unit: number as u32, binder: *binder }, value);
                 names.entry(value).or_insert_with(|| unit.binder(*binder).name.to_string());

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use semantics::{Source, Spot, View, source_of};
-use types::{Dim, SymbolId, Type};
+use types::{Dim, MAX_WEIGHT, SymbolId, Type};
 
 use super::{
     UnknownSize,
@@ -147,18 +147,25 @@ impl Sizes {
         let mut sum = Amount::ZERO;
         let mut stack = vec![ty];
         while let Some(ty) = stack.pop() {
+            // Shared parts are counted as often as they occur, and types of values are small.
+            if ty.weight() > MAX_WEIGHT {
+                sum.add(&Amount::untold());
+                continue;
+            }
             match ty {
                 Type::Tensor(_) => {
                     let amount = self.measure(std::slice::from_ref(ty), measure);
                     sum.add(&amount);
                 }
                 Type::Tuple(fields) => stack.extend(fields.iter()),
-                Type::Ref(inner) => stack.push(inner),
-                Type::Func(_) => {}
+                Type::Ref(cell) => stack.push(cell.inner()),
+                Type::Func(_) | Type::Poly(_) => {}
                 Type::OpenTensor(_)
                 | Type::Adt(_)
                 | Type::Param(_)
+                | Type::Bound(_)
                 | Type::Var(_)
+                | Type::Hole
                 | Type::Error => sum.add(&Amount::untold()),
             }
         }

@@ -35,7 +35,7 @@ pub(super) fn expected(view: &View<'_>, spot: Spot) -> Option<Expected> {
             let place = "the condition of an `if`".to_owned();
             Some(Expected { place, ty: Some("bool".to_owned()), note: None })
         }
-        Expr::Bind { binder, value } if *value == spot.expr => {
+        Expr::Bind { binder, value, .. } if *value == spot.expr => {
             let binder = unit.binder(*binder);
             let written = binder.annotation.as_ref()?;
             Some(plain(format!("the annotation of `{}`", binder.name), written))
@@ -82,7 +82,8 @@ fn of_argument(view: &View<'_>, spot: Spot, call: &CallData, position: usize) ->
         }
         Callee::Expr(callee) => {
             let callee = Spot { unit: spot.unit, expr: *callee };
-            let param = view.ty(callee).as_func()?.params.get(position)?;
+            let param = view.ty(callee).signature()?;
+            let param = param.func.params().get(position)?;
             let place = format!("parameter {position} of {}", view.describe(callee));
             Some(Expected { place, ty: Some(one_line(param)), note: None })
         }

@@ -64,7 +64,7 @@ impl Printer {
         let flat = one_line(ty);
         let takes_apart = match ty {
             Type::Tuple(fields) => !fields.is_empty(),
-            Type::Func(func) => !func.params.is_empty(),
+            Type::Func(_) | Type::Poly(_) => ty.arity().is_some_and(|arity| arity > 0),
             _ => false,
         };
         let fits = flat.len() + 2 * depth <= WIDTH;
@@ -79,16 +79,17 @@ impl Printer {
                 self.parts(fields, depth, |at| format!("{at}: "));
                 self.add(")");
             }
-            Type::Func(func) => {
-                let params = type_params_text(func);
+            Type::Func(_) | Type::Poly(_) => {
+                let Some(signature) = ty.signature() else { return };
+                let params = type_params_text(&signature);
                 self.add(&format!("fn {params}("));
-                self.parts(&func.params, depth, |at| {
+                self.parts(signature.func.params(), depth, |at| {
                     let name = names.and_then(|names| names.0.get(at));
                     name.map(|name| format!("{name}: ")).unwrap_or_default()
                 });
                 self.add(") -> ");
-                self.ty(&func.ret, None, depth);
-                for (at, constraint) in func.constraints.iter().take(MOST_PARTS).enumerate() {
+                self.ty(signature.func.ret(), None, depth);
+                for (at, constraint) in signature.constraints.iter().take(MOST_PARTS).enumerate() {
                     self.line(depth + 1);
                     let mut text = if at == 0 { "where " } else { "  and " }.to_owned();
                     // A text takes all that is written to it.

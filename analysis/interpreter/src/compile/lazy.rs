@@ -37,13 +37,18 @@ impl Lazy {
         let mut known: FxHashMap<Binding, usize> = FxHashMap::default();
         for (number, unit) in view.body.units.iter().enumerate() {
             let firsts = firsts(unit);
+            // Values that each use makes anew wait in any case.
+            let numeric = view.unit_types(number).numeric.as_deref();
+            let made: Vec<_> =
+                numeric.into_iter().flat_map(|n| &n.binders).map(|(binder, _)| *binder).collect();
             // Regions by where they begin and end; statements by where they begin.
             let mut inside: Vec<(u32, u32)> = vec![(0, u32::MAX)];
             let begins = region_starts(unit);
             let mut opening: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
             for (at, expr) in unit.exprs.iter().enumerate() {
-                if let Expr::Bind { binder, value } = expr
+                if let Expr::Bind { binder, value, .. } = expr
                     && unit.binder(*binder).kind == BinderKind::Graph
+                    && !made.contains(binder)
                 {
                     opening.entry(firsts[value.index()]).or_default().push(at as u32);
                 }

@@ -10,7 +10,11 @@ const MAX_FILLED: usize = 1 << 28;
 
 /// A literal with the type that inference found; a suffix decides where it found none.
 pub(super) fn tensor(literal: &Literal, ty: &Type) -> Option<Tensor> {
-    let dtype = ty.as_tensor().map(|tensor| tensor.dtype);
+    of_dtype(literal, ty.as_tensor().map(|tensor| tensor.dtype))
+}
+
+/// A literal of a data type.
+pub(crate) fn of_dtype(literal: &Literal, dtype: Option<DataType>) -> Option<Tensor> {
     element(literal, dtype, &[], 1)
 }
 

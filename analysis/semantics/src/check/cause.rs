@@ -301,7 +301,7 @@ fn declaration(view: &View<'_>, binding: Binding) -> TextRange {
 fn bound_to(view: &View<'_>, unit: usize, wanted: &Expr) -> Option<Binding> {
     let data = view.unit(unit);
     data.exprs.iter().find_map(|expr| match expr {
-        Expr::Bind { binder, value } if data.expr(*value) == wanted => {
+        Expr::Bind { binder, value, .. } if data.expr(*value) == wanted => {
             Some(Binding { unit: unit as u32, binder: *binder })
         }
         _ => None,
@@ -313,7 +313,7 @@ fn bound_to(view: &View<'_>, unit: usize, wanted: &Expr) -> Option<Binding> {
 fn declared_for(view: &View<'_>, unit: usize, expr: ExprId) -> Option<Binding> {
     let data = view.unit(unit);
     let bound = data.exprs.iter().find_map(|step| match step {
-        Expr::Bind { binder, value } if flow::gives(data, *value, expr) => Some(*binder),
+        Expr::Bind { binder, value, .. } if flow::gives(data, *value, expr) => Some(*binder),
         _ => None,
     });
     if let Some(binder) = bound {

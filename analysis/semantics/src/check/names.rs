@@ -155,7 +155,7 @@ fn check_type_use(
     };
     let wanted = adt.params.len();
     if wanted != type_use.args {
-        let list: Vec<&str> = adt.params.iter().map(|p| p.name.as_str()).collect();
+        let list: Vec<&str> = adt.params.iter().map(|p| p.name().as_str()).collect();
         found.push(
             Diagnostic::new(
                 "type-arguments",

@@ -2,7 +2,7 @@
 
 use operators::attrs::AttrProblem;
 use syntax::TextRange;
-use types::AttrType;
+use types::{AttrType, Type};
 
 use crate::{body::*, diagnostic::Diagnostic, view::View};
 
@@ -42,12 +42,12 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
             range,
             format!(
                 "`{}` stands for a {}, but a {} belongs here",
-                param.name,
-                kind_words(param.kind),
+                param.name(),
+                kind_words(param.kind()),
                 kind_words(*wanted)
             ),
         )
-        .help(format!("declare it as `{} : {}`", param.name, wanted.name())),
+        .help(format!("declare it as `{} : {}`", param.name(), wanted.name())),
         ProblemKind::UnknownKind(name) => {
             Diagnostic::new("unknown-kind", range, format!("`{name}` is no kind"))
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
@@ -90,7 +90,7 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
         ProblemKind::ParamWithArgs(param) => Diagnostic::new(
             "type-arguments",
             range,
-            format!("`{}` is a type parameter and takes no arguments", param.name),
+            format!("`{}` is a type parameter and takes no arguments", param.name()),
         ),
         ProblemKind::ArgAfterAttr => Diagnostic::new(
             "syntax-error",
@@ -277,3 +277,18 @@ fn attr_help(wanted: AttrType) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// A type as it is written in a module: nothing for one that is not known in full, for one that no
+/// text stands for, and for one that is too long to be written anywhere.
+pub fn writable(ty: &Type) -> Option<String> {
+    if !ty.is_closed() || ty.has_error() || ty.weight() > MOST_WRITTEN {
+        return None;
+    }
+    let text = ty.to_string();
+    // `(n * 2)` is a size that is printed and not read.
+    let parse = syntax::parse_type(&text);
+    parse.errors.iter().all(|error| error.kind.is_compat()).then_some(text)
+}
+
+/// The most nodes of a type that is written into a text.
+const MOST_WRITTEN: u32 = 1_000;

@@ -1,7 +1,7 @@
 //! What inference found, in words.
 
 use syntax::{TextRange, TextSize};
-use types::{Conflict, ConflictKind, Step, Type, describe};
+use types::{Conflict, ConflictKind, MAX_DEPTH, MAX_WEIGHT, Step, Type, describe};
 
 use super::{cause::flow, names, origin, relation, text};
 use crate::{
@@ -99,8 +99,7 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             mismatch(view, unit, *what, found, wanted, conflict)
         }
         Finding::Condition { expr, ty } => condition(view, spot(*expr), ty),
-        // What is not known yet is made a function, unless it is one of its own arguments.
-        Finding::NotCallable { call, ty: Type::Var(_) } => Diagnostic::new(
+        Finding::SelfApplication { call } => Diagnostic::new(
             "infinite-type",
             callee_range(view, unit, *call),
             "this is called with itself, so that its type would contain itself",
@@ -109,6 +108,62 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             "not-callable",
             callee_range(view, unit, *call),
             format!("this is {}, and cannot be called", describe(ty)),
+        ),
+        Finding::HigherRank { expr, ty } => Diagnostic::new(
+            "higher-rank",
+            range(*expr),
+            format!(
+                "{} is of type `{ty}`, and only what `def`, `let` or `%0 =` binds may be \
+                 polymorphic",
+                view.describe(spot(*expr))
+            ),
+        )
+        .help("write the type without type parameters, for the one type that it is used at"),
+        Finding::Unproven { expr, constraint } => Diagnostic::new(
+            "unproven-relation",
+            range(*expr),
+            format!(
+                "`{}`: its rule `{constraint}` does not hold for every type that the type \
+                 parameters may be",
+                constraint.relation.operator
+            ),
+        )
+        .help(
+            "leave the type of the result out, so that the rule becomes a part of the type, or \
+             write it: `where …`",
+        ),
+        Finding::TypeTooLarge { expr } => Diagnostic::new(
+            "type-too-large",
+            range(*expr),
+            format!(
+                "the type of {} has more than {MAX_WEIGHT} nodes, or nests more than {MAX_DEPTH} \
+                 levels deep",
+                view.describe(spot(*expr))
+            ),
+        )
+        .help("name the parts that are needed, and leave the rest out of the tuple"),
+        Finding::TooManyRelations { expr, relations } => Diagnostic::new(
+            "type-too-large",
+            range(*expr),
+            format!(
+                "the type of {} carries {relations} relations that nothing has decided",
+                view.describe(spot(*expr))
+            ),
+        )
+        .help("write the types of the parameters of the functions that are called here"),
+        Finding::Budget { expr } => Diagnostic::new(
+            "inference-budget",
+            range(*expr),
+            format!(
+                "the types of `{}` multiply: inference stops here, and what follows has no types",
+                view.def.name(view.db)
+            ),
+        )
+        .help("write the types of the functions that are called before this place"),
+        Finding::NumberRange { expr, value, dtype } => Diagnostic::new(
+            "number-range",
+            range(*expr),
+            format!("`{value}` does not fit into {dtype}, which is needed here"),
         ),
         Finding::Arity { call, wanted, found } => arity(view, unit, *call, *wanted, *found),
         Finding::NoRule { expr, operator } => Diagnostic::new(
@@ -396,9 +451,11 @@ fn mismatch(
             let binding = Binding { unit: unit as u32, binder };
             if let Some(ty) = view.annotation_node(binding) {
                 let at = ty.range() + view.def.start(view.db);
-                diagnostic = diagnostic
-                    .related(at, "declared here")
-                    .fix(format!("Declare it as `{found}`"), [(at, found.to_string())]);
+                diagnostic = diagnostic.related(at, "declared here");
+                if let Some(text) = text::writable(found) {
+                    diagnostic =
+                        diagnostic.fix(format!("Declare it as `{text}`"), [(at, text.clone())]);
+                }
             }
             with_origins(view, diagnostic, spot(value), conflict)
         }
@@ -419,9 +476,9 @@ fn mismatch(
             {
                 let at = ty.range() + view.def.start(view.db);
                 diagnostic = diagnostic.related(at, RESULT_DECLARED);
-                if found.is_closed() && !found.has_error() {
+                if let Some(text) = text::writable(found) {
                     diagnostic = diagnostic
-                        .fix(format!("Change the result to `{found}`"), [(at, found.to_string())]);
+                        .fix(format!("Change the result to `{text}`"), [(at, text.clone())]);
                 }
             }
             with_origins(view, diagnostic, spot(value), conflict)
@@ -541,6 +598,10 @@ fn differ(conflict: &Conflict) -> String {
             format!(" ({}{place})", list.join("; "))
         }
         ConflictKind::Infinite => " (the type would contain itself)".to_owned(),
+        ConflictKind::Depth => " (the types nest too deeply to be compared)".to_owned(),
+        ConflictKind::Escape(param) => {
+            format!(" (the type parameter `{}` would leave its function)", param.name())
+        }
         _ if place.is_empty() => String::new(),
         _ => format!(" (`{}` and `{}`{place})", conflict.left, conflict.right),
     }

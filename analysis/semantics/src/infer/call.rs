@@ -2,7 +2,7 @@
 
 use operators::{Operator, attrs::accepts};
 use smallvec::SmallVec;
-use types::{Assign, AttrValue, Attrs, NodeId, Relation, Type};
+use types::{Assign, AttrValue, Attrs, ConflictKind, NodeId, Relation, Type};
 
 use super::{At, Finding, Infer, MetaEntry, Mismatch};
 use crate::body::*;
@@ -10,13 +10,15 @@ use crate::body::*;
 impl Infer<'_> {
     pub(super) fn call(&mut self, at: At, id: ExprId, call: CallId) -> NodeId {
         let data = self.unit(at).call(call);
-        let args: SmallVec<[NodeId; 4]> = data.args.iter().map(|&arg| self.node(arg)).collect();
+        let args: SmallVec<[NodeId; 4]> =
+            data.args.iter().map(|&arg| self.value(at, arg)).collect();
         match &data.callee {
             Callee::Operator(operator) => {
                 // A constructor of the module wins over an operator of the same name.
                 if let Some(node) = self.constructor(operator.name) {
                     return self.apply(at, id, data, node, &args);
                 }
+                self.note_effect(id);
                 self.operator_call(at, id, data, operator, args)
             }
             Callee::Name(name) => match self.constructor(name) {
@@ -29,6 +31,7 @@ impl Infer<'_> {
                 }
             },
             Callee::Expr(callee) => {
+                self.note_effect(id);
                 let node = self.node(*callee);
                 self.apply(at, id, data, node, &args)
             }
@@ -36,9 +39,8 @@ impl Infer<'_> {
     }
 
     fn constructor(&mut self, name: &str) -> Option<NodeId> {
-        let (adt, constructor) = self.env.types().constructor(name)?;
-        let func = adt.constructor_type(constructor);
-        Some(self.solver.table.import(&func.into()))
+        let (_, constructor) = self.env.types().constructor(name)?;
+        Some(self.solver.table.import(&constructor.ty))
     }
 
     /// A call of an operator: one relation over the arguments and the result.
@@ -134,13 +136,13 @@ impl Infer<'_> {
         self.solver.solve();
         let ty = self.solver.table.resolve(callee);
         let node = match &ty {
-            Type::Func(func) if !func.type_params.is_empty() => {
-                let subst = self.with_type_args(id, func, &data.type_args);
-                let (node, constraints) = self.solver.table.instantiate_with(func, &subst);
-                for constraint in &constraints {
-                    self.constrain(at, id, constraint);
-                }
-                node
+            Type::Poly(poly) => {
+                let args = self.type_args(id, poly, &data.type_args);
+                let callee = match data.callee {
+                    Callee::Expr(callee) => callee,
+                    Callee::Operator(_) | Callee::Name(_) => id,
+                };
+                self.instantiate(at, id, callee, poly, &args)
             }
             Type::Func(_) => {
                 if !data.type_args.is_empty() {
@@ -153,8 +155,11 @@ impl Infer<'_> {
                 // A function of the arguments' types, with a result that is not known.
                 let ret = self.solver.table.fresh();
                 let func = self.solver.table.func(args.iter().copied(), ret);
-                if self.solver.table.unify(callee, func).is_err() {
-                    self.find(Finding::NotCallable { call: id, ty });
+                if let Err(conflict) = self.solver.table.unify(callee, func) {
+                    self.find(match conflict.kind {
+                        ConflictKind::Infinite => Finding::SelfApplication { call: id },
+                        _ => Finding::NotCallable { call: id, ty },
+                    });
                     self.solver.table.give_up(ret);
                 }
                 return ret;
@@ -177,7 +182,6 @@ impl Infer<'_> {
             return ret;
         }
         for (index, (&param, &arg)) in params.iter().zip(args).enumerate() {
-            let arg = self.as_argument(at, data.args[index], param, arg);
             let before = (self.solver.table.resolve(param), self.solver.table.resolve(arg));
             let unified = self.solver.table.unify_as(param, arg, Assign::Left);
             if let Err(conflict) = unified {
@@ -187,20 +191,6 @@ impl Infer<'_> {
             }
         }
         ret
-    }
-}
-
-impl Infer<'_> {
-    /// A function with type parameters, where a function without is wanted: one instance of it, as
-    /// of `exp` in `@map(exp, %list)`.
-    fn as_argument(&mut self, at: At, expr: ExprId, param: NodeId, arg: NodeId) -> NodeId {
-        if self.env.strict() {
-            return arg;
-        }
-        match self.solver.table.resolve(param) {
-            Type::Func(func) if func.type_params.is_empty() => self.instance(at, expr, arg),
-            _ => arg,
-        }
     }
 }
 

@@ -48,7 +48,7 @@ impl Infer<'_> {
             return Some((Mismatch::Result { function: None, value: expr }, ret));
         }
         let bound = unit.exprs.iter().find_map(|other| match *other {
-            Expr::Bind { binder, value } if value == expr => Some(binder),
+            Expr::Bind { binder, value, .. } if value == expr => Some(binder),
             _ => None,
         });
         if let Some(binder) = bound {

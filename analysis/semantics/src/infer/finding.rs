@@ -63,6 +63,52 @@ pub enum Finding {
         /// What is called.
         ty: Type,
     },
+    /// A function that is called with itself, so that its type would contain itself.
+    SelfApplication {
+        /// The call.
+        call: ExprId,
+    },
+    /// A variable of a type of rank above 1: polymorphic in a part, or the parameter of a function
+    /// though it is polymorphic.
+    HigherRank {
+        /// The use of the variable.
+        expr: ExprId,
+        /// Its type.
+        ty: Type,
+    },
+    /// A rule that does not hold for every type that a type parameter may be.
+    Unproven {
+        /// The call.
+        expr: ExprId,
+        /// The rule with its types.
+        constraint: types::Constraint,
+    },
+    /// A type that is larger or deeper than types may be.
+    TypeTooLarge {
+        /// The first expression of such a type.
+        expr: ExprId,
+    },
+    /// A use of a polymorphic type under more relations than a type may carry.
+    TooManyRelations {
+        /// The use.
+        expr: ExprId,
+        /// How many they are.
+        relations: usize,
+    },
+    /// Inference has been given up, because it takes too much room.
+    Budget {
+        /// The first expression without a type.
+        expr: ExprId,
+    },
+    /// A literal without suffix that does not fit its data type.
+    NumberRange {
+        /// The literal.
+        expr: ExprId,
+        /// Its value.
+        value: i64,
+        /// The data type that its surroundings need.
+        dtype: types::DataType,
+    },
     /// A call with too few or too many arguments.
     Arity {
         /// The call.
@@ -242,25 +288,34 @@ pub enum Mismatch {
 }
 
 impl Finding {
-    /// Gives the literals in a message the data types that they have got since.
-    pub(super) fn decide_literals(&mut self, table: &Table) {
-        let decide = |ty: &mut Type| {
+    /// Makes the types in a finding types that stand outside of the table: literals get the data
+    /// types that they have got since, and what is not known is the error type.
+    pub(super) fn freeze(&mut self, table: &Table) {
+        let freeze = |ty: &mut Type| {
+            if ty.is_closed() {
+                return;
+            }
             *ty = map_leaves(ty, &mut |leaf| match leaf {
                 Type::OpenTensor(open) => table.known_dtype(open),
                 other => other.clone(),
-            });
+            })
+            .for_message();
         };
         match self {
             Finding::Mismatch { found, wanted, conflict, .. } => {
                 [found, wanted, &mut conflict.left, &mut conflict.right]
                     .into_iter()
-                    .for_each(decide);
+                    .for_each(freeze);
             }
             Finding::Condition { ty, .. }
             | Finding::NotCallable { ty, .. }
-            | Finding::Projection { ty, .. } => decide(ty),
+            | Finding::HigherRank { ty, .. }
+            | Finding::Projection { ty, .. } => freeze(ty),
+            Finding::Unproven { constraint, .. } => {
+                constraint.args.iter_mut().for_each(freeze);
+            }
             Finding::PatternType { pattern, scrutinee, .. } => {
-                [pattern, scrutinee].into_iter().for_each(decide);
+                [pattern, scrutinee].into_iter().for_each(freeze);
             }
             _ => {}
         }

@@ -13,7 +13,7 @@ impl Infer<'_> {
     /// The patterns of a `match` against what is matched on.
     pub(super) fn enter_match(&mut self, at: At, id: MatchId) -> NodeId {
         let data = &self.unit(at).matches[id.index()];
-        let scrutinee = self.node(data.scrutinee);
+        let scrutinee = self.value(at, data.scrutinee);
         for arm in &data.arms {
             self.pattern(at, &arm.pattern, scrutinee);
         }
@@ -84,13 +84,16 @@ impl Infer<'_> {
             }
             return;
         };
-        let func = adt.constructor_type(constructor);
-        let (node, _) = self.solver.table.instantiate(&func);
+        let own = adt.own_type();
+        let node = self.solver.table.import(&constructor.ty);
+        let node = match self.solver.table.as_poly(node) {
+            Some(poly) => self.solver.table.instantiate(&poly).0,
+            None => node,
+        };
         let Some((params, ret)) = self.solver.table.signature(node) else { return };
         let scrutinee = self.solver.table.resolve(wanted);
         if self.solver.table.unify(wanted, ret).is_err() {
-            let pattern = adt.own_type();
-            self.find(Finding::PatternType { range, pattern, scrutinee });
+            self.find(Finding::PatternType { range, pattern: own, scrutinee });
         }
         if params.len() != fields.len() {
             let (wanted, found) = (params.len(), fields.len());
@@ -108,7 +111,7 @@ impl Infer<'_> {
         let data = &self.unit(at).matches[number.index()];
         let result = self.solver.table.fresh();
         for (i, arm) in data.arms.iter().enumerate() {
-            let node = self.node(arm.body.result);
+            let node = self.value(at, arm.body.result);
             self.must_be(result, node, Mismatch::Arm { expr: id, arm: i });
         }
         // A pattern that is wrong says nothing about what the arms take.
@@ -146,7 +149,7 @@ impl Infer<'_> {
     /// Patterns for all values of a type: its constructors, where it is a data type.
     fn constructors_of(&self, node: NodeId) -> Vec<String> {
         let Type::Adt(adt) = self.solver.table.resolve(node) else { return vec!["_".into()] };
-        let Some(adt) = self.env.types().adt(&adt.name) else { return Vec::new() };
+        let Some(adt) = self.env.types().adt(adt.name()) else { return Vec::new() };
         let pattern = |constructor: &crate::module::Constructor| match constructor.fields.len() {
             0 => constructor.name.to_string(),
             n => format!("{}({})", constructor.name, vec!["_"; n].join(", ")),

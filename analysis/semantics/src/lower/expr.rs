@@ -575,10 +575,11 @@ impl UnitLowering<'_> {
             Some(ast::Stmt::LetStmt(_)) => self.let_stmt(node),
             Some(ast::Stmt::GraphStmt(_)) => {
                 let parts = BindingParts::of(node);
+                let start = ExprId(self.unit.exprs.len() as u32);
                 let binder = self.binder(parts.name, BinderKind::Graph);
                 let value = self.bound_value(node, &parts);
                 let binder = self.bind(binder);
-                self.push(node.range(), Expr::Bind { binder, value });
+                self.push(node.range(), Expr::Bind { binder, value, start });
                 (Some(value), Some(binder))
             }
             Some(ast::Stmt::FreeVarStmt(stmt)) => {
@@ -610,6 +611,7 @@ impl UnitLowering<'_> {
         let parts = BindingParts::of(node);
         let mut binder = self.binder(parts.name, BinderKind::Let);
         binder.annotation = parts.ty.map(|ty| self.ty(ty.node()));
+        let start = ExprId(self.unit.exprs.len() as u32);
         // A function may use the name that it is bound to.
         let recursive = parts.value.is_some_and(is_function);
         let mut bound = None;
@@ -628,7 +630,7 @@ impl UnitLowering<'_> {
             _ => self.bound_value(node, &parts),
         };
         let id = bound.unwrap_or_else(|| self.bind(binder));
-        self.push(node.range(), Expr::Bind { binder: id, value });
+        self.push(node.range(), Expr::Bind { binder: id, value, start });
         if let Some(comment) = parts.before {
             let range = self.place(comment.range());
             self.evidence(Subject::Binder(id), range, comment.text());

@@ -9,15 +9,12 @@ use syntax::{
     ast::{self, AstNode},
 };
 use types::{
-    Constraint, DTypeTerm, DataType, Dim, FuncType, Kind, Shape, ShapeTerm, SymbolId, Type,
-    TypeParam, TypeVar, open_tensor,
+    Constraint, DTypeTerm, DataType, Dim, Kind, Param, PolyType, Shape, ShapeTerm, SymbolId, Type,
+    open_tensor,
 };
 
 use super::UnitLowering;
 use crate::body::{ProblemKind, TypeUse};
-
-/// What stands for `_` in a type as written; each use of the type puts a fresh variable there.
-pub const HOLE: TypeVar = TypeVar(u32::MAX);
 
 impl UnitLowering<'_> {
     pub(super) fn ty(&mut self, node: Node<'_>) -> Type {
@@ -30,9 +27,9 @@ impl UnitLowering<'_> {
             ast::Type::NamedType(named) => self.named_type(named),
             ast::Type::RefType(reference) => {
                 let inner = reference.inner().map_or(Type::Error, |inner| self.ty(inner.node()));
-                Type::Ref(inner.into())
+                Type::reference(inner)
             }
-            ast::Type::HoleType(_) => Type::Var(HOLE),
+            ast::Type::HoleType(_) => Type::Hole,
             ast::Type::MetaType(_) => Type::Error,
         }
     }
@@ -58,21 +55,17 @@ impl UnitLowering<'_> {
         for param in func.type_params().into_iter().flat_map(ast::TypeParamList::params) {
             let Some(name) = param.name() else { continue };
             let kind = param.kind().and_then(|k| Kind::parse(k.text())).unwrap_or_default();
-            let id = types::ParamId(self.next_param);
-            self.next_param += 1;
-            let param = TypeParam { name: name.text().into(), id, kind };
-            self.type_params.push(param.clone());
-            type_params.push(param);
+            type_params.push(self.declare_param(name.text(), kind));
         }
         let params = func.params().into_iter().flat_map(ast::TupleType::fields);
-        let params: Box<[Type]> = params.map(|ty| self.ty(ty.node())).collect();
+        let params: Vec<Type> = params.map(|ty| self.ty(ty.node())).collect();
         let ret = func.ret().and_then(ast::RetType::ty);
         let ret = ret.map_or(Type::Error, |ty| self.ty(ty.node()));
         let relations = func.where_clause().into_iter().flat_map(ast::WhereClause::relations);
         let constraints =
             relations.filter_map(|relation| self.constraint(relation, &params, &ret)).collect();
         self.type_params.truncate(outer);
-        FuncType { type_params: type_params.into(), params, ret, constraints }.into()
+        PolyType::close(&type_params, constraints, &Type::func(params, ret))
     }
 
     /// `Broadcast` behind a function type: over its parameters and result where nothing else is
@@ -105,7 +98,7 @@ impl UnitLowering<'_> {
             if with_brackets {
                 self.problem(named.range(), ProblemKind::ParamWithArgs(param.clone()));
             }
-            if param.kind == Kind::Type {
+            if param.kind() == Kind::Type {
                 return Type::Param(param);
             }
             self.problem(name.range(), ProblemKind::Kind { param, wanted: Kind::Type });
@@ -126,8 +119,8 @@ impl UnitLowering<'_> {
         Type::adt(text, args)
     }
 
-    fn type_param(&self, name: &str) -> Option<TypeParam> {
-        self.type_params.iter().rev().find(|param| param.name == name).cloned()
+    fn type_param(&self, name: &str) -> Option<Param> {
+        self.type_params.iter().rev().find(|param| param.name() == name).cloned()
     }
 
     /// `Tensor[(1, ?, n), float32]`, `Tensor[s, bt]`
@@ -138,7 +131,7 @@ impl UnitLowering<'_> {
         };
         let Some(name) = tensor.dtype().and_then(ast::NamedType::name) else { return Type::Error };
         let dtype = if let Some(param) = self.type_param(name.text()) {
-            if param.kind != Kind::BaseType {
+            if param.kind() != Kind::BaseType {
                 self.problem(name.range(), ProblemKind::Kind { param, wanted: Kind::BaseType });
                 return Type::Error;
             }
@@ -169,7 +162,7 @@ impl UnitLowering<'_> {
             self.unit.type_uses.push(TypeUse { name, args: 0, wanted, range });
             return None;
         };
-        if param.kind != Kind::Shape {
+        if param.kind() != Kind::Shape {
             self.problem(name.range(), ProblemKind::Kind { param, wanted: Kind::Shape });
             return None;
         }
@@ -206,9 +199,7 @@ impl UnitLowering<'_> {
 
     fn dim_param(&mut self, name: &str, range: TextRange) -> Dim {
         match self.type_param(name) {
-            Some(param) if param.kind == Kind::ShapeVar => {
-                Dim::symbol(param.name.clone(), SymbolId::of_param(param.id))
-            }
+            Some(param) if param.kind() == Kind::ShapeVar => Dim::param(param),
             Some(param) => {
                 self.problem(range, ProblemKind::Kind { param, wanted: Kind::ShapeVar });
                 Dim::Any

@@ -82,7 +82,7 @@ impl<'s> Draw<'s> {
                 let fields = fields.iter().map(|field| self.within(field, types, depth));
                 Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?))
             }
-            Type::Ref(held) => Ok(Value::reference(self.within(held, types, depth)?)),
+            Type::Ref(held) => Ok(Value::reference(self.within(held.inner(), types, depth)?)),
             Type::Adt(adt) => self.data(adt, types, depth),
             Type::Func(_) => Err("functions are not drawn".to_owned()),
             _ => Err(format!("the type {ty} is open")),
@@ -99,7 +99,7 @@ impl<'s> Draw<'s> {
             choices.retain(|(_, fields)| Some(fields.len()) == least);
         }
         if depth >= DEEPEST || choices.is_empty() {
-            return Err(format!("no value of `{}` has an end", adt.name));
+            return Err(format!("no value of `{}` has an end", adt.name()));
         }
         let (name, fields) = choices.swap_remove((self.next() % choices.len() as u64) as usize);
         let fields = fields.iter().map(|field| self.within(field, types, depth + 1));

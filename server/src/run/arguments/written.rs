@@ -183,13 +183,15 @@ impl Reader<'_, '_> {
             }
             (Written::Named(name, fields), Type::Ref(held)) if name == "ref" => {
                 match fields.as_slice() {
-                    [one] => Ok(Value::reference(self.value(one, held)?)),
+                    [one] => Ok(Value::reference(self.value(one, held.inner())?)),
                     many => Err(format!("a reference holds one value, not {}", many.len())),
                 }
             }
-            (held_value, Type::Ref(held)) => Ok(Value::reference(self.value(held_value, held)?)),
+            (held_value, Type::Ref(held)) => {
+                Ok(Value::reference(self.value(held_value, held.inner())?))
+            }
             (Written::Named(name, fields), Type::Adt(adt)) => self.data(name, fields, adt),
-            (Written::List(items), Type::Adt(adt)) if adt.name == "List" => self.list(items, adt),
+            (Written::List(items), Type::Adt(adt)) if adt.name() == "List" => self.list(items, adt),
             (Written::Global(name), Type::Func(_)) => match (self.functions)(name) {
                 Some((value, of)) if of == *ty || !of.is_closed() => Ok(value),
                 Some((_, of)) => Err(format!("`{name}` is of type {of}")),
@@ -221,7 +223,7 @@ impl Reader<'_, '_> {
 
     /// `[1, 2]` for `Cons(1, Cons(2, Nil))`.
     fn list(&mut self, items: &[Written], adt: &AdtType) -> Result<Value, String> {
-        let [element] = &*adt.args else { return Err("it takes no elements".to_owned()) };
+        let [element] = adt.args() else { return Err("it takes no elements".to_owned()) };
         let items = items.iter().map(|item| self.value(item, element));
         let items: Vec<Value> = items.collect::<Result<_, String>>()?;
         let cons = |rest: Value, item: Value| Value::data("Cons".into(), [item, rest]);

@@ -5,7 +5,7 @@ use syntax::{
     Node, SyntaxKind,
     ast::{self, AstNode},
 };
-use types::{FuncType, Type, TypeParam};
+use types::{FuncType, Kind, Param, Signature, Type};
 
 use super::{
     Compat, Edit, insert,
@@ -35,7 +35,7 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
             continue;
         }
         for expr in &unit.exprs {
-            if let Expr::Bind { binder, value } = expr
+            if let Expr::Bind { binder, value, .. } = expr
                 && let Expr::Fn(function) = unit.expr(*value)
             {
                 let binding = Binding { unit: number as u32, binder: *binder };
@@ -55,19 +55,20 @@ fn definition(view: &View<'_>, said: bool, compat: &mut Compat<'_>) {
     let at = view.def.name_range(db) + view.def.start(db);
     let node = || Node::at(view.def.green(db), view.def.start(db));
     let declared = view.body.header().map_or(0, |header| header.type_params.len());
-    let signature = view.inference.signature.as_ref().and_then(|ty| ty.as_func());
+    let signature = view.inference.signature.as_ref();
+    let func = || signature.and_then(Type::signature);
     // Asked in any case, so that it is forgotten where it is not worth knowing any more.
     let tvm = queries::tvm_types(db, view.def).filter(|_| strict || !has_type_errors(view));
     if let Some(tvm) = tvm {
         let tvm = view.with_types(tvm);
         if let Some((number, finding)) = unknown_to_tvm(&tvm, strict) {
-            if let Some(func) = signature.filter(|func| is_generalised(func, declared)) {
-                let ty = Type::from(func.clone());
-                let message = format!("TVM cannot type `{name}` without annotations; it is `{ty}`");
+            if let Some(func) = func().filter(|func| is_generalised(func, declared)) {
+                let message =
+                    format!("TVM cannot type `{name}` without annotations; it is `{func}`");
                 let diagnostic = Diagnostic::new("tvm-annotation", at, message);
                 let diagnostic = with_use(&tvm, number, finding, diagnostic);
                 let used = || uses::of_global(db, view.module, name).0;
-                compat.add(general(view, diagnostic, node(), func, declared, used));
+                compat.add(general(view, diagnostic, node(), &func, declared, used));
             } else if !said {
                 let diagnostic = unknown(&tvm, number, finding);
                 compat.add(with_use(&tvm, number, finding, diagnostic));
@@ -76,18 +77,18 @@ fn definition(view: &View<'_>, said: bool, compat: &mut Compat<'_>) {
         }
     }
     // A call of a global without a written result has no type in TVM.
-    if let Some(func) = signature
-        && queries::unknown_results(db, view.module).contains(name)
+    if queries::unknown_results(db, view.module).contains(name)
+        && let Some(func) = func()
     {
         let diagnostic = Diagnostic::new(
             "tvm-annotation",
             at,
             format!(
                 "TVM does not know the result of `{name}` where it is called; it is `{}`",
-                func.ret
+                func.func.ret()
             ),
         );
-        compat.add(match edits(view, node(), func, declared) {
+        compat.add(match edits(view, node(), &func, declared) {
             Some(edits) => diagnostic.fix("Write the type of the result", edits),
             None => diagnostic.help("TVM's text has no way to write this type"),
         });
@@ -170,7 +171,7 @@ fn bound_function(
     compat: &mut Compat<'_>,
 ) -> bool {
     let unit = binding.unit as usize;
-    let Type::Func(func) = view.binding_type(binding) else { return false };
+    let Some(func) = &view.binding_type(binding).signature() else { return false };
     let declared = view.unit(unit).fns[function.index()].type_params.len();
     if !is_generalised(func, declared) {
         return false;
@@ -184,10 +185,7 @@ fn bound_function(
     let diagnostic = Diagnostic::new(
         "tvm-annotation",
         view.binding_range(binding),
-        format!(
-            "TVM cannot type `{name}` without annotations; it is `{}`",
-            Type::Func(func.clone())
-        ),
+        format!("TVM cannot type `{name}` without annotations; it is `{func}`"),
     );
     let range = view.unit(unit).range(value) + view.body.starts[unit];
     let root = Node::at(view.def.green(view.db), view.def.start(view.db));
@@ -205,7 +203,7 @@ fn general(
     view: &View<'_>,
     diagnostic: Diagnostic,
     node: Node<'_>,
-    func: &FuncType,
+    func: &Signature,
     declared: usize,
     used: impl FnOnce() -> Used,
 ) -> Diagnostic {
@@ -215,11 +213,10 @@ fn general(
         return diagnostic.fix("Write the types", edits);
     }
     if let Used::Alike(instance) = used() {
-        let func = FuncType {
+        let func = Signature {
             type_params: func.type_params.iter().take(declared).cloned().collect(),
-            params: instance.args.into(),
-            ret: instance.ret,
-            constraints: [].into(),
+            func: FuncType::new(instance.args, instance.ret),
+            constraints: Box::default(),
         };
         if let Some(edits) = edits(view, node, &func, declared) {
             return diagnostic.fix("Write the types that it is called with", edits);
@@ -234,7 +231,7 @@ fn general(
 
 /// Whether inference found more type parameters than are written, or relations that must hold
 /// wherever the function is called.
-fn is_generalised(func: &FuncType, declared: usize) -> bool {
+fn is_generalised(func: &Signature, declared: usize) -> bool {
     func.type_params.len() > declared || !func.constraints.is_empty()
 }
 
@@ -242,18 +239,18 @@ fn is_generalised(func: &FuncType, declared: usize) -> bool {
 fn edits(
     view: &View<'_>,
     function: Node<'_>,
-    func: &FuncType,
+    func: &Signature,
     declared: usize,
 ) -> Option<Vec<Edit>> {
     let list = function.child(SyntaxKind::PARAM_LIST)?;
     let (old, new) = func.type_params.split_at_checked(declared)?;
     let names = fresh_names(view, new);
-    let name_of = |param: &TypeParam| {
-        let position = new.iter().position(|known| known.id == param.id);
-        Some(position.map_or_else(|| param.name.to_string(), |at| names[at].clone()))
+    let name_of = |param: &Param| {
+        let position = new.iter().position(|known| known == param);
+        Some(position.map_or_else(|| param.name().to_string(), |at| names[at].clone()))
     };
     let mut edits = Vec::new();
-    if new.iter().any(|param| param.kind != types::Kind::Type) {
+    if new.iter().any(|param| param.kind() != Kind::Type) {
         return None;
     }
     if !new.is_empty() {
@@ -267,10 +264,11 @@ fn edits(
     }
     debug_assert_eq!(old.len(), declared);
     let params: Vec<ast::Param<'_>> = list.children().filter_map(ast::Param::cast).collect();
-    if params.len() != func.params.len() {
+    let func = &func.func;
+    if params.len() != func.params().len() {
         return None;
     }
-    for (param, ty) in params.into_iter().zip(&func.params) {
+    for (param, ty) in params.into_iter().zip(func.params()) {
         let known = param.ty().map(|ty| ty.node());
         if known.is_none_or(leaves_out) {
             let text = written(ty, &name_of)?;
@@ -287,11 +285,11 @@ fn edits(
     let known = ret.and_then(ast::RetType::cast).and_then(ast::RetType::ty).map(|ty| ty.node());
     match (ret, known) {
         (None, _) => {
-            let text = written(&func.ret, &name_of)?;
+            let text = written(func.ret(), &name_of)?;
             edits.push(insert(list.range().end(), format!(" -> {text}")));
         }
         (Some(_), Some(known)) if leaves_out(known) => {
-            edits.push((known.range(), written(&func.ret, &name_of)?));
+            edits.push((known.range(), written(func.ret(), &name_of)?));
         }
         _ => {}
     }
@@ -304,13 +302,13 @@ fn leaves_out(ty: Node<'_>) -> bool {
 }
 
 /// Names for type parameters that nothing in the definition is called by.
-fn fresh_names(view: &View<'_>, params: &[TypeParam]) -> Vec<String> {
+fn fresh_names(view: &View<'_>, params: &[Param]) -> Vec<String> {
     let in_header = view.body.header().into_iter().flat_map(|header| &header.type_params);
     let in_body = view.body.units.iter().flat_map(|unit| &unit.fns).flat_map(|f| &f.type_params);
     let mut taken: FxHashSet<String> =
-        in_header.chain(in_body).map(|param| param.name.to_string()).collect();
-    let mut fresh = |param: &TypeParam| {
-        let mut name = param.name.to_string();
+        in_header.chain(in_body).map(|param| param.name().to_string()).collect();
+    let mut fresh = |param: &Param| {
+        let mut name = param.name().to_string();
         while view.types.adt(&name).is_some() || !taken.insert(name.clone()) {
             name.push('_');
         }

@@ -6,7 +6,7 @@ use syntax::{
     Node, SyntaxKind, TextRange,
     ast::{self, AstNode},
 };
-use types::{DTypeTerm, Dim, Kind, ParamId, ShapeTerm, Symbol, SymbolId, Type, TypeParam};
+use types::{DTypeTerm, Dim, Kind, Param, ParamId, ShapeTerm, Symbol, Type};
 
 use super::{
     Edit,
@@ -94,49 +94,34 @@ pub(super) fn type_args(
     let func = match &call.callee {
         Callee::Expr(callee) => view.ty(Spot { unit: number, expr: *callee }).clone(),
         Callee::Name(name) => {
-            let (adt, constructor) = view.types.constructor(name)?;
-            adt.constructor_type(constructor).into()
+            let (_, constructor) = view.types.constructor(name)?;
+            constructor.ty.clone()
         }
         Callee::Operator(_) => return None,
     };
-    let func = func.as_func()?;
+    let func = func.signature()?;
     let mut given = func.type_params.iter().take(call.type_args.len());
-    let decided = given.all(|param| func.params.iter().any(|ty| mentions(ty, param)));
-    (decided && call.args.len() == func.params.len()).then(|| vec![(list.range(), String::new())])
+    let params = func.func.params();
+    let decided = given.all(|param| params.iter().any(|ty| mentions(ty, param)));
+    (decided && call.args.len() == params.len()).then(|| vec![(list.range(), String::new())])
 }
 
-/// Whether a type parameter stands in a type.
-fn mentions(ty: &Type, param: &TypeParam) -> bool {
-    match ty {
-        Type::Tensor(tensor) => {
-            tensor.shape.iter().any(|dim| symbol_of(dim) == Some(SymbolId::of_param(param.id)))
-        }
-        Type::OpenTensor(open) => {
-            let shape = match &open.shape {
-                ShapeTerm::Param(own) => own.id == param.id,
-                ShapeTerm::Dims(dims) => {
-                    dims.iter().any(|dim| symbol_of(dim) == Some(SymbolId::of_param(param.id)))
-                }
-                ShapeTerm::Var(_) => false,
-            };
-            shape || matches!(&open.dtype, DTypeTerm::Param(own) if own.id == param.id)
-        }
-        Type::Tuple(fields) => fields.iter().any(|ty| mentions(ty, param)),
-        Type::Func(func) => {
-            func.params.iter().any(|ty| mentions(ty, param)) || mentions(&func.ret, param)
-        }
-        Type::Ref(inner) => mentions(inner, param),
-        Type::Adt(adt) => adt.args.iter().any(|ty| mentions(ty, param)),
-        Type::Param(own) => own.id == param.id,
-        Type::Var(_) | Type::Error => false,
-    }
+/// Returns true if a type parameter occurs in a type.
+fn mentions(ty: &Type, param: &Param) -> bool {
+    let mut found = false;
+    let _same = ty.rename_params(&mut |used| {
+        found |= used == param;
+        None
+    });
+    found
 }
 
-fn symbol_of(dim: &Dim) -> Option<SymbolId> {
+/// The type parameter that a size is.
+fn param_of(dim: &Dim) -> Option<&Param> {
     match dim {
         Dim::Symbol(symbol) => match &**symbol {
-            Symbol::Variable { id, .. } => Some(*id),
-            Symbol::Binary(..) => None,
+            Symbol::Param(param) => Some(param),
+            _ => None,
         },
         _ => None,
     }
@@ -151,7 +136,7 @@ pub(super) fn where_clause(
     let clause = clause?;
     let view = view_at(db, file, clause.range())?;
     let holds = |ty: &Type| {
-        let func = ty.as_func()?;
+        let func = ty.signature()?;
         Some(func.constraints.is_empty() && ty.is_closed() && !ty.has_error())
     };
     let node = view.def.node(db);
@@ -198,7 +183,7 @@ fn at_one_shape(
             let value = function_at(&view, around.range() - view.def.start(db))?;
             let unit = view.unit(value.unit);
             let binder = unit.exprs.iter().find_map(|expr| match expr {
-                Expr::Bind { binder, value: bound } if *bound == value.expr => Some(*binder),
+                Expr::Bind { binder, value: bound, .. } if *bound == value.expr => Some(*binder),
                 _ => None,
             })?;
             let binding = Binding { unit: value.unit as u32, binder };
@@ -207,12 +192,13 @@ fn at_one_shape(
         _ => return None,
     };
     let Used::Alike(instance) = used else { return None };
-    let func = func.as_func()?;
-    if instance.args.len() != func.params.len() || !func.constraints.is_empty() {
+    let signature = func.signature()?;
+    let func = &signature.func;
+    if instance.args.len() != func.params().len() || !signature.constraints.is_empty() {
         return None;
     }
-    let mut meaning = Meaning { params: &func.type_params, texts: FxHashMap::default() };
-    let pairs = func.params.iter().zip(&instance.args).chain([(&func.ret, &instance.ret)]);
+    let mut meaning = Meaning { params: &signature.type_params, texts: FxHashMap::default() };
+    let pairs = func.params().iter().zip(&instance.args).chain([(func.ret(), &instance.ret)]);
     for (ty, at) in pairs {
         meaning.learn(ty, at)?;
     }
@@ -231,35 +217,39 @@ fn at_one_shape(
 
 /// What type parameters stand for at the one type that a function is called with, in TVM's text.
 struct Meaning<'f> {
-    params: &'f [TypeParam],
+    params: &'f [Param],
     texts: FxHashMap<ParamId, String>,
 }
 
 impl Meaning<'_> {
     /// What the parameters in `ty` stand for where it is `at`. Nothing, where two places disagree.
     fn learn(&mut self, ty: &Type, at: &Type) -> Option<()> {
+        // Walks take shared parts apart.
+        if ty.weight() > 1_000 {
+            return None;
+        }
         match (ty, at) {
             (Type::OpenTensor(open), Type::Tensor(tensor)) => {
                 if let DTypeTerm::Param(param) = &open.dtype {
-                    self.note(param.id, tensor.dtype.to_string())?;
+                    self.note(param.id(), tensor.dtype.to_string())?;
                 }
                 match &open.shape {
                     ShapeTerm::Param(param) => {
                         let dims: Vec<String> = tensor.shape.iter().map(Dim::to_string).collect();
-                        self.note(param.id, format!("({})", dims.join(", ")))
+                        self.note(param.id(), format!("({})", dims.join(", ")))
                     }
                     ShapeTerm::Dims(dims) => self.learn_dims(dims, &tensor.shape),
-                    ShapeTerm::Var(_) => None,
+                    ShapeTerm::Bound(_) | ShapeTerm::Var(_) | ShapeTerm::Unknown => None,
                 }
             }
             (Type::Tensor(ty), Type::Tensor(at)) => self.learn_dims(&ty.shape, &at.shape),
             (Type::Tuple(fields), Type::Tuple(at)) => self.learn_all(fields, at),
             (Type::Func(func), Type::Func(at)) => {
-                self.learn_all(&func.params, &at.params)?;
-                self.learn(&func.ret, &at.ret)
+                self.learn_all(func.params(), at.params())?;
+                self.learn(func.ret(), at.ret())
             }
-            (Type::Ref(inner), Type::Ref(at)) => self.learn(inner, at),
-            (Type::Adt(adt), Type::Adt(at)) => self.learn_all(&adt.args, &at.args),
+            (Type::Ref(ty), Type::Ref(at)) => self.learn(ty.inner(), at.inner()),
+            (Type::Adt(adt), Type::Adt(at)) => self.learn_all(adt.args(), at.args()),
             // Whole types stay parameters.
             (Type::Param(_), _) => Some(()),
             _ => None,
@@ -281,10 +271,7 @@ impl Meaning<'_> {
             if !matches!(dim, Dim::Symbol(_)) {
                 return Some(());
             }
-            let symbol = symbol_of(dim)?;
-            let mut params = self.params.iter();
-            let id = params.find(|param| SymbolId::of_param(param.id) == symbol)?.id;
-            self.note(id, at.to_string())
+            self.note(param_of(dim)?.id(), at.to_string())
         })
     }
 
@@ -298,8 +285,8 @@ impl Meaning<'_> {
         let declared = list.children().filter_map(ast::TypeParam::cast).count();
         let params = self.params.iter().take(declared);
         params
-            .filter(|param| param.kind != Kind::Type)
-            .map(|param| Some((param.name.clone(), self.texts.get(&param.id)?.clone())))
+            .filter(|param| param.kind() != Kind::Type)
+            .map(|param| Some((param.name().clone(), self.texts.get(&param.id())?.clone())))
             .collect()
     }
 }

@@ -18,8 +18,13 @@ use crate::{
 /// as it is declared.
 pub(super) fn written(
     ty: &Type,
-    names: &dyn Fn(&types::TypeParam) -> Option<String>,
+    names: &dyn Fn(&types::Param) -> Option<String>,
 ) -> Option<String> {
+    // Long types are not written into a text, and walks over them would take their shared parts
+    // apart.
+    if ty.weight() > 1_000 {
+        return None;
+    }
     let list = |types: &[Type]| -> Option<String> {
         let types: Option<Vec<String>> = types.iter().map(|ty| written(ty, names)).collect();
         Some(types?.join(", "))
@@ -37,24 +42,26 @@ pub(super) fn written(
         }
         Type::Tuple(fields) if fields.len() == 1 => format!("({},)", list(fields)?),
         Type::Tuple(fields) => format!("({})", list(fields)?),
-        Type::Func(func) if func.type_params.is_empty() && func.constraints.is_empty() => {
-            format!("fn ({}) -> {}", list(&func.params)?, written(&func.ret, names)?)
+        Type::Func(func) => {
+            format!("fn ({}) -> {}", list(func.params())?, written(func.ret(), names)?)
         }
-        Type::Adt(adt) if adt.args.is_empty() => adt.name.to_string(),
-        Type::Adt(adt) => format!("{}[{}]", adt.name, list(&adt.args)?),
-        Type::Param(param) if param.kind == types::Kind::Type => names(param)?,
+        Type::Adt(adt) if adt.args().is_empty() => adt.name().to_string(),
+        Type::Adt(adt) => format!("{}[{}]", adt.name(), list(adt.args())?),
+        Type::Param(param) if param.kind() == types::Kind::Type => names(param)?,
         Type::Param(_)
         | Type::OpenTensor(_)
-        | Type::Func(_)
+        | Type::Poly(_)
         | Type::Ref(_)
+        | Type::Bound(_)
         | Type::Var(_)
+        | Type::Hole
         | Type::Error => return None,
     })
 }
 
 /// A type in TVM's text, if it has one, with type parameters called as they are declared.
 pub(super) fn written_plain(ty: &Type) -> Option<String> {
-    written(ty, &|param| Some(param.name.to_string()))
+    written(ty, &|param| Some(param.name().to_string()))
 }
 
 fn is_readable(dim: &Dim) -> bool {
@@ -62,7 +69,7 @@ fn is_readable(dim: &Dim) -> bool {
         Dim::Known { .. } | Dim::Any => true,
         Dim::Symbol(symbol) => match &**symbol {
             Symbol::Variable { name, .. } => name.starts_with("meta["),
-            Symbol::Binary(..) => false,
+            Symbol::Param(_) | Symbol::Bound(_) | Symbol::Binary { .. } => false,
         },
         Dim::Var(_) => false,
     }

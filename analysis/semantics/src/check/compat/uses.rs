@@ -1,6 +1,6 @@
 //! At which types a function is used.
 
-use types::Type;
+use types::{Flags, Type};
 
 use crate::{
     body::*,
@@ -45,21 +45,8 @@ impl Used {
 
 /// Whether nothing in a type is open.
 fn is_concrete(ty: &Type) -> bool {
-    match ty {
-        Type::Tensor(tensor) => {
-            tensor.shape.iter().all(|dim| matches!(dim, types::Dim::Known { .. } | types::Dim::Any))
-        }
-        Type::Tuple(fields) => fields.iter().all(is_concrete),
-        Type::Func(func) => {
-            func.type_params.is_empty()
-                && func.constraints.is_empty()
-                && func.params.iter().all(is_concrete)
-                && is_concrete(&func.ret)
-        }
-        Type::Ref(inner) => is_concrete(inner),
-        Type::Adt(adt) => adt.args.iter().all(is_concrete),
-        Type::OpenTensor(_) | Type::Param(_) | Type::Var(_) | Type::Error => false,
-    }
+    let open = Flags::PARAM.or(Flags::POLY).or(Flags::ERROR).or(Flags::SYMBOL);
+    ty.is_closed() && !ty.flags().has(open)
 }
 
 /// Where a global is used, and the places of its calls. A definition's own recursive calls are at

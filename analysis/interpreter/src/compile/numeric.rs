@@ -1,0 +1,229 @@
+//! Literals without suffix whose data types are chosen where a function or constant is used.
+//!
+//! In `let %inc = fn (%x) { add(%x, 1) };` the `1` is of the data type of the argument, and `%inc`
+//! may be used at several. Such data types are values at run time: empty tensors of them. What they
+//! are chosen for is compiled as a function of them, its maker, and each use calls the maker with
+//! the data types that inference found. A definition captures its own.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use semantics::{
+    View,
+    body::{BinderId, Expr, ExprId, Region, Unit},
+    infer::Inference,
+    scope::Binding,
+};
+use smallvec::SmallVec;
+use syntax::TextRange;
+use types::{DTypeClass, DTypeTerm, DataType, MAX_DEPTH, Param, ParamId, Solver, Type, TypeArg};
+
+use super::{Compiler, Operand, Reg, Var};
+use crate::{
+    code::{Op, Proc},
+    value::{Callable, Tensor, Value},
+};
+
+/// The choices of a unit.
+#[derive(Default)]
+pub(super) struct Numbers {
+    uses: FxHashMap<ExprId, Vec<DTypeTerm>>,
+    binders: FxHashMap<BinderId, Vec<ParamId>>,
+    literals: FxHashMap<ExprId, Param>,
+}
+
+impl Numbers {
+    pub(super) fn of(view: &View<'_>, unit: usize) -> Numbers {
+        let Some(numeric) = &view.unit_types(unit).numeric else { return Numbers::default() };
+        let ids = |params: &[Param]| params.iter().map(Param::id).collect();
+        Numbers {
+            uses: numeric.uses.iter().cloned().collect(),
+            binders: numeric.binders.iter().map(|(binder, all)| (*binder, ids(all))).collect(),
+            literals: numeric.literals.iter().cloned().collect(),
+        }
+    }
+
+    /// The expressions that are evaluated for the variables whose uses choose data types, those of
+    /// a variable before those of the variables inside of its value.
+    pub(super) fn regions(&self, unit: &Unit) -> Vec<(BinderId, Region)> {
+        if self.binders.is_empty() {
+            return Vec::new();
+        }
+        let regions = (0..).zip(&unit.exprs).filter_map(|(end, expr)| match expr {
+            Expr::Bind { binder, value, start } if self.binders.contains_key(binder) => {
+                Some((*binder, Region { start: start.0, end, result: *value }))
+            }
+            _ => None,
+        });
+        let mut regions: Vec<(BinderId, Region)> = regions.collect();
+        regions.sort_by_key(|(_, region)| (region.start, std::cmp::Reverse(region.end)));
+        regions
+    }
+
+    /// The data types that uses of a variable choose.
+    pub(super) fn params(&self, binder: BinderId) -> Vec<ParamId> {
+        self.binders.get(&binder).cloned().unwrap_or_default()
+    }
+
+    /// The parameter that is the data type of a literal.
+    pub(super) fn literal(&self, view: &View<'_>, unit: usize, expr: ExprId) -> Option<Param> {
+        if let Some(param) = self.literals.get(&expr) {
+            return Some(param.clone());
+        }
+        match view.unit_types(unit).expr(expr) {
+            Type::OpenTensor(open) => match &open.dtype {
+                DTypeTerm::Param(param) => Some(param.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl Compiler<'_, '_> {
+    /// A variable where it is used: what its maker gives, where it has one.
+    pub(super) fn use_variable(&mut self, var: Binding, id: ExprId, place: TextRange) -> Operand {
+        let reg = self.variable(Var::Local(var), place);
+        let Some(dtypes) = self.numbers.uses.get(&id).cloned() else { return Operand::Reg(reg) };
+        let is_made = |numeric: &semantics::infer::Numeric| {
+            numeric.binders.iter().any(|(binder, _)| *binder == var.binder)
+        };
+        let numeric = self.view.unit_types(var.unit as usize).numeric.as_deref();
+        if !numeric.is_some_and(is_made) {
+            return Operand::Reg(reg);
+        }
+        let mut args: SmallVec<[Reg; 4]> = SmallVec::from_slice(&[reg]);
+        args.extend(dtypes.iter().map(|dtype| self.dtype_of(dtype, place)).collect::<Vec<_>>());
+        self.value(Op::Call { tail: false }, &args, place)
+    }
+
+    /// A definition where it is used, with the data types that the use chooses.
+    pub(super) fn use_global(&mut self, global: u32, id: ExprId, place: TextRange) -> Operand {
+        let Some(dtypes) = self.numbers.uses.get(&id).cloned() else {
+            return Operand::Global(global);
+        };
+        let captured: Vec<Reg> = dtypes.iter().map(|dtype| self.dtype_of(dtype, place)).collect();
+        self.value(Op::Closure(Callable::Global(global)), &captured, place)
+    }
+
+    /// Binds a variable to the maker of its value.
+    pub(super) fn bind_maker(
+        &mut self,
+        var: Binding,
+        proc: Arc<Proc>,
+        captures: &[Var],
+        place: TextRange,
+    ) {
+        let captured: SmallVec<[Reg; 4]> =
+            captures.iter().map(|&var| self.variable(var, place)).collect();
+        let Operand::Reg(maker) = self.value(Op::Closure(Callable::Proc(proc)), &captured, place)
+        else {
+            return;
+        };
+        self.context().vars.insert(Var::Local(var), maker);
+        if self.observed && self.contexts.len() == 1 {
+            // What is shown is the value by itself.
+            let numeric = self.view.unit_types(var.unit as usize).numeric.as_deref();
+            let own = numeric.and_then(|numeric| {
+                numeric.binders.iter().find(|(binder, _)| *binder == var.binder)
+            });
+            let classes: Vec<DTypeClass> = own
+                .map(|(_, params)| params.iter().map(|p| p.declared().class).collect())
+                .unwrap_or_default();
+            let mut args: Vec<Reg> = vec![maker];
+            args.extend(classes.into_iter().map(|class| self.known_dtype(default(class), place)));
+            if let Operand::Reg(value) = self.value(Op::Call { tail: false }, &args, place) {
+                let name = self.view.binding_range(var);
+                self.emit(Op::Bound(name), None, &[value], name);
+            }
+        }
+    }
+
+    /// The register of a data type.
+    pub(super) fn dtype(&mut self, param: &Param, place: TextRange) -> Reg {
+        let var = Var::DType(param.id());
+        if self.contexts.iter().any(|context| context.vars.contains_key(&var)) {
+            return self.variable(var, place);
+        }
+        // No use of the function around decides it.
+        self.known_dtype(default(param.declared().class), place)
+    }
+
+    fn dtype_of(&mut self, dtype: &DTypeTerm, place: TextRange) -> Reg {
+        match dtype {
+            DTypeTerm::Known(dtype) => self.known_dtype(*dtype, place),
+            DTypeTerm::Param(param) => self.dtype(param, place),
+            DTypeTerm::Bound(_) | DTypeTerm::Var(_) | DTypeTerm::Unknown => {
+                self.known_dtype(DataType::INT32, place)
+            }
+        }
+    }
+
+    fn known_dtype(&mut self, dtype: DataType, place: TextRange) -> Reg {
+        let empty = Tensor::zeros(dtype, &[0]).or_else(|| Tensor::zeros(DataType::INT32, &[0]));
+        let dst = self.context().reg();
+        if let Some(empty) = empty {
+            self.emit(Op::Const(empty.into()), Some(dst), &[], place);
+        }
+        dst
+    }
+}
+
+/// The data types that the arguments of a definition choose for its literals, as values.
+pub(crate) fn chosen(inference: &Inference, args: &[Value]) -> Vec<Value> {
+    let Some(Type::Poly(poly)) =
+        inference.signature.as_ref().filter(|_| !inference.numeric.is_empty())
+    else {
+        return Vec::new();
+    };
+    let mut solver = Solver::new();
+    let (node, constraints, type_args) = solver.table.instantiate(poly);
+    let params = solver.table.signature(node).map(|(params, _)| params).unwrap_or_default();
+    for (&param, arg) in params.iter().zip(args) {
+        if let Some(ty) = type_of(arg, MAX_DEPTH) {
+            let arg = solver.table.import(&ty);
+            // What does not fit is found when it is computed with.
+            let _ = solver.table.unify(param, arg);
+        }
+    }
+    for constraint in &constraints {
+        solver.add_constraint(constraint, &[], 0);
+    }
+    solver.solve();
+    let params = poly.params().iter().zip(&type_args);
+    let numeric = params.filter_map(|(param, arg)| match arg {
+        TypeArg::DType(dtype) if param.class != DTypeClass::Any => {
+            let dtype = match solver.table.known_dtype_term(dtype) {
+                DTypeTerm::Known(dtype) => dtype,
+                _ => default(param.class),
+            };
+            Some(Tensor::zeros(dtype, &[0]).map_or(Value::Empty, Value::from))
+        }
+        _ => None,
+    });
+    numeric.collect()
+}
+
+/// The type of a value, where it follows from it: not of functions and data types. Tuples are
+/// looked into `depth` levels deep.
+fn type_of(value: &Value, depth: u8) -> Option<Type> {
+    match value {
+        Value::Tensor(tensor) => {
+            let shape = tensor.shape().iter().map(|&size| types::Dim::known(size as i64));
+            Some(Type::tensor(shape, tensor.dtype()))
+        }
+        Value::Tuple(_) if depth > 0 => {
+            let fields = value.as_tuple()?.iter().map(|field| type_of(field, depth - 1));
+            Some(Type::tuple(fields.collect::<Option<Vec<Type>>>()?))
+        }
+        _ => None,
+    }
+}
+
+/// The data type of a literal by itself.
+fn default(class: DTypeClass) -> DataType {
+    match class {
+        DTypeClass::Float => DataType::FLOAT32,
+        DTypeClass::Any | DTypeClass::Number => DataType::INT32,
+    }
+}

@@ -1,0 +1,562 @@
+//! Generalisation: the most general types of bindings and definitions.
+//!
+//! A type variable that belongs to the value of a binding alone becomes a type parameter, and the
+//! relations over it go with the type: `let %f = fn (%y) { add(%x, %y) };` is of a type over what
+//! `%y` may be, under a relation of it with the type of `%x`, which stays what it is. Which
+//! variables belong to the value alone is told by their levels ([`types::Table`]).
+//!
+//! Only values are generalised: functions, constants, constructors applied to values, tuples of
+//! values, and names of those. What is evaluated once and used at two types could go wrong:
+//! `let %r = ref(Nil);`.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use types::{
+    Constraint, DTypeClass, DTypeTerm, Kind, Level, NodeId, Param, PolyType, RelationId, Table,
+    Type, TypeArg, Var, Vars,
+};
+
+use super::{At, Infer, function::is_complete};
+use crate::body::*;
+
+/// A variable that is bound to a constant of a polymorphic type: `let %one = 1;`, `%0 = Nil;`.
+///
+/// Each use chooses its type, and evaluates the constant anew where that makes a difference. By
+/// itself it is shown as what its uses make of it, where they agree, as TVM prints it.
+pub(super) struct ConstantBinding {
+    /// The statement that binds it.
+    pub(super) at: At,
+    /// The variable.
+    pub(super) binder: BinderId,
+    /// The first and the last expression that is evaluated for it.
+    exprs: (ExprId, ExprId),
+    /// The type that its uses have instances of.
+    pub(super) scheme: Type,
+    /// The type that it is shown to have, which is not polymorphic.
+    pub(super) shown: NodeId,
+    /// What is open in that type, with the type parameters of the other.
+    vars: Vec<(Var, Param)>,
+    /// What uses make of them.
+    uses: Vec<Vec<TypeArg>>,
+}
+
+impl ConstantBinding {
+    /// Notes a use, if it is one of this constant.
+    pub(super) fn note_use(&mut self, poly: &PolyType, args: &[TypeArg]) {
+        if matches!(&self.scheme, Type::Poly(own) if std::ptr::eq(&raw const **own, poly)) {
+            self.uses.push(args.to_vec());
+        }
+    }
+
+    /// The type parameter that a data type is in the value, where `expr` is a part of it.
+    pub(super) fn param(&self, expr: ExprId, dtype: &DTypeTerm, table: &Table) -> Option<Param> {
+        let (start, end) = self.exprs;
+        let root = table.dtype_root(dtype).filter(|_| (start..=end).contains(&expr))?;
+        self.vars.iter().find(|(var, _)| *var == root).map(|(_, param)| param.clone())
+    }
+
+    /// Returns true if all that is open is known.
+    fn settle(&self, table: &mut Table) -> bool {
+        let mut all = true;
+        for (i, (var, _)) in self.vars.iter().enumerate() {
+            if !table.is_open(*var) {
+                continue;
+            }
+            let args: Vec<TypeArg> =
+                self.uses.iter().filter_map(|args| Some(table.refresh_arg(args.get(i)?))).collect();
+            let mut known = args.iter().filter(|arg| arg.is_known());
+            let first = known.next();
+            let agree = first.is_some_and(|first| known.all(|other| other == first));
+            all &= agree && first.is_some_and(|first| table.settle(*var, first));
+        }
+        all
+    }
+
+    /// Decides what no use has decided: literals are what they are by themselves, the rest may be
+    /// anything. Returns the type parameters in what is shown.
+    pub(super) fn decide(&self, table: &mut Table) -> Vec<Param> {
+        let mut left = Vec::new();
+        for (var, param) in &self.vars {
+            if !matches!(var, Var::DType(_)) && table.is_open(*var) {
+                table.requantify(*var, param);
+                left.push(param.clone());
+            }
+        }
+        left
+    }
+}
+
+/// What is generalised together, and the relations that go with it.
+struct Generalisation {
+    vars: Vars,
+    kept: Vec<RelationId>,
+}
+
+impl Infer<'_> {
+    /// The most general type of the value of a binding. `start` is the first expression that is
+    /// evaluated for the value, and `node` its type.
+    pub(super) fn generalise(
+        &mut self,
+        at: At,
+        binder: BinderId,
+        value: ExprId,
+        start: ExprId,
+        node: NodeId,
+    ) -> NodeId {
+        let table = &self.solver.table;
+        if table.open_vars() == 0 && !table.has_parts() {
+            return node;
+        }
+        let last_effect = self.current().effects.last().copied().unwrap_or_default();
+        if last_effect > start.0 {
+            return node;
+        }
+        let level = self.current().levels[start.index()];
+        if self.free_vars(&[node], level).is_empty() {
+            return node;
+        }
+        self.solve_all();
+        if self.is_function(node) {
+            self.settle_literals(&[node], level);
+        }
+        let Generalisation { vars, kept } = self.generalisation(&[node], level);
+        if vars.is_empty() {
+            return node;
+        }
+        self.generalised = true;
+        let taken = self.names_in_scope(at);
+        let params = self.name_params(&vars, &taken);
+        let ty = self.close_over(&params, &kept, node);
+        self.release(&kept);
+        let numeric = numeric(&params);
+        let unit = self.unit(at);
+        let has_function = (start.0..=value.0).any(|i| matches!(unit.expr(ExprId(i)), Expr::Fn(_)));
+        if !has_function && kept.is_empty() {
+            for i in start.0..=value.0 {
+                if matches!(unit.expr(ExprId(i)), Expr::Literal(_))
+                    && let Some(param) = self.solver.table.scalar_param(self.node(ExprId(i)))
+                    && numeric.contains(&param)
+                {
+                    self.current().constants.push((ExprId(i), param));
+                }
+            }
+            vars.order().iter().for_each(|&var| self.solver.table.reopen(var, level));
+            let vars = vars.order().iter().copied().zip(params).collect();
+            let (scheme, shown, exprs) = (ty.clone(), node, (start, value));
+            let uses = Vec::new();
+            self.constants.push(ConstantBinding { at, binder, exprs, scheme, shown, vars, uses });
+        }
+        if !numeric.is_empty() {
+            self.current().numeric.push((binder, numeric));
+        }
+        self.solver.table.import(&ty)
+    }
+
+    /// Tells constants what their uses make of them.
+    pub(super) fn settle_constants(&mut self) {
+        // What is made of one may tell what is made of another, which comes before it.
+        for constant in self.constants.iter().rev() {
+            constant.settle(&mut self.solver.table);
+        }
+    }
+
+    /// Returns true if it is known of all constants what their uses make of them.
+    pub(super) fn has_settled(&mut self) -> bool {
+        // One that is not settled is enough, and the last one is the likeliest.
+        let mut constants = self.constants.iter().rev();
+        constants.all(|constant| constant.settle(&mut self.solver.table))
+    }
+
+    /// Solves what can be, and gives up what TVM's rules give no type for.
+    pub(super) fn solve_all(&mut self) {
+        loop {
+            self.solver.solve();
+            let undecided = self.solver.take_undecided();
+            if undecided.is_empty() {
+                return;
+            }
+            for id in undecided {
+                if let Some(&result) = self.solver.entry(id).args.last()
+                    && self.solver.table.is_unknown(result)
+                {
+                    self.given_up.insert(id);
+                    self.solver.table.give_up(result);
+                }
+            }
+        }
+    }
+
+    /// The most general types of the definitions of a group. Variables that were made before
+    /// `level` belong to groups around it. TVM generalises nothing.
+    pub(super) fn generalise_group(&mut self, group: &[usize], level: Level) {
+        if self.env.strict() {
+            for &number in group {
+                let node = self.group[number].as_ref().map(|signature| signature.node);
+                self.signatures[number] = node.map(|node| self.solver.table.resolve(node));
+            }
+            return;
+        }
+        let mut members: Vec<(usize, NodeId)> = Vec::with_capacity(group.len());
+        for &number in group {
+            let node = match self.group[number].clone() {
+                Some(signature) => Some(self.solver.table.func(signature.params, signature.ret)),
+                None => self.expression_root(number).filter(|&node| self.is_function(node)),
+            };
+            members.extend(node.map(|node| (number, node)));
+        }
+        self.generalise_members(&members, level);
+    }
+
+    /// The most general types of definitions that are inferred together, whose types are the nodes.
+    pub(super) fn generalise_members(&mut self, members: &[(usize, NodeId)], level: Level) {
+        let nodes: Vec<NodeId> = members.iter().map(|(_, node)| *node).collect();
+        self.settle_literals(&nodes, level);
+        for &(number, node) in members {
+            self.keep_weak(number, node, level);
+        }
+        let mut parts: Vec<Generalisation> =
+            nodes.iter().map(|&node| self.generalisation(&[node], level)).collect();
+        let stuck = self.solver.stuck().to_vec();
+        for (&(number, _), part) in members.iter().zip(&mut parts) {
+            let own = self.header_params(number);
+            if !own.is_empty() && !stuck.is_empty() {
+                let body = self.bodies[number].0;
+                let complete = body.header().is_some_and(|h| is_complete(h, &body.units[0]));
+                let more = self.relations_about(stuck.clone(), &own, complete);
+                part.kept.extend(more);
+                part.kept.sort();
+                part.kept.dedup();
+            }
+        }
+        let mut all = Vars::default();
+        for part in &parts {
+            part.vars.order().iter().for_each(|&var| {
+                all.add(var);
+            });
+        }
+        self.generalised |= !all.is_empty();
+        let mut taken = FxHashSet::default();
+        for &(number, _) in members {
+            let header = self.bodies[number].0.header();
+            taken.extend(header.into_iter().flat_map(|h| &h.type_params).map(|p| p.name().clone()));
+        }
+        let params = self.name_params(&all, &taken);
+        let params: FxHashMap<Var, Param> = all.order().iter().copied().zip(params).collect();
+        for (&(number, node), part) in members.iter().zip(&parts) {
+            let vars = part.vars.order().iter();
+            let mut found: Vec<Param> = vars.filter_map(|var| params.get(var)).cloned().collect();
+            self.numeric[number] = numeric(&found);
+            if members.len() > 1 {
+                self.add_foreign(number, node, &part.kept, &mut found);
+                found = renumbered(&found, &taken);
+            }
+            let mut all = self.header_params(number);
+            all.extend(found);
+            let ty = self.close_over(&all, &part.kept, node);
+            if self.bodies[number].0.header().is_none()
+                && let Some((open, root)) = self.expression(number)
+            {
+                self.open[open].exprs[root.index()] = self.solver.table.import(&ty);
+            }
+            self.signatures[number] = Some(ty);
+        }
+        parts.iter().for_each(|part| self.release(&part.kept));
+    }
+
+    /// What references of definitions without parameters hold and none of their uses has decided.
+    pub(super) fn generalise_weak(&mut self) {
+        let open = |ty: &Option<Type>| ty.as_ref().is_some_and(|ty| !ty.is_closed());
+        let open: Vec<usize> =
+            (0..self.signatures.len()).filter(|&number| open(&self.signatures[number])).collect();
+        let mut members = Vec::with_capacity(open.len());
+        for number in open {
+            if let Some(ty) = &self.signatures[number] {
+                members.push((number, self.solver.table.import(ty)));
+            }
+        }
+        self.keeps_weak = false;
+        self.generalise_members(&members, Level::NEVER);
+    }
+
+    /// The type parameters that the header of a definition declares.
+    fn header_params(&self, number: usize) -> Vec<Param> {
+        let header = self.bodies[number].0.header();
+        let params = header.into_iter().flat_map(|header| &header.type_params);
+        match self.whole {
+            true => params.map(|p| p.with_id(p.id().of_definition(number as u32))).collect(),
+            false => params.cloned().collect(),
+        }
+    }
+
+    /// Adds the type parameters that are written for others of a group and have got into the type of
+    /// one: of `def @a[A](%x: A) { @b(%x) }` and `def @b(%y) { @a(%y) }` the second is as general.
+    fn add_foreign(
+        &self,
+        number: usize,
+        node: NodeId,
+        kept: &[RelationId],
+        params: &mut Vec<Param>,
+    ) {
+        let own = self.header_params(number);
+        let args = kept.iter().flat_map(|&id| self.solver.arg_types(id));
+        for ty in std::iter::once(self.solver.table.resolve(node)).chain(args) {
+            let _same = ty.rename_params(&mut |param| {
+                let id = param.id();
+                if id.is_of_header() && !own.contains(param) && !params.contains(param) {
+                    params.push(param.clone());
+                }
+                None
+            });
+        }
+    }
+
+    /// The expression of a module that is a bare expression.
+    fn expression(&self, number: usize) -> Option<(usize, ExprId)> {
+        self.open.iter().enumerate().find_map(|(open, unit)| {
+            let is_own = unit.at.body as usize == number;
+            let data = self.unit(unit.at);
+            let root = data.root.filter(|_| is_own && data.kind == UnitKind::Tail)?;
+            Some((open, root))
+        })
+    }
+
+    fn expression_root(&self, number: usize) -> Option<NodeId> {
+        let (open, root) = self.expression(number)?;
+        Some(self.open[open].exprs[root.index()])
+    }
+
+    /// What the reference holds that a definition without parameters gives is of one type for all
+    /// that use the definition: `def @cell() { ref(Nil) }`.
+    fn keep_weak(&mut self, number: usize, node: NodeId, level: Level) {
+        let header = self.bodies[number].0.header();
+        if header.is_none_or(|header| !header.params.is_empty()) {
+            return;
+        }
+        let Some((_, result)) = self.solver.table.signature_of(node) else { return };
+        for reference in self.solver.table.references_in(result) {
+            let mut vars = Vars::default();
+            self.solver.table.free_vars(reference, level, &mut vars);
+            if !vars.is_empty() {
+                self.weak[number] = true;
+                if self.keeps_weak {
+                    self.solver.table.lower_all(reference, Level::NEVER);
+                }
+            }
+        }
+    }
+
+    /// The variables of types that are not older than `level`, with those that the relations over
+    /// them bring along.
+    fn generalisation(&mut self, nodes: &[NodeId], level: Level) -> Generalisation {
+        let mut vars = self.free_vars(nodes, level);
+        if vars.is_empty() {
+            return Generalisation { vars, kept: Vec::new() };
+        }
+        let visible = vars.order().len();
+        let kept = self.solver.related(&mut vars, level);
+        self.without_ambiguous(vars, visible, kept, level)
+    }
+
+    /// Leaves out the relations over types that no use could ever decide: of `add(@hd(Nil), 1f)` the
+    /// type of the first argument is neither in the type of the result, nor does it follow from what
+    /// is. The first `visible` variables are those in the type. Rules make results of arguments, and
+    /// data types of literals of what is beside them.
+    fn without_ambiguous(
+        &mut self,
+        vars: Vars,
+        visible: usize,
+        mut kept: Vec<RelationId>,
+        level: Level,
+    ) -> Generalisation {
+        let is_type = |var: &Var| matches!(var, Var::Type(_));
+        if !vars.order()[visible..].iter().any(is_type) {
+            return Generalisation { vars, kept };
+        }
+        let mut decided = Vars::default();
+        for (i, var) in vars.order().iter().enumerate() {
+            if i < visible || !is_type(var) {
+                decided.add(*var);
+            }
+        }
+        let mut parts: Vec<(Vars, Vars)> = Vec::with_capacity(kept.len());
+        for &id in &kept {
+            let args = self.solver.entry(id).args.clone();
+            let (inputs, result) = args.split_at(args.len().saturating_sub(1));
+            parts.push((self.free_vars(inputs, level), self.free_vars(result, level)));
+        }
+        let is_decided =
+            |inputs: &Vars, decided: &Vars| inputs.order().iter().all(|var| decided.contains(*var));
+        // Relations come in the order of the program: mostly, one pass is enough.
+        loop {
+            let before = decided.order().len();
+            for (inputs, results) in &parts {
+                if is_decided(inputs, &decided) {
+                    results.order().iter().for_each(|&var| {
+                        decided.add(var);
+                    });
+                }
+            }
+            if decided.order().len() == before {
+                break;
+            }
+        }
+        // A result that only an undecided relation gives is open, and reported with it.
+        let mut undecided = Vars::default();
+        let mut decides = parts.iter().map(|(inputs, results)| {
+            let decides = is_decided(inputs, &decided);
+            if !decides {
+                results.order().iter().for_each(|&var| {
+                    undecided.add(var);
+                });
+            }
+            decides
+        });
+        kept.retain(|_| decides.next() == Some(true));
+        drop(decides);
+        let mut left = Vars::default();
+        for (i, &var) in vars.order().iter().enumerate() {
+            if (i < visible || decided.contains(var)) && !undecided.contains(var) {
+                left.add(var);
+            }
+        }
+        Generalisation { vars: left, kept }
+    }
+
+    fn free_vars(&mut self, nodes: &[NodeId], level: Level) -> Vars {
+        let mut vars = Vars::default();
+        for &node in nodes {
+            self.solver.table.free_vars(node, level, &mut vars);
+        }
+        vars
+    }
+
+    fn is_function(&mut self, node: NodeId) -> bool {
+        self.solver.table.signature_of(node).is_some()
+    }
+
+    /// A literal that no argument has to do with is what it is by itself: `fn (%x) { (%x, 1) }`
+    /// gives a pair of anything and an `int32`. For functions that are inferred together.
+    fn settle_literals(&mut self, nodes: &[NodeId], level: Level) {
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        for &node in nodes {
+            if let Some((params, ret)) = self.solver.table.signature_of(node) {
+                inputs.extend(params);
+                outputs.push(ret);
+            }
+        }
+        let mut results = self.free_vars(&outputs, level);
+        self.solver.related(&mut results, level);
+        if !results.order().iter().any(|var| matches!(var, Var::DType(_))) {
+            return;
+        }
+        let mut given = self.free_vars(&inputs, level);
+        self.solver.related(&mut given, level);
+        let mut alone = Vars::default();
+        for &var in results.order() {
+            if !given.contains(var) {
+                alone.add(var);
+            }
+        }
+        if self.solver.table.default_some_literals(&alone) {
+            self.solver.solve();
+        }
+    }
+
+    /// The names of type parameters that are written around a statement.
+    fn names_in_scope(&self, at: At) -> FxHashSet<smol_str::SmolStr> {
+        let header = self.body(at).header();
+        let functions = header.into_iter().chain(&self.unit(at).fns);
+        functions.flat_map(|function| &function.type_params).map(|p| p.name().clone()).collect()
+    }
+
+    /// Puts a fresh type parameter in the place of each variable.
+    fn name_params(&mut self, vars: &Vars, taken: &FxHashSet<smol_str::SmolStr>) -> Vec<Param> {
+        let mut names = Names::new(taken);
+        let kind = |var| match var {
+            Var::Type(_) => Kind::Type,
+            Var::Shape(_) => Kind::Shape,
+            Var::DType(_) => Kind::BaseType,
+            Var::Dim(_) => Kind::ShapeVar,
+        };
+        let vars = vars.order().iter();
+        vars.map(|&var| self.solver.table.quantify(var, names.next(letter(kind(var))))).collect()
+    }
+
+    /// The type of `node` over `params`, with the relations of `kept`.
+    pub(super) fn close_over(&self, params: &[Param], kept: &[RelationId], node: NodeId) -> Type {
+        let ty = self.solver.table.resolve(node);
+        PolyType::close(params, self.constraints(kept), &ty)
+    }
+
+    fn constraints(&self, kept: &[RelationId]) -> Vec<Constraint> {
+        let mut constraints: Vec<Constraint> = kept
+            .iter()
+            .map(|&id| Constraint {
+                relation: self.solver.entry(id).relation.clone(),
+                args: self.solver.arg_types(id).into(),
+            })
+            .collect();
+        // `fn(%x, %y) where Broadcast { add(%x, %y) }` says it twice.
+        let mut known = FxHashSet::default();
+        constraints
+            .retain(|c| known.insert((c.relation.name, c.args.clone(), c.relation.attrs.clone())));
+        constraints
+    }
+
+    pub(super) fn release(&mut self, kept: &[RelationId]) {
+        kept.iter().for_each(|&id| self.solver.release(id));
+    }
+}
+
+/// The parameters with names that count from 1, of each kind, in their order.
+fn renumbered(params: &[Param], taken: &FxHashSet<smol_str::SmolStr>) -> Vec<Param> {
+    let mut names = Names::new(taken);
+    params
+        .iter()
+        .map(|param| match param.id().is_of_header() {
+            true => param.clone(),
+            false => param.with_name(names.next(letter(param.kind()))),
+        })
+        .collect()
+}
+
+/// What the names of type parameters of a kind begin with, where inference makes them.
+fn letter(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Type => "t",
+        Kind::Shape => "s",
+        Kind::BaseType => "b",
+        Kind::ShapeVar => "n",
+    }
+}
+
+/// Names for type parameters.
+struct Names<'t> {
+    taken: &'t FxHashSet<smol_str::SmolStr>,
+    last: FxHashMap<&'static str, usize>,
+}
+
+impl<'t> Names<'t> {
+    fn new(taken: &'t FxHashSet<smol_str::SmolStr>) -> Names<'t> {
+        Names { taken, last: FxHashMap::default() }
+    }
+
+    /// `t1`, `t2`, …, without those that are taken.
+    fn next(&mut self, letter: &'static str) -> smol_str::SmolStr {
+        let last = self.last.entry(letter).or_insert(0);
+        loop {
+            *last += 1;
+            let name = smol_str::format_smolstr!("{letter}{last}");
+            if !self.taken.contains(&name) {
+                return name;
+            }
+        }
+    }
+}
+
+/// The parameters that stand for data types of literals.
+fn numeric(params: &[Param]) -> Vec<Param> {
+    let is_numeric = |param: &&Param| {
+        param.kind() == Kind::BaseType && param.declared().class != DTypeClass::Any
+    };
+    params.iter().filter(is_numeric).cloned().collect()
+}

@@ -1,0 +1,183 @@
+//! Polymorphic types in the table: instances of them, and variables that become type parameters.
+
+use smol_str::SmolStr;
+
+use super::{Level, NodeId, Part, Table, Term, Var};
+use crate::{
+    Constraint, DTypeClass, DTypeTerm, DTypeVar, DataType, Dim, Kind, Param, ParamId, PolyType,
+    ShapeTerm, Type, TypeArg, TypeParam, TypeVar,
+};
+
+impl Table {
+    /// An instance of `poly` for fresh variables; its node, the relations that it brings, and what
+    /// was chosen for the parameters.
+    pub fn instantiate(&mut self, poly: &PolyType) -> (NodeId, Box<[Constraint]>, Vec<TypeArg>) {
+        let args: Vec<TypeArg> = poly.params().iter().map(|param| self.open_param(param)).collect();
+        let (node, constraints) = self.instantiate_with(poly, &args);
+        (node, constraints, args)
+    }
+
+    /// The instance of `poly` for the given arguments.
+    pub fn instantiate_with(
+        &mut self,
+        poly: &PolyType,
+        args: &[TypeArg],
+    ) -> (NodeId, Box<[Constraint]>) {
+        let instance = poly.open(args);
+        (self.import(&instance.ty), instance.constraints)
+    }
+
+    /// A fresh variable for a parameter.
+    pub fn open_param(&mut self, param: &TypeParam) -> TypeArg {
+        match param.kind {
+            Kind::Type => TypeArg::Type(Type::Var(TypeVar(self.fresh()))),
+            Kind::Shape => TypeArg::Shape(ShapeTerm::Var(self.fresh_shape())),
+            Kind::BaseType => {
+                // A data type that nothing decides is that of a literal without suffix.
+                let var = self.fresh_dtype(param.class);
+                let default = match param.class {
+                    DTypeClass::Float => DataType::FLOAT32,
+                    DTypeClass::Any | DTypeClass::Number => DataType::INT32,
+                };
+                self.literals.push((var, default));
+                TypeArg::DType(DTypeTerm::Var(var))
+            }
+            Kind::ShapeVar => TypeArg::Dim(Dim::Var(self.fresh_dim())),
+        }
+    }
+
+    /// A type parameter that no type has yet. Where it is `checked`, it does not get into the types
+    /// of variables that are older.
+    pub fn fresh_param(&mut self, declared: TypeParam, checked: bool) -> Param {
+        let level = checked.then(|| self.tick());
+        self.param_of_level(declared, level)
+    }
+
+    fn param_of_level(&mut self, declared: TypeParam, level: Option<Level>) -> Param {
+        let id = ParamId::inferred(self.params);
+        self.params += 1;
+        if let Some(level) = level {
+            self.rigid.insert(id, level);
+        }
+        Param::of(declared, id)
+    }
+
+    /// `poly` with its parameters as constants that equal no other type, and that do not get into
+    /// the types of variables older than `level`.
+    pub fn skolemize(&mut self, poly: &PolyType, level: Level) -> NodeId {
+        let params = poly.params().iter();
+        let args: Vec<TypeArg> =
+            params.map(|param| self.param_of_level(param.clone(), Some(level)).as_arg()).collect();
+        self.instantiate_with(poly, &args).0
+    }
+
+    /// Makes a variable a type parameter: it has been generalised.
+    pub fn quantify(&mut self, var: Var, name: SmolStr) -> Param {
+        let (kind, class) = match var {
+            Var::Type(_) => (Kind::Type, DTypeClass::Any),
+            Var::Shape(_) => (Kind::Shape, DTypeClass::Any),
+            Var::DType(var) => (Kind::BaseType, self.classes[var as usize]),
+            Var::Dim(_) => (Kind::ShapeVar, DTypeClass::Any),
+        };
+        let param = self.fresh_param(TypeParam { name, kind, class }, true);
+        self.set_param(var, &param);
+        self.waiting.remove(&var);
+        param
+    }
+
+    fn set_param(&mut self, var: Var, param: &Param) {
+        match var {
+            Var::Type(index) => {
+                self.nodes[index as usize].term = Term::Leaf(Type::Param(param.clone()));
+                self.open -= 1;
+            }
+            Var::Shape(index) => {
+                self.shapes[index as usize].value = Some(ShapeTerm::Param(param.clone()));
+            }
+            Var::DType(index) => {
+                self.dtypes[index as usize].value = Some(DTypeTerm::Param(param.clone()));
+            }
+            Var::Dim(index) => {
+                self.dims[index as usize].value = Some(Dim::param(param.clone()));
+            }
+        }
+    }
+
+    /// The parameter that is the data type of `node`, which is a scalar.
+    pub fn scalar_param(&self, node: NodeId) -> Option<Param> {
+        match self.resolve(node) {
+            Type::OpenTensor(open) => match &open.dtype {
+                DTypeTerm::Param(param) => Some(param.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Makes a variable open again that has been generalised a moment ago: what it is in the
+    /// polymorphic type, which has been made, is not concerned. It is as old as `level`.
+    pub fn reopen(&mut self, var: Var, level: Level) {
+        match var {
+            Var::Type(index) => {
+                self.nodes[index as usize].term = Term::Var(level);
+                self.open += 1;
+            }
+            Var::Shape(index) => self.shapes[index as usize] = Part { value: None, level },
+            Var::DType(index) => self.dtypes[index as usize] = Part { value: None, level },
+            Var::Dim(index) => self.dims[index as usize] = Part { value: None, level },
+        }
+    }
+
+    /// Generalises a variable again, to the parameter that it was generalised to before.
+    pub fn requantify(&mut self, var: Var, param: &Param) {
+        if self.is_open(var) {
+            self.set_param(var, param);
+        }
+    }
+
+    /// Returns true if nothing is known of a variable, which has been open.
+    pub fn is_open(&self, var: Var) -> bool {
+        match var {
+            Var::Type(index) => self.is_unknown(self.id(index)),
+            Var::Shape(index) => self.shapes[index as usize].value.is_none(),
+            Var::DType(index) => {
+                matches!(self.dtype(&DTypeTerm::Var(DTypeVar(index))), DTypeTerm::Var(_))
+            }
+            Var::Dim(index) => self.dims[index as usize].value.is_none(),
+        }
+    }
+
+    /// Gives an open variable what `arg` is now. Returns false if `arg` is not known either.
+    pub fn settle(&mut self, var: Var, arg: &TypeArg) -> bool {
+        match (var, self.refresh_arg(arg)) {
+            (_, TypeArg::Type(Type::Var(_)))
+            | (_, TypeArg::Shape(ShapeTerm::Var(_)))
+            | (_, TypeArg::DType(DTypeTerm::Var(_)))
+            | (_, TypeArg::Dim(Dim::Var(_))) => return false,
+            (Var::Type(index), TypeArg::Type(ty)) => {
+                let node = self.import(&ty);
+                // It is open, and nothing can be in its way.
+                let _ = self.unify(self.id(index), node);
+            }
+            (Var::Shape(index), TypeArg::Shape(shape)) => {
+                self.shapes[index as usize].value = Some(shape);
+            }
+            (Var::DType(index), TypeArg::DType(dtype)) => {
+                self.set_dtype(DTypeVar(index), dtype);
+            }
+            (Var::Dim(index), TypeArg::Dim(dim)) => self.dims[index as usize].value = Some(dim),
+            _ => {}
+        }
+        true
+    }
+
+    /// A type argument as far as it is known.
+    pub fn refresh_arg(&self, arg: &TypeArg) -> TypeArg {
+        match arg {
+            TypeArg::Type(ty) => TypeArg::Type(self.refresh(ty)),
+            TypeArg::Shape(shape) => TypeArg::Shape(self.shape(shape)),
+            TypeArg::DType(dtype) => TypeArg::DType(self.dtype(dtype)),
+            TypeArg::Dim(dim) => TypeArg::Dim(self.dim(dim)),
+        }
+    }
+}

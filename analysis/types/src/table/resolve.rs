@@ -1,0 +1,217 @@
+//! From nodes to types.
+
+use rustc_hash::FxHashMap;
+
+use super::{NodeId, Table, Term};
+use crate::{
+    DTypeTerm, Dim, ShapeTerm, Type, TypeVar,
+    info::{Flags, Info, MAX_DEPTH},
+    map::{Rewrite, Rewriter, map_leaves_with, open_tensor},
+};
+
+/// Builds the types of many nodes of a table while nothing is found out: nodes that are one, and
+/// parts that are shared, become one type in memory.
+pub struct Resolver<'t> {
+    table: &'t Table,
+    /// Types of nodes with parts, by root.
+    known: FxHashMap<u32, Type>,
+    depth: u8,
+    too_deep: bool,
+}
+
+impl<'t> Resolver<'t> {
+    /// A resolver for the present state of `table`.
+    pub fn new(table: &'t Table) -> Resolver<'t> {
+        Resolver { table, known: FxHashMap::default(), depth: 0, too_deep: false }
+    }
+
+    /// The type of `node` as far as it is known. Types that nest too deeply end in error types,
+    /// and [`Resolver::is_too_deep`] is true from then on.
+    pub fn resolve(&mut self, node: NodeId) -> Type {
+        let root = self.table.find(node);
+        self.node(root)
+    }
+
+    /// Returns true if a type was too deep to be built.
+    pub fn is_too_deep(&self) -> bool {
+        self.too_deep
+    }
+
+    /// Begins anew: types that are too deep have been dealt with. What was built of them goes.
+    pub fn forgive_depth(&mut self) {
+        if std::mem::take(&mut self.too_deep) {
+            self.known.clear();
+        }
+    }
+
+    /// The type of `node` itself: what it was when other types were built of it.
+    fn node(&mut self, node: NodeId) -> Type {
+        match &self.table.at(node).term {
+            Term::Var(_) => Type::Var(TypeVar(node)),
+            Term::Leaf(ty) => self.refresh(ty),
+            term => {
+                if let Some(known) = self.known.get(&node.index) {
+                    return known.clone();
+                }
+                if self.depth > MAX_DEPTH {
+                    self.too_deep = true;
+                    return Type::Error;
+                }
+                self.depth += 1;
+                let ty = self.term(term);
+                self.depth -= 1;
+                self.known.insert(node.index, ty.clone());
+                ty
+            }
+        }
+    }
+
+    /// Recursion is bounded by [`MAX_DEPTH`].
+    fn term(&mut self, term: &Term) -> Type {
+        let mut part = |node: &NodeId| self.node(self.table.part(*node));
+        match term {
+            Term::Tuple(fields) => Type::tuple(fields.iter().map(part).collect::<Vec<_>>()),
+            Term::Func(func) => {
+                let params: Vec<Type> = func.params.iter().map(&mut part).collect();
+                Type::func(params, part(&func.ret))
+            }
+            Term::Ref(inner) => Type::reference(part(inner)),
+            Term::Adt(name, args) => {
+                Type::adt(name.clone(), args.iter().map(part).collect::<Vec<_>>())
+            }
+            Term::Var(_) | Term::Leaf(_) => Type::Error,
+        }
+    }
+
+    /// `ty` with what has been found for the variables in it.
+    pub fn refresh(&mut self, ty: &Type) -> Type {
+        match ty {
+            Type::Tensor(_) | Type::OpenTensor(_) => self.table.refresh_tensor(ty),
+            _ if !ty.flags().has(Flags::VAR.or(Flags::PART)) => ty.clone(),
+            _ => Rewriter::new(self).ty(ty, 0),
+        }
+    }
+}
+
+impl Rewrite for Resolver<'_> {
+    fn concerns(&self, info: Info, _: u8) -> bool {
+        info.flags.has(Flags::VAR.or(Flags::PART))
+    }
+
+    fn leaf(&mut self, leaf: &Type, _: u8) -> Type {
+        match leaf {
+            Type::Var(TypeVar(node)) => self.resolve(*node),
+            Type::Tensor(_) | Type::OpenTensor(_) => self.table.refresh_tensor(leaf),
+            other => other.clone(),
+        }
+    }
+}
+
+impl Table {
+    /// The type of `node` as far as it is known.
+    pub fn resolve(&self, node: NodeId) -> Type {
+        let root = self.find(node);
+        match &self.at(root).term {
+            Term::Var(_) => Type::Var(TypeVar(root)),
+            Term::Leaf(ty) if !ty.flags().has(Flags::VAR.or(Flags::PART)) => ty.clone(),
+            _ => Resolver::new(self).resolve(root),
+        }
+    }
+
+    /// A tensor type with what has been found for its shape, sizes and data type.
+    fn refresh_tensor(&self, ty: &Type) -> Type {
+        match ty {
+            Type::Tensor(tensor) => {
+                if self.dims.is_empty() || !ty.flags().has(Flags::PART) {
+                    return ty.clone();
+                }
+                Type::tensor(tensor.shape.iter().map(|dim| self.dim(dim)), tensor.dtype)
+            }
+            Type::OpenTensor(open) => open_tensor(self.shape(&open.shape), self.dtype(&open.dtype)),
+            other => other.clone(),
+        }
+    }
+
+    /// Chains of variables are as long as what has been unified, and are followed in a loop.
+    pub(super) fn dim(&self, dim: &Dim) -> Dim {
+        match dim {
+            Dim::Known { .. } | Dim::Any => return dim.clone(),
+            Dim::Symbol(_) if self.dims.is_empty() => return dim.clone(),
+            _ => {}
+        }
+        dim.map(&mut |leaf| {
+            let mut at = leaf.clone();
+            while let Dim::Var(var) = &at
+                && let Some(bound) = &self.dims[var.0 as usize].value
+            {
+                at = bound.clone();
+            }
+            match &at {
+                // What a variable stands for is an expression, of which variables may be known.
+                Dim::Symbol(_) if matches!(leaf, Dim::Var(_)) => self.dim(&at),
+                _ => at,
+            }
+        })
+    }
+
+    pub(super) fn dtype(&self, dtype: &DTypeTerm) -> DTypeTerm {
+        let mut at = dtype;
+        while let DTypeTerm::Var(var) = at
+            && let Some(bound) = &self.dtypes[var.0 as usize].value
+        {
+            at = bound;
+        }
+        at.clone()
+    }
+
+    pub(super) fn shape(&self, shape: &ShapeTerm) -> ShapeTerm {
+        let mut at = shape;
+        while let ShapeTerm::Var(var) = at
+            && let Some(bound) = &self.shapes[var.0 as usize].value
+        {
+            at = bound;
+        }
+        match at {
+            ShapeTerm::Dims(dims) => {
+                ShapeTerm::Dims(dims.iter().map(|dim| self.dim(dim)).collect())
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+impl Type {
+    /// The type with the error type in the place of what inference has not found.
+    #[must_use]
+    pub fn without_variables(&self) -> Type {
+        self.replace_variables(|_| Type::Error)
+    }
+
+    /// The type for a message: of a tensor it says what is known. It is not good for anything else.
+    #[must_use]
+    pub fn for_message(&self) -> Type {
+        self.replace_variables(|leaf| {
+            let Type::OpenTensor(open) = leaf else { return Type::Error };
+            let shape = match &open.shape {
+                ShapeTerm::Var(_) => ShapeTerm::Unknown,
+                ShapeTerm::Dims(dims) if dims.iter().any(|dim| matches!(dim, Dim::Var(_))) => {
+                    ShapeTerm::Unknown
+                }
+                other => other.clone(),
+            };
+            let dtype = match &open.dtype {
+                DTypeTerm::Var(_) => DTypeTerm::Unknown,
+                other => other.clone(),
+            };
+            open_tensor(shape, dtype)
+        })
+    }
+
+    fn replace_variables(&self, replace: impl Fn(&Type) -> Type) -> Type {
+        let open = Flags::VAR.or(Flags::PART).or(Flags::HOLE);
+        map_leaves_with(self, Some(open), &mut |leaf| match leaf.is_closed() {
+            true => leaf.clone(),
+            false => replace(leaf),
+        })
+    }
+}

@@ -1,0 +1,414 @@
+//! Unification.
+
+use smallvec::SmallVec;
+
+use super::{Assign, FuncTerm, Level, NodeId, Table, Term, Var};
+use crate::{
+    Conflict, ConflictKind, DTypeTerm, DTypeVar, DataType, Dim, Shape, ShapeTerm, ShapeVar, Step,
+    Symbol, TensorType, Type,
+    info::{Flags, MAX_DEPTH},
+};
+
+/// The weight from which on equal types are linked as wholes, and not part by part.
+const LARGE: u32 = 64;
+
+/// The most parts that may not fit before a unification ends. A part that is shared fails wherever
+/// it occurs.
+const MAX_MISFITS: u16 = 64;
+
+impl Table {
+    /// Makes the two one type.
+    pub fn unify(&mut self, left: NodeId, right: NodeId) -> Result<(), Box<Conflict>> {
+        self.unify_as(left, right, Assign::Both)
+    }
+
+    /// Makes the two one type, as far as `assign` says.
+    pub fn unify_as(
+        &mut self,
+        left: NodeId,
+        right: NodeId,
+        assign: Assign,
+    ) -> Result<(), Box<Conflict>> {
+        let (l, r) = (self.find_and_shorten(left), self.find_and_shorten(right));
+        if l == r {
+            return Ok(());
+        }
+        if let Term::Var(level) = self.at(l).term {
+            return self.bind(l, level, r);
+        }
+        if let Term::Var(level) = self.at(r).term {
+            return self.bind(r, level, l);
+        }
+        if let (Term::Leaf(a), Term::Leaf(b)) = (&self.at(l).term, &self.at(r).term) {
+            match (a, b) {
+                (Type::Error, _) | (_, Type::Error) => {}
+                // What has parts meets part by part, although they are equal: they become one.
+                _ if (!a.has_parts()
+                    || matches!(a, Type::Poly(_))
+                    || a.weight() > LARGE && !a.flags().has(Flags::ANY))
+                    && (a.is_same(b) || a == b) =>
+                {
+                    self.link(l, r);
+                    return Ok(());
+                }
+                (Type::Tensor(x), Type::Tensor(y)) => {
+                    let (x, y) = (x.clone(), y.clone());
+                    let merged = self.unify_tensors(&y, &x)?;
+                    self.replace_tensors(l, r, merged, assign);
+                    return Ok(());
+                }
+                (Type::Tensor(_) | Type::OpenTensor(_), Type::Tensor(_) | Type::OpenTensor(_)) => {
+                    let (a, b) = (a.clone(), b.clone());
+                    self.unify_open(&a, &b)?;
+                    self.link(l, r);
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        // Terms nest as deeply as their bindings; types may not.
+        if self.nesting > MAX_DEPTH {
+            return Err(self.conflict(l, r, ConflictKind::Depth));
+        }
+        if self.nesting == 0 {
+            self.misfits = 0;
+        }
+        self.nesting += 1;
+        let unified = self.unify_parts(l, r, assign);
+        self.nesting -= 1;
+        unified
+    }
+
+    fn conflict(&self, left: NodeId, right: NodeId, kind: ConflictKind) -> Box<Conflict> {
+        Conflict::new(self.resolve(left), self.resolve(right), kind)
+    }
+
+    /// `from` is represented by `to` from now on.
+    fn link(&mut self, from: NodeId, to: NodeId) {
+        self.at_mut(from).parent = to.index;
+    }
+
+    /// The variable `var` becomes one with `node`. Both are roots.
+    fn bind(&mut self, var: NodeId, level: Level, node: NodeId) -> Result<(), Box<Conflict>> {
+        self.adjust(var, level, node).map_err(|kind| self.conflict(var, node, kind))?;
+        self.link(var, node);
+        self.open -= 1;
+        self.wake(Var::Type(var.index));
+        Ok(())
+    }
+
+    /// Something broken meets `node`, and is taken for the same from now on: what depends on it has
+    /// a type again. Not where that would make a type that contains itself. Nothing that meets
+    /// something broken is generalised.
+    fn adopt(&mut self, broken: NodeId, node: NodeId) {
+        if self.adjust(broken, Level::NEVER, node).is_ok() {
+            self.link(broken, node);
+        }
+    }
+
+    /// Two tensor nodes have become `merged`.
+    fn replace_tensors(&mut self, l: NodeId, r: NodeId, merged: Type, assign: Assign) {
+        let differs = |t: &Table, n: NodeId| match &t.at(n).term {
+            Term::Leaf(ty) => t.refresh(ty) != merged,
+            _ => true,
+        };
+        self.entangled |= differs(self, l) || (assign == Assign::Both && differs(self, r));
+        self.merge(l, r, Term::Leaf(merged), assign);
+    }
+
+    /// Two nodes have become `merged`, as far as `assign` says.
+    fn merge(&mut self, l: NodeId, r: NodeId, merged: Term, assign: Assign) {
+        let merged = self.push(merged);
+        self.link(l, merged);
+        if assign == Assign::Both {
+            self.link(r, merged);
+        }
+    }
+
+    /// The type of which both are instances. The first operand's sizes win where both are known.
+    fn unify_tensors(&mut self, a: &TensorType, b: &TensorType) -> Result<Type, Box<Conflict>> {
+        let conflict = |kind| Err(Conflict::new(b.clone().into(), a.clone().into(), kind));
+        if a.dtype != b.dtype {
+            return conflict(ConflictKind::DType);
+        }
+        if a.rank() != b.rank() {
+            return conflict(ConflictKind::Rank);
+        }
+        let mut differ: SmallVec<[usize; 4]> = SmallVec::new();
+        let mut shape = Shape::new();
+        for (axis, (x, y)) in a.shape.iter().zip(&b.shape).enumerate() {
+            match self.unify_dims(x, y) {
+                Some(dim) => shape.push(dim),
+                None => differ.push(axis),
+            }
+        }
+        if !differ.is_empty() {
+            return conflict(ConflictKind::Sizes(differ));
+        }
+        Ok(Type::tensor(shape, a.dtype))
+    }
+
+    fn unify_dims(&mut self, a: &Dim, b: &Dim) -> Option<Dim> {
+        let (a, b) = (self.dim(a), self.dim(b));
+        if a == b {
+            return Some(a);
+        }
+        match (&a, &b) {
+            (Dim::Var(var), other) | (other, Dim::Var(var)) => {
+                let (index, other) = (var.0, other.clone());
+                self.set_dim(index, &other).then_some(other)
+            }
+            _ if a.has_any() || b.has_any() => Some(Dim::Any),
+            (Dim::Known { size: x, .. }, Dim::Known { size: y, .. }) => (x == y).then_some(a),
+            // A symbolic size in a module that fixes it elsewhere.
+            (Dim::Symbol(s), Dim::Known { .. }) if is_variable(s) => Some(b),
+            (Dim::Known { .. }, Dim::Symbol(s)) if is_variable(s) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// Says what the size with number `index` is. Refused for an expression over itself, and for a
+    /// type parameter that is younger.
+    fn set_dim(&mut self, index: u32, dim: &Dim) -> bool {
+        let level = self.dims[index as usize].level;
+        let mut fits = true;
+        let mut younger: SmallVec<[u32; 2]> = SmallVec::new();
+        dim.for_each_leaf(&mut |leaf| match leaf {
+            Dim::Var(var) if var.0 == index => fits = false,
+            Dim::Var(var) => younger.push(var.0),
+            Dim::Symbol(symbol) => {
+                if let Symbol::Param(param) = &**symbol {
+                    fits &= self.is_in_scope(param.id(), level);
+                }
+            }
+            _ => {}
+        });
+        if fits {
+            younger.into_iter().for_each(|var| self.lower(Var::Dim(var), level));
+            self.dims[index as usize].value = Some(dim.clone());
+            self.wake(Var::Dim(index));
+        }
+        fits
+    }
+
+    fn is_in_scope(&self, param: crate::ParamId, level: Level) -> bool {
+        self.rigid.get(&param).is_none_or(|own| *own <= level)
+    }
+
+    /// Says what an open data type is. Refused for one that is not of its class.
+    pub(super) fn set_dtype(&mut self, var: DTypeVar, dtype: DTypeTerm) -> bool {
+        let index = var.0 as usize;
+        let (class, level) = (self.classes[index], self.dtypes[index].level);
+        let fits = match &dtype {
+            DTypeTerm::Known(dtype) => class.admits(*dtype),
+            DTypeTerm::Param(param) => {
+                param.declared().class >= class && self.is_in_scope(param.id(), level)
+            }
+            DTypeTerm::Var(other) if *other == var => return true,
+            DTypeTerm::Var(other) => {
+                let own = &mut self.classes[other.0 as usize];
+                *own = class.max(*own);
+                self.lower(Var::DType(other.0), level);
+                true
+            }
+            DTypeTerm::Bound(_) | DTypeTerm::Unknown => false,
+        };
+        if fits {
+            self.dtypes[index].value = Some(dtype);
+            self.wake(Var::DType(var.0));
+        }
+        fits
+    }
+
+    fn set_shape(&mut self, var: ShapeVar, shape: &ShapeTerm) -> bool {
+        let index = var.0 as usize;
+        let level = self.shapes[index].level;
+        let fits = match shape {
+            ShapeTerm::Param(param) => self.is_in_scope(param.id(), level),
+            ShapeTerm::Var(other) => {
+                self.lower(Var::Shape(other.0), level);
+                true
+            }
+            ShapeTerm::Dims(dims) => {
+                for dim in dims {
+                    let mut vars: SmallVec<[u32; 2]> = SmallVec::new();
+                    dim.for_each_leaf(&mut |leaf| {
+                        if let Dim::Var(var) = leaf {
+                            vars.push(var.0);
+                        }
+                    });
+                    vars.into_iter().for_each(|var| self.lower(Var::Dim(var), level));
+                }
+                true
+            }
+            ShapeTerm::Bound(_) | ShapeTerm::Unknown => false,
+        };
+        if fits {
+            self.shapes[index].value = Some(shape.clone());
+            self.wake(Var::Shape(var.0));
+        }
+        fits
+    }
+
+    /// Gives a tensor of open data type the data type `dtype`. Returns false where that is none
+    /// that it may have.
+    pub(crate) fn decide_dtype(&mut self, node: NodeId, dtype: DataType) -> bool {
+        if let Type::OpenTensor(open) = self.resolve(node)
+            && let DTypeTerm::Var(var) = self.dtype(&open.dtype)
+        {
+            return self.set_dtype(var, DTypeTerm::Known(dtype));
+        }
+        true
+    }
+
+    /// Makes two open data types one.
+    pub(crate) fn same_dtype(&mut self, a: &DTypeTerm, b: &DTypeTerm) {
+        if let (DTypeTerm::Var(x), DTypeTerm::Var(y)) = (self.dtype(a), self.dtype(b)) {
+            self.set_dtype(x, DTypeTerm::Var(y));
+        }
+    }
+
+    /// Tensors of which something is open.
+    fn unify_open(&mut self, a: &Type, b: &Type) -> Result<(), Box<Conflict>> {
+        let (a, b) = (self.refresh(a), self.refresh(b));
+        if let (Type::Tensor(x), Type::Tensor(y)) = (&a, &b) {
+            return self.unify_tensors(y, x).map(|_| ());
+        }
+        let parts = |ty: &Type| match ty {
+            Type::Tensor(t) => (ShapeTerm::Dims(t.shape.clone()), DTypeTerm::Known(t.dtype)),
+            Type::OpenTensor(open) => (open.shape.clone(), open.dtype.clone()),
+            _ => (ShapeTerm::Dims(Shape::new()), DTypeTerm::Known(DataType::VOID)),
+        };
+        let ((shape_a, dtype_a), (shape_b, dtype_b)) = (parts(&a), parts(&b));
+        let conflict = |kind| Err(Conflict::new(a.clone(), b.clone(), kind));
+        match (&dtype_a, &dtype_b) {
+            (x, y) if x == y => {}
+            (DTypeTerm::Var(var), other) | (other, DTypeTerm::Var(var)) => {
+                if !self.set_dtype(*var, other.clone()) {
+                    return conflict(ConflictKind::DType);
+                }
+            }
+            _ => return conflict(ConflictKind::DType),
+        }
+        match (&shape_a, &shape_b) {
+            (x, y) if x == y => {}
+            (ShapeTerm::Var(var), other) | (other, ShapeTerm::Var(var)) => {
+                if !self.set_shape(*var, other) {
+                    return conflict(ConflictKind::Form);
+                }
+            }
+            (ShapeTerm::Dims(x), ShapeTerm::Dims(y)) => {
+                if x.len() != y.len() {
+                    return conflict(ConflictKind::Rank);
+                }
+                let differ: SmallVec<[usize; 4]> = (0..x.len())
+                    .filter(|&axis| self.unify_dims(&x[axis], &y[axis]).is_none())
+                    .collect();
+                if !differ.is_empty() {
+                    return conflict(ConflictKind::Sizes(differ));
+                }
+            }
+            _ => return conflict(ConflictKind::Form),
+        }
+        Ok(())
+    }
+
+    /// Recursion is bounded by [`Table::nesting`].
+    fn unify_parts(&mut self, l: NodeId, r: NodeId, assign: Assign) -> Result<(), Box<Conflict>> {
+        let (a, b) = (self.expand(l), self.expand(r));
+        let mut first = Ok(());
+        // Parts meet the other way round, and both change, whichever of the wholes does: so it is
+        // in TVM.
+        let mut one = |t: &mut Table, x: NodeId, y: NodeId, step: Step| {
+            // What fits beside a part that does not is still worth knowing, within limits.
+            if t.misfits <= MAX_MISFITS
+                && let Err(conflict) = t.unify(y, x)
+            {
+                t.misfits += 1;
+                if first.is_ok() {
+                    first = Err(conflict.turned().inside(step));
+                }
+            }
+            t.find_and_shorten(x)
+        };
+        let merged = match (a, b) {
+            (Term::Leaf(Type::Error), _) => {
+                self.adopt(l, r);
+                return Ok(());
+            }
+            (_, Term::Leaf(Type::Error)) => {
+                if assign == Assign::Both {
+                    self.adopt(r, l);
+                }
+                return Ok(());
+            }
+            (Term::Tuple(x), Term::Tuple(y)) => {
+                if x.len() != y.len() {
+                    return Err(self.conflict(l, r, ConflictKind::Length));
+                }
+                let fields = x.iter().zip(&y).enumerate();
+                Term::Tuple(fields.map(|(i, (&x, &y))| one(self, x, y, Step::Field(i))).collect())
+            }
+            (Term::Func(x), Term::Func(y)) => {
+                if x.params.len() != y.params.len() {
+                    return Err(self.conflict(l, r, ConflictKind::Arity));
+                }
+                let ret = one(self, x.ret, y.ret, Step::Ret);
+                let params = x.params.iter().zip(&y.params).enumerate();
+                let params = params.map(|(i, (&x, &y))| one(self, x, y, Step::Param(i))).collect();
+                Term::Func(Box::new(FuncTerm { params, ret }))
+            }
+            (Term::Ref(x), Term::Ref(y)) => Term::Ref(one(self, x, y, Step::Inner)),
+            (Term::Adt(name, x), Term::Adt(other, y)) => {
+                if name != other || x.len() != y.len() {
+                    return Err(self.conflict(l, r, ConflictKind::Form));
+                }
+                let args = x.iter().zip(&y).enumerate();
+                let args = args.map(|(i, (&x, &y))| one(self, x, y, Step::Arg(i))).collect();
+                Term::Adt(name, args)
+            }
+            (Term::Leaf(x @ Type::Poly(_)), y) => return self.unify_poly(&x, l, r, &y),
+            (x, Term::Leaf(y @ Type::Poly(_))) => return self.unify_poly(&y, r, l, &x),
+            _ => return Err(self.conflict(l, r, ConflictKind::Form)),
+        };
+        if first.is_ok() {
+            self.merge(l, r, merged, assign);
+        }
+        first
+    }
+
+    /// A function with type parameters of its own, against another function: the parameters stand
+    /// for types that make the two equal. TVM compares such types; elsewhere each use of a
+    /// polymorphic type is an instance of it.
+    fn unify_poly(
+        &mut self,
+        poly: &Type,
+        node: NodeId,
+        other: NodeId,
+        term: &Term,
+    ) -> Result<(), Box<Conflict>> {
+        let arity = match term {
+            Term::Func(func) => Some(func.params.len()),
+            Term::Leaf(ty) => ty.arity(),
+            _ => None,
+        };
+        let Type::Poly(poly) = poly else { return Ok(()) };
+        let own = Type::Poly(poly.clone()).arity();
+        if arity.is_none() || arity != own {
+            let form = arity.is_none() || own.is_none();
+            let kind = if form { ConflictKind::Form } else { ConflictKind::Arity };
+            return Err(self.conflict(node, other, kind));
+        }
+        let (instance, ..) = self.instantiate(poly);
+        if let Term::Leaf(Type::Poly(rigid)) = term {
+            let level = self.level();
+            let rigid = self.skolemize(rigid, level);
+            return self.unify(instance, rigid);
+        }
+        self.unify(instance, other)
+    }
+}
+
+fn is_variable(symbol: &Symbol) -> bool {
+    matches!(symbol, Symbol::Variable { .. })
+}
