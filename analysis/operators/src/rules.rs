@@ -246,13 +246,15 @@ pub(crate) fn broadcast_with(
     call: &mut Call<'_>,
     dtype: impl FnOnce(DataType) -> DataType,
 ) -> Outcome {
-    call.literals_like(0, 1);
+    if !(call.is_tensor(0) && call.is_tensor(1)) {
+        call.literals_like(0, 1);
+    }
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     if a.dtype != b.dtype {
         return dtype_mismatch(call, (0, a.dtype), (1, b.dtype));
     }
     match broadcast_shapes(&a.shape, &b.shape) {
-        Ok(shape) => call.output_tensor(shape, dtype(a.dtype)),
+        Ok(shape) => call.output(TensorType::of(shape, dtype(a.dtype))),
         Err(from_back) => {
             let (x, y) = (a.rank() - from_back, b.rank() - from_back);
             let (m, n) = (&a.shape[x], &b.shape[y]);
@@ -282,6 +284,9 @@ pub(crate) fn broadcast_with(
 /// have that shape together, and so have a tensor and a scalar, whatever the shape is:
 /// `fn<s : Shape>(%x: Tensor[s, float32]) { %x + %x * 2f }`.
 fn open_broadcast(call: &mut Call<'_>) -> Option<(ShapeTerm, DTypeTerm)> {
+    if call.is_tensor(0) && call.is_tensor(1) {
+        return None;
+    }
     call.literals_like(0, 1);
     let parts = |ty: Type| match ty {
         Type::OpenTensor(open) => Some((open.shape.clone(), open.dtype.clone())),

@@ -150,6 +150,11 @@ struct Infer<'a> {
     done: Vec<Vec<Option<Arc<UnitTypes>>>>,
     /// The units of the open stretch.
     open: Vec<OpenUnit>,
+    /// The age of the table before each expression of the unit under way.
+    levels: Vec<Level>,
+    /// For the unit and each function around the expression under way: the number of expressions
+    /// up to the last one that is more than a value.
+    effects: Vec<u32>,
     /// Where each open unit is in `open`.
     open_at: FxHashMap<At, usize>,
     /// Types of bindings outside the stretch, one node each, so that what they share stays shared.
@@ -210,8 +215,6 @@ struct GroupSignature {
 struct OpenUnit {
     at: At,
     exprs: Vec<NodeId>,
-    /// The age of the table before each expression.
-    levels: Vec<Level>,
     binders: Vec<Option<NodeId>>,
     findings: Vec<Finding>,
     /// What was asked of the world around, for the memo.
@@ -222,9 +225,6 @@ struct OpenUnit {
     numeric: Vec<(BinderId, Vec<Param>)>,
     /// Literals whose data type each use of a constant chooses.
     constants: Vec<(ExprId, Param)>,
-    /// For the unit and each function around the expression under way: the number of expressions
-    /// up to the last one that is more than a value.
-    effects: SmallVec<[u32; 4]>,
 }
 
 /// What a use of a polymorphic type chooses.
@@ -245,6 +245,8 @@ impl<'a> Infer<'a> {
             solver: Solver::new(),
             done: bodies.iter().map(|(body, _)| vec![None; body.units.len()]).collect(),
             open: Vec::new(),
+            levels: Vec::new(),
+            effects: Vec::new(),
             open_at: FxHashMap::default(),
             imported: FxHashMap::default(),
             origins: Vec::new(),
@@ -426,21 +428,22 @@ impl<'a> Infer<'a> {
         self.open.push(OpenUnit {
             at,
             exprs: Vec::with_capacity(unit.exprs.len()),
-            levels: Vec::with_capacity(unit.exprs.len()),
             binders: vec![None; unit.binders.len()],
             findings: Vec::new(),
             inputs,
             instances: Vec::new(),
             numeric: Vec::new(),
             constants: Vec::new(),
-            effects: SmallVec::from_slice(&[0]),
         });
+        self.levels.clear();
+        self.effects.clear();
+        self.effects.push(0);
         if unit.kind == UnitKind::Header {
             self.header(at);
         }
         for index in 0..unit.exprs.len() {
             let level = self.solver.table.level();
-            self.current().levels.push(level);
+            self.levels.push(level);
             let expr = ExprId(index as u32);
             let node = if self.has_budget(expr) { self.expr(at, expr) } else { self.error_node() };
             self.current().exprs.push(node);

@@ -19,7 +19,7 @@ pub const MAX_DEPTH: u8 = 250;
 pub const MAX_WEIGHT: u32 = 1 << 17;
 
 /// A set of facts about a type.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Flags(u16);
 
 impl Flags {

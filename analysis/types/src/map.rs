@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    Constraint, DTypeTerm, FuncType, OpenTensor, PolyType, ShapeTerm, Type,
+    Constraint, DTypeTerm, FuncType, OpenTensor, PolyType, ShapeTerm, TensorType, Type,
     info::{Flags, Info},
 };
 
@@ -141,7 +141,7 @@ pub fn for_each_part(ty: &Type, flags: Flags, visit: &mut impl FnMut(&Type)) {
 /// A tensor type, closed if both parts are known.
 pub fn open_tensor(shape: ShapeTerm, dtype: DTypeTerm) -> Type {
     match (shape, dtype) {
-        (ShapeTerm::Dims(shape), DTypeTerm::Known(dtype)) => Type::tensor(shape, dtype),
+        (ShapeTerm::Dims(shape), DTypeTerm::Known(dtype)) => TensorType::of(shape, dtype).into(),
         (shape, dtype) => Type::OpenTensor(OpenTensor { shape, dtype }.into()),
     }
 }

@@ -227,6 +227,12 @@ impl<'a> Call<'a> {
         self.args.get(position).map_or(Type::Error, |&node| self.table.resolve(node))
     }
 
+    /// Returns true if the argument at `position` is known to be a tensor, without looking further.
+    pub fn is_tensor(&self, position: usize) -> bool {
+        let leaf = self.args.get(position).and_then(|&node| self.table.leaf(node));
+        matches!(leaf, Some(Type::Tensor(_)))
+    }
+
     /// The argument at `position` as a tensor. Not yet, where it is not known; undecided, where it
     /// is something else (TVM's relations answer "don't know" there).
     pub fn tensor(&self, position: usize) -> Result<std::sync::Arc<TensorType>, Halt> {
@@ -369,8 +375,8 @@ impl<'a> Call<'a> {
 
     fn unify(&mut self, position: usize, left: NodeId, right: NodeId) -> Outcome {
         self.progress = true;
-        let (found, demanded) = (self.table.resolve(left), self.table.resolve(right));
         let Err(conflict) = self.table.unify(left, right) else { return Ok(()) };
+        let (found, demanded) = (self.table.resolve(left), self.table.resolve(right));
         self.conflict(position, &found, &demanded, &conflict).fail()
     }
 

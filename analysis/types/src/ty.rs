@@ -57,6 +57,8 @@ pub struct TensorType {
     pub shape: Shape,
     /// Type of the elements.
     pub dtype: DataType,
+    /// The facts that hold of the sizes, and how many enclosing binders they refer to.
+    facts: (Flags, u8),
 }
 
 /// A tensor of which something is open.
@@ -165,7 +167,13 @@ pub struct TypeVar(pub(crate) crate::NodeId);
 impl TensorType {
     /// A tensor type.
     pub fn new(shape: impl IntoIterator<Item = Dim>, dtype: DataType) -> TensorType {
-        TensorType { shape: shape.into_iter().collect(), dtype }
+        TensorType::of(shape.into_iter().collect(), dtype)
+    }
+
+    /// A tensor type of a shape that is there already.
+    pub fn of(shape: Shape, dtype: DataType) -> TensorType {
+        let facts = of_dims(&shape);
+        TensorType { shape, dtype, facts }
     }
 
     /// The number of axes.
@@ -289,7 +297,7 @@ impl Type {
 
     /// A tensor type of rank 0.
     pub fn scalar(dtype: DataType) -> Type {
-        TensorType { shape: Shape::new(), dtype }.into()
+        TensorType { shape: Shape::new(), dtype, facts: (Flags::NONE, 0) }.into()
     }
 
     /// A tuple type.
@@ -343,7 +351,7 @@ impl Type {
     pub(crate) fn info(&self) -> Info {
         match self {
             Type::Tensor(tensor) => {
-                let (flags, loose) = of_dims(&tensor.shape);
+                let (flags, loose) = tensor.facts;
                 Info { loose, ..Info::leaf(0, flags, tensor) }
             }
             Type::OpenTensor(open) => {
@@ -368,7 +376,7 @@ impl Type {
     /// The facts that hold of the type.
     pub fn flags(&self) -> Flags {
         match self {
-            Type::Tensor(tensor) => of_dims(&tensor.shape).0,
+            Type::Tensor(tensor) => tensor.facts.0,
             Type::OpenTensor(open) => open.flags().0,
             Type::Param(_) => Flags::PARAM,
             Type::Bound(_) => Flags::NONE,

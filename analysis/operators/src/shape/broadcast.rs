@@ -118,7 +118,7 @@ fn broadcasts_to(
 /// What two shapes broadcast to that are known to fit.
 fn broadcast_of(a: &TensorType, b: &TensorType) -> Result<TensorType, Halt> {
     let shape = broadcast_shapes(&a.shape, &b.shape).or(Err(Halt::Silent))?;
-    Ok(TensorType { shape, dtype: a.dtype })
+    Ok(TensorType::of(shape, a.dtype))
 }
 
 fn broadcast_to(call: &mut Call<'_>) -> Outcome {

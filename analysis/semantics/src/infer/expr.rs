@@ -208,7 +208,7 @@ impl Infer<'_> {
             && !self.env.strict()
         {
             // `let %id: fn [A](A) -> A = fn (%x) { %x };`: the value is of that type for every `A`.
-            let level = self.current().levels[start.index()];
+            let level = self.levels[start.index()];
             let found = self.value(at, value);
             self.solver.solve();
             let rigid = self.solver.table.skolemize(&poly, level);
@@ -224,7 +224,7 @@ impl Infer<'_> {
     /// Notes that an expression is more than a value: evaluating it twice is not the same as once,
     /// or is work.
     pub(super) fn note_effect(&mut self, expr: ExprId) {
-        if let Some(last) = self.current().effects.last_mut() {
+        if let Some(last) = self.effects.last_mut() {
             *last = expr.0 + 1;
         }
     }

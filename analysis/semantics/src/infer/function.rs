@@ -213,7 +213,7 @@ impl Infer<'_> {
             self.solver.solve();
         }
         let data = &self.unit(at).fns[function.index()];
-        self.current().effects.push(0);
+        self.effects.push(0);
         if !data.type_params.is_empty() {
             let first = self.solver.entries().len();
             self.first_relations.insert((at, function), first);
@@ -236,7 +236,7 @@ impl Infer<'_> {
     pub(super) fn function(&mut self, at: At, id: ExprId, function: FnId) -> NodeId {
         let unit = self.unit(at);
         let data = &unit.fns[function.index()];
-        self.current().effects.pop();
+        self.effects.pop();
         let params: SmallVec<[Option<NodeId>; 4]> =
             data.params.iter().map(|&binder| self.current().binders[binder.index()]).collect();
         let params: SmallVec<[NodeId; 4]> =

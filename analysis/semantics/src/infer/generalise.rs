@@ -106,11 +106,11 @@ impl Infer<'_> {
         if table.open_vars() == 0 && !table.has_parts() {
             return node;
         }
-        let last_effect = self.current().effects.last().copied().unwrap_or_default();
+        let last_effect = self.effects.last().copied().unwrap_or_default();
         if last_effect > start.0 {
             return node;
         }
-        let level = self.current().levels[start.index()];
+        let level = self.levels[start.index()];
         if self.free_vars(&[node], level).is_empty() {
             return node;
         }

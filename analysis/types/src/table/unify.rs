@@ -145,7 +145,7 @@ impl Table {
         if !differ.is_empty() {
             return conflict(ConflictKind::Sizes(differ));
         }
-        Ok(Type::tensor(shape, a.dtype))
+        Ok(TensorType::of(shape, a.dtype).into())
     }
 
     fn unify_dims(&mut self, a: &Dim, b: &Dim) -> Option<Dim> {
