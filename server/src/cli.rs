@@ -14,6 +14,8 @@ use std::{io::Write, path::PathBuf, process::ExitCode};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use semantics::Severity;
 
+use crate::report::escape;
+
 /// Language server and command line for Relay, TVM's typed functional tensor IR.
 #[derive(Parser)]
 #[command(name = "relay-analyzer", version, max_term_width = 100)]
@@ -288,7 +290,10 @@ impl From<String> for Failure {
 
 /// Runs the command that the arguments name. Usage errors end with 2, as clap does.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let result = match cli.command {
         Some(Command::Check(args)) if args.batch => batch::run(&args),
         Some(Command::Check(args)) => check::run(&args),
@@ -313,9 +318,30 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// Says what is wrong with the arguments, or shows the help.
+fn usage(error: &clap::Error) -> ExitCode {
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    if !error.use_stderr() || std::env::args_os().all(|argument| is_harmless(&argument)) {
+        // Nothing can be done where even this cannot be written.
+        let _ = error.print();
+    } else {
+        // Colours and arguments cannot be told apart any more.
+        let text = error.render().to_string();
+        let _ = write!(anstream::stderr(), "{}", escape::terminal_lines(&text));
+    }
+    ExitCode::from(code)
+}
+
+/// Whether a terminal shows an argument as it is.
+fn is_harmless(argument: &std::ffi::OsStr) -> bool {
+    let text = argument.to_string_lossy();
+    escape::terminal(&text) == text
+}
+
 /// Tells the person at the terminal, in the manner of a diagnostic.
 pub(crate) fn complain(message: &str) {
     let style = anstyle::AnsiColor::Red.on_default().bold();
     // Nothing can be done where even this cannot be written.
+    let message = escape::terminal_lines(message);
     let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {message}");
 }

@@ -3,7 +3,7 @@
 use std::{io::Write, path::Path};
 
 use super::{Failure, FmtArgs, Outcome, complain};
-use crate::input;
+use crate::{input, report::escape};
 
 pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
     let files = input::files(&args.paths)?;
@@ -20,7 +20,7 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
         };
         if let Some(problem) = &input.problem {
             // What was replaced on the way in must not be written back.
-            complain(&format!("{}: {}", input.path, problem.message));
+            complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
             outcome = Outcome::Unusable;
             continue;
         }
@@ -29,13 +29,13 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
         let is_stdin = path.as_os_str() == "-";
         if args.check {
             if differs {
-                writeln!(out, "{}", input.path)?;
+                writeln!(out, "{}", escape::terminal(&input.path))?;
                 outcome = outcome.max(Outcome::Errors);
             }
         } else if is_stdin {
             out.write_all(text.as_bytes())?;
         } else if differs && let Err(error) = replace(&path, &text) {
-            complain(&format!("cannot write `{}`: {error}", input.path));
+            complain(&format!("cannot write `{}`: {error}", escape::terminal(&input.path)));
             outcome = Outcome::Unusable;
         }
     }

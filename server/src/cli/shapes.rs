@@ -10,7 +10,10 @@ use super::{Failure, Outcome, ShapesArgs, ShapesFormat, complain};
 use crate::{
     analyzer::Analyzer,
     input,
-    report::shapes::{self, JsonFunction},
+    report::{
+        escape,
+        shapes::{self, JsonFunction},
+    },
 };
 
 /// The answer as JSON. Lines and columns count from 1, columns in characters.
@@ -36,7 +39,7 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     let input = input::read(&args.path, args.reading.max_code())?;
     let mut outcome = Outcome::Clean;
     if let Some(problem) = &input.problem {
-        complain(&format!("{}: {}", input.path, problem.message));
+        complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
         outcome = Outcome::Unusable;
     }
     let mut analyzer = Analyzer::new(false);
@@ -44,7 +47,7 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     if looked.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         complain(&format!(
             "{}: there are errors, and what rests on them is not counted: `relay-analyzer check` shows them",
-            input.path
+            escape::terminal(&input.path)
         ));
         outcome = outcome.max(Outcome::Errors);
     }
@@ -52,7 +55,8 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     let name = args.function.as_ref().map(|name| format!("@{}", name.trim_start_matches('@')));
     let functions = analyzer.shapes(name.as_deref());
     if let Some(name) = name.filter(|_| functions.is_empty()) {
-        return Err(format!("{}: there is no function `{name}`", input.path).into());
+        let path = escape::terminal(&input.path);
+        return Err(format!("{path}: there is no function `{name}`").into());
     }
     let lines = LineIndex::new(&input.text);
     let place = |range: TextRange| {

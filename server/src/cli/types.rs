@@ -5,7 +5,11 @@ use std::io::Write;
 use serde_json::json;
 
 use super::{Failure, Outcome, TypesArgs, complain};
-use crate::{analyzer::Analyzer, input, report};
+use crate::{
+    analyzer::Analyzer,
+    input,
+    report::{self, escape},
+};
 
 pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
     let files = input::files(&args.paths)?;
@@ -22,7 +26,7 @@ pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
             }
         };
         if let Some(problem) = &input.problem {
-            complain(&format!("{}: {}", input.path, problem.message));
+            complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
             outcome = Outcome::Unusable;
         }
         analyzer.check(&input.text);
