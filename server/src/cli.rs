@@ -12,7 +12,7 @@ mod types;
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use semantics::Severity;
+use semantics::{Diagnostic, Severity};
 
 use crate::report::escape;
 
@@ -213,7 +213,7 @@ struct Reading {
 
 impl Reading {
     fn max_code(self) -> u64 {
-        self.max_size << 20
+        self.max_size.saturating_mul(1 << 20)
     }
 }
 
@@ -336,6 +336,32 @@ fn usage(error: &clap::Error) -> ExitCode {
 fn is_harmless(argument: &std::ffi::OsStr) -> bool {
     let text = argument.to_string_lossy();
     escape::terminal(&text) == text
+}
+
+/// The files that the arguments name. What in a folder cannot be looked at is said, and makes the
+/// outcome; links that lead elsewhere are only mentioned.
+fn named_files(paths: &[PathBuf]) -> (Vec<PathBuf>, Outcome) {
+    let found = crate::input::files(paths);
+    for problem in &found.problems {
+        complain(problem);
+    }
+    let style = anstyle::AnsiColor::Cyan.on_default().bold();
+    for (link, target) in &found.links {
+        let (link, target) = (crate::input::shown(link), crate::input::shown(target));
+        // Nothing can be done where even this cannot be written.
+        let _ = writeln!(
+            anstream::stderr(),
+            "{style}note{style:#}: `{link}` is a link to `{target}`, which is not followed: name it to have it looked at"
+        );
+    }
+    let outcome = if found.problems.is_empty() { Outcome::Clean } else { Outcome::Unusable };
+    (found.files, outcome)
+}
+
+/// The message for a file whose analysis panicked.
+fn panic_message(path: &str, panicked: &Diagnostic) -> String {
+    let help = panicked.help.as_deref().unwrap_or_default();
+    format!("{}: {}; {help}", escape::terminal(path), panicked.message)
 }
 
 /// Tells the person at the terminal, in the manner of a diagnostic.

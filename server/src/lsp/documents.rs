@@ -79,8 +79,7 @@ pub(super) fn parse(text: &str, limits: Limits) -> (Arc<Parse>, Option<Arc<Diagn
         return (Arc::new(syntax::parse_with(text, limits.parse)), None);
     }
     let message = format!(
-        "this file holds {} MB of code, and {} MB is the most that is looked at",
-        code >> 20,
+        "this file holds more than {} MB of code, the most that is looked at",
         limits.code >> 20
     );
     let problem = Diagnostic::new("file-too-large", TextRange::default(), message)
