@@ -6,10 +6,12 @@
 //! the database, and hands snapshots to workers that are idle. All that goes to the client leaves
 //! through one task, diagnostics aside; one thread writes.
 
+mod abilities;
 mod backend;
 mod config;
 mod convert;
 mod documents;
+mod event;
 mod framing;
 mod gate;
 mod handlers;
@@ -18,9 +20,11 @@ mod markup;
 mod outgoing;
 mod owner;
 mod parcels;
+mod published;
 mod request;
 mod runs;
 mod session;
+mod snapshot;
 mod wire;
 mod workers;
 mod workspace;
@@ -56,7 +60,7 @@ pub(crate) fn serve() -> Result<i32, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (wire, writing) = wire::start()?;
     let farewell = runtime.block_on(async {
-        let (mailbox, inbox) = owner::mailbox();
+        let (mailbox, inbox) = event::mailbox();
         let parcels = parcels::Parcels::default();
         let pen = wire::Pen::new(wire.clone(), parcels.clone());
         let for_outgoing = wire.clone();

@@ -14,7 +14,7 @@ use tower_lsp::{
 };
 
 use super::{
-    owner::{Event, Mailbox},
+    event::{Event, Mailbox},
     wire::Wire,
 };
 use crate::report::escape;

@@ -9,7 +9,7 @@ use semantics::{CancellationToken, Cancelled};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 
-use super::owner::Snapshot;
+use super::snapshot::Snapshot;
 
 /// What a request does when the text changes under it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

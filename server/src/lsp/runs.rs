@@ -38,9 +38,9 @@ use tower_lsp::{
 use super::{
     config::Config,
     documents::Document,
+    event::{Event, Mailbox},
     live::{Kept, Watcher},
     outgoing::{Message, Outgoing, Progress},
-    owner::{Event, Mailbox},
 };
 use crate::run::{
     arguments::{self, Lack},

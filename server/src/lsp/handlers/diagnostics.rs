@@ -18,7 +18,7 @@ use tower_lsp::{
     },
 };
 
-use crate::lsp::{config::Delivery, documents::Document, owner::Snapshot};
+use crate::lsp::{config::Delivery, documents::Document, snapshot::Snapshot};
 
 /// The diagnostics of a document at a version.
 pub(in crate::lsp) struct Checked {

@@ -6,7 +6,7 @@ use tower_lsp::{
     lsp_types::{Hover, HoverContents, HoverParams, TextDocumentPositionParams, Url},
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 /// The command that shows why an expression has its shape, where the client says that it has one.
 const WHY: &str = "relay.whyShape";
