@@ -3,8 +3,8 @@
 //! Only builds with debug assertions have them: in a release build [`panic_if_asked`] is empty.
 
 /// Panics if the environment variable `RELAY_TEST_PANIC` is `stage:text`, this is that stage, and
-/// `subject` contains that text. Stages are `parse` (the subject is the whole text), `lower` and
-/// `infer` (the subject is the name of a definition).
+/// `subject` contains that text. Stages are `parse` and `edit` (the subject is the whole text, after
+/// the edit), `lower` and `infer` (the subject is the name of a definition).
 #[cfg(debug_assertions)]
 pub fn panic_if_asked(stage: &str, subject: &str) {
     use std::sync::LazyLock;

@@ -5,6 +5,7 @@ use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 use super::{
     abilities::ClientAbilities,
     event::{Event, Mailbox},
+    farewell::{self, Ends},
     handlers::{
         self, actions, calls, completion, definition, diagnostics, folding, format, hover, inlay,
         lens, linked, links, occurrences, reading, references, rename, selection, shapes,
@@ -19,11 +20,12 @@ use super::{
 pub(super) struct Backend {
     mailbox: Mailbox,
     runs: Runs,
+    ends: Ends,
 }
 
 impl Backend {
-    pub(super) fn new(mailbox: Mailbox, runs: Runs) -> Backend {
-        Backend { mailbox, runs }
+    pub(super) fn new(mailbox: Mailbox, runs: Runs, ends: Ends) -> Backend {
+        Backend { mailbox, runs, ends }
     }
 
     /// Sends a request on its way. Everything before the first `await` of a handler runs in the
@@ -84,6 +86,9 @@ impl Backend {
 #[tower_lsp::async_trait]
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        if let Some(process) = params.process_id {
+            farewell::watch_parent(process, self.ends.clone());
+        }
         let abilities = &params.capabilities;
         let folders = match params.workspace_folders {
             Some(folders) => folders.into_iter().map(|folder| folder.uri).collect(),

@@ -2,17 +2,20 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use semantics::{Diagnostic, SourceFile};
+use semantics::{Diagnostic, SourceFile, provoke::panic_if_asked};
 use syntax::{Edit, Encoding, LineIndex, Parse, ParseLimits, TextRange, TextSize};
 use tower_lsp::lsp_types::{Position, Range, TextDocumentContentChangeEvent, Url};
 
 use super::convert;
+use crate::panics;
 
 /// An open document.
 #[derive(Clone)]
 pub(super) struct Document {
     /// Its file in the database.
     pub(super) file: SourceFile,
+    /// How many documents had been opened before it: another number each time that it is opened.
+    pub(super) opened: u64,
     /// The version that the client counts.
     pub(super) version: i32,
     /// The text.
@@ -76,7 +79,17 @@ pub(super) struct Limits {
 pub(super) fn parse(text: &str, limits: Limits) -> (Arc<Parse>, Option<Arc<Diagnostic>>) {
     let code = memchr::memmem::find(text.as_bytes(), b"#[metadata]").unwrap_or(text.len());
     if code <= limits.code {
-        return (Arc::new(syntax::parse_with(text, limits.parse)), None);
+        let parsed = panics::caught(|| {
+            panic_if_asked("parse", text);
+            syntax::parse_with(text, limits.parse)
+        });
+        return match parsed {
+            Ok(parse) => (Arc::new(parse), None),
+            Err(panicked) => {
+                let problem = panicked.diagnostic(TextRange::default());
+                (Arc::new(syntax::parse("")), Some(Arc::new(problem)))
+            }
+        };
     }
     let message = format!(
         "this file holds more than {} MB of code, the most that is looked at",
@@ -120,7 +133,11 @@ impl Document {
             return;
         }
         let (parse, problem) = parse(&text, limits);
-        self.grow(Arc::unwrap_or_clone(parse).sharing(&self.parse));
+        let installed = panics::caught(|| self.grow((*parse).clone().sharing(&self.parse)));
+        if installed.is_err() {
+            // Sharing saves memory and no more.
+            (self.parse, self.sound) = (parse, None);
+        }
         self.problem = problem;
         self.lines = Arc::new(LineIndex::new(&text));
         self.text = Arc::new(text);
@@ -133,15 +150,26 @@ impl Document {
             return;
         }
         // A snapshot that is still about keeps the old text.
-        let text = Arc::make_mut(&mut self.text);
-        edit.apply(text);
+        edit.apply(Arc::make_mut(&mut self.text));
+        let text = self.text.clone();
         let inserted = TextSize::of(edit.insert.as_str());
-        Arc::make_mut(&mut self.lines).edit(text, edit.range, inserted);
-        if self.problem.is_some() || text.len() > limits.code {
-            (self.parse, self.problem) = parse(text, limits);
-        } else {
-            let parse = self.parse.reparse(text, &edit, limits.parse);
-            self.grow(parse);
+        let mut is_done = false;
+        let updated = panics::caught(|| {
+            panic_if_asked("edit", &text);
+            Arc::make_mut(&mut self.lines).edit(&text, edit.range, inserted);
+            if self.problem.is_none() && text.len() <= limits.code {
+                self.grow(self.parse.reparse(&text, &edit, limits.parse));
+                is_done = true;
+            }
+        });
+        if updated.is_err() {
+            // The text is right: all else is made of it anew.
+            self.lines = Arc::new(LineIndex::new(&text));
+            self.sound = None;
+            is_done = false;
+        }
+        if !is_done {
+            (self.parse, self.problem) = parse(&text, limits);
         }
     }
 
@@ -189,6 +217,7 @@ mod tests {
         let (parse, problem) = parse(text, LIMITS);
         Document {
             file: db.add_file("", ParseLimits::default()),
+            opened: 0,
             version: 1,
             text: Arc::new(text.to_owned()),
             lines: Arc::new(LineIndex::new(text)),

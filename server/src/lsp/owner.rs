@@ -41,6 +41,7 @@ use super::{
     snapshot::Snapshot,
     workers::{Finished, Workers},
 };
+use crate::panics;
 
 /// How long a change waits for requests that were made before it, so that they are answered
 /// rather than sent back.
@@ -58,6 +59,8 @@ struct Owner {
     /// A file for every URI that was ever open: the database never frees one.
     files: HashMap<Url, SourceFile>,
     published: HashMap<Url, Published>,
+    /// How many documents have been opened.
+    opened: u64,
     pulls: u32,
     queue: VecDeque<Request>,
     /// Events that arrived while a change waited.
@@ -88,6 +91,7 @@ pub(super) fn start(
             client: ClientAbilities::of(&ClientCapabilities::default()),
             files: HashMap::new(),
             published: HashMap::new(),
+            opened: 0,
             pulls: 0,
             queue: VecDeque::new(),
             later: VecDeque::new(),
@@ -128,7 +132,7 @@ impl Owner {
                     },
                 },
             };
-            self.act(event);
+            self.act_guarded(event);
             // Requests go out in order; diagnostics when everything that has arrived is in.
             self.dispatch(false);
             if self.later.is_empty() {
@@ -150,6 +154,17 @@ impl Owner {
             self.db.free_replaced();
         }
         self.inbox.recv().ok()
+    }
+
+    /// Acts, and lives on if that panics. What can panic for the sake of a text is caught where it
+    /// is done; what is left is not known, and the session goes on without it.
+    fn act_guarded(&mut self, event: Event) {
+        let mut event = Some(event);
+        let acted = panics::caught(|| event.take().map(|event| self.act(event)));
+        if let Err(panicked) = acted {
+            let message = panicked.message("what a message of the editor asked for");
+            self.outgoing.send(Message::Show(MessageType::ERROR, message));
+        }
     }
 
     fn act(&mut self, event: Event) {
@@ -236,8 +251,10 @@ impl Owner {
                 messages,
             }));
         }
+        self.opened += 1;
         let document = Document {
             file,
+            opened: self.opened,
             version: item.version,
             lines: Arc::new(LineIndex::new(&item.text)),
             text: Arc::new(item.text),
@@ -510,6 +527,9 @@ impl Owner {
 
     /// Diagnostics have been computed.
     fn checked(&mut self, checked: Checked) {
+        if let Some(panicked) = &checked.panicked {
+            self.log(panicked.message(&format!("the analysis of {}", checked.uri)));
+        }
         let Some(state) = self.published.get_mut(&checked.uri) else { return };
         state.running = false;
         let Some((items, version)) = checked.items else {
@@ -525,10 +545,6 @@ impl Owner {
         let current = self.documents.get(&checked.uri).map(|document| document.version);
         if current != Some(version) {
             state.dirty = true;
-            return;
-        }
-        if let Some(error) = checked.error {
-            self.log(error);
             return;
         }
         let is_known = state.items.as_ref().is_some_and(|before| *before == items);
