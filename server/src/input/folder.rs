@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashSet,
+    error::Error as _,
     fs::{self, FileType, Metadata},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -87,6 +88,10 @@ fn sort_in(entry: DirEntry, contents: &mut Contents, links: &mut Vec<(PathBuf, P
             },
             Ok(data) if data.is_dir() => {}
             Ok(data) => contents.problems.push(no_file(&path, data.file_type())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let message = format!("cannot read `{}`: the link leads nowhere", shown(&path));
+                contents.problems.push(message);
+            }
             Err(error) => contents.problems.push(cannot_read(&path, &error)),
         }
     } else if !kind.is_dir() {
@@ -127,13 +132,14 @@ fn name_of(_: FileType) -> &'static str {
     "something else"
 }
 
-/// The message for an entry that cannot be looked at: `ignore` wraps the error of the system.
+/// The message for an entry that cannot be looked at: the path and the innermost reason, without the
+/// layers between them, which name the path again.
 fn walk_error(error: &ignore::Error) -> String {
-    let mut inner = error;
     let mut path = None;
-    // Each step takes one layer off.
+    let mut layer = error;
+    // Each step takes one layer off, here and below.
     loop {
-        inner = match inner {
+        layer = match layer {
             ignore::Error::WithPath { path: of, err } => {
                 path = Some(of);
                 err
@@ -142,14 +148,19 @@ fn walk_error(error: &ignore::Error) -> String {
             _ => break,
         };
     }
-    match (path, inner) {
-        (Some(path), ignore::Error::Io(error)) => {
-            // The path is in the error, too.
-            let error = error.raw_os_error().map(std::io::Error::from_raw_os_error);
-            let reason = error.map_or_else(|| inner.to_string(), |error| error.to_string());
-            format!("cannot read `{}`: {reason}", shown(path))
+    let mut reason: &dyn std::error::Error = layer;
+    if let ignore::Error::Io(error) = layer {
+        reason = error;
+        let inner = error.get_ref().map(|inner| inner as &dyn std::error::Error);
+        let mut next = inner.or_else(|| error.source());
+        while let Some(source) = next {
+            reason = source;
+            next = source.source();
         }
-        _ => error.to_string(),
+    }
+    match path {
+        Some(path) => format!("cannot read `{}`: {reason}", shown(path)),
+        None => format!("cannot read all of the folder: {reason}"),
     }
 }
 
