@@ -46,6 +46,8 @@ use crate::panics;
 /// How long a change waits for requests that were made before it, so that they are answered
 /// rather than sent back.
 const GRACE: Duration = Duration::from_millis(5);
+/// The most changes that are applied before the tree is made.
+const MOST_JOINED: usize = 256;
 /// Texts from this many bytes on show a progress while they are looked at first.
 const LARGE: usize = 1 << 20;
 /// A client that has asked for diagnostics this often asks after every change.
@@ -185,7 +187,10 @@ impl Owner {
                 self.session.workspace.change_folders(&added, &removed);
             }
             Event::Open(item) => self.open(item),
-            Event::Change(id, changes) => self.change(&id, changes),
+            Event::Change(id, changes) => {
+                let (id, changes) = self.with_following(id, changes);
+                self.change(&id, changes);
+            }
             Event::Close(uri) => self.close(&uri),
             Event::Settings(settings) => self.configure(&settings),
             Event::SettingsChanged => self.ask_settings(),
@@ -263,6 +268,38 @@ impl Owner {
             problem,
         };
         Arc::make_mut(&mut self.documents).insert(uri, document);
+    }
+
+    /// Joins a change with those of the same document that have arrived right after it: nobody has
+    /// asked for anything in between.
+    fn with_following(
+        &mut self,
+        mut id: VersionedTextDocumentIdentifier,
+        mut changes: Vec<TextDocumentContentChangeEvent>,
+    ) -> (VersionedTextDocumentIdentifier, Vec<TextDocumentContentChangeEvent>) {
+        let version = self.documents.get(&id.uri).map(|document| document.version);
+        if version.is_none_or(|version| id.version <= version) {
+            // It is ignored, and the others may not be.
+            return (id, changes);
+        }
+        // Somebody who never stops is shown something all the same.
+        while changes.len() < MOST_JOINED {
+            let Some(event) = self.later.pop_front().or_else(|| self.inbox.try_recv().ok()) else {
+                break;
+            };
+            match event {
+                Event::Change(next, more) if next.uri == id.uri && next.version > id.version => {
+                    id = next;
+                    changes.extend(more);
+                }
+                event @ Event::Finished(..) => self.act(event),
+                event => {
+                    self.later.push_front(event);
+                    break;
+                }
+            }
+        }
+        (id, changes)
     }
 
     fn change(

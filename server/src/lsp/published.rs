@@ -44,7 +44,7 @@ impl Published {
     pub(super) fn wait(&self, now: Instant) -> Duration {
         match self.changed {
             Some(changed) if self.cost > SLOW => {
-                let pause = (self.cost * 2).min(LONGEST_PAUSE);
+                let pause = self.cost.min(LONGEST_PAUSE);
                 (changed + pause).saturating_duration_since(now)
             }
             _ => Duration::ZERO,
