@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Output, Stdio},
 };
 
@@ -149,5 +149,10 @@ fn a_panic_in_a_file_of_many_costs_that_file() {
         assert_eq!(shapes.status.code(), Some(2), "{stage}");
         assert_reportable(&String::from_utf8_lossy(&shapes.stderr));
     }
-    assert!(Path::new(&folder.0).join("boom.relay").is_file());
+    // A command with one item ends, and says the same.
+    let run = folder.run("infer:@boom", &["run", "boom.relay", "--input", "x=1"]);
+    assert_eq!(run.status.code(), Some(101));
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_reportable(&said);
 }

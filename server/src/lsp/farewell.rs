@@ -1,5 +1,6 @@
 //! The ends of a session, and the threads that watch for those that no message tells of.
 
+#[cfg(unix)]
 use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -57,6 +58,7 @@ impl Farewell {
 pub(super) type Ends = UnboundedSender<Farewell>;
 
 /// Starts a thread that lasts as long as the process, or until what it watches for.
+#[cfg(unix)]
 fn start(name: &str, watch: impl FnOnce() + Send + 'static) {
     // Without it the session still ends with standard input, or with the next message written.
     let _ = thread::Builder::new().name(name.into()).stack_size(256 << 10).spawn(watch);
