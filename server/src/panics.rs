@@ -5,6 +5,7 @@ use std::{
     cell::{Cell, RefCell},
     fmt,
     panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind},
+    time::Duration,
 };
 
 use semantics::{Cancelled, Database, Def, DefKind, Diagnostic, SourceFile, View, all_defs};
@@ -13,10 +14,14 @@ use syntax::TextRange;
 use crate::report::escape;
 
 /// How often work is tried that ended since another thread panicked in what both needed. By the
-/// second time the panic is this thread's own, unless a third thread was first.
-const TRIES: usize = 3;
+/// second time the panic is this thread's own, unless a third thread was first: each waits a little
+/// longer than the time before, and there are no more than a handful of threads.
+const TRIES: u32 = 20;
 /// The longest text of a panic that is repeated, in characters. It may quote the document.
 const LONGEST_TEXT: usize = 200;
+
+/// The site of a panic that this thread has only heard of.
+const ELSEWHERE: &str = "another thread";
 
 thread_local! {
     /// How many calls of [`guarded`] this thread is in.
@@ -62,6 +67,11 @@ impl Panicked {
             text.push('…');
         }
         Panicked { site: site.to_owned(), text }
+    }
+
+    /// Whether this thread panicked. Else another one tells of it.
+    pub(crate) fn is_own(&self) -> bool {
+        self.site != ELSEWHERE
     }
 
     /// Returns what to do about it.
@@ -140,6 +150,7 @@ pub(crate) fn guarded<R>(mut work: impl FnMut() -> R) -> Result<R, Interrupt> {
                 return Err(Interrupt::Cancelled(*cancelled));
             }
             Ok(_) if tries < TRIES => {
+                std::thread::sleep(Duration::from_millis(tries.into()));
                 tries += 1;
                 continue;
             }
@@ -148,7 +159,7 @@ pub(crate) fn guarded<R>(mut work: impl FnMut() -> R) -> Result<R, Interrupt> {
         };
         // The hook ran on another thread where this one only passes the panic on.
         let last = LAST.take();
-        let panicked = last.unwrap_or_else(|| Panicked::new("another thread", &*payload));
+        let panicked = last.unwrap_or_else(|| Panicked::new(ELSEWHERE, &*payload));
         return Err(Interrupt::Panicked(panicked));
     }
 }
@@ -234,6 +245,8 @@ mod tests {
         });
         assert!(matches!(ended, Ok(2)), "{ended:?}");
         let always = || -> () { resume_unwind(Box::new(Cancelled::PropagatedPanic)) };
-        assert!(matches!(guarded(always), Err(Interrupt::Panicked(_))));
+        assert!(
+            matches!(guarded(always), Err(Interrupt::Panicked(panicked)) if !panicked.is_own())
+        );
     }
 }

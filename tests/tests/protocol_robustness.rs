@@ -1,5 +1,5 @@
 //! The server at the edges of the protocol: methods of no account, clients that go without a word,
-//! messages that are too long, documents that are opened again, panics, and edits that do not wait.
+//! messages that are too long, documents that are opened again, and panics.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -7,10 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use relay_tests::{
-    client::{Client, at, binary},
-    corpus,
-};
+use relay_tests::client::{Client, at, binary};
 use serde_json::{Value, json};
 
 const URI: &str = "file:///work/a.relay";
@@ -194,8 +191,14 @@ fn pulled_results_do_not_outlive_the_document() {
     }
 }
 
-/// The requests that an editor makes by itself.
+/// The answers to the requests that an editor makes by itself.
 fn ask_for_everything(client: &mut Client, uri: &str) -> Vec<Value> {
+    let ids = ask_everything(client, uri);
+    ids.into_iter().map(|id| client.answer(id)).collect()
+}
+
+/// The requests that an editor makes by itself.
+fn ask_everything(client: &mut Client, uri: &str) -> Vec<i64> {
     let document = json!({ "textDocument": { "uri": uri } });
     let mut hints = document.clone();
     hints["range"] =
@@ -207,7 +210,7 @@ fn ask_for_everything(client: &mut Client, uri: &str) -> Vec<Value> {
     {
         ids.push(client.ask(&format!("textDocument/{method}"), document.clone()));
     }
-    ids.into_iter().map(|id| client.answer(id)).collect()
+    ids
 }
 
 #[test]
@@ -223,8 +226,11 @@ fn a_document_whose_analysis_panics_says_so_once_and_recovers_with_the_next_edit
         assert_eq!(found[0]["code"], "internal-error", "{stage}: {found:#?}");
         let message = found[0]["message"].as_str().expect("a text");
         assert!(message.contains("/issues") && message.contains(".rs:"), "{stage}: {message}");
+        // Many at once: workers run into the panic of one another.
         for _ in 0..3 {
-            for answer in ask_for_everything(&mut client, URI) {
+            let ids: Vec<i64> = (0..8).flat_map(|_| ask_everything(&mut client, URI)).collect();
+            for id in ids {
+                let answer = client.answer(id);
                 let is_silent = answer["error"]["code"] == -32801;
                 assert!(is_silent || answer.get("result").is_some(), "{stage}: {answer}");
             }
@@ -293,80 +299,4 @@ fn an_edit_whose_reparse_panics_is_applied() {
         hover["result"]["contents"]["value"].as_str().is_some_and(|v| v.contains("%x: Tensor")),
         "{hover}"
     );
-}
-
-/// What is typed into a long module, a letter at a time: names that nothing binds, and what makes
-/// another tree of all that follows.
-const TYPED: [&str; 6] = [
-    "zzzzzzzzzzzzzzzzzzzz",
-    "/*z*/ /*z*/ /*z*/ zz",
-    "\"zz\" \"zzzz\" \"zzz\" zz",
-    "{z} } { z } } } { zz",
-    "(z)) ( z ) ) [ ] ] z",
-    ";%z = z;\ndef @z() {z",
-];
-
-/// Bursts of edits as an editor sends them that does not wait, all over a long module: from each
-/// edit to the first diagnostics of a text that has it.
-#[test]
-fn diagnostics_follow_pipelined_edits_of_a_long_module() {
-    const BURSTS: usize = 24;
-    let text = match corpus::conformance() {
-        Some(corpus) => {
-            std::fs::read_to_string(corpus.join("models/lstm500.relay")).expect("lstm500")
-        }
-        None => corpus::chain(14_500),
-    };
-    // Statements that name a variable, which is what is typed into.
-    let places: Vec<(u32, u32)> = text
-        .lines()
-        .enumerate()
-        .filter_map(|(line, text)| Some((line as u32, text.find("(%")? as u32 + 2)))
-        .collect();
-    let mut client = Client::start();
-    client.open(URI, &text);
-    client.diagnostics(URI, 1);
-    let mut rng = fastrand::Rng::with_seed(3);
-    let mut version = 1;
-    let mut times = Vec::new();
-    for burst in 0..BURSTS {
-        let place = places[rng.usize(..places.len())];
-        let mut at = place;
-        let mut sent = Vec::new();
-        for letter in TYPED[burst % TYPED.len()].chars().take(19) {
-            version += 1;
-            client.edit(URI, version, at, at, &letter.to_string());
-            sent.push((version, Instant::now()));
-            at = if letter == '\n' { (at.0 + 1, 0) } else { (at.0, at.1 + 1) };
-        }
-        // Diagnostics are sent when they change, and the last edit moves all that there are.
-        version += 1;
-        client.edit(URI, version, (place.0, 0), (place.0, 0), "\n");
-        sent.push((version, Instant::now()));
-        assert_eq!(sent.len(), 20);
-        let mut sent = sent.into_iter().peekable();
-        while sent.peek().is_some() {
-            let message = client.expect("textDocument/publishDiagnostics");
-            let has = message["params"]["version"].as_i64().expect("a version");
-            while let Some((_, since)) = sent.next_if(|(version, _)| *version <= has) {
-                times.push((client.arrived.duration_since(since), burst % TYPED.len()));
-            }
-        }
-        version += 2;
-        client.edit(URI, version - 1, (place.0, 0), (place.0 + 1, 0), "");
-        client.edit(URI, version, place, at, "");
-        client.diagnostics(URI, version);
-    }
-    times.sort_unstable();
-    for (kind, typed) in TYPED.iter().enumerate() {
-        let own: Vec<Duration> =
-            times.iter().filter(|(_, k)| *k == kind).map(|(t, _)| *t).collect();
-        println!("{typed:?}: median {:?}, longest {:?}", own[own.len() / 2], own[own.len() - 1]);
-    }
-    let (median, p99) = (times[times.len() / 2].0, times[times.len() * 99 / 100].0);
-    println!("{} edits: median {median:?}, p99 {p99:?}", times.len());
-    // A build without optimisation takes several times as long.
-    let is_optimised = std::env::var_os("RELAY_ANALYZER").is_some() || !cfg!(debug_assertions);
-    let bar = Duration::from_millis(if is_optimised { 150 } else { 600 });
-    assert!(p99 <= bar, "median {median:?}, p99 {p99:?}");
 }

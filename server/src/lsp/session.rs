@@ -38,7 +38,7 @@ impl Faults {
     /// Returns whether the client hears of an error for the first time.
     pub(super) fn is_new(&self, panicked: &Panicked) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.insert(panicked.site.clone())
+        panicked.is_own() && told.insert(panicked.site.clone())
     }
 
     /// Returns the error of a request that panicked. An editor makes a dozen requests after each
