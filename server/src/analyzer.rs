@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use semantics::{Database, Diagnostic, SourceFile};
+use semantics::{Database, Diagnostic, SourceFile, provoke::panic_if_asked};
 use syntax::{Parse, ParseLimits};
+
+use crate::panics;
 
 /// Looks at texts one by one.
 pub(crate) struct Analyzer {
     db: Database,
     file: SourceFile,
     limits: ParseLimits,
+    strict: bool,
 }
 
 /// A text that has been looked at.
@@ -27,11 +30,26 @@ impl Analyzer {
         db.set_strict(strict);
         let limits = ParseLimits::default();
         let file = db.add_file("", limits);
-        Analyzer { db, file, limits }
+        Analyzer { db, file, limits, strict }
+    }
+
+    /// Does what is to be done with one text. If that panics, gives the diagnostic that says so, and
+    /// begins anew: the next text is as the first.
+    pub(crate) fn guarded<R>(
+        &mut self,
+        mut work: impl FnMut(&mut Analyzer) -> R,
+    ) -> Result<R, Box<Diagnostic>> {
+        panics::caught(|| work(self)).map_err(|panicked| {
+            // Nothing here changes the database while it is asked.
+            let at = panics::locate(&self.db, self.file).unwrap_or_default();
+            *self = Analyzer::new(self.strict);
+            Box::new(panicked.diagnostic(at))
+        })
     }
 
     /// Parses and checks a text.
     pub(crate) fn check(&mut self, text: &str) -> Looked {
+        panic_if_asked("parse", text);
         let parse = Arc::new(syntax::parse_with(text, self.limits));
         self.db.set_parse(self.file, parse.clone());
         Looked { parse, diagnostics: semantics::check_file(&self.db, self.file) }

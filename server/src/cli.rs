@@ -12,7 +12,9 @@ mod types;
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use semantics::Severity;
+use semantics::{Diagnostic, Severity};
+
+use crate::report::escape;
 
 /// Language server and command line for Relay, TVM's typed functional tensor IR.
 #[derive(Parser)]
@@ -211,7 +213,7 @@ struct Reading {
 
 impl Reading {
     fn max_code(self) -> u64 {
-        self.max_size << 20
+        self.max_size.saturating_mul(1 << 20)
     }
 }
 
@@ -288,7 +290,10 @@ impl From<String> for Failure {
 
 /// Runs the command that the arguments name. Usage errors end with 2, as clap does.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let result = match cli.command {
         Some(Command::Check(args)) if args.batch => batch::run(&args),
         Some(Command::Check(args)) => check::run(&args),
@@ -313,9 +318,56 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// Says what is wrong with the arguments, or shows the help.
+fn usage(error: &clap::Error) -> ExitCode {
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    if !error.use_stderr() || std::env::args_os().all(|argument| is_harmless(&argument)) {
+        // Nothing can be done where even this cannot be written.
+        let _ = error.print();
+    } else {
+        // Colours and arguments cannot be told apart any more.
+        let text = error.render().to_string();
+        let _ = write!(anstream::stderr(), "{}", escape::terminal_lines(&text));
+    }
+    ExitCode::from(code)
+}
+
+/// Whether a terminal shows an argument as it is.
+fn is_harmless(argument: &std::ffi::OsStr) -> bool {
+    let text = argument.to_string_lossy();
+    escape::terminal(&text) == text
+}
+
+/// The files that the arguments name. What in a folder cannot be looked at is said, and makes the
+/// outcome; links that lead elsewhere are only mentioned.
+fn named_files(paths: &[PathBuf]) -> (Vec<PathBuf>, Outcome) {
+    let found = crate::input::files(paths);
+    for problem in &found.problems {
+        complain(problem);
+    }
+    let style = anstyle::AnsiColor::Cyan.on_default().bold();
+    for (link, target) in &found.links {
+        let (link, target) = (crate::input::shown(link), crate::input::shown(target));
+        // Nothing can be done where even this cannot be written.
+        let _ = writeln!(
+            anstream::stderr(),
+            "{style}note{style:#}: `{link}` is a link to `{target}`, which is not followed: name it to have it looked at"
+        );
+    }
+    let outcome = if found.problems.is_empty() { Outcome::Clean } else { Outcome::Unusable };
+    (found.files, outcome)
+}
+
+/// The message for a file whose analysis panicked.
+fn panic_message(path: &str, panicked: &Diagnostic) -> String {
+    let help = panicked.help.as_deref().unwrap_or_default();
+    format!("{}: {}; {help}", escape::terminal(path), panicked.message)
+}
+
 /// Tells the person at the terminal, in the manner of a diagnostic.
 pub(crate) fn complain(message: &str) {
     let style = anstyle::AnsiColor::Red.on_default().bold();
     // Nothing can be done where even this cannot be written.
+    let message = escape::terminal_lines(message);
     let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {message}");
 }

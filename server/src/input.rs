@@ -1,12 +1,18 @@
 //! Reading files: every file gives a text, or a reason why it has none.
 
+mod folder;
+
 use std::{
-    io::Read,
+    fs::{File, OpenOptions},
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
+pub(crate) use folder::{Contents, cannot_read, contents};
 use semantics::Diagnostic;
 use syntax::{TextRange, TextSize};
+
+use crate::report::escape;
 
 /// How many bytes of code a file may hold beside its metadata section, by default.
 pub(crate) const MAX_CODE: u64 = 64 << 20;
@@ -21,63 +27,135 @@ pub(crate) struct Input {
     pub(crate) problem: Option<Diagnostic>,
 }
 
+/// How many bytes are looked at before a file is taken for text.
+const HEAD: usize = 8 << 10;
+/// How many bytes are read at a time.
+const STEP: usize = 256 << 10;
+/// The longest path that a message repeats whole, in characters.
+const LONGEST_PATH: usize = 200;
+/// What the metadata section begins with. It may be as long as it likes: it is one token, read on
+/// demand.
+const METADATA: &[u8] = b"#[metadata]";
+
 /// The files that the arguments name: files as they are, folders by the rules of `.gitignore`.
-///
-/// # Errors
-/// A message for a path that is not there.
-pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
-    let mut files = Vec::new();
+pub(crate) fn files(paths: &[PathBuf]) -> Contents {
+    let mut all = Contents::default();
     for path in paths {
         if path.as_os_str() == "-" || !path.is_dir() {
-            files.push(path.clone());
+            all.files.push(path.clone());
             continue;
         }
-        let before = files.len();
-        let mut walk = ignore::WalkBuilder::new(path);
-        walk.require_git(false).sort_by_file_path(Path::cmp);
-        for entry in walk.build() {
-            let entry = entry.map_err(|error| error.to_string())?;
-            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-            if is_file && is_relay(entry.path()) {
-                files.push(entry.into_path());
-            }
-        }
-        if files.len() == before {
-            return Err(format!(
+        let mut found = contents(path, usize::MAX);
+        if found.files.is_empty() && found.problems.is_empty() {
+            found.problems.push(format!(
                 "there is no `.relay` or `.rly` file in `{}`: name the files themselves if they end otherwise",
-                path.display()
+                shown(path)
             ));
         }
+        all.files.append(&mut found.files);
+        all.problems.append(&mut found.problems);
+        all.links.append(&mut found.links);
     }
-    Ok(files)
+    all
 }
 
-fn is_relay(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "relay" || extension == "rly")
+/// Returns a path for a message: in one line, without effect on a terminal, the middle of a long
+/// one left out.
+pub(crate) fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    let text = escape::terminal(&text);
+    let length = text.chars().count();
+    if length <= LONGEST_PATH {
+        return text.into_owned();
+    }
+    let half = LONGEST_PATH / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(length - half).collect();
+    format!("{start}…{end}")
 }
 
-/// Reads a file; `-` is standard input.
+/// Reads a file that a person names; `-` is standard input. Links are followed, and a pipe is
+/// waited for, as in `check <(program)`.
 ///
 /// # Errors
 /// A message, where the file cannot be read at all.
 pub(crate) fn read(path: &Path, max_code: u64) -> Result<Input, String> {
-    let shown = path.display().to_string();
-    let mut bytes = Vec::new();
-    let read = if path.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    let bytes = if path.as_os_str() == "-" {
+        bytes_of(io::stdin().lock(), 0, max_code)
     } else {
-        std::fs::File::open(path).and_then(|mut file| {
-            // Four gigabytes are the most that a tree can address.
+        File::open(path).and_then(|file| {
             let size = file.metadata().map_or(0, |data| data.len());
-            if size > u64::from(u32::MAX) {
-                return Ok(());
-            }
-            bytes.reserve(size as usize + 1);
-            file.read_to_end(&mut bytes).map(drop)
+            bytes_of(file, size, max_code)
         })
     };
-    read.map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-    Ok(text_of(shown, bytes, max_code))
+    let bytes = bytes.map_err(|error| cannot_read(path, &error))?;
+    Ok(text_of(path.display().to_string(), bytes, max_code))
+}
+
+/// Reads a file that was found in a folder, if it still is an ordinary file.
+///
+/// # Errors
+/// It is none any more, or cannot be read.
+pub(crate) fn read_found(path: &Path, max_code: u64) -> io::Result<Input> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+        // Neither a link nor a pipe that has taken its place meanwhile.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    let data = file.metadata()?;
+    if !data.is_file() {
+        return Err(io::Error::other("it is no file any more"));
+    }
+    let bytes = bytes_of(file, data.len(), max_code)?;
+    Ok(text_of(path.display().to_string(), bytes, max_code))
+}
+
+/// Reads the bytes of a text, and not many more than are looked at: devices have no end, and files
+/// declare any size.
+fn bytes_of(mut from: impl Read, size: u64, max_code: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut step = HEAD;
+    // Ends with the input, or after the code and what a tree can address.
+    loop {
+        let before = bytes.len();
+        (&mut from).take(step as u64).read_to_end(&mut bytes)?;
+        let read = bytes.len() - before;
+        if read < step || is_no_text(&bytes) || is_too_large(&bytes, max_code) {
+            return Ok(bytes);
+        }
+        if before == 0 {
+            // Room for all of it at once; a size that is not true costs nothing before it is used.
+            let rest = size.min(u64::from(u32::MAX)).min(max_code.saturating_add(1));
+            bytes.try_reserve(rest as usize).map_err(io::Error::from)?;
+        }
+        step = STEP.max(bytes.len());
+    }
+}
+
+/// Whether a file begins as none of text does.
+fn is_no_text(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let nul = memchr::memchr(0, head);
+    let strange = head.iter().filter(|&&b| b < 32 && !matches!(b, b'\t' | b'\n' | b'\r')).count();
+    strange * 10 > head.len() || nul.is_some() && std::str::from_utf8(head).is_err()
+}
+
+/// Whether there is more code than is looked at, or more of anything than a tree can address.
+fn is_too_large(bytes: &[u8], max_code: u64) -> bool {
+    let most = usize::try_from(max_code).unwrap_or(usize::MAX);
+    let is_code_too_long = || {
+        // The mark may begin at the last byte that is allowed.
+        let end = bytes.len().min(most.saturating_add(METADATA.len()));
+        memchr::memmem::find(&bytes[..end], METADATA).is_none()
+    };
+    bytes.len() as u64 > u64::from(u32::MAX) || bytes.len() > most && is_code_too_long()
 }
 
 /// The text of a file's bytes.
@@ -87,27 +165,26 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
         text: String::new(),
         problem: Some(Diagnostic::new(code, TextRange::default(), message).help(help)),
     };
-    let head = &bytes[..bytes.len().min(8 << 10)];
-    let nul = memchr::memchr(0, head);
-    let strange = head.iter().filter(|&&b| b < 32 && !matches!(b, b'\t' | b'\n' | b'\r')).count();
-    if strange * 10 > head.len() || nul.is_some() && std::str::from_utf8(head).is_err() {
+    if is_no_text(&bytes) {
         let help = "Relay modules are text, as `print(mod)` or `mod.astext()` gives it";
         return refuse(path, "not-text", "this file is not text".into(), help);
     }
-    // A metadata section may be as long as it likes: it is one token, read on demand.
-    let code = memchr::memmem::find(&bytes, b"#[metadata]").unwrap_or(bytes.len());
-    if code as u64 > max_code || bytes.len() as u64 > u64::from(u32::MAX) {
-        let message = format!(
-            "this file holds {} MB of code, and {} MB is the most that is looked at",
-            code >> 20,
-            max_code >> 20
-        );
-        return refuse(
-            path,
-            "file-too-large",
-            message,
-            "raise the limit with `--max-size`, in megabytes",
-        );
+    if is_too_large(&bytes, max_code) {
+        let is_addressable = bytes.len() as u64 <= u64::from(u32::MAX);
+        let (message, help) = match is_addressable {
+            true => (
+                format!(
+                    "this file holds more than {} MB of code, the most that is looked at",
+                    max_code >> 20
+                ),
+                "raise the limit with `--max-size`, in megabytes",
+            ),
+            false => (
+                "this file is larger than 4 GB, the most that is looked at".to_owned(),
+                "keep the weights in a `.params` file of their own",
+            ),
+        };
+        return refuse(path, "file-too-large", message, help);
     }
     match String::from_utf8(bytes) {
         Ok(text) => Input { path, text, problem: None },

@@ -6,10 +6,13 @@
 //! the database, and hands snapshots to workers that are idle. All that goes to the client leaves
 //! through one task, diagnostics aside; one thread writes.
 
+mod abilities;
 mod backend;
 mod config;
 mod convert;
 mod documents;
+mod event;
+mod farewell;
 mod framing;
 mod gate;
 mod handlers;
@@ -18,16 +21,20 @@ mod markup;
 mod outgoing;
 mod owner;
 mod parcels;
+mod published;
 mod request;
 mod runs;
 mod session;
+mod snapshot;
 mod wire;
 mod workers;
 mod workspace;
 
+use farewell::Farewell;
+use tokio::sync::mpsc::unbounded_channel;
 use tower_lsp::{LspService, Server};
 
-use crate::cli::Failure;
+use crate::cli::{Failure, complain};
 
 /// How many messages may be under way at once.
 ///
@@ -46,17 +53,19 @@ fn keep_to_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// Serves a client over standard input and output until it says `exit` or is gone; gives the exit
-/// code that the protocol asks for.
+/// Serves a client over standard input and output until it says `exit` or is gone: closes either,
+/// or ends as a process. Gives the exit code that the protocol asks for.
 ///
 /// The process has to end with it: a thread may still wait for a line of standard input that never
 /// comes.
 pub(crate) fn serve() -> Result<i32, Failure> {
     keep_to_small_pages();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (wire, writing) = wire::start()?;
+    let (ends, mut ended) = unbounded_channel();
+    let (wire, writing) = wire::start(ends.clone())?;
+    farewell::watch_output(ends.clone());
     let farewell = runtime.block_on(async {
-        let (mailbox, inbox) = owner::mailbox();
+        let (mailbox, inbox) = event::mailbox();
         let parcels = parcels::Parcels::default();
         let pen = wire::Pen::new(wire.clone(), parcels.clone());
         let for_outgoing = wire.clone();
@@ -64,7 +73,7 @@ pub(crate) fn serve() -> Result<i32, Failure> {
             let outgoing = outgoing::start(client, for_outgoing);
             let runs = runs::Runs::default();
             owner::start(inbox, mailbox.clone(), outgoing, runs.clone(), parcels);
-            backend::Backend::new(mailbox.clone(), runs)
+            backend::Backend::new(mailbox.clone(), runs, ends)
         })
         .custom_method("relay/shapes", backend::Backend::shapes)
         .custom_method("relay/whyShape", backend::Backend::why_shape)
@@ -75,18 +84,21 @@ pub(crate) fn serve() -> Result<i32, Failure> {
         let (gate, exited) = gate::Gate::new(service);
         let (pipe, input) = tokio::io::duplex(1 << 20);
         let stdin = tokio::io::BufReader::with_capacity(1 << 16, tokio::io::stdin());
-        let forward = tokio::spawn(framing::forward(stdin, pipe));
+        let mut forward = tokio::spawn(framing::forward(stdin, pipe));
         let server = Server::new(input, pen, socket).concurrency_level(CONCURRENCY).serve(gate);
         tokio::pin!(server);
         let farewell = tokio::select! {
             // A client may say `exit` and close the pipe at once.
             biased;
             farewell = exited => farewell,
-            () = &mut server => gate::Farewell::Gone,
+            Some(farewell) = ended.recv() => farewell,
+            // After the end of the input the server finishes what it has read.
+            Ok(Ok(framing::End::Oversized)) = &mut forward => Farewell::Oversized,
+            () = &mut server => Farewell::Gone,
         };
         // Nothing more is read; what has been answered still goes out.
         forward.abort();
-        if farewell != gate::Farewell::Gone {
+        if farewell.is_heard() {
             let _ = tokio::time::timeout(LAST_WORDS, server).await;
         }
         farewell
@@ -95,5 +107,8 @@ pub(crate) fn serve() -> Result<i32, Failure> {
     // Dropping the runtime would wait for that thread.
     runtime.shutdown_background();
     writing.finish(&wire, LAST_WORDS);
+    if let Some(reason) = farewell.reason() {
+        complain(&reason);
+    }
     Ok(code)
 }

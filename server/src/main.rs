@@ -7,6 +7,7 @@ mod analyzer;
 mod cli;
 mod input;
 mod lsp;
+mod panics;
 mod report;
 mod run;
 
@@ -17,5 +18,6 @@ use std::process::ExitCode;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
+    panics::install_hook();
     cli::main()
 }

@@ -1,15 +1,14 @@
 //! What is wrong, told to people and to machines.
 
+pub(crate) mod escape;
 mod human;
 mod machine;
-mod plain;
 pub(crate) mod shapes;
 
 use std::sync::Arc;
 
 pub(crate) use human::human;
 pub(crate) use machine::{JsonDiagnostic, github, json_line, json_types, sarif, sarif_results};
-pub(crate) use plain::plain;
 use semantics::{Diagnostic, Severity};
 use syntax::{LineIndex, Parse};
 

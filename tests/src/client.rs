@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     io::{BufRead, BufReader, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
         OnceLock,
@@ -25,18 +25,33 @@ pub fn binary() -> PathBuf {
             if let Some(path) = std::env::var_os("RELAY_ANALYZER") {
                 return path.into();
             }
-            let exe = std::env::current_exe().expect("the test's own path");
-            let profile = exe.parent().and_then(|deps| deps.parent()).expect("a target folder");
-            let mut build = Command::new(env!("CARGO"));
-            build.args(["build", "--quiet", "--package", "relay-analyzer"]);
-            if profile.ends_with("release") {
-                build.arg("--release");
-            }
-            let status = build.current_dir(crate::corpus::here().join("..")).status();
-            assert!(status.is_ok_and(|status| status.success()), "the binary does not build");
-            profile.join(format!("relay-analyzer{}", std::env::consts::EXE_SUFFIX))
+            let profile = profile();
+            build(&profile, profile.ends_with("release"))
         })
         .clone()
+}
+
+/// The binary with debug assertions, which alone panics on demand (`RELAY_TEST_PANIC`).
+pub fn debug_binary() -> PathBuf {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| build(&profile().with_file_name("debug"), false)).clone()
+}
+
+/// The folder that the tests were built into.
+fn profile() -> PathBuf {
+    let exe = std::env::current_exe().expect("the test's own path");
+    exe.parent().and_then(|deps| deps.parent()).expect("a target folder").to_owned()
+}
+
+fn build(profile: &Path, is_release: bool) -> PathBuf {
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--package", "relay-analyzer"]);
+    if is_release {
+        build.arg("--release");
+    }
+    let status = build.current_dir(crate::corpus::here().join("..")).status();
+    assert!(status.is_ok_and(|status| status.success()), "the binary does not build");
+    profile.join(format!("relay-analyzer{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// A running server and the messages that it has sent.
@@ -55,11 +70,24 @@ pub struct Client {
 impl Client {
     /// Starts the server; nothing is said yet.
     pub fn spawn() -> Client {
-        let mut child = Command::new(binary())
+        Client::run(Command::new(binary()).stderr(Stdio::inherit()))
+    }
+
+    /// Starts a server that panics where `RELAY_TEST_PANIC` says, and shakes hands.
+    pub fn start_with_panics(panics: &str) -> Client {
+        let mut server = Command::new(debug_binary());
+        // What it prints is no news.
+        server.env("RELAY_TEST_PANIC", panics).stderr(Stdio::null());
+        let abilities = json!({ "general": { "positionEncodings": ["utf-8"] } });
+        Client::run(&mut server).shake_hands(abilities, Value::Null)
+    }
+
+    /// Starts a server of which only standard input and output are chosen here.
+    pub fn run(server: &mut Command) -> Client {
+        let mut child = server
             .arg("lsp")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
             .spawn()
             .expect("the server starts");
         let stdin = child.stdin.take();
@@ -86,7 +114,11 @@ impl Client {
 
     /// Starts the server and shakes hands, with these capabilities and options.
     pub fn start_with(capabilities: Value, options: Value) -> Client {
-        let mut client = Client::spawn();
+        Client::spawn().shake_hands(capabilities, options)
+    }
+
+    fn shake_hands(self, capabilities: Value, options: Value) -> Client {
+        let mut client = self;
         let answer = client.request(
             "initialize",
             json!({

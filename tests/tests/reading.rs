@@ -395,7 +395,8 @@ where n1 is axis 0 of `%x`
     let (csv, _) = printed(&["--format", "csv"], MODEL);
     assert_eq!(
         csv.lines().nth(1),
-        Some("@main,0,2,%0,nn.dense,\"Tensor[(?, 4), float32]\",32,32·n1,16·n1,16·n1,")
+        // A cell that begins with `@` would be a formula.
+        Some("\"'@main\",0,2,%0,nn.dense,\"Tensor[(?, 4), float32]\",32,32·n1,16·n1,16·n1,")
     );
     let (json, _) = printed(&["--format", "json"], MODEL);
     let json: Value = serde_json::from_str(&json).expect("JSON");

@@ -13,6 +13,7 @@ use types::{Signature, Type};
 
 use crate::{
     goto::type_def_named,
+    markdown::{code_block as code, code_span, escaped},
     place::{Place, Symbol, place_at},
     words,
 };
@@ -70,11 +71,6 @@ fn has_shape(ty: &Type) -> bool {
     }
 }
 
-/// A fenced block of Relay.
-fn code(text: &str) -> String {
-    format!("```relay\n{}\n```", text.trim_end())
-}
-
 fn of_symbol(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<String> {
     match symbol {
         Symbol::Local(binding) => Some(of_variable(place.view.as_ref()?, *binding)),
@@ -89,7 +85,7 @@ fn of_symbol(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Stri
             let fields =
                 if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
             let mut out = code(&format!("{name}{fields} : {}", adt.own_type()));
-            out += &format!("\n\nconstructor of `{}`", adt.name);
+            out += &format!("\n\nconstructor of {}", code_span(&adt.name));
             if let Some(def) = type_def_named(db, place.module, &adt.name) {
                 out += &described(db, def, adt.from_prelude);
             }
@@ -153,7 +149,7 @@ fn of_variable(view: &View<'_>, binding: Binding) -> String {
         out += &facts(view, value);
     }
     if let Some(span) = span_of(view, Subject::Binder(binding.binder), binding.unit as usize) {
-        out += &format!("\n\nfrom `{span}`");
+        out += &format!("\n\nfrom {}", code_span(&span));
     }
     out
 }
@@ -184,12 +180,13 @@ fn facts(view: &View<'_>, spot: Spot) -> String {
             }
         }
         Expr::Meta(meta) => {
-            out += &format!("\n\nentry {} of `{}` in the metadata section", meta.index, meta.key);
+            let key = code_span(&meta.key);
+            out += &format!("\n\nentry {} of {key} in the metadata section", meta.index);
         }
         _ => {}
     }
     if let Some(span) = span_of(view, Subject::Expr(spot.expr), spot.unit) {
-        out += &format!("\n\nfrom `{span}`");
+        out += &format!("\n\nfrom {}", code_span(&span));
     }
     out
 }
@@ -304,11 +301,11 @@ pub(crate) fn type_params_text(signature: &Signature) -> String {
     if all.is_empty() { String::new() } else { format!("[{}]", all.join(", ")) }
 }
 
-/// The comment above a definition, and where it comes from.
-fn described(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String {
+/// The comment above a definition, and where it comes from, as Markdown after a header.
+pub(crate) fn described(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String {
     let mut out = String::new();
     if let Some(text) = doc_comment(db, def) {
-        out += &format!("\n\n{text}");
+        out += &format!("\n\n{}", escaped(&text));
     }
     if from_prelude {
         out += "\n\nfrom the prelude";
@@ -513,7 +510,7 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) { nn.dense(%
                 units: a dimension or `None`
                 ```
 
-                attribute of `nn.dense`, must be written, here 4
+                attribute of `nn.dense`, must be written, here `4`
             "#]],
         );
     }

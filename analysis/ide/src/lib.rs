@@ -19,6 +19,7 @@ pub mod linked;
 pub mod links;
 pub mod live;
 mod locals;
+pub mod markdown;
 pub mod occurrences;
 pub mod on_type;
 pub mod place;

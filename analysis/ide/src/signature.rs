@@ -9,6 +9,7 @@ use crate::{
     cursor::{CallSite, Callee, cursor, def_around},
     hover::{self, type_text},
     locals::locals,
+    markdown::code_span,
     words,
 };
 
@@ -76,7 +77,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
             if let Some((adt, constructor)) = types.constructor(name) {
                 let ty = constructor.ty.signature()?;
                 let names = vec![None; ty.func.params().len()];
-                let doc = format!("constructor of `{}`", adt.name);
+                let doc = format!("constructor of {}", code_span(&adt.name));
                 return Some(of_function(name, &ty, &names, call, Some(doc)));
             }
             let operator = completion::operator_of(call)?;
@@ -92,9 +93,9 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
             let names: Vec<Option<String>> = (0..func.func.params().len())
                 .map(|i| Some(unit?.binder(*params.get(i)?).name.to_string()))
                 .collect();
-            let doc = hover::of_global(db, def, from_prelude);
             // The header is in the label already.
-            let doc = doc.split_once("\n```\n\n").map(|(_, rest)| rest.to_owned());
+            let doc = hover::described(db, def, from_prelude).trim_start().to_owned();
+            let doc = Some(doc).filter(|doc| !doc.is_empty());
             Some(of_function(token.text(), &func, &names, call, doc))
         }
         Callee::Variable(token) => {

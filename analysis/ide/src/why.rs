@@ -6,6 +6,7 @@ use types::Type;
 
 use crate::{
     hover::type_text,
+    markdown::{code_span, escaped, message},
     place::{Symbol, place_at},
 };
 
@@ -90,15 +91,16 @@ pub fn why_shape(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Why>
 impl Why {
     /// The answer as markdown.
     pub fn markdown(&self) -> String {
-        let mut out = format!("{} : `{}`\n", self.expression, self.ty);
+        let mut out = format!("{} : {}\n", message(&self.expression), code_span(&self.ty));
         for dimension in &self.dimensions {
             let field = match dimension.field {
                 Some(field) => format!("field {field}, "),
                 None => String::new(),
             };
-            out += &format!("\n**{field}axis {} = {}**\n", dimension.axis, dimension.size);
+            let size = escaped(&dimension.size);
+            out += &format!("\n**{field}axis {} = {size}**\n", dimension.axis);
             for (at, step) in dimension.steps.iter().enumerate() {
-                out += &format!("{}. {}\n", at + 1, step.message);
+                out += &format!("{}. {}\n", at + 1, message(&step.message));
             }
             if dimension.steps.is_empty() {
                 out += "1. nothing is known about where it comes from\n";

@@ -2,7 +2,10 @@
 
 #![expect(missing_docs, reason = "what salsa generates carries no documentation")]
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use salsa::{Durability, Setter};
@@ -16,6 +19,7 @@ use crate::{
     metadata::Metadata,
     module::ModuleTypes,
     prelude,
+    provoke::panic_if_asked,
     scope::Scopes,
 };
 
@@ -108,6 +112,7 @@ impl Database {
         let note = move |event: salsa::Event| {
             if let salsa::EventKind::WillExecute { database_key } = event.kind {
                 own.with(|ran| ran.push(format!("{database_key:?}")));
+                own.panic_if_due();
             }
         };
         (Database::with_log(Some(Box::new(note))), log)
@@ -175,11 +180,27 @@ impl Database {
 
 /// The queries that ran: `body(Id(400))`.
 #[derive(Clone, Default)]
-pub struct QueryLog(Arc<Mutex<Vec<String>>>);
+pub struct QueryLog {
+    ran: Arc<Mutex<Vec<String>>>,
+    /// How many queries may begin before one panics; 0 for never.
+    left: Arc<AtomicUsize>,
+}
 
 impl QueryLog {
     fn with<R>(&self, use_log: impl FnOnce(&mut Vec<String>) -> R) -> R {
-        use_log(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        use_log(&mut self.ran.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    /// Makes the query that begins as the `number`-th from now panic, for tests of what follows;
+    /// 0 for none.
+    pub fn panic_in(&self, number: usize) {
+        self.left.store(number, Ordering::Relaxed);
+    }
+
+    fn panic_if_due(&self) {
+        let count = |left: usize| left.checked_sub(1);
+        let before = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
+        assert!(before != Ok(1), "a test asked for a panic in this query");
     }
 
     /// What ran since the last time.
@@ -232,6 +253,7 @@ impl Cache {
     }
 
     pub(crate) fn lowered(&self, key: &DefKey) -> Option<Previous> {
+        panic_if_asked("lower", &key.name);
         self.with(|entries| entries.get(key).and_then(|entry| entry.lowered.clone()))
     }
 
@@ -250,6 +272,7 @@ impl Cache {
     }
 
     pub(crate) fn inferred(&self, key: &DefKey) -> Option<Inferred> {
+        panic_if_asked("infer", &key.name);
         self.with(|entries| entries.get(key).and_then(|entry| entry.inferred.clone()))
     }
 

@@ -23,6 +23,8 @@ pub mod lower;
 pub mod metadata;
 pub mod module;
 pub mod prelude;
+#[doc(hidden)]
+pub mod provoke;
 mod queries;
 pub mod scope;
 pub mod traits;

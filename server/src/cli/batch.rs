@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Write};
 
+use semantics::Diagnostic;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -42,26 +43,39 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
                 continue;
             }
         };
-        let looked = analyzer.check(&request.text);
-        let lines = syntax::LineIndex::new(&request.text);
-        let diagnostics: Vec<_> = looked
-            .diagnostics
-            .iter()
-            .filter(|d| args.severity.is_none_or(|least| d.severity >= least.into()))
-            .map(|d| report::JsonDiagnostic::new(d, &lines))
-            .collect();
-        let is_wrong = diagnostics.iter().any(|d| d.severity == "error");
-        let mut answer = json!({ "id": request.id, "diagnostics": diagnostics });
-        if args.types {
-            answer["types"] = json!(report::json_types(analyzer.types()));
-        }
+        let (answer, reached) = match analyzer.guarded(|analyzer| check(analyzer, &request, args)) {
+            Ok(answered) => answered,
+            Err(panicked) => (failure(&request.id, &panicked), Outcome::Unusable),
+        };
         serde_json::to_writer(&mut out, &answer).map_err(std::io::Error::from)?;
         writeln!(out)?;
         // Whoever waits for this answer may not have sent the next text yet.
         out.flush()?;
-        if is_wrong {
-            outcome = outcome.max(Outcome::Errors);
-        }
+        outcome = outcome.max(reached);
     }
     Ok(outcome)
+}
+
+/// The answer to one text.
+fn check(analyzer: &mut Analyzer, request: &Request, args: &CheckArgs) -> (Value, Outcome) {
+    let looked = analyzer.check(&request.text);
+    let lines = syntax::LineIndex::new(&request.text);
+    let diagnostics: Vec<_> = looked
+        .diagnostics
+        .iter()
+        .filter(|d| args.severity.is_none_or(|least| d.severity >= least.into()))
+        .map(|d| report::JsonDiagnostic::new(d, &lines))
+        .collect();
+    let is_wrong = diagnostics.iter().any(|d| d.severity == "error");
+    let mut answer = json!({ "id": request.id, "diagnostics": diagnostics });
+    if args.types {
+        answer["types"] = json!(report::json_types(analyzer.types()));
+    }
+    (answer, if is_wrong { Outcome::Errors } else { Outcome::Clean })
+}
+
+/// The answer to a text whose analysis panicked.
+fn failure(id: &Value, panicked: &Diagnostic) -> Value {
+    let help = panicked.help.as_deref().unwrap_or_default();
+    json!({ "id": id, "error": format!("{}; {help}", panicked.message) })
 }

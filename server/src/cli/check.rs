@@ -1,14 +1,17 @@
 //! `relay-analyzer check`
 
-use std::io::Write;
+use std::{io::Write, path::PathBuf, sync::Arc};
 
 use rayon::prelude::*;
 use semantics::Severity;
+use serde_json::Value;
+use syntax::TextRange;
 
-use super::{CheckArgs, Failure, Format, Outcome, complain};
+use super::{CheckArgs, Failure, Format, Outcome, complain, named_files};
 use crate::{
     analyzer::Analyzer,
-    input,
+    input::{self, Input},
+    panics,
     report::{self, Checked, Summary},
 };
 
@@ -17,65 +20,45 @@ use crate::{
 const CHUNK: usize = 64;
 
 pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
-    let files = input::files(&args.paths)?;
+    let (files, mut outcome) = named_files(&args.paths);
     let least = args.severity.map(Severity::from).unwrap_or(match args.format {
         Format::Human | Format::Github => Severity::Info,
         Format::Json | Format::Sarif => Severity::Hint,
     });
     let mut out = std::io::BufWriter::new(anstream::stdout());
     let mut summary = Summary::default();
-    let mut outcome = Outcome::Clean;
     let mut sarif = Vec::new();
-    let check = |analyzer: &mut Analyzer, path: &std::path::PathBuf| -> Result<Checked, String> {
+    let answer = |analyzer: &mut Analyzer, path: &PathBuf| -> Result<Answer, String> {
         let input = input::read(path, args.reading.max_code())?;
-        let looked = analyzer.check(&input.text);
-        let mut diagnostics = looked.diagnostics.to_vec();
-        if let Some(problem) = input.problem {
-            if problem.code == "invalid-utf8" {
-                // What replaced the bytes is not the user's.
-                diagnostics.retain(|d| d.code != "unknown-character");
-                diagnostics.insert(0, problem);
-            } else {
-                diagnostics = vec![problem];
-            }
-        }
-        Ok(Checked::new(input.path, input.text, looked.parse, diagnostics, least))
-    };
-    let answer = |analyzer: &mut Analyzer, path| {
-        let checked = check(analyzer, path)?;
-        let text = match args.format {
-            Format::Human => report::human(&checked),
-            Format::Json => report::json_line(&checked),
-            Format::Github => report::github(&checked),
-            Format::Sarif => String::new(),
-        };
-        Ok((checked, text))
+        Ok(check(analyzer, input, least, args.format))
     };
     for chunk in files.chunks(CHUNK) {
-        let checked: Vec<Result<(Checked, String), String>> = match chunk {
+        let answers: Vec<Result<Answer, String>> = match chunk {
             [path] => {
                 let mut analyzer = Analyzer::new(args.tvm);
-                let checked = vec![answer(&mut analyzer, path)];
+                let answers = vec![answer(&mut analyzer, path)];
                 // The end of the process frees at once what would be taken apart piece by piece,
                 // for a tenth of the whole time.
                 std::mem::forget(analyzer);
-                checked
+                answers
             }
             _ => chunk
                 .par_iter()
                 .map_init(|| Analyzer::new(args.tvm), |analyzer, path| answer(analyzer, path))
                 .collect(),
         };
-        for result in checked {
+        for result in answers {
             match result {
-                Ok((checked, text)) => {
-                    out.write_all(text.as_bytes())?;
+                Ok(Answer { checked, report, panicked }) => {
                     summary.add(&checked);
-                    if checked.counts[Severity::Error as usize] > 0 {
+                    if panicked {
+                        outcome = Outcome::Unusable;
+                    } else if checked.counts[Severity::Error as usize] > 0 {
                         outcome = outcome.max(Outcome::Errors);
                     }
-                    if args.format == Format::Sarif {
-                        sarif.push(report::sarif_results(&checked));
+                    match report {
+                        Report::Text(text) => out.write_all(text.as_bytes())?,
+                        Report::Sarif(results) => sarif.push(results),
                     }
                 }
                 Err(message) => {
@@ -93,4 +76,49 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     }
     out.flush()?;
     Ok(outcome)
+}
+
+/// What there is to say about a file.
+struct Answer {
+    checked: Checked,
+    report: Report,
+    /// The analysis panicked: what is reported is that.
+    panicked: bool,
+}
+
+enum Report {
+    Text(String),
+    Sarif(Vec<Value>),
+}
+
+/// Checks a file and writes the report. A panic of either costs this file alone.
+fn check(analyzer: &mut Analyzer, input: Input, least: Severity, format: Format) -> Answer {
+    let looked = analyzer.guarded(|analyzer| analyzer.check(&input.text));
+    let mut panicked = looked.is_err();
+    let (parse, mut diagnostics) = match looked {
+        Ok(looked) => (looked.parse, looked.diagnostics.to_vec()),
+        Err(panicked) => (Arc::new(syntax::parse("")), vec![*panicked]),
+    };
+    if let Some(problem) = input.problem {
+        if problem.code == "invalid-utf8" {
+            // What replaced the bytes is not the user's.
+            diagnostics.retain(|d| d.code != "unknown-character");
+            diagnostics.insert(0, problem);
+        } else {
+            diagnostics = vec![problem];
+        }
+    }
+    let mut checked = Checked::new(input.path, input.text, parse, diagnostics, least);
+    let write = |checked: &Checked| match format {
+        Format::Human => Report::Text(report::human(checked)),
+        Format::Json => Report::Text(report::json_line(checked)),
+        Format::Github => Report::Text(report::github(checked)),
+        Format::Sarif => Report::Sarif(report::sarif_results(checked)),
+    };
+    let report = panics::caught(|| write(&checked)).unwrap_or_else(|fault| {
+        panicked = true;
+        checked.diagnostics = vec![fault.diagnostic(TextRange::default())];
+        write(&checked)
+    });
+    Answer { checked, report, panicked }
 }

@@ -2,13 +2,12 @@
 
 use std::{io::Write, path::Path};
 
-use super::{Failure, FmtArgs, Outcome, complain};
-use crate::input;
+use super::{Failure, FmtArgs, Outcome, complain, named_files};
+use crate::{input, panics, report::escape};
 
 pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
-    let files = input::files(&args.paths)?;
+    let (files, mut outcome) = named_files(&args.paths);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let mut outcome = Outcome::Clean;
     for path in files {
         let input = match input::read(&path, args.reading.max_code()) {
             Ok(input) => input,
@@ -20,22 +19,32 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
         };
         if let Some(problem) = &input.problem {
             // What was replaced on the way in must not be written back.
-            complain(&format!("{}: {}", input.path, problem.message));
+            complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
             outcome = Outcome::Unusable;
             continue;
         }
-        let text = syntax::format::formatted(&input.text, args.style.into());
+        let formatted =
+            panics::caught(|| syntax::format::formatted(&input.text, args.style.into()));
+        let text = match formatted {
+            Ok(text) => text,
+            Err(panicked) => {
+                let what = format!("the layout of `{}`", escape::terminal(&input.path));
+                complain(&panicked.message(&what));
+                outcome = Outcome::Unusable;
+                continue;
+            }
+        };
         let differs = text != input.text;
         let is_stdin = path.as_os_str() == "-";
         if args.check {
             if differs {
-                writeln!(out, "{}", input.path)?;
+                writeln!(out, "{}", escape::terminal(&input.path))?;
                 outcome = outcome.max(Outcome::Errors);
             }
         } else if is_stdin {
             out.write_all(text.as_bytes())?;
         } else if differs && let Err(error) = replace(&path, &text) {
-            complain(&format!("cannot write `{}`: {error}", input.path));
+            complain(&format!("cannot write `{}`: {error}", escape::terminal(&input.path)));
             outcome = Outcome::Unusable;
         }
     }

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
+use ide::markdown::plain;
 use operators::{Cost, Operator};
 
 use super::{Failure, Outcome};
-use crate::report::plain;
 
 pub(super) fn run(name: Option<&str>, markdown: bool) -> Result<Outcome, Failure> {
     let mut out = anstream::stdout().lock();

@@ -6,11 +6,14 @@ use semantics::Severity;
 use serde::Serialize;
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::{Failure, Outcome, ShapesArgs, ShapesFormat, complain};
+use super::{Failure, Outcome, ShapesArgs, ShapesFormat, complain, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
-    report::shapes::{self, JsonFunction},
+    report::{
+        escape,
+        shapes::{self, JsonFunction},
+    },
 };
 
 /// The answer as JSON. Lines and columns count from 1, columns in characters.
@@ -36,23 +39,28 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     let input = input::read(&args.path, args.reading.max_code())?;
     let mut outcome = Outcome::Clean;
     if let Some(problem) = &input.problem {
-        complain(&format!("{}: {}", input.path, problem.message));
+        complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
         outcome = Outcome::Unusable;
     }
     let mut analyzer = Analyzer::new(false);
-    let looked = analyzer.check(&input.text);
-    if looked.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+    // `main` is `@main`.
+    let name = args.function.as_ref().map(|name| format!("@{}", name.trim_start_matches('@')));
+    let report = analyzer.guarded(|analyzer| {
+        let looked = analyzer.check(&input.text);
+        let is_wrong = looked.diagnostics.iter().any(|d| d.severity == Severity::Error);
+        (is_wrong, analyzer.shapes(name.as_deref()))
+    });
+    let (is_wrong, functions) = report.map_err(|panicked| panic_message(&input.path, &panicked))?;
+    if is_wrong {
         complain(&format!(
             "{}: there are errors, and what rests on them is not counted: `relay-analyzer check` shows them",
-            input.path
+            escape::terminal(&input.path)
         ));
         outcome = outcome.max(Outcome::Errors);
     }
-    // `main` is `@main`.
-    let name = args.function.as_ref().map(|name| format!("@{}", name.trim_start_matches('@')));
-    let functions = analyzer.shapes(name.as_deref());
     if let Some(name) = name.filter(|_| functions.is_empty()) {
-        return Err(format!("{}: there is no function `{name}`", input.path).into());
+        let path = escape::terminal(&input.path);
+        return Err(format!("{path}: there is no function `{name}`").into());
     }
     let lines = LineIndex::new(&input.text);
     let place = |range: TextRange| {

@@ -4,14 +4,17 @@ use std::io::Write;
 
 use serde_json::json;
 
-use super::{Failure, Outcome, TypesArgs, complain};
-use crate::{analyzer::Analyzer, input, report};
+use super::{Failure, Outcome, TypesArgs, complain, named_files, panic_message};
+use crate::{
+    analyzer::Analyzer,
+    input,
+    report::{self, escape},
+};
 
 pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
-    let files = input::files(&args.paths)?;
+    let (files, mut outcome) = named_files(&args.paths);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut analyzer = Analyzer::new(false);
-    let mut outcome = Outcome::Clean;
     for path in files {
         let input = match input::read(&path, args.reading.max_code()) {
             Ok(input) => input,
@@ -22,11 +25,22 @@ pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
             }
         };
         if let Some(problem) = &input.problem {
-            complain(&format!("{}: {}", input.path, problem.message));
+            complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
             outcome = Outcome::Unusable;
         }
-        analyzer.check(&input.text);
-        let line = json!({ "path": input.path, "types": report::json_types(analyzer.types()) });
+        let types = analyzer.guarded(|analyzer| {
+            analyzer.check(&input.text);
+            report::json_types(analyzer.types())
+        });
+        let types = match types {
+            Ok(types) => types,
+            Err(panicked) => {
+                complain(&panic_message(&input.path, &panicked));
+                outcome = Outcome::Unusable;
+                continue;
+            }
+        };
+        let line = json!({ "path": input.path, "types": types });
         serde_json::to_writer(&mut out, &line).map_err(std::io::Error::from)?;
         writeln!(out)?;
     }

@@ -3,27 +3,29 @@
 use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
 
 use super::{
-    convert,
+    abilities::ClientAbilities,
+    event::{Event, Mailbox},
+    farewell::{self, Ends},
     handlers::{
         self, actions, calls, completion, definition, diagnostics, folding, format, hover, inlay,
         lens, linked, links, occurrences, reading, references, rename, selection, shapes,
         signature, symbols, tokens, type_at, workspace,
     },
-    markup::Markups,
-    owner::{ClientAbilities, Event, Mailbox, Refreshes, Snapshot, Writing},
     request::{Request, Retry},
     runs::{self, RunRequest, Runs},
+    snapshot::Snapshot,
 };
 
 /// The server as `tower-lsp` sees it.
 pub(super) struct Backend {
     mailbox: Mailbox,
     runs: Runs,
+    ends: Ends,
 }
 
 impl Backend {
-    pub(super) fn new(mailbox: Mailbox, runs: Runs) -> Backend {
-        Backend { mailbox, runs }
+    pub(super) fn new(mailbox: Mailbox, runs: Runs, ends: Ends) -> Backend {
+        Backend { mailbox, runs, ends }
     }
 
     /// Sends a request on its way. Everything before the first `await` of a handler runs in the
@@ -84,13 +86,10 @@ impl Backend {
 #[tower_lsp::async_trait]
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        if let Some(process) = params.process_id {
+            farewell::watch_parent(process, self.ends.clone());
+        }
         let abilities = &params.capabilities;
-        let general = abilities.general.as_ref();
-        let offered = general.and_then(|general| general.position_encodings.as_deref());
-        let encoding = convert::negotiate(offered);
-        let workspace = abilities.workspace.as_ref();
-        let watched = workspace.and_then(|workspace| workspace.did_change_configuration);
-        let window = abilities.window.as_ref();
         let folders = match params.workspace_folders {
             Some(folders) => folders.into_iter().map(|folder| folder.uri).collect(),
             None => params.root_uri.into_iter().collect(),
@@ -99,23 +98,9 @@ impl LanguageServer for Backend {
         if let Some(options) = params.initialization_options {
             self.mailbox.send(Event::Settings(options));
         }
-        self.mailbox.send(Event::Client(Box::new(ClientAbilities {
-            encoding,
-            configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
-            watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
-            pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
-            drops: abilities
-                .text_document
-                .as_ref()
-                .and_then(|document| document.publish_diagnostics.as_ref())
-                .and_then(|diagnostics| diagnostics.version_support)
-                .unwrap_or(false),
-            has_grammar: tokens::has_grammar(abilities),
-            commands: convert::commands(abilities.experimental.as_ref()),
-            refreshes: refreshes(workspace),
-            progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
-            writing: writing(abilities),
-        })));
+        let abilities = ClientAbilities::of(abilities);
+        let encoding = abilities.encoding;
+        self.mailbox.send(Event::Client(Box::new(abilities)));
         Ok(InitializeResult {
             capabilities: handlers::capabilities(encoding),
             server_info: Some(ServerInfo {
@@ -345,41 +330,5 @@ impl LanguageServer for Backend {
 
     async fn initialized(&self, _: InitializedParams) {
         self.mailbox.send(Event::Initialized);
-    }
-}
-
-/// What the client asks for again when it is told to.
-fn refreshes(workspace: Option<&WorkspaceClientCapabilities>) -> Refreshes {
-    let hints = workspace.and_then(|workspace| workspace.inlay_hint.as_ref());
-    let tokens = workspace.and_then(|workspace| workspace.semantic_tokens.as_ref());
-    let lenses = workspace.and_then(|workspace| workspace.code_lens.as_ref());
-    Refreshes {
-        hints: hints.and_then(|hints| hints.refresh_support).unwrap_or(false),
-        tokens: tokens.and_then(|tokens| tokens.refresh_support).unwrap_or(false),
-        lenses: lenses.and_then(|lenses| lenses.refresh_support).unwrap_or(false),
-    }
-}
-
-/// What the client can do with a text that is written for it.
-fn writing(abilities: &ClientCapabilities) -> Writing {
-    let document = abilities.text_document.as_ref();
-    let item = document
-        .and_then(|document| document.completion.as_ref())
-        .and_then(|completion| completion.completion_item.as_ref());
-    let lazy = document
-        .and_then(|document| document.code_action.as_ref())
-        .and_then(|action| action.resolve_support.as_ref());
-    Writing {
-        snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
-        lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
-        tooltips: document
-            .and_then(|document| document.document_link.as_ref())
-            .and_then(|link| link.tooltip_support)
-            .unwrap_or(false),
-        nested_symbols: document
-            .and_then(|document| document.document_symbol.as_ref())
-            .and_then(|symbol| symbol.hierarchical_document_symbol_support)
-            .unwrap_or(false),
-        markup: Markups::of(abilities),
     }
 }

@@ -2,17 +2,20 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use semantics::{Diagnostic, SourceFile};
+use semantics::{Diagnostic, SourceFile, provoke::panic_if_asked};
 use syntax::{Edit, Encoding, LineIndex, Parse, ParseLimits, TextRange, TextSize};
 use tower_lsp::lsp_types::{Position, Range, TextDocumentContentChangeEvent, Url};
 
 use super::convert;
+use crate::panics;
 
 /// An open document.
 #[derive(Clone)]
 pub(super) struct Document {
     /// Its file in the database.
     pub(super) file: SourceFile,
+    /// How many documents had been opened before it: another number each time that it is opened.
+    pub(super) opened: u64,
     /// The version that the client counts.
     pub(super) version: i32,
     /// The text.
@@ -76,11 +79,20 @@ pub(super) struct Limits {
 pub(super) fn parse(text: &str, limits: Limits) -> (Arc<Parse>, Option<Arc<Diagnostic>>) {
     let code = memchr::memmem::find(text.as_bytes(), b"#[metadata]").unwrap_or(text.len());
     if code <= limits.code {
-        return (Arc::new(syntax::parse_with(text, limits.parse)), None);
+        let parsed = panics::caught(|| {
+            panic_if_asked("parse", text);
+            syntax::parse_with(text, limits.parse)
+        });
+        return match parsed {
+            Ok(parse) => (Arc::new(parse), None),
+            Err(panicked) => {
+                let problem = panicked.diagnostic(TextRange::default());
+                (Arc::new(syntax::parse("")), Some(Arc::new(problem)))
+            }
+        };
     }
     let message = format!(
-        "this file holds {} MB of code, and {} MB is the most that is looked at",
-        code >> 20,
+        "this file holds more than {} MB of code, the most that is looked at",
         limits.code >> 20
     );
     let problem = Diagnostic::new("file-too-large", TextRange::default(), message)
@@ -88,12 +100,57 @@ pub(super) fn parse(text: &str, limits: Limits) -> (Arc<Parse>, Option<Arc<Diagn
     (Arc::new(syntax::parse("")), Some(Arc::new(problem)))
 }
 
+/// How far apart changes may be whose text is parsed as one, in bytes. What is between them is read
+/// again; further apart, two looks cost less.
+const NEAR: u32 = 2_048;
+
+/// Where the text differs from the text of the tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Span {
+    /// Where it begins, in both.
+    start: TextSize,
+    /// Where it ends in the text of the tree.
+    old_end: TextSize,
+    /// Where it ends in the text.
+    new_end: TextSize,
+}
+
+impl Span {
+    fn at(offset: TextSize) -> Span {
+        Span { start: offset, old_end: offset, new_end: offset }
+    }
+
+    /// Whether a change of `range`, counted in the text, is parsed together with these.
+    fn is_near(self, range: TextRange) -> bool {
+        let near = TextSize::new(NEAR);
+        range.start() <= self.new_end + near && self.start <= range.end() + near
+    }
+
+    /// Includes an edit of the text, before that is changed.
+    fn add(&mut self, edit: &Edit) {
+        let (start, end) = (edit.range.start(), edit.range.end());
+        // After the span both texts are equal.
+        self.old_end += end.checked_sub(self.new_end).unwrap_or_default();
+        self.start = self.start.min(start);
+        let end = self.new_end.max(end);
+        self.new_end = end - edit.range.len() + TextSize::of(edit.insert.as_str());
+    }
+
+    /// The edit that makes `text` of the text of the tree.
+    fn edit(self, text: &str) -> Edit {
+        let insert =
+            &text[std::ops::Range::<usize>::from(TextRange::new(self.start, self.new_end))];
+        Edit { range: TextRange::new(self.start, self.old_end), insert: insert.to_owned() }
+    }
+}
+
 /// What was odd about an edit; it was applied as well as it could be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Oddity(pub(super) String);
 
 impl Document {
-    /// Applies the changes of one notification, in order.
+    /// Applies changes in order. The tree is made once for all that are near one another: an editor
+    /// that does not wait sends a burst, and some edits make another tree of half of the module.
     pub(super) fn edit(
         &mut self,
         changes: Vec<TextDocumentContentChangeEvent>,
@@ -101,16 +158,30 @@ impl Document {
         limits: Limits,
     ) -> Vec<Oddity> {
         let mut oddities = Vec::new();
-        // What stands before a change of the whole text does not matter.
+        // What precedes a change of the whole text does not matter.
         let from = changes.iter().rposition(|change| change.range.is_none()).unwrap_or(0);
+        let mut pending: Option<Span> = None;
         for change in changes.into_iter().skip(from) {
-            match change.range {
-                None => self.replace(change.text, limits),
-                Some(range) => {
-                    let range = self.resolve(range, encoding, &mut oddities);
-                    self.splice(Edit { range, insert: change.text }, limits);
-                }
+            let Some(range) = change.range else {
+                self.replace(change.text, limits);
+                continue;
+            };
+            let range = self.resolve(range, encoding, &mut oddities);
+            let edit = Edit { range, insert: change.text };
+            if usize::from(range.len()) == edit.insert.len()
+                && self.text[std::ops::Range::<usize>::from(range)] == edit.insert
+            {
+                continue;
             }
+            if let Some(span) = pending.take_if(|span| !span.is_near(range)) {
+                self.reparse(span, limits);
+            }
+            let span = pending.get_or_insert_with(|| Span::at(range.start()));
+            span.add(&edit);
+            self.splice(&edit);
+        }
+        if let Some(span) = pending {
+            self.reparse(span, limits);
         }
         oddities
     }
@@ -121,29 +192,44 @@ impl Document {
             return;
         }
         let (parse, problem) = parse(&text, limits);
-        self.grow(Arc::unwrap_or_clone(parse).sharing(&self.parse));
+        let installed = panics::caught(|| self.grow((*parse).clone().sharing(&self.parse)));
+        if installed.is_err() {
+            // Sharing saves memory and no more.
+            (self.parse, self.sound) = (parse, None);
+        }
         self.problem = problem;
         self.lines = Arc::new(LineIndex::new(&text));
         self.text = Arc::new(text);
     }
 
-    fn splice(&mut self, edit: Edit, limits: Limits) {
-        if usize::from(edit.range.len()) == edit.insert.len()
-            && self.text[std::ops::Range::<usize>::from(edit.range)] == edit.insert
-        {
-            return;
-        }
+    /// Changes the text and its lines; the tree is that of the text before.
+    fn splice(&mut self, edit: &Edit) {
         // A snapshot that is still about keeps the old text.
-        let text = Arc::make_mut(&mut self.text);
-        edit.apply(text);
+        edit.apply(Arc::make_mut(&mut self.text));
         let inserted = TextSize::of(edit.insert.as_str());
-        Arc::make_mut(&mut self.lines).edit(text, edit.range, inserted);
-        if self.problem.is_some() || text.len() > limits.code {
-            (self.parse, self.problem) = parse(text, limits);
-        } else {
-            let parse = self.parse.reparse(text, &edit, limits.parse);
-            self.grow(parse);
+        let updated = panics::caught(|| {
+            Arc::make_mut(&mut self.lines).edit(&self.text, edit.range, inserted);
+        });
+        if updated.is_err() {
+            self.lines = Arc::new(LineIndex::new(&self.text));
         }
+    }
+
+    /// Makes the tree that of the text: they differ in `span`.
+    fn reparse(&mut self, span: Span, limits: Limits) {
+        let text = self.text.clone();
+        if self.problem.is_none() && text.len() <= limits.code {
+            let edit = span.edit(&text);
+            let updated = panics::caught(|| {
+                panic_if_asked("edit", &text);
+                self.grow(self.parse.reparse(&text, &edit, limits.parse));
+            });
+            if updated.is_ok() {
+                return;
+            }
+            self.sound = None;
+        }
+        (self.parse, self.problem) = parse(&text, limits);
     }
 
     /// Takes the next parse.
@@ -190,6 +276,7 @@ mod tests {
         let (parse, problem) = parse(text, LIMITS);
         Document {
             file: db.add_file("", ParseLimits::default()),
+            opened: 0,
             version: 1,
             text: Arc::new(text.to_owned()),
             lines: Arc::new(LineIndex::new(text)),
@@ -244,6 +331,55 @@ mod tests {
         assert_eq!(*document.text, "def @g() { 3 }\r\n%y");
         assert_eq!(document.parse.syntax().to_string(), *document.text);
         assert_eq!(*document.lines, LineIndex::new(&document.text));
+    }
+
+    /// However changes are joined, text, lines and tree are as if each had been made by itself.
+    #[test]
+    fn joined_changes_are_as_single_ones() {
+        let mut rng = 1u64;
+        let mut random = |below: u64| {
+            rng =
+                rng.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (rng >> 33) % below.max(1)
+        };
+        let lines: String = (0..200).map(|i| format!("  let %a{i} = add(%x, {i});\n")).collect();
+        let text = format!("def @f(%x: int32) {{\n{lines}  %a49\n}}\n");
+        let limits = Limits { code: 1 << 20, ..LIMITS };
+        for _ in 0..60 {
+            let (mut joined, mut single) = (document(""), document(""));
+            joined.edit(vec![whole(&text)], Encoding::Utf8, limits);
+            single.edit(vec![whole(&text)], Encoding::Utf8, limits);
+            let home = random(200) as u32;
+            let changes: Vec<_> = (0..random(20) + 1)
+                .map(|_| {
+                    // Most are near one another, some are far.
+                    let line =
+                        if random(4) == 0 { random(205) as u32 } else { home + random(3) as u32 };
+                    let from = (line, random(12) as u32);
+                    let to = (line + random(2) as u32, random(14) as u32);
+                    let typed =
+                        ["", "z", "\"", "/*", "*/", "}", "{", "\n", "%q = 1;", "def @g() { 1 }\n"];
+                    change(from.min(to), from.max(to), typed[random(typed.len() as u64) as usize])
+                })
+                .collect();
+            for change in changes.clone() {
+                single.edit(vec![change], Encoding::Utf8, limits);
+            }
+            joined.edit(changes, Encoding::Utf8, limits);
+            assert_eq!(joined.text, single.text);
+            assert_eq!(*joined.lines, LineIndex::new(&joined.text));
+            let fresh = syntax::parse_with(&joined.text, limits.parse);
+            assert_eq!(joined.parse.syntax().to_string(), *joined.text);
+            assert_eq!(joined.parse.green, fresh.green);
+            // A reparse appends what it finds.
+            let errors = |parse: &Parse| {
+                let mut errors: Vec<String> =
+                    parse.errors.iter().map(|error| format!("{error:?}")).collect();
+                errors.sort();
+                errors
+            };
+            assert_eq!(errors(&joined.parse), errors(&fresh));
+        }
     }
 
     #[test]

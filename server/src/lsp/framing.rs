@@ -5,6 +5,8 @@
 //! [`super::gate::Gate`] answers with the error that JSON-RPC has for it, and the next message is
 //! read as if nothing had been.
 
+use std::num::IntErrorKind;
+
 use serde::{Deserialize, de::IgnoredAny};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tower_lsp::jsonrpc::Id;
@@ -13,8 +15,9 @@ use tower_lsp::jsonrpc::Id;
 pub(super) const UNREADABLE: &str = "$/unreadable";
 
 /// The longest message that is taken, in bytes. The largest text that the server looks into is
-/// far smaller; what is longer is read past without being kept.
-const MAX_BODY: u64 = 1 << 30;
+/// far smaller. One that is announced as longer ends the session: to read past it could take hours,
+/// and what announces it is no client that means well.
+pub(super) const MAX_BODY: u64 = 1 << 30;
 
 /// How much room for a body is kept from message to message, in bytes.
 const KEPT: usize = 64 << 10;
@@ -22,16 +25,26 @@ const KEPT: usize = 64 << 10;
 /// The longest header line that is taken, in bytes.
 const MAX_LINE: u64 = 8 << 10;
 
+/// How the input ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum End {
+    /// It was closed.
+    Closed,
+    /// A message was announced that is longer than [`MAX_BODY`].
+    Oversized,
+}
+
 /// Hands on the messages from `input` to `output` until either ends.
 pub(super) async fn forward(
     mut input: impl AsyncBufRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
-) -> std::io::Result<()> {
+) -> std::io::Result<End> {
     let mut line = Vec::new();
     let mut body = Vec::new();
     loop {
         let length = match header(&mut input, &mut line).await? {
-            Header::End => return Ok(()),
+            Header::End => return Ok(End::Closed),
+            Header::Body(length) if length > MAX_BODY => return Ok(End::Oversized),
             Header::Body(length) => length,
             // The next header will be found behind this.
             Header::Broken(reason) => {
@@ -40,20 +53,15 @@ pub(super) async fn forward(
             }
         };
         body.clear();
-        let there = (&mut input).take(length.min(MAX_BODY)).read_to_end(&mut body).await? as u64;
-        if there < length.min(MAX_BODY) {
-            return Ok(());
-        }
-        if length > MAX_BODY {
-            let mut rest = (&mut input).take(length - MAX_BODY);
-            tokio::io::copy(&mut rest, &mut tokio::io::sink()).await?;
-            let reason = format!("a message of {length} bytes is longer than {MAX_BODY}");
-            hand_on(&mut output, unreadable(-32600, &reason).as_bytes()).await?;
-            continue;
+        // Room is made for what has arrived, not for what is announced.
+        let there = (&mut input).take(length).read_to_end(&mut body).await? as u64;
+        if there < length {
+            return Ok(End::Closed);
         }
         match check(&body) {
             Ok(()) => hand_on(&mut output, &body).await?,
-            Err(message) => hand_on(&mut output, message.as_bytes()).await?,
+            Err(Some(message)) => hand_on(&mut output, message.as_bytes()).await?,
+            Err(None) => {}
         }
         // Whole texts are rare: their room is not kept for the keystrokes behind them.
         body.clear();
@@ -104,8 +112,11 @@ async fn header(
         };
         // What stands in front of it on the line is the rest of a body that was longer than said.
         if name.to_ascii_lowercase().ends_with("content-length") {
-            match value.trim().parse() {
+            match value.trim().parse::<u64>() {
                 Ok(value) => (length, broken) = (Some(value), None),
+                Err(error) if *error.kind() == IntErrorKind::PosOverflow => {
+                    (length, broken) = (Some(u64::MAX), None);
+                }
                 Err(_) => broken = Some(format!("`{}` is no length", value.trim().escape_debug())),
             }
         }
@@ -127,8 +138,9 @@ struct Envelope<'m> {
     error: Option<IgnoredAny>,
 }
 
-/// Whether a body is a message; if not, the one to hand on in its place.
-fn check(body: &[u8]) -> Result<(), String> {
+/// Whether a body is a message; if not, the one to hand on in its place, if any.
+fn check(body: &[u8]) -> Result<(), Option<String>> {
+    let unreadable = |code, reason: &str| Some(unreadable(code, reason));
     let text = std::str::from_utf8(body).map_err(|error| unreadable(-32700, &error.to_string()))?;
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
         // Sound JSON that is no message is an invalid request, anything else no JSON at all.
@@ -141,7 +153,11 @@ fn check(body: &[u8]) -> Result<(), String> {
     let method = envelope.method.as_deref();
     let answers = envelope.result.is_some() || envelope.error.is_some();
     match (method, &envelope.id) {
-        (Some(UNREADABLE), _) => Err(unreadable(-32601, "this method is the server's own")),
+        // The client cannot mean what this stands for: it is any other unknown method.
+        (Some(UNREADABLE), Some(id)) => {
+            Err(Some(serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": "$/" }).to_string()))
+        }
+        (Some(UNREADABLE), None) => Err(None),
         (Some(_), _) => Ok(()),
         // `"result": null` reads as none, and is an answer.
         (None, Some(_)) => Ok(()),
@@ -196,6 +212,27 @@ mod tests {
             assert!(all[0].contains(&code.to_string()), "{body}: {all:?}");
             assert_eq!(all[1..], [good, answer]);
         }
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_ends_the_input() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let end = |input: &[u8]| runtime.block_on(forward(input, Vec::new())).expect("no failure");
+        for length in ["1073741825", "99999999999", "18446744073709551616", &"9".repeat(400)] {
+            let input = format!("Content-Length: {length}\r\n\r\n{{}}");
+            assert_eq!(end(input.as_bytes()), End::Oversized, "{length}");
+        }
+        // The last that is taken; nothing of it arrives.
+        assert_eq!(end(b"Content-Length: 1073741824\r\n\r\n{}"), End::Closed);
+        assert_eq!(end(b"Content-Length: -1\r\n\r\n{}"), End::Closed);
+    }
+
+    #[test]
+    fn the_name_for_what_is_unreadable_is_no_method_of_the_client() {
+        let with_id = format!(r#"{{"jsonrpc":"2.0","id":5,"method":"{UNREADABLE}"}}"#);
+        let without = format!(r#"{{"jsonrpc":"2.0","method":"{UNREADABLE}"}}"#);
+        let all = forwarded((framed(&with_id) + &framed(&without)).as_bytes());
+        assert_eq!(all, [r#"{"id":5,"jsonrpc":"2.0","method":"$/"}"#]);
     }
 
     #[test]

@@ -13,28 +13,7 @@ use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_service::Service;
 
-use super::framing::UNREADABLE;
-
-/// How a session ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Farewell {
-    /// `shutdown`, then `exit`.
-    Proper,
-    /// `exit` alone.
-    Abrupt,
-    /// The client closed the pipe.
-    Gone,
-}
-
-impl Farewell {
-    /// The exit code that the protocol asks for.
-    pub(super) fn code(self) -> i32 {
-        match self {
-            Farewell::Proper | Farewell::Gone => 0,
-            Farewell::Abrupt => 1,
-        }
-    }
-}
+use super::{farewell::Farewell, framing::UNREADABLE};
 
 /// The service, with an eye on the end of the session.
 pub(super) struct Gate<S> {
@@ -86,6 +65,14 @@ where
             UNREADABLE => {
                 let answer = Response::from_error(Id::Null, error(&request));
                 return Box::pin(async move { Ok(Some(answer)) });
+            }
+            method if method.starts_with("$/") => {
+                // Notifications of this kind may be left alone, requests may not; tower-lsp answers
+                // neither.
+                if let Some(id) = request.id() {
+                    let answer = Response::from_error(id.clone(), Error::method_not_found());
+                    return Box::pin(async move { Ok(Some(answer)) });
+                }
             }
             _ => {}
         }

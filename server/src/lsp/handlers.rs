@@ -30,7 +30,7 @@ use tower_lsp::{
     lsp_types::*,
 };
 
-use super::{convert, documents::Document, owner::Snapshot};
+use super::{convert, documents::Document, snapshot::Snapshot};
 
 /// What the server can do.
 pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {

@@ -1,8 +1,7 @@
 //! Texts that are shown to a person: as Markdown, or plain for clients that show no Markdown.
 
+use ide::markdown::plain;
 use tower_lsp::lsp_types::{ClientCapabilities, Documentation, MarkupContent, MarkupKind};
-
-use crate::report::plain;
 
 /// How a client shows a text.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -14,9 +14,10 @@ use tower_lsp::{
 };
 
 use super::{
-    owner::{Event, Mailbox},
+    event::{Event, Mailbox},
     wire::Wire,
 };
+use crate::report::escape;
 
 /// Something for the client.
 pub(super) enum Message {
@@ -91,7 +92,9 @@ pub(super) fn start(client: Client, wire: Wire) -> Outgoing {
         while let Some(message) = messages.recv().await {
             match message {
                 Message::Log(level, text) => client.log_message(level, text).await,
-                Message::Show(level, text) => client.show_message(level, text).await,
+                Message::Show(level, text) => {
+                    client.show_message(level, escape::notification(&text)).await;
+                }
                 // What waits for the client goes its own way, and is never given up: tower-lsp
                 // cannot bear an answer that nobody waits for.
                 Message::Progress(about) => {

@@ -8,185 +8,50 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{
         Arc,
-        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+        mpsc::{Receiver, RecvTimeoutError},
     },
     thread,
     time::{Duration, Instant},
 };
 
 use semantics::{Database, SourceFile};
-use syntax::{Encoding, LineIndex, ParseLimits};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use syntax::{LineIndex, ParseLimits};
+use tokio::sync::mpsc::unbounded_channel;
 use tower_lsp::{
     jsonrpc::Error,
     lsp_types::{
-        Diagnostic, MessageType, NumberOrString, TextDocumentContentChangeEvent, TextDocumentItem,
-        Url, VersionedTextDocumentIdentifier,
+        ClientCapabilities, MessageType, NumberOrString, TextDocumentContentChangeEvent,
+        TextDocumentItem, Url, VersionedTextDocumentIdentifier,
     },
 };
 
 use super::{
+    abilities::{ClientAbilities, Refreshes},
     config::{self, Config, Delivery},
     documents::{Document, Documents, parse},
+    event::{Event, Mailbox},
     handlers::diagnostics::{self, Checked},
     live::Kept,
-    markup::Markups,
     outgoing::{Message, Outgoing, Progress},
     parcels::Parcels,
+    published::Published,
     request::{Ran, Request, Retry, content_modified},
     runs::{self, RunRequest, Runs, Sight},
     session::Session,
+    snapshot::Snapshot,
     workers::{Finished, Workers},
 };
-
-/// How long diagnostics may be on their way. A change that arrives within this time may have been
-/// made before they came, and a client such as Helix drops what is of another version than its
-/// text; so they are sent again, with the new version, though they may be the same.
-const DOUBT: Duration = Duration::from_millis(250);
+use crate::panics;
 
 /// How long a change waits for requests that were made before it, so that they are answered
 /// rather than sent back.
 const GRACE: Duration = Duration::from_millis(5);
-/// Diagnostics that take longer than this wait for a pause in the typing.
-const SLOW: Duration = Duration::from_millis(40);
-/// The longest such wait.
-const LONGEST_PAUSE: Duration = Duration::from_millis(400);
+/// The most changes that are applied before the tree is made.
+const MOST_JOINED: usize = 256;
 /// Texts from this many bytes on show a progress while they are looked at first.
 const LARGE: usize = 1 << 20;
 /// A client that has asked for diagnostics this often asks after every change.
 const PULLS: u32 = 3;
-
-/// Something that makes the owner act.
-pub(super) enum Event {
-    /// What the client can do, once.
-    Client(Box<ClientAbilities>),
-    /// The client has the answer to `initialize`: from now on it may be asked. Many cannot before,
-    /// and refuse.
-    Initialized,
-    /// A document was opened.
-    Open(TextDocumentItem),
-    /// A document was changed.
-    Change(VersionedTextDocumentIdentifier, Vec<TextDocumentContentChangeEvent>),
-    /// A document was closed.
-    Close(Url),
-    /// Folders of the workspace have come or gone.
-    Folders { added: Vec<Url>, removed: Vec<Url> },
-    /// Settings, as the client has them.
-    Settings(serde_json::Value),
-    /// The client may have new settings: ask.
-    SettingsChanged,
-    /// The client asked for the diagnostics of a document.
-    Pulled,
-    /// A request to answer.
-    Request(Request),
-    /// A function to run.
-    Run(Box<RunRequest>),
-    /// A function of a document was run.
-    Ran(Url, Box<Kept>),
-    /// A worker is idle again.
-    Finished(usize, Finished),
-}
-
-/// What the client can do.
-#[derive(Clone, Debug)]
-pub(super) struct ClientAbilities {
-    /// The units of columns.
-    pub(super) encoding: Encoding,
-    /// It answers `workspace/configuration`.
-    pub(super) configuration: bool,
-    /// It lets the server say which settings it watches.
-    pub(super) watch_configuration: bool,
-    /// It shows progress.
-    pub(super) progress: bool,
-    /// What it asks for again when it is told to.
-    pub(super) refreshes: Refreshes,
-    /// It asks for diagnostics.
-    pub(super) pulls: bool,
-    /// It looks at the version of diagnostics that it is sent, and may drop those of a text that
-    /// is no more.
-    pub(super) drops: bool,
-    /// The commands that it runs when they are clicked.
-    pub(super) commands: Vec<String>,
-    /// It colours words by a grammar, too.
-    pub(super) has_grammar: bool,
-    /// What it can do with a text that is written for it.
-    pub(super) writing: Writing,
-}
-
-/// What the client asks for again when it is told that it may have changed.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Refreshes {
-    /// Inlay hints.
-    pub(super) hints: bool,
-    /// Semantic tokens.
-    pub(super) tokens: bool,
-    /// Code lenses.
-    pub(super) lenses: bool,
-}
-
-/// What the client can do with a text that is written for it.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Writing {
-    /// It fills in snippets.
-    pub(super) snippets: bool,
-    /// It asks for the edits of a code action when that is chosen.
-    pub(super) lazy_actions: bool,
-    /// It says where a link leads before it is followed.
-    pub(super) tooltips: bool,
-    /// It shows symbols inside of symbols.
-    pub(super) nested_symbols: bool,
-    /// How it shows texts.
-    pub(super) markup: Markups,
-}
-
-/// Where everything arrives.
-#[derive(Clone)]
-pub(super) struct Mailbox(Sender<Event>);
-
-impl Mailbox {
-    pub(super) fn send(&self, event: Event) {
-        // The owner ends with the process only.
-        let _ = self.0.send(event);
-    }
-}
-
-/// A mailbox, and what arrives there.
-pub(super) fn mailbox() -> (Mailbox, Receiver<Event>) {
-    let (sender, receiver) = channel();
-    (Mailbox(sender), receiver)
-}
-
-/// What a worker sees.
-#[derive(Clone)]
-pub(super) struct Snapshot {
-    pub(super) db: Database,
-    pub(super) documents: Arc<Documents>,
-    pub(super) config: Arc<Config>,
-    pub(super) encoding: Encoding,
-    pub(super) session: Arc<Session>,
-    pub(super) writing: Writing,
-}
-
-/// What is known about the diagnostics of a document.
-#[derive(Default)]
-struct Published {
-    /// Changed since they were computed last.
-    dirty: bool,
-    /// A worker computes them.
-    running: bool,
-    /// What the client was sent.
-    items: Option<Arc<Vec<Diagnostic>>>,
-    /// When it was sent.
-    sent: Option<Instant>,
-    /// It may have met a newer text at the client.
-    doubtful: bool,
-    /// How long they took last.
-    cost: Duration,
-    /// When the text changed last.
-    changed: Option<Instant>,
-    /// Ends a progress when it is dropped.
-    progress: Option<UnboundedSender<String>>,
-}
 
 struct Owner {
     db: Database,
@@ -196,6 +61,8 @@ struct Owner {
     /// A file for every URI that was ever open: the database never frees one.
     files: HashMap<Url, SourceFile>,
     published: HashMap<Url, Published>,
+    /// How many documents have been opened.
+    opened: u64,
     pulls: u32,
     queue: VecDeque<Request>,
     /// Events that arrived while a change waited.
@@ -223,20 +90,10 @@ pub(super) fn start(
             db: Database::new(),
             documents: Arc::default(),
             config: Arc::default(),
-            client: ClientAbilities {
-                encoding: Encoding::Utf16,
-                configuration: false,
-                watch_configuration: false,
-                progress: false,
-                refreshes: Refreshes::default(),
-                pulls: false,
-                drops: false,
-                commands: Vec::new(),
-                has_grammar: false,
-                writing: Writing::default(),
-            },
+            client: ClientAbilities::of(&ClientCapabilities::default()),
             files: HashMap::new(),
             published: HashMap::new(),
+            opened: 0,
             pulls: 0,
             queue: VecDeque::new(),
             later: VecDeque::new(),
@@ -277,7 +134,7 @@ impl Owner {
                     },
                 },
             };
-            self.act(event);
+            self.act_guarded(event);
             // Requests go out in order; diagnostics when everything that has arrived is in.
             self.dispatch(false);
             if self.later.is_empty() {
@@ -301,6 +158,17 @@ impl Owner {
         self.inbox.recv().ok()
     }
 
+    /// Acts, and lives on if that panics. What can panic for the sake of a text is caught where it
+    /// is done; what is left is not known, and the session goes on without it.
+    fn act_guarded(&mut self, event: Event) {
+        let mut event = Some(event);
+        let acted = panics::caught(|| event.take().map(|event| self.act(event)));
+        if let Err(panicked) = acted {
+            let message = panicked.message("what a message of the editor asked for");
+            self.outgoing.send(Message::Show(MessageType::ERROR, message));
+        }
+    }
+
     fn act(&mut self, event: Event) {
         match event {
             Event::Client(client) => {
@@ -319,7 +187,10 @@ impl Owner {
                 self.session.workspace.change_folders(&added, &removed);
             }
             Event::Open(item) => self.open(item),
-            Event::Change(id, changes) => self.change(&id, changes),
+            Event::Change(id, changes) => {
+                let (id, changes) = self.with_following(id, changes);
+                self.change(&id, changes);
+            }
             Event::Close(uri) => self.close(&uri),
             Event::Settings(settings) => self.configure(&settings),
             Event::SettingsChanged => self.ask_settings(),
@@ -385,8 +256,10 @@ impl Owner {
                 messages,
             }));
         }
+        self.opened += 1;
         let document = Document {
             file,
+            opened: self.opened,
             version: item.version,
             lines: Arc::new(LineIndex::new(&item.text)),
             text: Arc::new(item.text),
@@ -395,6 +268,38 @@ impl Owner {
             problem,
         };
         Arc::make_mut(&mut self.documents).insert(uri, document);
+    }
+
+    /// Joins a change with those of the same document that have arrived right after it: nobody has
+    /// asked for anything in between.
+    fn with_following(
+        &mut self,
+        mut id: VersionedTextDocumentIdentifier,
+        mut changes: Vec<TextDocumentContentChangeEvent>,
+    ) -> (VersionedTextDocumentIdentifier, Vec<TextDocumentContentChangeEvent>) {
+        let version = self.documents.get(&id.uri).map(|document| document.version);
+        if version.is_none_or(|version| id.version <= version) {
+            // It is ignored, and the others may not be.
+            return (id, changes);
+        }
+        // Somebody who never stops is shown something all the same.
+        while changes.len() < MOST_JOINED {
+            let Some(event) = self.later.pop_front().or_else(|| self.inbox.try_recv().ok()) else {
+                break;
+            };
+            match event {
+                Event::Change(next, more) if next.uri == id.uri && next.version > id.version => {
+                    id = next;
+                    changes.extend(more);
+                }
+                event @ Event::Finished(..) => self.act(event),
+                event => {
+                    self.later.push_front(event);
+                    break;
+                }
+            }
+        }
+        (id, changes)
     }
 
     fn change(
@@ -424,9 +329,7 @@ impl Owner {
         // Waits until the workers have let go of their snapshots, and tells them to.
         self.db.set_parse(file, parse);
         let state = self.published.entry(uri.clone()).or_default();
-        state.dirty = true;
-        state.changed = Some(Instant::now());
-        state.doubtful |= state.sent.is_some_and(|sent| sent.elapsed() < DOUBT);
+        state.text_changed();
         for oddity in oddities {
             self.log(format!("{uri}: {}", oddity.0));
         }
@@ -639,23 +542,13 @@ impl Owner {
         }
     }
 
-    /// How long a document waits for a pause in the typing, if it does.
-    fn wait_of(state: &Published, now: Instant) -> Duration {
-        match state.changed {
-            Some(changed) if state.cost > SLOW => {
-                let pause = (state.cost * 2).min(LONGEST_PAUSE);
-                (changed + pause).saturating_duration_since(now)
-            }
-            _ => Duration::ZERO,
-        }
-    }
-
     /// A document whose diagnostics are due.
     fn next_dirty(&self) -> Option<Url> {
         let now = Instant::now();
-        let mut due = self.published.iter().filter(|(_, state)| {
-            state.dirty && !state.running && Self::wait_of(state, now).is_zero()
-        });
+        let mut due = self
+            .published
+            .iter()
+            .filter(|(_, state)| state.dirty && !state.running && state.wait(now).is_zero());
         due.next().map(|(uri, _)| uri.clone())
     }
 
@@ -666,11 +559,14 @@ impl Owner {
         }
         let now = Instant::now();
         let waiting = self.published.values().filter(|state| state.dirty && !state.running);
-        waiting.map(|state| Self::wait_of(state, now)).min()
+        waiting.map(|state| state.wait(now)).min()
     }
 
     /// Diagnostics have been computed.
     fn checked(&mut self, checked: Checked) {
+        if let Some(panicked) = &checked.panicked {
+            self.log(panicked.message(&format!("the analysis of {}", checked.uri)));
+        }
         let Some(state) = self.published.get_mut(&checked.uri) else { return };
         state.running = false;
         let Some((items, version)) = checked.items else {
@@ -688,10 +584,6 @@ impl Owner {
             state.dirty = true;
             return;
         }
-        if let Some(error) = checked.error {
-            self.log(error);
-            return;
-        }
         let is_known = state.items.as_ref().is_some_and(|before| *before == items);
         let is_there = !(state.doubtful && self.client.drops);
         if (is_known && is_there) || !self.is_pushing() {
@@ -699,9 +591,7 @@ impl Owner {
         }
         self.outgoing.diagnostics(&checked.uri, &items, Some(version));
         if let Some(state) = self.published.get_mut(&checked.uri) {
-            state.items = Some(items);
-            state.sent = Some(Instant::now());
-            state.doubtful = false;
+            state.sent(items);
         }
     }
 }

@@ -1,15 +1,13 @@
 //! A request on its way: to a worker, and its answer back.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use semantics::{CancellationToken, Cancelled};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 
-use super::owner::Snapshot;
+use super::snapshot::Snapshot;
+use crate::panics::{Interrupt, guarded};
 
 /// What a request does when the text changes under it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,16 +106,13 @@ impl Request {
         };
         let refuse = answer.clone();
         let run = move |snapshot: &Snapshot| {
-            let params = params.clone();
-            match catch_unwind(AssertUnwindSafe(|| handler(snapshot, params))) {
+            match guarded(|| handler(snapshot, params.clone())) {
                 Ok(result) => answer(result),
-                Err(payload) => match payload.downcast::<Cancelled>() {
-                    Ok(cancelled) => match *cancelled {
-                        Cancelled::Local => return Ran::Done,
-                        _ => return Ran::Interrupted,
-                    },
-                    Err(panic) => answer(Err(panicked(&*panic))),
-                },
+                Err(Interrupt::Cancelled(Cancelled::Local)) => {}
+                Err(Interrupt::Cancelled(_)) => return Ran::Interrupted,
+                Err(Interrupt::Panicked(panicked)) => {
+                    answer(Err(snapshot.session.faults.error(&panicked)));
+                }
             }
             Ran::Done
         };
@@ -159,19 +154,6 @@ pub(super) fn content_modified() -> Error {
     Error {
         code: ErrorCode::ContentModified,
         message: "the document has changed since the request was made".into(),
-        data: None,
-    }
-}
-
-fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
-    let what = payload
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| payload.downcast_ref::<&str>().copied())
-        .unwrap_or("of an unknown kind");
-    Error {
-        code: ErrorCode::InternalError,
-        message: format!("an internal error ended this request: {what}").into(),
         data: None,
     }
 }

@@ -10,7 +10,6 @@ mod remembered;
 
 use std::{
     collections::HashMap,
-    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -21,7 +20,7 @@ use std::{
 };
 
 use interpreter::{Fault, FaultKind, Machine, Value};
-use semantics::{CancellationToken, Cancelled, Database, Def, DefKind, Severity, SourceFile, View};
+use semantics::{CancellationToken, Database, Def, DefKind, Severity, SourceFile, View};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use syntax::Encoding;
@@ -38,14 +37,17 @@ use tower_lsp::{
 use super::{
     config::Config,
     documents::Document,
+    event::{Event, Mailbox},
     live::{Kept, Watcher},
     outgoing::{Message, Outgoing, Progress},
-    owner::{Event, Mailbox},
 };
-use crate::run::{
-    arguments::{self, Lack},
-    failure::{self, Places},
-    show,
+use crate::{
+    panics::{Interrupt, guarded},
+    run::{
+        arguments::{self, Lack},
+        failure::{self, Places},
+        show,
+    },
 };
 use remembered::Remembered;
 
@@ -272,16 +274,16 @@ pub(super) fn start(runs: &Runs, request: RunRequest, sight: Sight) {
                 messages,
             }));
         }
-        let ended = catch_unwind(AssertUnwindSafe(|| run(&wanted, &sight, &stop, &reports)));
+        let ended = guarded(|| run(&wanted, &sight, &stop, &reports));
         lock(&stop.0.reports).take();
         lock(&runs.by_token).remove(&token);
         let ended = match ended {
             Ok(ended) => ended,
-            Err(payload) if payload.is::<Cancelled>() => Ended::stopped(),
-            Err(_) => {
-                let message = "an internal error ended this run";
+            Err(Interrupt::Cancelled(_)) => Ended::stopped(),
+            Err(Interrupt::Panicked(panicked)) => {
                 let mut error = Error::internal_error();
-                error.message = message.into();
+                error.message = panicked.message("this run").into();
+                // Nobody may wait any more.
                 let _ = answer.send(Err(error));
                 runs.running.fetch_sub(1, Ordering::Relaxed);
                 return;

@@ -1,8 +1,14 @@
 //! What a session remembers beside its documents, for every worker to see.
 
-use std::sync::OnceLock;
+use std::{
+    collections::HashSet,
+    sync::{Mutex, OnceLock, PoisonError},
+};
+
+use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 use super::{handlers::tokens, live::Live, parcels::Parcels, workspace::Workspace};
+use crate::panics::Panicked;
 
 /// What a session remembers.
 #[derive(Default)]
@@ -19,6 +25,34 @@ pub(super) struct Session {
     pub(super) live: Live,
     /// The files of the workspace.
     pub(super) workspace: Workspace,
+    /// Internal errors that the client has been told of.
+    pub(super) faults: Faults,
+}
+
+/// Internal errors that the client has been told of, by the places in the program where they
+/// happened: there are no more of them than lines of the program.
+#[derive(Default)]
+pub(super) struct Faults(Mutex<HashSet<String>>);
+
+impl Faults {
+    /// Returns whether the client hears of an error for the first time.
+    pub(super) fn is_new(&self, panicked: &Panicked) -> bool {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        panicked.is_own() && told.insert(panicked.site.clone())
+    }
+
+    /// Returns the error of a request that panicked. An editor makes a dozen requests after each
+    /// keystroke and shows a message for each that fails: after the first, the others end with the
+    /// code that means "no answer for this text", which editors take in silence.
+    pub(super) fn error(&self, panicked: &Panicked) -> Error {
+        let (code, message) = if self.is_new(panicked) {
+            (ErrorCode::InternalError, panicked.message("this request"))
+        } else {
+            let message = "an internal error that was reported before ended this request";
+            (ErrorCode::ContentModified, message.to_owned())
+        };
+        Error { code, message: message.into(), data: None }
+    }
 }
 
 impl Session {

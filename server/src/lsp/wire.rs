@@ -16,7 +16,10 @@ use std::{
 use serde::Serialize;
 use tokio::io::AsyncWrite;
 
-use super::parcels::Parcels;
+use super::{
+    farewell::{Ends, Farewell},
+    parcels::Parcels,
+};
 
 /// The way to standard output. Each piece is whole messages; nothing is the end.
 #[derive(Clone)]
@@ -26,16 +29,19 @@ pub(super) struct Wire(Sender<Option<Vec<u8>>>);
 pub(super) struct Writing(Receiver<()>);
 
 /// Starts the thread that writes.
-pub(super) fn start() -> io::Result<(Wire, Writing)> {
+pub(super) fn start(ends: Ends) -> io::Result<(Wire, Writing)> {
     let (sender, messages) = channel::<Option<Vec<u8>>>();
     let (done, end) = channel::<()>();
     thread::Builder::new().name("wire".into()).spawn(move || {
         let mut out = io::stdout().lock();
-        // A client that reads no more has no use for the rest.
-        let _ = messages.iter().map_while(|message| message).try_for_each(|message| {
+        let written = messages.iter().map_while(|message| message).try_for_each(|message| {
             out.write_all(&message)?;
             out.flush()
         });
+        if written.is_err() {
+            // A client that reads no more has no use for the rest, nor for the session.
+            let _ = ends.send(Farewell::Unread);
+        }
         drop(done);
     })?;
     Ok((Wire(sender), Writing(end)))

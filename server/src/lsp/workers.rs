@@ -8,7 +8,10 @@ use std::{
     thread,
 };
 
-use super::owner::{Event, Mailbox, Snapshot};
+use super::{
+    event::{Event, Mailbox},
+    snapshot::Snapshot,
+};
 
 /// Room for the stack of the deepest nesting that settings allow.
 const STACK: usize = 16 << 20;

@@ -12,9 +12,11 @@ use std::{
 };
 
 use ide::symbols::{SymbolKind, listed};
-use semantics::Database;
+use semantics::{Database, provoke::panic_if_asked};
 use syntax::{Encoding, LineIndex};
 use tower_lsp::lsp_types::{Position, Range, Url};
+
+use crate::panics;
 
 /// What was found this long ago is looked for again.
 const STALE: Duration = Duration::from_secs(2);
@@ -22,6 +24,8 @@ const STALE: Duration = Duration::from_secs(2);
 const FIRST_LOOK: Duration = Duration::from_secs(2);
 /// The most files that are read.
 const MOST_FILES: usize = 20_000;
+/// The most entries of a folder and those in it that are looked at.
+const MOST_ENTRIES: usize = 1_000_000;
 
 /// What a file of the workspace defines.
 #[derive(Debug)]
@@ -108,9 +112,11 @@ impl Workspace {
         let shared = self.state.clone();
         let (folders, known) = (state.folders.clone(), state.files.clone());
         let look = move || {
-            let files = read(&folders, &known, encoding);
+            let files = panics::caught(|| read(&folders, &known, encoding));
             let mut state = lock(&shared.0);
-            state.files = Arc::new(files);
+            if let Ok(files) = files {
+                state.files = Arc::new(files);
+            }
             state.looking = false;
             state.looked = Some(Instant::now());
             shared.1.notify_all();
@@ -146,24 +152,23 @@ fn poll(db: &Database) {
 fn read(folders: &[PathBuf], known: &Files, encoding: Encoding) -> Files {
     let mut files = Files::new();
     for folder in folders {
-        // A folder that is gone, or holds nothing, is no failure here.
-        let paths = crate::input::files(std::slice::from_ref(folder)).unwrap_or_default();
-        for path in paths {
+        // What cannot be read is said where it is opened.
+        for path in crate::input::contents(folder, MOST_ENTRIES).files {
             if files.len() >= MOST_FILES {
                 return files;
             }
-            let Ok(data) = std::fs::metadata(&path) else { continue };
+            let Ok(data) = std::fs::symlink_metadata(&path) else { continue };
             let stamp = (data.modified().ok(), data.len());
             if let Some(file) = known.get(&path).filter(|file| file.stamp == stamp) {
                 files.insert(path, file.clone());
                 continue;
             }
-            if !data.is_file() {
+            let Ok(input) = crate::input::read_found(&path, crate::input::MAX_CODE) else {
                 continue;
-            }
-            let Ok(input) = crate::input::read(&path, crate::input::MAX_CODE) else { continue };
+            };
             let Ok(uri) = Url::from_file_path(&path) else { continue };
-            let symbols = symbols(&input.text, encoding);
+            // A panic costs the file.
+            let Ok(symbols) = panics::caught(|| symbols(&input.text, encoding)) else { continue };
             files.insert(path, Arc::new(WorkspaceFile { uri, symbols, stamp }));
         }
     }
@@ -176,6 +181,7 @@ fn symbols(text: &str, encoding: Encoding) -> Vec<WorkspaceSymbol> {
         let at = lines.line_column(offset, encoding);
         Position::new(at.line, at.column)
     };
+    panic_if_asked("parse", text);
     let found = listed(&syntax::parse(text)).into_iter().map(|symbol| WorkspaceSymbol {
         name: symbol.name,
         kind: symbol.kind,

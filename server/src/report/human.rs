@@ -3,13 +3,15 @@
 //! A header of a real dump is one line of up to two hundred thousand characters: of such a line
 //! only what surrounds each mark is shown.
 
+use std::borrow::Cow;
+
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Renderer, Snippet, renderer::DecorStyle,
 };
 use semantics::{Diagnostic, Severity};
 use syntax::{TextRange, TextSize};
 
-use super::Checked;
+use super::{Checked, escape};
 
 /// How long a line may be and still be shown whole.
 const WHOLE_LINE: usize = 160;
@@ -28,9 +30,12 @@ pub(crate) fn human(checked: &Checked) -> String {
 
 fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
     let (title, rule) = match diagnostic.message.split_once('\n') {
-        Some((title, rule)) => (title, Some(rule)),
+        Some((title, rule)) => (title, Some(escape::terminal_lines(rule))),
         None => (diagnostic.message.as_str(), None),
     };
+    let title = escape::terminal(title);
+    let help = diagnostic.help.as_deref().map(escape::terminal_lines);
+    let path = escape::terminal(&checked.path);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -38,29 +43,29 @@ fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
         Severity::Hint => Level::NOTE.with_name("hint"),
     };
     let excerpts = excerpts(checked, diagnostic);
-    let mut group = Group::with_title(level.primary_title(title).id(diagnostic.code));
+    let mut group = Group::with_title(level.primary_title(title.as_ref()).id(diagnostic.code));
     for excerpt in &excerpts {
         let marks = excerpt.marks.iter().map(|mark| {
             let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
             let annotation: Annotation<'_> = kind.span(mark.range.clone());
-            match mark.label {
-                Some(label) => annotation.label(label),
+            match &mark.label {
+                Some(label) => annotation.label(label.as_ref()),
                 None => annotation,
             }
         });
         group = group.element(
             Snippet::source(&excerpt.text)
                 .line_start(excerpt.line)
-                .path(checked.path.as_str())
+                .path(path.as_ref())
                 .fold(true)
                 .annotations(marks),
         );
     }
-    if let Some(rule) = rule {
-        group = group.element(Level::NOTE.with_name("rule").message(rule));
+    if let Some(rule) = &rule {
+        group = group.element(Level::NOTE.with_name("rule").message(rule.as_ref()));
     }
-    if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+    if let Some(help) = &help {
+        group = group.element(Level::HELP.message(help.as_ref()));
     }
     let width = WHOLE_LINE + 20;
     Renderer::styled().decor_style(DecorStyle::Unicode).term_width(width).render(&[group])
@@ -75,7 +80,7 @@ struct Excerpt<'a> {
 
 struct MarkIn<'a> {
     range: std::ops::Range<usize>,
-    label: Option<&'a str>,
+    label: Option<Cow<'a, str>>,
     primary: bool,
 }
 
@@ -112,7 +117,7 @@ fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a
             for between in last + 1..line {
                 let line = &text[content(between)];
                 if line.len() <= WHOLE_LINE {
-                    excerpt.text += line;
+                    excerpt.text.extend(line.chars().map(escape::excerpt));
                 }
                 excerpt.text.push('\n');
             }
@@ -163,18 +168,12 @@ fn add_line<'a>(
             excerpt.text += "… ";
         }
         let base = excerpt.text.len();
-        // A control character would disturb the terminal.
-        for c in text[from..to].chars() {
-            excerpt.text.push(if c.is_control() && c != '\t' && c.len_utf8() == 1 {
-                ' '
-            } else {
-                c
-            });
-        }
+        excerpt.text.extend(text[from..to].chars().map(escape::excerpt));
         for &(range, label, primary) in marks {
             let (at, until) = (usize::from(range.start()), usize::from(range.end()));
             if at >= from && until <= to {
                 let range = base + (at - from)..base + (until - from);
+                let label = label.map(escape::terminal);
                 excerpt.marks.push(MarkIn { range, label, primary });
             }
         }

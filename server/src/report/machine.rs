@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::Checked;
+use super::{Checked, escape};
 
 /// A diagnostic as JSON: offsets in bytes, lines and columns from 0, columns in UTF-16 units.
 #[derive(Serialize)]
@@ -113,8 +113,6 @@ fn whole(diagnostic: &Diagnostic) -> String {
 
 /// Commands that GitHub shows as annotations of a change.
 pub(crate) fn github(checked: &Checked) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     let mut out = String::new();
     for diagnostic in &checked.diagnostics {
         let level = match diagnostic.severity {
@@ -126,29 +124,16 @@ pub(crate) fn github(checked: &Checked) -> String {
         let (start, end) = (at(diagnostic.range.start()), at(diagnostic.range.end()));
         out += &format!(
             "::{level} file={},line={},col={},endLine={},endColumn={},title={}::{}\n",
-            property(&checked.path),
+            escape::github_property(&checked.path),
             start.line + 1,
             start.column + 1,
             end.line + 1,
             end.column + 1,
-            property(diagnostic.code),
-            data(&whole(diagnostic)),
+            escape::github_property(diagnostic.code),
+            escape::github_data(&whole(diagnostic)),
         );
     }
     out
-}
-
-/// A path as a URI reference, relative as it is.
-fn uri(path: &str) -> String {
-    let mut uri = String::new();
-    for byte in path.replace('\\', "/").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(byte as char);
-        } else {
-            uri += &format!("%{byte:02X}");
-        }
-    }
-    if path.starts_with('/') { format!("file://{uri}") } else { uri }
 }
 
 /// The results of one file in a SARIF log.
@@ -157,7 +142,7 @@ pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
         let at = |offset| checked.lines.line_column(offset, Encoding::Utf16);
         let (start, end) = (at(range.start()), at(range.end()));
         json!({
-            "artifactLocation": { "uri": uri(&checked.path) },
+            "artifactLocation": { "uri": escape::uri(&checked.path) },
             "region": {
                 "startLine": start.line + 1, "startColumn": start.column + 1,
                 "endLine": end.line + 1, "endColumn": end.column + 1,
@@ -169,7 +154,7 @@ pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
         let related = diagnostic.related.iter().enumerate().map(|(id, related)| {
             json!({
                 "id": id,
-                "message": { "text": related.message },
+                "message": { "text": escape::sarif_message(&related.message) },
                 "physicalLocation": place(related.range),
             })
         });
@@ -180,7 +165,7 @@ pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
                 Severity::Warning => "warning",
                 Severity::Info | Severity::Hint => "note",
             },
-            "message": { "text": whole(diagnostic) },
+            "message": { "text": escape::sarif_message(&whole(diagnostic)) },
             "locations": [{ "physicalLocation": place(diagnostic.range) }],
             "relatedLocations": related.collect::<Vec<_>>(),
         })

@@ -2,7 +2,7 @@
 
 use semantics::{Db, SourceFile, module_types, modules};
 
-use crate::{goto::type_def_named, hover};
+use crate::{goto::type_def_named, hover, markdown::code_block};
 
 /// What an entry is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,9 +25,7 @@ pub fn documentation(db: &dyn Db, file: SourceFile, lookup: &Lookup) -> Option<S
     match lookup {
         Lookup::Operator(name) => {
             let operator = operators::find(name)?;
-            let mut out = format!("```relay\n{}\n```", hover::operator::signature(operator));
-            out += &hover::operator::documentation(operator);
-            Some(out)
+            Some(hover::operator_page(operator))
         }
         Lookup::Attribute(operator, name) => {
             let operator = operators::find(operator)?;
@@ -42,11 +40,11 @@ pub fn documentation(db: &dyn Db, file: SourceFile, lookup: &Lookup) -> Option<S
             let types = module_types(db, module);
             let (adt, _) = types.constructor(name)?;
             let def = type_def_named(db, module, &adt.name)?;
-            Some(format!("constructor of\n```relay\n{}\n```", def.node(db)))
+            Some(format!("constructor of\n{}", code_block(&def.node(db).to_string())))
         }),
         Lookup::Type(name) => modules(db, file).iter().find_map(|&module| {
             let def = type_def_named(db, module, name)?;
-            Some(format!("```relay\n{}\n```", def.node(db)))
+            Some(code_block(&def.node(db).to_string()))
         }),
     }
 }

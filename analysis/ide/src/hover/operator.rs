@@ -8,7 +8,7 @@ use semantics::{
 use types::AttrField;
 
 use super::{code, type_text};
-use crate::words;
+use crate::{markdown::code_span, words};
 
 /// An operator: how it is called, what this call gives, what it computes.
 pub(super) fn of_operator(operator: &'static Operator, call: Option<(&View<'_>, Spot)>) -> String {
@@ -79,8 +79,9 @@ pub(super) fn relation_line(
         "" => String::new(),
         name => format!(" by `{name}`"),
     };
-    let result = type_text(view.ty(spot));
-    format!("\n\n`{}`{by}: `({})` → `{result}`", operator.name, args.join(", "))
+    let args = code_span(&format!("({})", args.join(", ")));
+    let result = code_span(&type_text(view.ty(spot)));
+    format!("\n\n`{}`{by}: {args} → {result}", operator.name)
 }
 
 /// An attribute: what it takes, its default, its value here.
@@ -104,7 +105,7 @@ pub(crate) fn of_attribute(
     {
         let call = view.unit(spot.unit).call(*id);
         if let Some(written) = call.written.iter().find(|attr| attr.name == field.name) {
-            out += &format!(", here {}", words::value(&written.value));
+            out += &format!(", here {}", code_span(&words::value(&written.value)));
         }
     }
     out

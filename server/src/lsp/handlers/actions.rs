@@ -12,7 +12,7 @@ use tower_lsp::{
 };
 
 use super::{diagnostics, rename::refused};
-use crate::lsp::{documents::Document, owner::Snapshot, request::content_modified};
+use crate::lsp::{documents::Document, request::content_modified, snapshot::Snapshot};
 
 /// The kinds of actions that there are.
 pub(in crate::lsp) fn kinds() -> Vec<CodeActionKind> {

@@ -10,7 +10,7 @@ use tower_lsp::{
     },
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 pub(in crate::lsp) fn prepare(
     snapshot: &Snapshot,

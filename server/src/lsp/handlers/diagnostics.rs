@@ -2,14 +2,14 @@
 
 use std::{
     hash::{Hash, Hasher},
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::resume_unwind,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use semantics::Cancelled;
 use tower_lsp::{
-    jsonrpc::Result,
+    jsonrpc,
     lsp_types::{
         Diagnostic, DocumentDiagnosticParams, DocumentDiagnosticReport,
         DocumentDiagnosticReportResult, FullDocumentDiagnosticReport,
@@ -18,7 +18,10 @@ use tower_lsp::{
     },
 };
 
-use crate::lsp::{config::Delivery, documents::Document, owner::Snapshot};
+use crate::{
+    lsp::{config::Delivery, documents::Document, snapshot::Snapshot},
+    panics::{self, Interrupt, Panicked, guarded},
+};
 
 /// The diagnostics of a document at a version.
 pub(in crate::lsp) struct Checked {
@@ -28,8 +31,8 @@ pub(in crate::lsp) struct Checked {
     pub(in crate::lsp) items: Option<(Arc<Vec<Diagnostic>>, i32)>,
     /// How long they took.
     pub(in crate::lsp) took: Duration,
-    /// Why there are none.
-    pub(in crate::lsp) error: Option<String>,
+    /// The panic that they speak of, if the client has not been told of it.
+    pub(in crate::lsp) panicked: Option<Panicked>,
 }
 
 /// Checks a document, on a worker.
@@ -37,18 +40,14 @@ pub(in crate::lsp) fn check(snapshot: &Snapshot, uri: Url) -> Checked {
     let start = Instant::now();
     let Some(document) = snapshot.documents.get(&uri) else {
         let items = Some((Arc::default(), 0));
-        return Checked { uri, items, took: Duration::ZERO, error: None };
+        return Checked { uri, items, took: Duration::ZERO, panicked: None };
     };
-    let run = || items(snapshot, &uri, document);
-    let (items, error) = match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(items) => (Some((Arc::new(items), document.version)), None),
-        Err(payload) if payload.is::<Cancelled>() => (None, None),
-        Err(_) => {
-            let error = format!("an internal error kept {uri} from being checked");
-            (Some((Arc::default(), document.version)), Some(error))
-        }
+    let (items, panicked) = match items(snapshot, &uri, document) {
+        Ok((items, panicked)) => (Some((Arc::new(items), document.version)), panicked),
+        Err(_) => (None, None),
     };
-    Checked { uri, items, took: start.elapsed(), error }
+    let panicked = panicked.filter(|panicked| snapshot.session.faults.is_new(panicked));
+    Checked { uri, items, took: start.elapsed(), panicked }
 }
 
 /// The diagnostics of a document that the user wants.
@@ -62,7 +61,25 @@ pub(in crate::lsp) fn found(
     problem.chain(found.iter()).filter(wanted).cloned().collect()
 }
 
-fn items(snapshot: &Snapshot, uri: &Url, document: &Document) -> Vec<Diagnostic> {
+/// The diagnostics of a document. If looking for them panics, there is one that says so, as long as
+/// the text stays as it is.
+fn items(
+    snapshot: &Snapshot,
+    uri: &Url,
+    document: &Document,
+) -> Result<(Vec<Diagnostic>, Option<Panicked>), Cancelled> {
+    match guarded(|| sound_items(snapshot, uri, document)) {
+        Ok(items) => Ok((items, None)),
+        Err(Interrupt::Cancelled(cancelled)) => Err(cancelled),
+        Err(Interrupt::Panicked(panicked)) => {
+            let at = panics::locate(&snapshot.db, document.file)?;
+            let item = document.diagnostic(uri, &panicked.diagnostic(at), snapshot.encoding);
+            Ok((vec![item], Some(panicked)))
+        }
+    }
+}
+
+fn sound_items(snapshot: &Snapshot, uri: &Url, document: &Document) -> Vec<Diagnostic> {
     let mut found = found(snapshot, document);
     if let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document) {
         let wanted =
@@ -75,15 +92,19 @@ fn items(snapshot: &Snapshot, uri: &Url, document: &Document) -> Vec<Diagnostic>
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,
     params: DocumentDiagnosticParams,
-) -> Result<DocumentDiagnosticReportResult> {
+) -> jsonrpc::Result<DocumentDiagnosticReportResult> {
     let uri = &params.text_document.uri;
     let document = snapshot.document(uri)?;
     // What is sent anyhow would be shown twice.
     let items = match snapshot.config.delivery {
         Delivery::Push => Vec::new(),
-        Delivery::Auto | Delivery::Pull => items(snapshot, uri, document),
+        Delivery::Auto | Delivery::Pull => match items(snapshot, uri, document) {
+            Ok((items, _)) => items,
+            // The request is made again, or ends.
+            Err(cancelled) => resume_unwind(Box::new(cancelled)),
+        },
     };
-    let result_id = fingerprint(&items);
+    let result_id = fingerprint(document, &items);
     let report = if params.previous_result_id.as_ref() == Some(&result_id) {
         DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
             related_documents: None,
@@ -101,9 +122,12 @@ pub(in crate::lsp) fn handle(
     Ok(DocumentDiagnosticReportResult::Report(report))
 }
 
-/// A name for a list of diagnostics: equal lists have equal names.
-fn fingerprint(items: &[Diagnostic]) -> String {
+/// A name for the diagnostics of a document: equal lists have equal names, until it is closed. What
+/// is opened again has no diagnostics at the client, though its text may be the same: Neovim drops
+/// them with the buffer, and still names the result that it had.
+fn fingerprint(document: &Document, items: &[Diagnostic]) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
+    document.opened.hash(&mut hasher);
     for item in items {
         let Diagnostic { range, severity, code, message, .. } = item;
         (range.start.line, range.start.character, range.end.line, range.end.character)

@@ -6,7 +6,7 @@ use tower_lsp::{
     lsp_types::{FoldingRange, FoldingRangeKind, FoldingRangeParams},
 };
 
-use crate::lsp::owner::Snapshot;
+use crate::lsp::snapshot::Snapshot;
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,

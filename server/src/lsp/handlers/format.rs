@@ -8,7 +8,7 @@ use tower_lsp::{
     },
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 fn convert(
     snapshot: &Snapshot,

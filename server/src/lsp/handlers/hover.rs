@@ -6,7 +6,7 @@ use tower_lsp::{
     lsp_types::{Hover, HoverContents, HoverParams, TextDocumentPositionParams, Url},
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 /// The command that shows why an expression has its shape, where the client says that it has one.
 const WHY: &str = "relay.whyShape";
@@ -36,7 +36,8 @@ fn live_value(snapshot: &Snapshot, uri: &Url, document: &Document, offset: TextS
         let placed = snapshot.session.live.of(&snapshot.db, uri, document)?;
         let range = ide::live::variable_at(&snapshot.db, document.file, offset)?;
         let value = placed.value(range)?;
-        Some(format!("\n\nin the last run: `{}`{}", value.line, value.of_several()))
+        let line = ide::markdown::code_span(&value.line);
+        Some(format!("\n\nin the last run: {line}{}", value.of_several()))
     };
     shown().unwrap_or_default()
 }

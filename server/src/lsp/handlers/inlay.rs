@@ -7,7 +7,7 @@ use tower_lsp::{
     lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams, InlayHintTooltip, Url},
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,

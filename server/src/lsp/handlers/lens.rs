@@ -7,7 +7,7 @@ use tower_lsp::{
     lsp_types::{CodeLens, CodeLensParams, Command, Location, Url},
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot, runs::RUN};
+use crate::lsp::{documents::Document, runs::RUN, snapshot::Snapshot};
 
 /// What editors show references by, where they say that they know the command.
 const SHOW_REFERENCES: &str = "relay.showReferences";

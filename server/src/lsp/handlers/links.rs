@@ -11,7 +11,7 @@ use tower_lsp::{
     lsp_types::{DocumentLink, DocumentLinkParams, Url},
 };
 
-use crate::lsp::owner::Snapshot;
+use crate::lsp::snapshot::Snapshot;
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,

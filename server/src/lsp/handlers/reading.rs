@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use syntax::TextRange;
 use tower_lsp::{jsonrpc::Result, lsp_types::TextDocumentIdentifier};
 
-use crate::lsp::owner::Snapshot;
+use crate::lsp::snapshot::Snapshot;
 
 /// What `relay/readingView` is asked with.
 #[derive(Clone, Deserialize)]

@@ -5,7 +5,7 @@ use tower_lsp::{
     lsp_types::{Location, ReferenceParams},
 };
 
-use crate::lsp::owner::Snapshot;
+use crate::lsp::snapshot::Snapshot;
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,

@@ -7,7 +7,7 @@ use tower_lsp::{
     },
 };
 
-use crate::lsp::owner::Snapshot;
+use crate::lsp::snapshot::Snapshot;
 
 /// The request is in order, and what it asks for cannot be done: editors show the reason.
 pub(super) fn refused(reason: String) -> Error {

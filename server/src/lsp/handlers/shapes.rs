@@ -13,7 +13,7 @@ use tower_lsp::{
 };
 
 use crate::{
-    lsp::{documents::Document, owner::Snapshot, runs::RUN},
+    lsp::{documents::Document, runs::RUN, snapshot::Snapshot},
     report::shapes::JsonFunction,
 };
 

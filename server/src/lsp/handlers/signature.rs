@@ -8,7 +8,7 @@ use tower_lsp::{
     },
 };
 
-use crate::lsp::owner::Snapshot;
+use crate::lsp::snapshot::Snapshot;
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,

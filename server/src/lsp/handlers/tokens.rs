@@ -25,7 +25,7 @@ use tower_lsp::{
     },
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 /// What the server can do, and what its numbers mean.
 pub(in crate::lsp) fn options() -> SemanticTokensOptions {

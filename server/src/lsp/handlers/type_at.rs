@@ -8,7 +8,7 @@ use tower_lsp::{
     lsp_types::{Location, TextDocumentPositionParams, Url},
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 /// What is known at a place; `null` where nothing has a type.
 pub(in crate::lsp) fn handle(

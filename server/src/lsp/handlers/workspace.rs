@@ -10,7 +10,7 @@ use tower_lsp::{
     lsp_types::{Location, Range, SymbolInformation, SymbolKind, Url, WorkspaceSymbolParams},
 };
 
-use crate::lsp::{documents::Document, owner::Snapshot};
+use crate::lsp::{documents::Document, snapshot::Snapshot};
 
 /// More answers than a person looks through are not sent.
 const MOST: usize = 256;

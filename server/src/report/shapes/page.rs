@@ -4,6 +4,7 @@ use ide::shapes::{Amount, FunctionShapes, Group};
 use syntax::LineIndex;
 
 use super::name_of;
+use crate::report::escape::html as escaped;
 
 const STYLE: &str = "
 body { font: 14px/1.4 system-ui, sans-serif; margin: 1.5em; color-scheme: light dark; }
@@ -118,8 +119,4 @@ fn number(text: String, amount: &Amount, most: u64, out: &mut String) {
         String::new()
     };
     *out += &format!("<td class=\"n{bar}\" data-v=\"{value}\">{}</td>", escaped(&text));
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

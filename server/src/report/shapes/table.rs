@@ -4,6 +4,7 @@ use ide::shapes::{Amount, FunctionShapes, Group};
 use syntax::LineIndex;
 
 use super::name_of;
+use crate::report::escape;
 
 /// Types longer than this are cut in the terminal.
 const WIDEST: usize = 60;
@@ -35,7 +36,7 @@ pub(crate) fn table(functions: &[FunctionShapes], lines: &LineIndex) -> String {
         out += &columns(&cells, [true, false, false, false, true, true, true, true]);
         out += &totals(function, lines);
     }
-    out
+    escape::terminal_lines(&out).into_owned()
 }
 
 fn totals(function: &FunctionShapes, lines: &LineIndex) -> String {
@@ -103,6 +104,8 @@ fn columns<const N: usize>(cells: &[[String; N]], right: [bool; N]) -> String {
     for row in cells {
         let mut line = String::from(" ");
         for ((cell, width), right) in row.iter().zip(widths).zip(right) {
+            // As many characters as before: the columns stay.
+            let cell = escape::terminal(cell);
             let space = " ".repeat(width - cell.chars().count());
             line += " ";
             line += &if right { format!("{space}{cell}") } else { format!("{cell}{space}") };
@@ -137,17 +140,9 @@ pub(crate) fn csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
                 amount(&row.live),
                 row.span.clone().unwrap_or_default(),
             ];
-            out += &fields.map(|field| quoted(&field)).join(",");
+            out += &fields.map(|field| escape::csv(&field)).join(",");
             out += "\r\n";
         }
     }
     out
-}
-
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }

@@ -1,0 +1,208 @@
+//! Folders: which modules are in them. Somebody else may have filled a folder, also with things
+//! that are no files, with links that lead anywhere, and with names that are no text.
+
+use std::{
+    collections::HashSet,
+    error::Error as _,
+    fs::{self, FileType, Metadata},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use ignore::{DirEntry, WalkBuilder};
+
+use super::shown;
+
+/// The longest file of rules about what to leave out, in bytes: all of it is kept while its folder
+/// is looked at.
+const LONGEST_RULES: u64 = 1 << 20;
+/// The longest file in place of a `.git` folder, in bytes: it holds one path.
+const LONGEST_POINTER: u64 = 8 << 10;
+
+/// The modules of a folder, and what could not be looked at.
+#[derive(Default)]
+pub(crate) struct Contents {
+    /// Ordinary files whose names end as those of modules, sorted.
+    pub(crate) files: Vec<PathBuf>,
+    /// One message each for what should be a module or a folder and cannot be read as such.
+    pub(crate) problems: Vec<String>,
+    /// Links to modules that are not among the files, each with where it leads.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Looks for modules in a folder and those in it, by the rules of `.gitignore`. Links are not
+/// followed, so that the walk ends. Nothing that is no ordinary file is opened.
+///
+/// `most`: how many entries are looked at, if not all of them.
+pub(crate) fn contents(folder: &Path, most: usize) -> Contents {
+    let mut contents = Contents::default();
+    if let Err(message) = rules_are_readable(folder) {
+        contents.problems.push(message);
+        return contents;
+    }
+    let refused: Arc<Mutex<Vec<String>>> = Arc::default();
+    let mut walk = WalkBuilder::new(folder);
+    let refuse = refused.clone();
+    walk.require_git(false).sort_by_file_path(Path::cmp).filter_entry(move |entry| {
+        // The rules of a folder are read after this, however long that takes.
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        match is_folder.then(|| rules_are_readable(entry.path())) {
+            Some(Err(message)) => {
+                refuse.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+                false
+            }
+            _ => true,
+        }
+    });
+    let absolute = fs::canonicalize(folder).unwrap_or_default();
+    let above = absolute.ancestors().skip(1).find_map(|above| rules_are_readable(above).err());
+    walk.parents(above.is_none());
+    let mut links = Vec::new();
+    // Each entry is seen once: the walk follows no links.
+    for entry in walk.build().take(most) {
+        match entry {
+            Ok(entry) => sort_in(entry, &mut contents, &mut links),
+            Err(error) => contents.problems.push(walk_error(&error)),
+        }
+    }
+    contents.problems.append(&mut refused.lock().unwrap_or_else(PoisonError::into_inner));
+    if !links.is_empty() {
+        let known = contents.files.iter().filter_map(|file| fs::canonicalize(file).ok());
+        let known: HashSet<PathBuf> = known.collect();
+        contents.links.extend(links.into_iter().filter(|(_, target)| !known.contains(target)));
+    }
+    contents
+}
+
+fn sort_in(entry: DirEntry, contents: &mut Contents, links: &mut Vec<(PathBuf, PathBuf)>) {
+    let Some(kind) = entry.file_type().filter(|_| is_module(entry.path())) else { return };
+    let path = entry.into_path();
+    if kind.is_file() {
+        contents.files.push(path);
+    } else if kind.is_symlink() {
+        // A link to a folder is left alone, as links are.
+        match fs::metadata(&path) {
+            Ok(data) if data.is_file() => match fs::canonicalize(&path) {
+                Ok(target) => links.push((path, target)),
+                Err(error) => contents.problems.push(cannot_read(&path, &error)),
+            },
+            Ok(data) if data.is_dir() => {}
+            Ok(data) => contents.problems.push(no_file(&path, data.file_type())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let message = format!("cannot read `{}`: the link leads nowhere", shown(&path));
+                contents.problems.push(message);
+            }
+            Err(error) => contents.problems.push(cannot_read(&path, &error)),
+        }
+    } else if !kind.is_dir() {
+        contents.problems.push(no_file(&path, kind));
+    }
+}
+
+fn is_module(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "relay" || extension == "rly")
+}
+
+/// The message for a path that cannot be read.
+pub(crate) fn cannot_read(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot read `{}`: {error}", shown(path))
+}
+
+/// The message for a path that is something else than a file.
+fn no_file(path: &Path, kind: FileType) -> String {
+    format!("cannot read `{}`: it is {}, not a file", shown(path), name_of(kind))
+}
+
+#[cfg(unix)]
+fn name_of(kind: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    if kind.is_fifo() {
+        "a named pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else if kind.is_char_device() || kind.is_block_device() {
+        "a device"
+    } else {
+        "something else"
+    }
+}
+
+#[cfg(not(unix))]
+fn name_of(_: FileType) -> &'static str {
+    "something else"
+}
+
+/// The message for an entry that cannot be looked at: the path and the innermost reason, without the
+/// layers between them, which name the path again.
+fn walk_error(error: &ignore::Error) -> String {
+    let mut path = None;
+    let mut layer = error;
+    // Each step takes one layer off, here and below.
+    loop {
+        layer = match layer {
+            ignore::Error::WithPath { path: of, err } => {
+                path = Some(of);
+                err
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => err,
+            _ => break,
+        };
+    }
+    let mut reason: &dyn std::error::Error = layer;
+    if let ignore::Error::Io(error) = layer {
+        reason = error;
+        let inner = error.get_ref().map(|inner| inner as &dyn std::error::Error);
+        let mut next = inner.or_else(|| error.source());
+        while let Some(source) = next {
+            reason = source;
+            next = source.source();
+        }
+    }
+    match path {
+        Some(path) => format!("cannot read `{}`: {reason}", shown(path)),
+        None => format!("cannot read all of the folder: {reason}"),
+    }
+}
+
+/// Checks the files that say what to leave out of a folder: `ignore` reads them without a look at
+/// what they are, and would wait for a pipe or read a device without end.
+///
+/// # Errors
+/// A message about the first that is no ordinary file of a reasonable size.
+fn rules_are_readable(folder: &Path) -> Result<(), String> {
+    for name in [".ignore", ".gitignore"] {
+        check_rules(folder, &folder.join(name), LONGEST_RULES)?;
+    }
+    let git = folder.join(".git");
+    let Ok(data) = fs::metadata(&git) else { return Ok(()) };
+    if data.is_dir() {
+        return check_rules(folder, &git.join("info/exclude"), LONGEST_RULES);
+    }
+    // A working tree beside its repository: a path to that, and there one to what is common.
+    check_rules(folder, &git, LONGEST_POINTER)?;
+    let own = pointed_at(folder, &git, "gitdir: ");
+    let common = own.join("commondir");
+    check_rules(folder, &common, LONGEST_POINTER)?;
+    let common = pointed_at(&own, &common, "");
+    check_rules(folder, &common.join("info/exclude"), LONGEST_RULES)
+}
+
+fn pointed_at(folder: &Path, pointer: &Path, prefix: &str) -> PathBuf {
+    let text = fs::read_to_string(pointer).unwrap_or_default();
+    let line = text.lines().next().unwrap_or_default();
+    folder.join(line.strip_prefix(prefix).unwrap_or_default())
+}
+
+fn check_rules(folder: &Path, rules: &Path, longest: u64) -> Result<(), String> {
+    let is_ordinary = |data: &Metadata| data.is_file() && data.len() <= longest;
+    match fs::metadata(rules) {
+        Ok(data) if !is_ordinary(&data) && !data.is_dir() => Err(format!(
+            "cannot look into `{}`: `{}` in it is no ordinary file of at most {} KB",
+            shown(folder),
+            shown(rules.strip_prefix(folder).unwrap_or(rules)),
+            longest >> 10,
+        )),
+        // What is not there leaves nothing out.
+        _ => Ok(()),
+    }
+}
