@@ -55,6 +55,13 @@ impl Analyzer {
         Looked { parse, diagnostics: semantics::check_file(&self.db, self.file) }
     }
 
+    /// Parses a text without checking it.
+    pub(crate) fn parse(&mut self, text: &str) {
+        panic_if_asked("parse", text);
+        let parse = Arc::new(syntax::parse_with(text, self.limits));
+        self.db.set_parse(self.file, parse);
+    }
+
     /// What the functions of the text that was checked last compute; with a name, those of it.
     pub(crate) fn shapes(&self, name: Option<&str>) -> Vec<ide::shapes::FunctionShapes> {
         ide::shapes::shapes(&self.db, self.file, name)

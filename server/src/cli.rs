@@ -2,16 +2,25 @@
 
 mod batch;
 mod check;
+mod diff;
 mod explain;
 mod fmt;
+mod history;
 mod operators;
+mod passes;
 mod run;
 mod shapes;
 mod types;
 
-use std::{io::Write, path::PathBuf, process::ExitCode};
+use std::{
+    io::{IsTerminal, Write},
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use interpreter::Limits;
 use semantics::{Diagnostic, Severity};
 
 use crate::report::escape;
@@ -25,6 +34,29 @@ struct Cli {
     /// Speak LSP over standard input and output (the default without a command)
     #[arg(long, global = true, hide = true)]
     stdio: bool,
+    /// When to colour the output
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    color: Color,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl From<Color> for anstream::ColorChoice {
+    fn from(color: Color) -> anstream::ColorChoice {
+        match color {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+    }
 }
 
 #[derive(Subcommand)]
@@ -37,6 +69,15 @@ enum Command {
     Shapes(ShapesArgs),
     /// Run a function, and show or save what it gives
     Run(RunArgs),
+    /// Compare two modules by structure: names, order, notation and comments are no difference
+    ///
+    /// Ends with 0 where the two are equal, with 1 where they are not, with 2 where one of them
+    /// cannot be read.
+    Diff(DiffArgs),
+    /// List the modules of a log of passes, and what each pass changed
+    Passes(PassesArgs),
+    /// Follow an expression through the modules of a log of passes, back and forth
+    History(HistoryArgs),
     /// Explain a diagnostic code
     Explain {
         /// The code, as it stands in a message: `shape-mismatch`; without one, all are listed
@@ -51,6 +92,10 @@ enum Command {
         markdown: bool,
     },
     /// Lay files out; nothing but white space changes
+    ///
+    /// Files with syntax errors are left as they are. Ends with 0 where everything is laid out, with
+    /// 1 where a file has syntax errors, or `--check` would change one, and with 2 where a file
+    /// cannot be read or written.
     Fmt(FmtArgs),
     /// Run the language server over standard input and output
     Lsp,
@@ -70,6 +115,12 @@ struct CheckArgs {
     /// The least severity that is reported [default: info for people, hint for machines]
     #[arg(long, value_enum)]
     severity: Option<Level>,
+    /// Leave out the diagnostics of a code, as in `--disable unused-binding`; may be repeated
+    #[arg(long, value_name = "CODE", conflicts_with = "batch", value_parser = code)]
+    disable: Vec<&'static str>,
+    /// Leave out the summary line
+    #[arg(long, short, conflicts_with = "batch")]
+    quiet: bool,
     /// Read lines `{"id", "text"}` and answer each with `{"id", "diagnostics"}`
     #[arg(long)]
     batch: bool,
@@ -101,6 +152,89 @@ struct ShapesArgs {
     format: ShapesFormat,
     #[command(flatten)]
     reading: Reading,
+}
+
+#[derive(Args)]
+struct DiffArgs {
+    /// The module before: a file, or a module of a log by number or pass, as in `run.log#7` or
+    /// `run.log#FuseOps` (the last of that name)
+    #[arg(value_name = "BEFORE")]
+    before: PathBuf,
+    /// The module after, likewise
+    #[arg(value_name = "AFTER")]
+    after: PathBuf,
+    /// Compare one function alone, which may have another name after
+    #[arg(long, value_name = "@NAME[=@NAME]")]
+    function: Option<String>,
+    /// How to report
+    #[arg(long, value_enum, default_value = "human")]
+    format: DiffFormat,
+    /// Run the functions that differ on inputs that are drawn, and tell whether they give the same
+    #[arg(long)]
+    run: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DiffFormat {
+    /// A headline, and each kind of change once
+    Human,
+    /// One JSON document with every pair of expressions
+    Json,
+    /// A page for a browser with both texts
+    Html,
+}
+
+#[derive(Args)]
+struct PassesArgs {
+    /// The log: modules one after another, with or without headers that name passes
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// How to report
+    #[arg(long, value_enum, default_value = "human")]
+    format: PassesFormat,
+    /// Tell calls, parameters, multiply-accumulates and peak memory of each module, which types
+    /// all of them
+    #[arg(long)]
+    costs: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PassesFormat {
+    /// Columns for a terminal
+    Human,
+    /// One JSON document
+    Json,
+}
+
+#[derive(Args)]
+struct HistoryArgs {
+    /// The log
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// The place of the expression in the log, both numbers from 1
+    #[arg(long, value_name = "LINE:COL", value_parser = line_and_column)]
+    at: (u32, u32),
+}
+
+/// A code of a diagnostic.
+fn code(text: &str) -> Result<&'static str, String> {
+    match semantics::code_of(text) {
+        Some(code) => Ok(code.name),
+        None => Err("there is no such code: `relay-analyzer explain` lists all of them".to_owned()),
+    }
+}
+
+/// A place as a person writes it.
+fn line_and_column(text: &str) -> Result<(u32, u32), String> {
+    let parts = text
+        .split_once(':')
+        .and_then(|(line, column)| Some((line.parse::<u32>().ok()?, column.parse::<u32>().ok()?)));
+    match parts {
+        Some((line, column)) if line > 0 && column > 0 => Ok((line, column)),
+        _ => Err("it is not of the form `LINE:COL`, both from 1".to_owned()),
+    }
 }
 
 #[derive(Args)]
@@ -146,23 +280,64 @@ struct RunArgs {
     /// How to show the result
     #[arg(long, value_enum, default_value = "human")]
     format: RunFormat,
-    /// The most calls of functions and operators
-    #[arg(long, value_name = "CALLS")]
-    fuel: Option<u64>,
-    /// The most memory for values, in megabytes
-    #[arg(long, value_name = "MB")]
-    memory: Option<u64>,
-    /// The most time, in seconds
-    #[arg(long, value_name = "SECONDS")]
-    time: Option<f64>,
-    /// The most calls that wait for one another
-    #[arg(long, value_name = "CALLS")]
-    depth: Option<usize>,
+    #[command(flatten)]
+    limits: RunLimits,
     /// Tell time, multiply-accumulates and bytes of each binding, on standard error
     #[arg(long)]
     profile: bool,
     #[command(flatten)]
     reading: Reading,
+}
+
+/// How far a run may go; without a word, as far as in an editor.
+#[derive(Args)]
+struct RunLimits {
+    /// The most calls of functions and operators
+    #[arg(long, value_name = "CALLS", default_value_t = RunLimits::default().fuel,
+        value_parser = clap::value_parser!(u64).range(1..))]
+    fuel: u64,
+    /// The most memory for values, arguments among them, in megabytes
+    #[arg(long, value_name = "MB", default_value_t = RunLimits::default().memory,
+        value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    memory: u64,
+    /// The most time, that for reading the arguments included, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = RunLimits::default().time,
+        value_parser = seconds)]
+    time: f64,
+    /// The most calls that wait for one another: the depth of a recursion
+    #[arg(long, value_name = "CALLS", default_value_t = RunLimits::default().depth,
+        value_parser = clap::value_parser!(u64).range(1..))]
+    depth: u64,
+}
+
+impl Default for RunLimits {
+    fn default() -> RunLimits {
+        let Limits { fuel, memory, time, depth } = Limits::generous();
+        RunLimits {
+            fuel: fuel.unwrap_or(u64::MAX),
+            memory: memory.map_or(1 << 20, |bytes| bytes >> 20),
+            time: time.unwrap_or(Duration::MAX).as_secs_f64(),
+            depth: depth.map_or(u64::MAX, |depth| depth as u64),
+        }
+    }
+}
+
+impl From<&RunLimits> for Limits {
+    fn from(limits: &RunLimits) -> Limits {
+        Limits {
+            fuel: Some(limits.fuel),
+            memory: Some(limits.memory << 20),
+            // As long as a clock can tell, where that is less.
+            time: Some(Duration::try_from_secs_f64(limits.time).unwrap_or(Duration::MAX)),
+            depth: Some(usize::try_from(limits.depth).unwrap_or(usize::MAX)),
+        }
+    }
+}
+
+/// A time above 0.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    if seconds > 0.0 { Ok(seconds) } else { Err("it must be above 0".to_owned()) }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -294,11 +469,21 @@ pub(crate) fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    anstream::ColorChoice::from(cli.color).write_global();
+    // A person who types the bare name wants to know what there is; an editor opens a pipe.
+    if cli.command.is_none() && !cli.stdio && std::io::stdin().is_terminal() {
+        // Nothing can be done where even this cannot be written.
+        let _ = Cli::command().print_help();
+        return Outcome::Clean.into();
+    }
     let result = match cli.command {
         Some(Command::Check(args)) if args.batch => batch::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Types(args)) => types::run(&args),
         Some(Command::Shapes(args)) => shapes::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Passes(args)) => passes::run(&args),
+        Some(Command::History(args)) => history::run(&args),
         Some(Command::Fmt(args)) => fmt::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
@@ -362,6 +547,13 @@ fn named_files(paths: &[PathBuf]) -> (Vec<PathBuf>, Outcome) {
 fn panic_message(path: &str, panicked: &Diagnostic) -> String {
     let help = panicked.help.as_deref().unwrap_or_default();
     format!("{}: {}; {help}", escape::terminal(path), panicked.message)
+}
+
+/// Warns the person at the terminal, in the manner of a diagnostic.
+fn warn(message: &str) {
+    let style = anstyle::AnsiColor::Yellow.on_default().bold();
+    // Nothing can be done where even this cannot be written.
+    let _ = writeln!(anstream::stderr(), "{style}warning{style:#}: {message}");
 }
 
 /// Tells the person at the terminal, in the manner of a diagnostic.

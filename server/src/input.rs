@@ -1,6 +1,7 @@
 //! Reading files: every file gives a text, or a reason why it has none.
 
 mod folder;
+mod log;
 
 use std::{
     fs::{File, OpenOptions},
@@ -9,6 +10,7 @@ use std::{
 };
 
 pub(crate) use folder::{Contents, cannot_read, contents};
+pub(crate) use log::{Log, NamedModule, read_log, read_module};
 use semantics::Diagnostic;
 use syntax::{TextRange, TextSize};
 

@@ -1,5 +1,6 @@
 //! What is wrong, told to people and to machines.
 
+pub(crate) mod diff;
 pub(crate) mod escape;
 mod human;
 mod machine;
@@ -60,6 +61,11 @@ impl Summary {
         for (sum, count) in self.counts.iter_mut().zip(checked.counts) {
             *sum += count;
         }
+    }
+
+    /// The number of files that were checked.
+    pub(crate) fn files(&self) -> usize {
+        self.files
     }
 
     /// `2 errors, 1 warning in 3 files`

@@ -1,9 +1,10 @@
 //! Running a function: what the command and the language server share.
 
+pub(crate) mod agree;
 pub(crate) mod arguments;
 pub(crate) mod failure;
-pub(crate) mod npy;
-mod params;
+pub(crate) mod files;
+pub(crate) mod json;
 pub(crate) mod profile;
 pub(crate) mod show;
 pub(crate) mod summary;

@@ -319,7 +319,12 @@ fn cut_at_comment(lexer: &mut Lexer<'_, Token>, kind: SyntaxKind, out: &mut Toke
         cut = Some(text.len() - 1);
     }
     match cut {
-        Some(cut) => restart(lexer, span.start + cut, kind, out),
+        Some(cut) => {
+            // `def/* … */`: what is left may be a word of the language.
+            let word = SyntaxKind::from_keyword(&lexer.slice()[..cut]);
+            let kind = word.filter(|_| kind == SyntaxKind::IDENT).unwrap_or(kind);
+            restart(lexer, span.start + cut, kind, out);
+        }
         None => out.push(kind, span.end),
     }
 }

@@ -101,8 +101,9 @@ impl<'t> Input<'t> {
 pub struct ParseLimits {
     /// How deep expressions, types and patterns may nest.
     pub depth: u32,
-    /// How many operators or calls may follow each other in one chain (`%a + %b + …`), which nest
-    /// to the left.
+    /// How many operators may follow each other in one chain (`%a + %b + …`), which nest to the
+    /// left. Passes go through such chains without recursion. Calls and projections (`%f(%x).0`)
+    /// count as levels of nesting, of which they may make twice [`ParseLimits::depth`].
     pub chain: u32,
 }
 
@@ -417,6 +418,19 @@ impl<'t> Parser<'t> {
         let result = inner(self);
         self.depth -= 1;
         Some(result)
+    }
+
+    /// Runs `inner`, which returns how many levels it has put around what it read.
+    pub(crate) fn measured<R>(&mut self, inner: impl FnOnce(&mut Self) -> (R, u32)) -> R {
+        let before = std::mem::replace(&mut self.deepest, self.depth);
+        let (result, levels) = inner(self);
+        self.deepest = before.max(self.deepest + levels);
+        result
+    }
+
+    /// The levels of nesting in what [`Parser::measured`] has read so far.
+    pub(crate) fn levels_inside(&self) -> u32 {
+        self.deepest - self.depth
     }
 
     /// Reports the nesting limit and skips what lies inside the innermost open bracket.

@@ -91,7 +91,7 @@ impl Parse {
         };
         for node in around.ancestors() {
             let run = match node.kind() {
-                SyntaxKind::BLOCK if self.is_independent(&node) => statement_run(&node, edit),
+                SyntaxKind::BLOCK if self.is_independent(&node) => self.statement_run(&node, edit),
                 SyntaxKind::PARAM_LIST => self.param_run(&node, edit),
                 SyntaxKind::SOURCE_FILE => self.item_run(&node, edit),
                 _ => None,
@@ -113,10 +113,44 @@ impl Parse {
         };
         let inside = block.text_range();
         let Some(unit) = block.ancestors().skip(1).find(is_unit) else { return false };
+        // The error of what was skipped may be at the end of the line before.
+        let skipped = block
+            .ancestors()
+            .take_while(|n| *n != unit)
+            .filter_map(|n| n.parent())
+            .any(|n| n.children().any(|child| child.kind() == SyntaxKind::ERROR));
+        if skipped {
+            return false;
+        }
         let unit = unit.text_range();
         !self.errors.iter().any(|e| {
             let is_inside = inside.contains_range(e.range) && e.range.start() < inside.end();
             !e.kind.is_compat() && unit.contains_range(e.range) && !is_inside
+        })
+    }
+
+    /// The statements of `block` that the edit touches.
+    fn statement_run(&self, block: &SyntaxNode, edit: &Edit) -> Option<Run> {
+        let open = block.first_token().filter(|t| t.kind() == SyntaxKind::L_BRACE)?;
+        let close = block.last_token().filter(|t| t.kind() == SyntaxKind::R_BRACE)?;
+        let inside = TextRange::new(open.text_range().end(), close.text_range().start());
+        if close.parent().as_ref() != Some(block) || !inside.contains_range(edit.range) {
+            return None;
+        }
+        run(block, edit, |stmt| {
+            // Where a broken statement ends depends on what follows its `;`. The error of its first
+            // word may be at the end of the line before.
+            let before = std::iter::successors(stmt.first_token(), SyntaxToken::prev_token)
+                .skip(1)
+                .find(|token| !token.kind().is_trivia());
+            let start = before.map_or(TextSize::new(0), |token| token.text_range().end());
+            let range = TextRange::new(start, stmt.text_range().end());
+            let is_broken =
+                || self.errors.iter().any(|e| !e.kind.is_compat() && range.contains_range(e.range));
+            stmt.kind().is_stmt()
+                && stmt.last_token().is_some_and(|t| t.kind() == SyntaxKind::SEMICOLON)
+                && !stmt.children().any(|n| n.kind() == SyntaxKind::ERROR)
+                && !is_broken()
         })
     }
 
@@ -198,7 +232,8 @@ impl Parse {
             sight += 1;
         }
         let part = text.get(start..sight)?;
-        if start == 0 && part.starts_with('\u{FEFF}') {
+        // A byte order mark is one at the beginning of a file alone.
+        if part.starts_with('\u{FEFF}') {
             return None;
         }
 
@@ -380,21 +415,6 @@ fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) ->
         range: TextRange::new(start, end),
         sight: sight.min(end + TextSize::new(20_000)).min(far),
         before_statement,
-    })
-}
-
-/// The statements of `block` that the edit touches.
-fn statement_run(block: &SyntaxNode, edit: &Edit) -> Option<Run> {
-    let open = block.first_token().filter(|t| t.kind() == SyntaxKind::L_BRACE)?;
-    let close = block.last_token().filter(|t| t.kind() == SyntaxKind::R_BRACE)?;
-    let inside = TextRange::new(open.text_range().end(), close.text_range().start());
-    if close.parent().as_ref() != Some(block) || !inside.contains_range(edit.range) {
-        return None;
-    }
-    run(block, edit, |stmt| {
-        stmt.kind().is_stmt()
-            && stmt.last_token().is_some_and(|t| t.kind() == SyntaxKind::SEMICOLON)
-            && !stmt.children().any(|n| n.kind() == SyntaxKind::ERROR)
     })
 }
 

@@ -14,6 +14,16 @@ pub fn conformance() -> Option<PathBuf> {
     path.join("models").is_dir().then_some(path)
 }
 
+/// The cases of a file of the corpus, id and text; `None` where it is not present or malformed.
+pub fn cases(file: &str) -> Option<Vec<(String, String)>> {
+    let text = std::fs::read_to_string(conformance()?.join(file)).ok()?;
+    let case = |line: &str| {
+        let case: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some((case["id"].as_str()?.to_owned(), case["text"].as_str()?.to_owned()))
+    };
+    text.lines().map(case).collect()
+}
+
 /// Relay files under `folder`, by name.
 pub fn relay_files(folder: &Path) -> Vec<(String, String)> {
     let mut files: Vec<_> = std::fs::read_dir(folder)

@@ -3,8 +3,14 @@
 //! Nothing here is part of the product. The conformance corpus is read where it is present
 //! (`RELAY_CONFORMANCE`, or `../shared/conformance`); no test needs it.
 
+pub mod arrays;
 pub mod calls;
 pub mod client;
 pub mod corpus;
 pub mod edits;
+pub mod fuzz;
+pub mod generators;
+pub mod kernel_calls;
 pub mod mdtest;
+pub mod opening;
+pub mod programs;

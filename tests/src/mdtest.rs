@@ -4,6 +4,8 @@
 //!
 //! - `// revealed: T` claims the type of the outermost expression, or of the name, that ends last
 //!   on that line;
+//! - `// scheme: T` claims the type that each use instantiates of what is defined on that line, or
+//!   else of what is bound first there: a definition's polymorphic type, with its relations;
 //! - `// error: [code] "part of the message"` claims an error whose place begins on that line;
 //!   `warning`, `info` and `hint` likewise. The quoted part may be left out.
 //! - `// gives: V` claims what the definition or bare expression that ends on that line evaluates
@@ -25,7 +27,7 @@
 use std::{fmt::Write, path::Path, sync::Arc};
 
 use interpreter::{Machine, Value};
-use semantics::{Database, Diagnostic, Severity, TypeAt, check_file, types_in};
+use semantics::{Database, Diagnostic, Severity, TypeAt, View, check_file, types_in};
 
 /// A fenced block of a page.
 #[derive(Clone, Debug)]
@@ -87,6 +89,7 @@ pub fn look(text: &str, strict: bool) -> Looked {
 #[derive(Debug)]
 enum Claim<'a> {
     Revealed(&'a str),
+    Scheme(&'a str),
     Gives(&'a str),
     Fails(&'a str),
     Beside(&'a str),
@@ -116,6 +119,10 @@ fn claims(line: &str) -> Vec<(bool, Claim<'_>)> {
         let piece = piece.trim();
         if let Some(ty) = piece.strip_prefix("revealed: ") {
             found.push((above, Claim::Revealed(ty.trim())));
+            continue;
+        }
+        if let Some(ty) = piece.strip_prefix("scheme: ") {
+            found.push((above, Claim::Scheme(ty.trim())));
             continue;
         }
         if let Some(value) = piece.strip_prefix("gives: ") {
@@ -202,6 +209,11 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                         None => complain(number, format!("no type ends here, claimed {wanted}")),
                     }
                 }
+                Claim::Scheme(wanted) => match scheme(&text, strict, number) {
+                    Some(ty) if ty == wanted => {}
+                    Some(ty) => complain(number, format!("the scheme is {ty}, claimed {wanted}")),
+                    None => complain(number, format!("nothing is defined here: {wanted}")),
+                },
                 Claim::Gives(wanted) => match evaluated(&text, strict, number) {
                     Ok(value) if value == wanted => {}
                     Ok(value) => complain(number, format!("gives {value}, claimed {wanted}")),
@@ -269,6 +281,28 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
             );
         }
     }
+}
+
+/// The type of the definition that begins on a line, or else of the first variable bound there.
+fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
+    let mut db = Database::new();
+    db.set_strict(strict);
+    let file = db.add_file(text, syntax::ParseLimits::default());
+    let lines = syntax::LineIndex::new(text);
+    let mut views = semantics::all_defs(&db, file).filter_map(|def| View::new(&db, def));
+    let begins = |view: &View<'_>| {
+        let first = view.first_token().filter(|_| view.body.header().is_some());
+        first.is_some_and(|first| lines.line_at(first.start()) as usize == line)
+    };
+    if let Some(view) = views.find(begins) {
+        return view.inference.signature.as_ref().map(ToString::to_string);
+    }
+    // Names begin with `%`, and on a line with a binding the first name is the one that is bound.
+    let start = text.lines().take(line).map(|line| line.len() + 1).sum::<usize>();
+    let name = start + text.lines().nth(line)?.find('%')?;
+    let types = types_in(&db, file).into_iter();
+    let mut here = types.filter(|at| usize::from(at.range.start()) == name);
+    here.next().map(|at| at.ty.to_string())
 }
 
 /// What the definition or bare expression that ends on a line gives without arguments.

@@ -6,7 +6,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use relay_tests::client::binary;
+use relay_tests::{
+    arrays::{npy, params},
+    client::binary,
+};
 use serde_json::{Value, json};
 
 struct Run {
@@ -90,6 +93,16 @@ fn exit_codes() {
     let missing = folder.run(&["check", "missing.relay"]);
     assert_eq!(missing.code, Some(2));
     assert!(missing.err.contains("missing.relay"), "{}", missing.err);
+    assert_eq!(missing.out, "", "nothing is known of it");
+    let quiet = folder.run(&["check", "-q", "good.relay"]);
+    assert_eq!((quiet.code, quiet.out.as_str()), (Some(0), ""));
+    let disabled = folder.run(&["check", "--disable", "unknown-variable", "bad.rly"]);
+    assert_eq!((disabled.code, disabled.out.as_str()), (Some(0), "no errors in 1 file\n"));
+    let no_code = folder.run(&["check", "--disable", "unknown-variabl", "bad.rly"]);
+    assert_eq!(no_code.code, Some(2));
+    assert!(no_code.err.contains("relay-analyzer explain"), "{}", no_code.err);
+    assert!(folder.run(&["check", "--color", "always", "bad.rly"]).out.contains("\u{1b}["));
+    assert!(!folder.run(&["check", "--color", "never", "bad.rly"]).out.contains('\u{1b}'));
     assert_eq!(folder.run(&["check"]).code, Some(2));
     assert_eq!(folder.run(&["check", "--format", "poem", "good.relay"]).code, Some(2));
     assert_eq!(folder.run(&["frobnicate"]).code, Some(2));
@@ -326,37 +339,8 @@ def @main(%x: Tensor[(1, 2), float32], %w: Tensor[(2, 2), float32], %n: int32) {
 }
 ";
 
-/// A file of one array, as `numpy.save` writes it.
-fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    let mut file = b"\x93NUMPY\x01\x00".to_vec();
-    file.extend((header.len() as u16).to_le_bytes());
-    file.extend(header.as_bytes());
-    file.extend(data);
-    file
-}
-
 fn floats(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
-
-/// A file of parameters, as TVM's `save_param_dict` writes it.
-fn params(name: &str, shape: &[u64], numbers: &[f32]) -> Vec<u8> {
-    let mut file = Vec::new();
-    for number in [0xF7E5_8D4F_0504_9CB7u64, 0, 1, name.len() as u64] {
-        file.extend(number.to_le_bytes());
-    }
-    file.extend(name.as_bytes());
-    for number in [1u64, 0xDD5E_40F0_96B4_A13F, 0] {
-        file.extend(number.to_le_bytes());
-    }
-    // The device, the rank, and the data type.
-    file.extend([1u32, 0, shape.len() as u32].iter().flat_map(|number| number.to_le_bytes()));
-    file.extend([2u8, 32, 1, 0]);
-    shape.iter().for_each(|size| file.extend(size.to_le_bytes()));
-    file.extend((4 * numbers.len() as u64).to_le_bytes());
-    file.extend(floats(numbers));
-    file
 }
 
 #[test]
@@ -365,8 +349,9 @@ fn a_run_takes_its_arguments_from_everywhere() {
         "run",
         &[
             ("a.relay", DENSE.as_bytes()),
+            ("open.relay", b"def @main(%x) { add(%x, 1) }\ndef @pair(%x) { (%x, 1) }\n"),
             ("x.npy", &npy("<f4", "(1, 2)", &floats(&[1.0, -2.0]))),
-            ("w.params", &params("w", &[2, 2], &[1.0, 0.0, 0.5, 2.0])),
+            ("w.params", &params(&[("w", &[2, 2], &floats(&[1.0, 0.0, 0.5, 2.0]))])),
         ],
     );
     let given = ["run", "a.relay", "--input", "x=x.npy", "--params", "w.params", "--input", "n=7"];
@@ -382,6 +367,19 @@ fn a_run_takes_its_arguments_from_everywhere() {
     let value = &json.lines()[0];
     assert_eq!(value["tuple"][0]["data"], json!([1.0, 0.0]));
     assert_eq!(value["tuple"][0]["type"], "Tensor[(1, 2), float32]");
+    // A parameter of any type takes what is written, of the type that it has in a program.
+    let open = |function: &str, x: &str| {
+        let (function, input) = (format!("--function={function}"), format!("x={x}"));
+        let ran = folder.run(&["run", "open.relay", &function, "--input", &input]);
+        (ran.out.trim_end().to_owned(), ran.err)
+    };
+    assert_eq!(open("@main", "2.5").0, "3.5 (float32)");
+    assert_eq!(open("@main", "2").0, "3 (int32)");
+    assert_eq!(
+        open("@pair", "(True, Some(2.5))").0,
+        "((True (bool), Some(2.5 (float32))), 1 (int32))"
+    );
+    assert!(open("@pair", "Sme(1)").1.contains("there is no constructor `Sme`"));
     // The same seed draws the same.
     let drawn = |seed: &str| folder.run(&["run", "a.relay", "--random", seed]).out;
     assert_eq!(drawn("1"), drawn("1"));

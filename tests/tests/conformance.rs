@@ -2,21 +2,9 @@
 
 use std::collections::HashMap;
 
-use relay_tests::corpus;
+use relay_tests::corpus::{self, cases};
 use semantics::{Database, Diagnostic, Severity, check_file, types_in};
-use serde_json::Value;
 use syntax::ParseLimits;
-
-/// The cases of a file of the corpus: id and text.
-fn cases(file: &str) -> Option<Vec<(String, String)>> {
-    let path = corpus::conformance()?.join(file);
-    let text = std::fs::read_to_string(path).ok()?;
-    let case = |line: &str| {
-        let case: Value = serde_json::from_str(line).ok()?;
-        Some((case["id"].as_str()?.to_owned(), case["text"].as_str()?.to_owned()))
-    };
-    text.lines().map(case).collect()
-}
 
 fn skipped(what: &str) {
     eprintln!(

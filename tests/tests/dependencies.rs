@@ -12,6 +12,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-semantics", &["relay-syntax", "relay-types", "relay-operators"]),
     ("relay-ide", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
     ("relay-interpreter", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
+    ("relay-diff", &["relay-syntax", "relay-types", "relay-semantics"]),
+    ("relay-arrays", &["relay-types", "relay-interpreter"]),
     (
         "relay-analyzer",
         &[
@@ -21,6 +23,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "relay-semantics",
             "relay-ide",
             "relay-interpreter",
+            "relay-arrays",
+            "relay-diff",
         ],
     ),
 ];
@@ -32,7 +36,9 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("relay-operators", &["salsa", "rowan", "tower-lsp", "tokio", "ndarray"]),
     ("relay-semantics", &["tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
     ("relay-ide", &["tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
-    ("relay-interpreter", &["tower-lsp", "lsp-types", "tokio"]),
+    ("relay-interpreter", &["tower-lsp", "lsp-types", "tokio", "flate2"]),
+    ("relay-arrays", &["tower-lsp", "lsp-types", "tokio", "ignore"]),
+    ("relay-diff", &["tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
 ];
 
 fn metadata() -> Value {

@@ -144,6 +144,11 @@ fn the_command() {
     let tidy = "def @main(%x: int32) {\n  %x\n}\n";
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), tidy);
     assert_eq!(run(&["--check", &path]).0, Some(0));
+    // What cannot be read is not laid out.
+    let broken = "def @main( ) { add(1, }\n";
+    std::fs::write(&file, broken).expect("a file");
+    assert_eq!(run(&[&path]), (Some(1), String::new()));
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), broken);
     // Bytes that are no text are not written back.
     std::fs::write(&file, b"def @main( ) { \xff }\n").expect("a file");
     assert_eq!(run(&[&path]).0, Some(2));

@@ -21,10 +21,20 @@ fn open(text: &str) -> usize {
     let found = check_file(&db, file);
     for diagnostic in found.iter() {
         assert!(usize::from(diagnostic.range.end()) <= text.len(), "{diagnostic:?}");
-        // A message is a message.
-        assert!(!diagnostic.message.is_empty());
+        // A message is a message, and a person can read it.
+        let related = diagnostic.related.iter().map(|related| &related.message);
+        for message in related.chain(&diagnostic.help).chain([&diagnostic.message]) {
+            assert!(!message.is_empty());
+            assert!(message.chars().count() <= 600, "{message}");
+        }
     }
     found.iter().filter(|d| d.severity == Severity::Error).count()
+}
+
+/// A call in a call, 200 deep, each with 1,900 calls or projections after it.
+fn nested_chains(step: &str) -> String {
+    let inner = "%x(".repeat(200) + "%x";
+    format!("def @main(%x: int32) {{ {inner}{} }}", format!("){}", step.repeat(1_900)).repeat(200))
 }
 
 #[test]
@@ -53,6 +63,9 @@ fn deep_texts() {
             (wrap("/* ", "", ""), true),
             (wrap("-", "1", ""), true),
             (wrap("%x.0", "", ""), true),
+            // Calls and projections of what is nested deep itself.
+            (nested_chains("()"), true),
+            (nested_chains(".0"), true),
             (format!("def @main(%x: {}int32{}) {{ %x }}", "(".repeat(n), ",)".repeat(n)), true),
             (format!("def @main(%x: {}int32) {{ %x }}", "fn () -> ".repeat(n)), true),
             (
@@ -143,9 +156,56 @@ fn types_without_end() {
     on_small_stack(|| {
         for text in [
             "def@f%\nw(%s:{match{y=>t=>@f(",
+            "def @main(%x;\n a\n @main\n nn.relu",
+            "{ %1 = ref_read }\n%2 = %1",
             "type [A{Row\n\ndef@sum(%rows:Rows%start:Tenso_y=\n    Row(%first\n});\n  %double=fn\n  }\n  @sum\n",
         ] {
             open(text);
+        }
+    });
+}
+
+/// Types that double with each line are graphs of a node a line, and are walked as such. Where a
+/// scheme doubles, one diagnostic says that a limit is reached.
+#[test]
+fn types_that_double() {
+    let main =
+        |lines: String, last: &str| format!("def @main(%p0: int32) {{\n{lines}  {last}\n}}\n");
+    let each = |n: usize, line: &dyn Fn(usize, usize) -> String| -> String {
+        (1..=n).map(|i| format!("  {}\n", line(i, i - 1))).collect()
+    };
+    let tuples = |n| each(n, &|i, j| format!("let %p{i} = (%p{j}, %p{j});"));
+    let graph = |n| each(n, &|i, j| format!("%{i} = (%{j}, %{j});"));
+    let functions = |n| {
+        let first = "  let %f0 = fn (%x) { (%x, %x) };\n";
+        first.to_owned() + &each(n, &|i, j| format!("let %f{i} = fn (%x) {{ %f{j}(%f{j}(%x)) }};"))
+    };
+    let pairs = |n| {
+        let first = "  let %q0 = fn (%x) { %x };\n";
+        first.to_owned() + &each(n, &|i, j| format!("let %q{i} = fn (%z) {{ (%q{j}, %q{j}) }};"))
+    };
+    let added = |n| {
+        let first = "  let %a0 = fn (%x) { add(%x, 1) };\n";
+        first.to_owned()
+            + &each(n, &|i, j| format!("let %a{i} = fn (%x) {{ (%a{j}(%x), %a{j}(%x)) }};"))
+    };
+    let texts = [
+        main(tuples(60), "%p60"),
+        main(tuples(60), "(%p60, 1).0"),
+        main(tuples(60), "add(%p60, %p59)"),
+        main(format!("  %0 = (%p0, %p0);\n{}", graph(60)), "%60"),
+        main(functions(12), "%f12(%p0)"),
+        main(functions(60), "%f60(%p0)"),
+        main(pairs(40), "%q40"),
+        main(added(12), "%a12(%p0)"),
+        main(added(40), "%a40(%p0)"),
+    ];
+    on_small_stack(move || {
+        for text in texts {
+            let start = Instant::now();
+            let errors = open(&text);
+            assert!(errors <= 1, "{errors} errors: {text}");
+            assert!(start.elapsed() < Duration::from_secs(2), "{:?}: {text}", start.elapsed());
         }
     });
 }

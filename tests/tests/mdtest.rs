@@ -13,6 +13,23 @@ fn language() {
 }
 
 #[test]
+fn programs() {
+    check("programs");
+}
+
+/// The pages of programs are many, and show what is refused and what is computed, too.
+#[test]
+fn programs_cover_refusals_and_values() {
+    let pages = mdtest::pages(&here().join("mdtest/programs"));
+    let blocks: Vec<_> = pages.iter().flat_map(|(_, page)| mdtest::blocks(page)).collect();
+    let with = |claim| blocks.iter().filter(|block| block.text.contains(claim)).count();
+    let (all, refused, computed) = (blocks.len(), with("// error: ["), with("// gives: "));
+    assert!(all >= 250, "there are {all} programs");
+    assert!(refused * 3 >= all, "{refused} of {all} programs are refused");
+    assert!(computed >= 60, "{computed} programs say what they give");
+}
+
+#[test]
 fn operators() {
     check("operators");
 }
@@ -45,9 +62,11 @@ fn every_operator_has_a_page() {
 
 #[test]
 fn the_runner_notices() {
-    let page = "```relay\ndef @f(%x: int32) { %x } // revealed: float32\n%y // error: [x]\n```\n";
+    let page = "```relay\ndef @f(%x: int32) { %x } // revealed: float32\n%y // error: [x]\n```\n\
+                ```relay\ndef @f(%x) { %x } // scheme: fn [t1](t1) -> int32\n```\n";
     let report = mdtest::check_page("page", page);
     assert!(report.contains("page:2: revealed int32, claimed float32"), "{report}");
     assert!(report.contains("page:3: no such finding"), "{report}");
+    assert!(report.contains("page:6: the scheme is fn [t1](t1) -> t1, claimed"), "{report}");
     assert!(report.contains("page:3: unclaimed error: [unknown-variable]"), "{report}");
 }

@@ -17,10 +17,12 @@ use syntax::{
 };
 use types::Type;
 
-use crate::place::trimmed;
+use crate::{place::trimmed, words};
 
 /// The longest type that a hint shows, in characters.
 const LONGEST_TYPE: usize = 48;
+/// The longest type that its tooltip shows.
+const LONGEST_TOOLTIP: usize = 2_000;
 /// Blocks of fewer lines show both of their braces at once.
 const MIN_BLOCK: u32 = 12;
 
@@ -33,7 +35,7 @@ pub struct Hint {
     pub text: String,
     /// What it is about.
     pub kind: HintKind,
-    /// The whole type, where the hint shows a part of it.
+    /// The type, where the hint shows a part of it; if that is long, more of it.
     pub tooltip: Option<String>,
 }
 
@@ -106,13 +108,17 @@ impl Found {
         if matches!(ty, Type::Error | Type::Var(_)) {
             return;
         }
-        let whole = ty.to_string();
-        match whole.char_indices().nth(LONGEST_TYPE) {
-            Some((end, _)) => {
-                let text = format!("{before}{}…", &whole[..end]);
-                self.add(at, HintKind::Type, text, Some(whole));
-            }
-            None => self.add(at, HintKind::Type, format!("{before}{whole}"), None),
+        // What is not on the screen is not printed.
+        if !self.range.contains_inclusive(at) {
+            return;
+        }
+        let (text, is_whole) = words::bounded(ty, LONGEST_TYPE);
+        if is_whole {
+            self.add(at, HintKind::Type, format!("{before}{text}"), None);
+        } else {
+            let (more, is_whole) = words::bounded(ty, LONGEST_TOOLTIP);
+            let tooltip = if is_whole { more } else { more + "…" };
+            self.add(at, HintKind::Type, format!("{before}{text}…"), Some(tooltip));
         }
     }
 }

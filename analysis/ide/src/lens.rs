@@ -89,7 +89,9 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
                 continue;
             }
             let key = (def.kind(db), def.name(db).clone());
-            let places = uses.get(&key).cloned().unwrap_or_default();
+            // A name means its first definition; another one is used nowhere.
+            let places = uses.get(&key).filter(|_| def.occurrence(db) == 0);
+            let places = places.cloned().unwrap_or_default();
             // What a module is entered by is called from outside.
             if !(places.is_empty() && def.name(db) == "@main") {
                 found.push(Lens { range, kind: LensKind::References(places) });

@@ -2,7 +2,7 @@
 
 use semantics::{Db, SourceFile, View, body::UnitKind, scope::Binding};
 use syntax::{TextRange, TextSize};
-use types::Type;
+use types::{Flags, Type};
 
 use crate::place::{Symbol, place_at};
 
@@ -20,7 +20,7 @@ pub fn variable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Te
 /// sizes, or a tuple of such.
 pub fn is_runnable(view: &View<'_>) -> bool {
     let is_concrete = |number: usize, binder| {
-        concrete(view.binding_type(Binding { unit: number as u32, binder }), 0)
+        concrete(view.binding_type(Binding { unit: number as u32, binder }))
     };
     // Parameters stand in front, and so do free variables.
     view.body.units.iter().enumerate().all(|(number, unit)| {
@@ -30,12 +30,16 @@ pub fn is_runnable(view: &View<'_>) -> bool {
     })
 }
 
-fn concrete(ty: &Type, depth: usize) -> bool {
-    match ty {
-        Type::Tensor(tensor) => tensor.shape.iter().all(|dim| dim.as_known().is_some()),
-        Type::Tuple(fields) => depth < 64 && fields.iter().all(|field| concrete(field, depth + 1)),
-        _ => false,
-    }
+fn concrete(ty: &Type) -> bool {
+    let mut is_concrete = true;
+    types::for_each_part(ty, Flags::EVERYTHING, &mut |part| {
+        is_concrete &= match part {
+            Type::Tensor(tensor) => tensor.shape.iter().all(|dim| dim.as_known().is_some()),
+            Type::Tuple(_) => true,
+            _ => false,
+        };
+    });
+    is_concrete
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What stands at an offset: the definition around it, the name or expression under it.
 
 use operators::Operator;
+pub use semantics::def_at;
 use semantics::{
     Db, Def, DefKind, Module, SourceFile, Spot, View,
     body::{Callee, Expr, ExprId, Name},
-    modules,
     scope::Binding,
 };
 use syntax::{
@@ -55,16 +55,6 @@ pub enum Symbol<'db> {
     Attribute(&'static Operator, &'static AttrField),
     /// `meta[relay.Constant][0]`
     Meta(Spot),
-}
-
-/// The definition that holds `offset`, and its module.
-pub fn def_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<(Module<'_>, Def<'_>)> {
-    modules(db, file).iter().find_map(|&module| {
-        let defs = module.items(db);
-        let at = defs.partition_point(|def| def.start(db) <= offset).checked_sub(1)?;
-        let def = defs[at];
-        def.range(db).contains_inclusive(offset).then_some((module, def))
-    })
 }
 
 /// What stands at an offset; where two tokens touch, the one that is a name.

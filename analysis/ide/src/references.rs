@@ -74,7 +74,7 @@ pub(crate) fn local_uses(view: &View<'_>, binding: Binding, add: &mut impl FnMut
     };
     let own = Expr::Bound(binding.binder);
     in_unit(binding.unit as usize, &|expr| *expr == own);
-    for (number, free) in view.scopes.uses(binding) {
+    for (number, free) in view.scopes.uses(&view.body, binding) {
         in_unit(number, &|expr| match expr {
             Expr::Free(name) => *name == free,
             Expr::Dotted { whole, .. } => *whole == free,

@@ -1,5 +1,7 @@
 //! Numbers and values as people read them.
 
+use std::fmt::{Display, Write};
+
 use types::{AttrDefault, AttrValue, DataType};
 
 /// `1536` → `1.5 KiB`
@@ -89,6 +91,28 @@ pub fn default(default: &AttrDefault) -> Option<String> {
     })
 }
 
+/// The beginning of what `value` is printed as, up to `longest` characters, and whether that is all.
+/// A type can be as large as the module; no more of it is printed than is shown.
+pub fn bounded(value: impl Display, longest: usize) -> (String, bool) {
+    struct Bounded {
+        text: String,
+        left: usize,
+    }
+    impl Write for Bounded {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            let end = text.char_indices().nth(self.left).map(|(end, _)| end);
+            let part = &text[..end.unwrap_or(text.len())];
+            self.left -= part.chars().count();
+            self.text += part;
+            // An error ends the printing.
+            if end.is_some() { Err(std::fmt::Error) } else { Ok(()) }
+        }
+    }
+    let mut bounded = Bounded { text: String::new(), left: longest };
+    let whole = write!(bounded, "{value}").is_ok();
+    (bounded.text, whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +135,9 @@ mod tests {
             ]
         );
         assert_eq!(number(802_816), "802,816");
+        assert_eq!(bounded("größer", 6), ("größer".to_owned(), true));
+        assert_eq!(bounded("größer", 3), ("grö".to_owned(), false));
+        assert_eq!(bounded("", 0), (String::new(), true));
         let short = [0, 9_999, 10_000, 999_949, 999_950, 11_689_512, u64::MAX].map(short_number);
         assert_eq!(short, ["0", "9,999", "10.0 k", "999.9 k", "1.0 M", "11.7 M", "18446.7 P"]);
     }

@@ -12,6 +12,7 @@ use types::{Attrs, Type};
 use crate::{
     fault::FaultKind,
     machine::quick::Quick,
+    tensor::Tensor,
     value::{Callable, Value},
 };
 
@@ -62,6 +63,8 @@ pub(crate) enum Op {
     Const(Value),
     /// Gives a number in the data type of the operand, an empty tensor.
     Number(Literal),
+    /// Gives a tensor all of whose elements are one number.
+    Fill(Arc<Fill>),
     /// Gives a constant of a metadata section, by its number in the program.
     Meta(u32),
     /// Gives its operand.
@@ -114,6 +117,15 @@ pub(crate) enum Op {
     Return,
     /// Fails.
     Fault(FaultKind, Arc<str>),
+}
+
+/// `Constant(1, (10, 10), float32)`: made when it is reached, within the limits of the run.
+#[derive(Debug)]
+pub(crate) struct Fill {
+    /// The number, as a scalar.
+    pub(crate) value: Tensor,
+    /// The shape, of which there may be no tensor.
+    pub(crate) shape: Vec<usize>,
 }
 
 /// The call of an operator.

@@ -585,7 +585,7 @@ impl Compiler<'_, '_> {
                 }
             },
             Expr::Filled(filled) => match literal::filled(filled) {
-                Ok(tensor) => self.value(Op::Const(tensor.into()), &[], place),
+                Ok(fill) => self.value(Op::Fill(fill.into()), &[], place),
                 Err(message) => Operand::Missing(FaultKind::Missing, message.into()),
             },
             Expr::Bound(binder) => {

@@ -23,17 +23,21 @@ mod sort;
 mod sparse;
 mod vision;
 
+pub(crate) use shape::permuted;
+
 use crate::kernel::Kernel;
 
 /// What the families have in common.
 mod prelude {
     pub(crate) use crate::{
+        allocate::{collected, push, room, try_collected},
         fault::Fault,
         interrupt::{
             Helpers, Here, PIECE, mapped, pieces, pieces_mut, ranges, repeated, spend, watched,
         },
         kernel::{Call, Kernel, Outcome, absent, kernel},
-        value::{Array, Element, Tensor, Value, each_dtype, own},
+        tensor::{Array, Element, Tensor, count_of, each_dtype, own},
+        value::Value,
     };
     pub(crate) use types::DataType;
 }

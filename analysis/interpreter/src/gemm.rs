@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use crate::{
     convert::converted,
-    interrupt::{Helpers, poll, spend},
-    value::{Array, Element, Tensor},
+    interrupt::{Helpers, poll, repeated, spend},
+    tensor::{Array, Element, Tensor},
 };
 use types::DataType;
 
@@ -75,7 +75,7 @@ macro_rules! integers {
                 let b = b.as_standard_layout();
                 let width = b.ncols();
                 let rows = b.as_slice().unwrap_or_default();
-                let mut sums = vec![0; width];
+                let mut sums = repeated(0, width);
                 for (a, mut c) in a.outer_iter().zip(c.outer_iter_mut()) {
                     match adds {
                         true => sums.iter_mut().zip(&c).for_each(|(sum, &c)| *sum = c),
@@ -242,6 +242,7 @@ macro_rules! each_sum_type {
 pub(crate) use each_sum_type;
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests choose their sizes")]
 mod tests {
     use super::*;
 

@@ -10,6 +10,8 @@
 //! Threads that help know of the run by [`Helpers`]: a loop that is shared out goes through
 //! [`Helpers::each`], and nothing else starts one.
 //!
+//! Memory that cannot be had ends a kernel in the same way; see [`allocate`](crate::allocate).
+//!
 //! The count is in elements, or in what takes as long: a few nanoseconds. Where nobody runs
 //! anything, as in a test of a helper, spending does nothing.
 
@@ -23,6 +25,7 @@ use std::{
 use rayon::prelude::*;
 
 use crate::{
+    allocate::room,
     fault::Fault,
     limits::{Limits, Watch},
 };
@@ -54,8 +57,8 @@ pub(crate) fn scope<R>(watch: &Watch, work: impl FnOnce() -> R) -> Result<R, Fau
     })
 }
 
-/// Does work for a run that is yet to begin, or has ended, as for reading its arguments: ends it
-/// soon after the flag is set, where it calls [`poll`], and where tensors are made.
+/// Does work for a run that has ended, as for showing what it gives: ends it soon after the flag is
+/// set, where it calls [`poll`], and where tensors are made.
 ///
 /// # Errors
 /// The flag was set.
@@ -96,11 +99,40 @@ pub(crate) fn spend(elements: usize) {
 /// takes a long look at a value asks now and then. Does nothing outside of a run.
 #[cold]
 pub fn poll() {
-    WATCH.with_borrow(|watch| watch.as_ref().map_or(Ok(()), Watch::poll)).unwrap_or_else(end);
+    if let Err(fault) = WATCH.with_borrow(|watch| watch.as_ref().map_or(Ok(()), Watch::poll)) {
+        end(fault);
+    }
 }
 
-fn end(fault: Fault) {
+/// Unwinds to where the run of this thread called the work.
+///
+/// # Panics
+/// Nobody runs anything: there is no call that could fail.
+pub(crate) fn end(fault: Fault) -> ! {
+    if WATCH.with_borrow(Option::is_none) {
+        panic!("{fault}");
+    }
     resume_unwind(Box::new(Interrupted(fault)));
+}
+
+/// Whether so many bytes may be allocated for the run that this thread works for; they may where
+/// there is none.
+///
+/// # Errors
+/// With what is alive they are more than the memory limit.
+pub(crate) fn allow(bytes: u64) -> Result<(), Fault> {
+    WATCH.with_borrow(|watch| watch.as_ref().map_or(Ok(()), |watch| watch.allow(bytes)))
+}
+
+/// Counts bytes that have been allocated and stay, as those of an argument that was read, against
+/// the memory limit of the work that this thread does. What is done within
+/// [`Watch::within`] forgets them at its end.
+pub fn hold(bytes: u64) {
+    WATCH.with_borrow_mut(|watch| {
+        if let Some(watch) = watch {
+            watch.hold(bytes);
+        }
+    });
 }
 
 /// The run that a thread works for, for callbacks that other threads call.
@@ -119,7 +151,10 @@ impl Here {
             Some(rest) => left.set(rest),
             None => {
                 left.set(0);
-                self.0.as_ref().map_or(Ok(()), Watch::poll).unwrap_or_else(end);
+                if let Err(fault) = self.0.as_ref().map_or(Ok(()), Watch::poll) {
+                    // A thread of the pool may have no run of its own.
+                    resume_unwind(Box::new(Interrupted(fault)));
+                }
                 left.set(STEP);
             }
         });
@@ -149,16 +184,16 @@ pub(crate) fn ranges(count: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// `f` of each element.
 pub(crate) fn mapped<T: Copy, U>(elements: &[T], f: impl Fn(T) -> U) -> Vec<U> {
-    let mut all = Vec::with_capacity(elements.len());
+    let mut all = room(elements.len());
     for piece in pieces(elements) {
         all.extend(piece.iter().map(|&element| f(element)));
     }
     all
 }
 
-/// `count` elements, all of them `value`.
-pub(crate) fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
-    let mut all = Vec::with_capacity(count);
+/// `count` elements, all of them `value`; allocated as [`room`](crate::room) does it.
+pub fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
+    let mut all = room(count);
     while all.len() < count {
         let piece = PIECE.min(count - all.len());
         spend(piece);
@@ -184,6 +219,7 @@ pub(crate) trait Helpers: ParallelIterator {
 impl<I: ParallelIterator> Helpers for I {}
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests choose their sizes")]
 mod tests {
     use std::{sync::atomic::Ordering, time::Duration};
 

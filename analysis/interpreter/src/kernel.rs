@@ -14,7 +14,8 @@ use crate::{
     families::FAMILIES,
     fault::{Fault, FaultKind},
     limits::Watch,
-    value::{Element, Tensor, Value},
+    tensor::{Element, Tensor, count_of},
+    value::Value,
 };
 
 /// What a kernel gives.
@@ -28,6 +29,13 @@ pub(crate) struct Kernel {
     pub(crate) run: fn(&mut Call<'_>) -> Outcome,
     /// Why every call fails, where it does.
     absent: Option<&'static str>,
+}
+
+impl Kernel {
+    /// Whether it computes anything: some operators fail in every call.
+    pub(crate) fn computes(&self) -> bool {
+        self.absent.is_none()
+    }
 }
 
 /// A row of a family.
@@ -301,6 +309,23 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// The result, where its type says that it has no elements: it is known without the kernel,
+    /// which might go through an axis of 2^62 places to find nothing at each of them.
+    pub(crate) fn empty_result(&self) -> Option<Value> {
+        if is_concrete(self.inferred) {
+            return without_elements(self.inferred);
+        }
+        // Asking the relation again is worth it only where there is little to compute.
+        let is_empty = |value: &Value| value.as_tensor().is_some_and(Tensor::is_empty);
+        let has_empty = |value: &Value| {
+            is_empty(value) || value.as_tuple().unwrap_or_default().iter().any(is_empty)
+        };
+        if !self.args.iter().any(has_empty) {
+            return None;
+        }
+        without_elements(&self.result_type().ok()?)
+    }
+
     /// Shape and data type of the result, which is a tensor of known sizes. Ask before taking
     /// arguments out of the call.
     pub(crate) fn result(&self) -> Result<(Vec<usize>, DataType), Fault> {
@@ -334,13 +359,12 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether a tensor of this size may be made.
+    /// Whether there may be a tensor of this size. The sizes of a shape that is allowed, or some of
+    /// them, can be multiplied without a look at the result.
     pub(crate) fn allow(&self, shape: &[usize], dtype: DataType) -> Result<(), Fault> {
-        let bytes =
-            shape.iter().try_fold(dtype.bytes(), |bytes, &size| bytes.checked_mul(size as u64));
-        // Rust's vectors end there, too.
-        match bytes.filter(|bytes| *bytes < i64::MAX as u64 / 2) {
-            Some(bytes) => self.watch.allow(bytes),
+        let count = count_of(shape).map(|count| count as u64);
+        match count.and_then(|count| count.checked_mul(dtype.bytes())) {
+            Some(bytes) => self.watch.fits(bytes),
             None => Err(Fault::new(
                 FaultKind::Memory,
                 format!("`{}`: a result of shape {shape:?} fits no memory", self.operator.name),
@@ -371,6 +395,24 @@ impl<'a> Call<'a> {
             FaultKind::NoKernel,
             format!("`{}` cannot be computed on {dtype} here", self.operator.name),
         ))
+    }
+}
+
+/// The value of a type whose tensors have no elements; `None` where one of them has some, or there
+/// is no tensor in it.
+fn without_elements(ty: &Type) -> Option<Value> {
+    match ty {
+        Type::Tensor(tensor) => {
+            let sizes = tensor.shape.iter().map(|dim| usize::try_from(dim.as_known()?).ok());
+            let shape = sizes.collect::<Option<SmallVec<[usize; 6]>>>()?;
+            let is_empty = shape.contains(&0);
+            is_empty.then(|| Tensor::zeros(tensor.dtype, &shape))?.map(Value::from)
+        }
+        Type::Tuple(fields) if !fields.is_empty() => {
+            let fields: Option<Vec<Value>> = fields.iter().map(without_elements).collect();
+            fields.map(Value::tuple)
+        }
+        _ => None,
     }
 }
 

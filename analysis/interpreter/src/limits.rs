@@ -8,16 +8,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::fault::{Fault, FaultKind};
+use crate::{
+    fault::{Fault, FaultKind},
+    interrupt,
+};
 
 /// Limits of an evaluation; what is `None` is not limited.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
     /// Calls of functions and operators.
     pub fuel: Option<u64>,
-    /// Bytes of all values that are alive together.
+    /// Bytes of all values that are alive together. No allocation that is larger is made; what an
+    /// operator needs beside its result, and a result whose size shows only when it is there, may
+    /// take as much again while the call lasts.
     pub memory: Option<u64>,
-    /// Time from the beginning.
+    /// Time from the beginning, which is that of [`Machine::begin`](crate::Machine::begin) where
+    /// arguments are read before.
     pub time: Option<Duration>,
     /// Calls that are under way together: how deep a recursion goes that is not in tail position.
     pub depth: Option<usize>,
@@ -36,18 +42,30 @@ impl Limits {
     }
 }
 
-/// Asked again and again whether to go on.
+/// The limits of work that has begun: asked again and again whether to go on.
 #[derive(Clone, Debug)]
 pub struct Watch {
     cancelled: Arc<AtomicBool>,
     deadline: Option<(Instant, Duration)>,
     memory: Option<u64>,
+    /// Bytes of what is alive beside the work, where they are known.
+    held: u64,
 }
 
 impl Watch {
-    pub(crate) fn new(limits: &Limits, cancelled: Arc<AtomicBool>) -> Watch {
+    /// Begins: time counts from now on. The flag ends the work soon after it is set.
+    pub fn new(limits: &Limits, cancelled: Arc<AtomicBool>) -> Watch {
         let deadline = limits.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
-        Watch { cancelled, deadline, memory: limits.memory }
+        Watch { cancelled, deadline, memory: limits.memory, held: 0 }
+    }
+
+    /// Does work within the limits: it ends where it calls [`poll`](crate::poll), and where tensors
+    /// are made.
+    ///
+    /// # Errors
+    /// A limit was reached, or the flag set.
+    pub fn within<R>(&self, work: impl FnOnce() -> R) -> Result<R, Fault> {
+        interrupt::scope(self, work)
     }
 
     /// Whether to go on.
@@ -73,15 +91,34 @@ impl Watch {
         Ok(())
     }
 
-    /// Whether a value of so many bytes may be made.
+    /// Whether a value of so many bytes may be, whatever else there is: an operator may give it in
+    /// the place of an argument.
     ///
     /// # Errors
     /// It alone is more than the memory limit.
-    pub fn allow(&self, bytes: u64) -> Result<(), Fault> {
+    pub(crate) fn fits(&self, bytes: u64) -> Result<(), Fault> {
         match self.memory {
             Some(limit) if bytes > limit => Err(memory_fault(limit, bytes)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether so many bytes may be allocated beside what is held.
+    ///
+    /// # Errors
+    /// Together they are more than the memory limit.
+    pub(crate) fn allow(&self, bytes: u64) -> Result<(), Fault> {
+        self.fits(self.held.saturating_add(bytes))
+    }
+
+    /// Counts bytes that stay.
+    pub(crate) fn hold(&mut self, bytes: u64) {
+        self.held = self.held.saturating_add(bytes);
+    }
+
+    /// The same limits for work beside which so many bytes are alive.
+    pub(crate) fn holding(&self, bytes: u64) -> Watch {
+        Watch { held: bytes, ..self.clone() }
     }
 }
 

@@ -3,13 +3,11 @@
 mod hand;
 mod memory;
 mod observer;
+mod operator;
 mod program;
 pub(crate) mod quick;
 
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    time::Instant,
-};
+use std::sync::{Arc, atomic::AtomicBool};
 
 use semantics::{Db, Def, DefKind, SourceFile};
 use smallvec::SmallVec;
@@ -17,17 +15,16 @@ use syntax::TextRange;
 use types::{Attrs, Type};
 
 use crate::{
+    allocate::no_memory,
     code::{Instr, NOWHERE, Op, Proc, Test, Use},
     compile::{chosen, of_dtype},
     fault::{Fault, FaultKind, Step},
     interrupt,
-    kernel::{self, Call},
-    limits::{Limits, Watch, memory_fault},
-    value::{Callable, Closure, HEAD, SLOT, Tensor, Value},
+    limits::{Limits, Watch},
+    tensor::Tensor,
+    value::{Callable, Closure, SLOT, Value},
 };
-use hand::{Hand, is_large, is_large_value};
-use memory::alive;
-use observer::Given;
+use hand::{Hand, is_large_value};
 pub use observer::{Measured, Observer};
 use program::Program;
 
@@ -43,6 +40,8 @@ pub struct Machine<'db> {
     program: Program<'db>,
     limits: Limits,
     cancelled: Arc<AtomicBool>,
+    /// That of the next run, if it has begun.
+    begun: Option<Watch>,
     hand: Lent,
 }
 
@@ -81,6 +80,7 @@ impl<'db> Machine<'db> {
             program: Program::new(db),
             limits: Limits::default(),
             cancelled: Arc::default(),
+            begun: None,
             hand: Lent::default(),
         }
     }
@@ -95,6 +95,13 @@ impl<'db> Machine<'db> {
     pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Machine<'db> {
         self.cancelled = flag;
         self
+    }
+
+    /// Begins the next run before [`Machine::run`] is called, for what is done first: reading its
+    /// arguments. That counts for the time of the run, and keeps to the same limits when it is done
+    /// [within](Watch::within) what is returned.
+    pub fn begin(&mut self) -> Watch {
+        self.begun.insert(Watch::new(&self.limits, self.cancelled.clone())).clone()
     }
 
     /// A definition as a value, to be given to one that takes functions; `None` for what is no
@@ -135,10 +142,11 @@ impl<'db> Machine<'db> {
                 format!("`{}` has {} parameters, {} are given", proc.name, proc.params, args.len()),
             ));
         }
+        let watch = self.begun.take();
         let mut run = Run {
             measures: observer.as_ref().is_some_and(|observer| observer.measures()),
             depth: self.limits.depth.unwrap_or(usize::MAX),
-            watch: Watch::new(&self.limits, self.cancelled.clone()),
+            watch: watch.unwrap_or_else(|| Watch::new(&self.limits, self.cancelled.clone())),
             fuel: self.limits.fuel.unwrap_or(u64::MAX),
             memory: self.limits.memory,
             program: &mut self.program,
@@ -148,10 +156,10 @@ impl<'db> Machine<'db> {
             stack: Vec::new(),
             frames: Vec::new(),
             until_poll: POLL_EVERY,
+            alive: 0,
             made: 0,
-            limit_of_made: 0,
+            limit_of_made: u64::MAX,
         };
-        run.limit_of_made = run.memory.map_or(u64::MAX, |limit| limit / 4);
         run.has_large = args.iter().any(is_large_value);
         // A generic function is run at the types of its arguments.
         let dtypes = chosen(&semantics::inference(run.program.db, def), &args);
@@ -159,8 +167,10 @@ impl<'db> Machine<'db> {
             Value::Closure(own) if !own.captured().is_empty() => Some(own),
             _ => None,
         };
-        run.enter(proc, args.into_iter().collect(), NOWHERE, own);
-        let result = run.go();
+        let result = run
+            .enter(proc, args.into_iter().collect(), NOWHERE, own)
+            .and_then(|()| run.measure(&[]))
+            .and_then(|()| run.go());
         result.map_err(|fault| {
             let fault = run.traced(fault);
             // Nobody waits for the end of a list of ten million.
@@ -186,8 +196,11 @@ struct Run<'r, 'db, 'o> {
     stack: Vec<Value>,
     frames: Vec<Frame>,
     until_poll: u32,
-    /// Bytes made since memory was last measured.
+    /// Bytes that were alive when memory was last measured.
+    alive: u64,
+    /// Bytes made since then.
     made: u64,
+    /// How many may be made before it is measured again.
     limit_of_made: u64,
 }
 
@@ -195,14 +208,28 @@ type Args = SmallVec<[Value; 4]>;
 
 impl Run<'_, '_, '_> {
     /// Begins a call.
-    fn enter(&mut self, proc: Arc<Proc>, args: Args, dst: u32, own: Option<Arc<Closure>>) {
+    ///
+    /// # Errors
+    /// There is no memory for another frame.
+    fn enter(
+        &mut self,
+        proc: Arc<Proc>,
+        args: Args,
+        dst: u32,
+        own: Option<Arc<Closure>>,
+    ) -> Result<(), Fault> {
         let base = self.stack.len();
+        let slots = proc.slots.max(args.len());
+        // The stack doubles, and is the one vector that a deep recursion makes large.
+        let room = self.stack.try_reserve(slots).and_then(|()| self.frames.try_reserve(1));
+        room.map_err(|_| no_memory(SLOT * (2 * self.stack.len() + slots) as u64))?;
         self.stack.extend(args);
         if let Some(own) = &own {
             self.stack.extend(own.captured().iter().cloned());
         }
         self.stack.resize_with(base + proc.slots, || Value::Empty);
         self.frames.push(Frame { proc, base, pc: 0, dst, own, resume: Vec::new() });
+        Ok(())
     }
 
     fn go(&mut self) -> Result<Value, Fault> {
@@ -240,6 +267,12 @@ impl Run<'_, '_, '_> {
                         return Err(Fault::new(FaultKind::Missing, message));
                     };
                     self.put(base, instr.dst, number.into());
+                }
+                Op::Fill(fill) => {
+                    let value = self.fill(fill)?;
+                    let bytes = self.bytes(&value);
+                    self.put(base, instr.dst, value);
+                    self.made(bytes)?;
                 }
                 Op::Meta(number) => {
                     let value = self.constant(*number)?;
@@ -478,79 +511,8 @@ impl Run<'_, '_, '_> {
             return Err(Fault::new(FaultKind::Depth, message));
         }
         let bytes = if tail { 0 } else { SLOT * proc.slots as u64 + 96 };
-        self.enter(proc, args, dst, own);
+        self.enter(proc, args, dst, own)?;
         self.made(bytes)
-    }
-
-    fn operator(
-        &mut self,
-        operator: &'static operators::Operator,
-        attrs: &Attrs,
-        args: &mut [Value],
-        result: &Type,
-    ) -> Result<Value, Fault> {
-        let Some(kernel) = kernel::find(operator.name) else {
-            let message = format!("`{}` cannot be computed here", operator.name);
-            return Err(Fault::new(FaultKind::NoKernel, message));
-        };
-        let large = args.iter().filter_map(Value::as_tensor).any(|tensor| tensor.len() > LARGE);
-        if large {
-            self.watch.poll()?;
-        }
-        // The kernel may take its arguments.
-        let given: SmallVec<[Given; 4]> = args.iter().map(Given::of).collect();
-        let begin = self.measures.then(Instant::now);
-        let hand = if is_large(args, result) { self.hand.get() } else { None };
-        self.has_large |= hand.is_some();
-        let made = match hand {
-            Some(hand) => {
-                let take = |arg: &mut Value| std::mem::replace(arg, Value::Empty);
-                let mut args: Args = args.iter_mut().map(take).collect();
-                let (attrs, result, watch) = (attrs.clone(), result.clone(), self.watch.clone());
-                hand.call(&self.watch, move || {
-                    let mut call = Call::new(operator, &attrs, &mut args, &result, &watch);
-                    interrupt::scope(&watch, || (kernel.run)(&mut call))
-                })
-                .and_then(|done| done)
-            }
-            None => {
-                let mut call = Call::new(operator, attrs, args, result, &self.watch);
-                interrupt::scope(&self.watch, || (kernel.run)(&mut call))
-            }
-        };
-        let value = match made.and_then(|done| done) {
-            Ok(value) => value,
-            Err(mut fault) => {
-                fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
-                return Err(fault);
-            }
-        };
-        if let (Some(begin), Some(observer), Some(frame)) =
-            (begin, &mut self.observer, self.frames.last())
-        {
-            let time = begin.elapsed();
-            let args: Vec<Type> = given.iter().map(Given::ty).collect();
-            let place = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
-            observer.called(&Measured {
-                operator,
-                attrs,
-                args: &args,
-                value: &value,
-                time,
-                function: &frame.proc.name,
-                place: (frame.proc.file, place.unwrap_or_default()),
-            });
-        }
-        Ok(value)
-    }
-
-    /// Bytes of the tensors in what an operator gave, where somebody wants to know.
-    fn bytes(&self, value: &Value) -> u64 {
-        match (self.memory, value) {
-            (None, _) => 0,
-            (_, Value::Tensor(tensor)) => tensor.bytes() as u64 + HEAD,
-            (_, other) => other.leaves().iter().map(|tensor| tensor.bytes() as u64 + HEAD).sum(),
-        }
     }
 
     fn put(&mut self, base: usize, dst: u32, value: Value) {
@@ -564,49 +526,6 @@ impl Run<'_, '_, '_> {
                 *slot = value;
             }
         }
-    }
-
-    /// Drops values; large ones where nobody waits for it.
-    #[cold]
-    fn forget(&mut self, values: impl IntoIterator<Item = Value>) {
-        for value in values {
-            if self.has_large
-                && is_large_value(&value)
-                && let Some(hand) = self.hand.get()
-            {
-                hand.clear(value);
-            }
-        }
-    }
-
-    /// Drops the values of a frame.
-    fn truncate(&mut self, base: usize) {
-        if self.has_large {
-            while self.stack.len() > base {
-                let value = self.stack.pop();
-                self.forget(value);
-            }
-        } else {
-            self.stack.truncate(base);
-        }
-    }
-
-    /// A constant of a metadata section, which is decoded when it is used first.
-    fn constant(&mut self, number: u32) -> Result<Value, Fault> {
-        let Some(read) = self.program.constant(number)? else {
-            return self.program.known(number);
-        };
-        let hand = if read.len() > hand::LARGE as u64 { self.hand.get() } else { None };
-        self.has_large |= hand.is_some();
-        let watch = self.watch.clone();
-        let decode = move || interrupt::scope(&watch, || read.decode());
-        let decoded = match hand {
-            Some(hand) => hand.call(&self.watch, decode).and_then(|done| done),
-            None => decode(),
-        };
-        let value = decoded.and_then(|done| done)?;
-        self.program.keep(number, value.clone());
-        Ok(value)
     }
 
     fn get(&mut self, base: usize, arg: Use) -> Value {
@@ -640,24 +559,6 @@ impl Run<'_, '_, '_> {
             self.until_poll = POLL_EVERY;
             self.watch.poll()?;
         }
-        Ok(())
-    }
-
-    /// Counts what has been made, and measures what is alive when it may have become too much.
-    /// To be asked when everything that is alive is on the stack.
-    fn made(&mut self, bytes: u64) -> Result<(), Fault> {
-        self.made = self.made.saturating_add(bytes);
-        let Some(limit) = self.memory.filter(|_| self.made >= self.limit_of_made) else {
-            return Ok(());
-        };
-        // What is alive may be many small values.
-        let alive = interrupt::scope(&self.watch, || alive(&self.stack, limit))?;
-        if alive > limit {
-            return Err(memory_fault(limit, alive));
-        }
-        self.made = 0;
-        // What may be made before it is worth measuring again.
-        self.limit_of_made = ((limit - alive) / 2).max(limit / 64);
         Ok(())
     }
 

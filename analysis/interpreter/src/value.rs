@@ -8,16 +8,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use half::{bf16, f16};
-use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
 use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
-use types::{DataType, Dim, Type};
+use types::Type;
 
-use crate::{
-    code::Proc,
-    interrupt::{mapped, repeated},
-};
+use crate::{code::Proc, tensor::Tensor};
 
 /// What an expression gives.
 #[derive(Clone, Debug)]
@@ -196,11 +191,19 @@ impl Value {
         }
     }
 
-    /// The type, with every size known. Functions, data and references do not say theirs.
+    /// The type, with every size known. Functions, data and references do not say theirs, nor does
+    /// what lies deeper in tuples than sixteen: a tuple that has another one twice, and so on, has more
+    /// fields than can be written.
     pub fn ty(&self) -> Type {
+        self.type_within(16)
+    }
+
+    fn type_within(&self, depth: u32) -> Type {
         match self {
             Value::Tensor(tensor) => tensor.ty(),
-            Value::Tuple(cell) => Type::tuple(cell.0.iter().map(Value::ty)),
+            Value::Tuple(cell) if depth > 0 => {
+                Type::tuple(cell.0.iter().map(|field| field.type_within(depth - 1)))
+            }
             _ => Type::Error,
         }
     }
@@ -221,21 +224,33 @@ impl Value {
         }
     }
 
-    /// The tensors in it, fields of tuples and data in order.
+    /// The tensors in it, fields of tuples and data in order: of a value that is known to be small.
     ///
     /// Data that holds itself through a reference is not followed.
     pub fn leaves(&self) -> Vec<&Tensor> {
+        self.leaves_within(usize::MAX).unwrap_or_default()
+    }
+
+    /// As [`Value::leaves`]; `None` where it has more than `most` parts, with each counted as often as
+    /// it is there. Sixty tuples, each with the one before twice, have 2^60.
+    pub fn leaves_within(&self, most: usize) -> Option<Vec<&Tensor>> {
         let mut leaves = Vec::new();
+        let mut left = most.checked_sub(1)?;
         let mut stack = vec![self];
         while let Some(value) = stack.pop() {
-            match value {
-                Value::Tensor(tensor) => leaves.push(&**tensor),
-                Value::Tuple(cell) => stack.extend(cell.0.iter().rev()),
-                Value::Data(data) => stack.extend(data.fields().iter().rev()),
-                Value::Closure(_) | Value::Ref(_) | Value::Empty => {}
-            }
+            let parts = match value {
+                Value::Tensor(tensor) => {
+                    leaves.push(&**tensor);
+                    continue;
+                }
+                Value::Tuple(cell) => &cell.0[..],
+                Value::Data(data) => data.fields(),
+                Value::Closure(_) | Value::Ref(_) | Value::Empty => continue,
+            };
+            left = left.checked_sub(parts.len())?;
+            stack.extend(parts.iter().rev());
         }
-        leaves
+        Some(leaves)
     }
 }
 
@@ -245,333 +260,27 @@ impl From<Tensor> for Value {
     }
 }
 
-/// An array that is shared until someone writes to it. Its elements lie in row-major order without
-/// gaps: `as_slice()` always has them.
-pub type Array<T> = ArcArray<T, IxDyn>;
-
-macro_rules! tensors {
-    ($($(#[$doc:meta])* $variant:ident $ty:ty = $dtype:ident,)*) => {
-        /// A tensor: one variant a data type.
-        #[derive(Clone, Debug)]
-        pub enum Tensor {
-            $($(#[$doc])* $variant(Array<$ty>),)*
-        }
-
-        impl Tensor {
-            /// The type of the elements.
-            pub fn dtype(&self) -> DataType {
-                match self {
-                    $(Tensor::$variant(_) => DataType::$dtype,)*
-                }
-            }
-
-            /// The sizes of the axes.
-            pub fn shape(&self) -> &[usize] {
-                match self {
-                    $(Tensor::$variant(array) => array.shape(),)*
-                }
-            }
-
-            /// The number of elements.
-            pub fn len(&self) -> usize {
-                match self {
-                    $(Tensor::$variant(array) => array.len(),)*
-                }
-            }
-
-            /// The same elements in another shape; `None` where their number differs.
-            pub fn reshape(self, shape: &[usize]) -> Option<Tensor> {
-                match self {
-                    $(Tensor::$variant(array) => {
-                        Some(Tensor::$variant(array.into_shape_with_order(IxDyn(shape)).ok()?))
-                    })*
-                }
-            }
-
-            /// Zeros.
-            pub fn zeros(dtype: DataType, shape: &[usize]) -> Option<Tensor> {
-                match dtype {
-                    $(DataType::$dtype => Some(Tensor::$variant(
-                        Array::from_elem(IxDyn(shape), <$ty as Element>::from_i64(0)),
-                    )),)*
-                    _ => None,
-                }
-            }
-
-            /// Where the elements are in memory: tensors that share them give the same.
-            pub(crate) fn address(&self) -> usize {
-                match self {
-                    $(Tensor::$variant(array) => array.as_ptr() as usize,)*
-                }
-            }
-        }
-
-        $(
-            impl Element for $ty {
-                const DTYPE: DataType = DataType::$dtype;
-
-                fn wrap(array: Array<$ty>) -> Tensor {
-                    debug_assert!(array.is_standard_layout());
-                    Tensor::$variant(array)
-                }
-
-                fn unwrap(tensor: &Tensor) -> Option<&Array<$ty>> {
-                    match tensor {
-                        Tensor::$variant(array) => Some(array),
-                        _ => None,
-                    }
-                }
-
-                fn unwrap_mut(tensor: &mut Tensor) -> Option<&mut Array<$ty>> {
-                    match tensor {
-                        Tensor::$variant(array) => Some(array),
-                        _ => None,
-                    }
-                }
-
-                fn unwrap_owned(tensor: Tensor) -> Option<Array<$ty>> {
-                    match tensor {
-                        Tensor::$variant(array) => Some(array),
-                        _ => None,
-                    }
-                }
-
-                tensors!(@convert $variant $ty);
-            }
-        )*
-
-        /// Runs the body with `$name` bound to the array and `T` to the type of its elements.
-        macro_rules! each_dtype {
-            ($tensor:expr, $name:ident => $body:expr) => {
-                match $tensor {
-                    $($crate::Tensor::$variant($name) => {
-                        type T = $ty;
-                        // Not every body names the type.
-                        let _ = std::marker::PhantomData::<T>;
-                        $body
-                    })*
-                }
-            };
-        }
-    };
-    (@convert Bool $ty:ty) => {
-        fn to_f64(self) -> f64 { f64::from(u8::from(self)) }
-        fn from_f64(value: f64) -> bool { value != 0.0 }
-        fn to_i64(self) -> i64 { i64::from(self) }
-        fn from_i64(value: i64) -> bool { value != 0 }
-    };
-    (@convert F16 $ty:ty) => { tensors!(@half $ty); };
-    (@convert BF16 $ty:ty) => { tensors!(@half $ty); };
-    (@convert $variant:ident $ty:ty) => {
-        fn to_f64(self) -> f64 { self as f64 }
-        fn from_f64(value: f64) -> $ty { value as $ty }
-        fn to_i64(self) -> i64 { self as i64 }
-        fn from_i64(value: i64) -> $ty { value as $ty }
-    };
-    (@half $ty:ty) => {
-        fn to_f64(self) -> f64 { f64::from(self) }
-        fn from_f64(value: f64) -> $ty { <$ty>::from_f64(value) }
-        fn to_i64(self) -> i64 { f64::from(self) as i64 }
-        fn from_i64(value: i64) -> $ty { <$ty>::from_f64(value as f64) }
-    };
-}
-
-/// A type of elements.
-pub trait Element: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + 'static {
-    /// Its data type.
-    const DTYPE: DataType;
-
-    /// An array as a tensor.
-    fn wrap(array: Array<Self>) -> Tensor;
-    /// The array, if the tensor has elements of this type.
-    fn unwrap(tensor: &Tensor) -> Option<&Array<Self>>;
-    /// The array, to be written to, if the tensor has elements of this type.
-    fn unwrap_mut(tensor: &mut Tensor) -> Option<&mut Array<Self>>;
-    /// The array, if the tensor has elements of this type.
-    fn unwrap_owned(tensor: Tensor) -> Option<Array<Self>>;
-    /// The number, rounded to the nearest.
-    fn to_f64(self) -> f64;
-    /// The nearest element: integers are cut toward zero and saturate.
-    fn from_f64(value: f64) -> Self;
-    /// The number, cut toward zero.
-    fn to_i64(self) -> i64;
-    /// The number; integers wrap.
-    fn from_i64(value: i64) -> Self;
-
-    /// A tensor of elements in row-major order; `None` where their number is not the shape's.
-    fn tensor(shape: &[usize], elements: Vec<Self>) -> Option<Tensor> {
-        Some(Self::wrap(Array::from_shape_vec(IxDyn(shape), elements).ok()?))
-    }
-}
-
-tensors! {
-    /// Truth values.
-    Bool bool = BOOL,
-    /// Signed integers of 8 bits.
-    I8 i8 = INT8,
-    /// Signed integers of 16 bits.
-    I16 i16 = INT16,
-    /// Signed integers of 32 bits.
-    I32 i32 = INT32,
-    /// Signed integers of 64 bits.
-    I64 i64 = INT64,
-    /// Unsigned integers of 8 bits.
-    U8 u8 = UINT8,
-    /// Unsigned integers of 16 bits.
-    U16 u16 = UINT16,
-    /// Unsigned integers of 32 bits.
-    U32 u32 = UINT32,
-    /// Unsigned integers of 64 bits.
-    U64 u64 = UINT64,
-    /// Half precision.
-    F16 half::f16 = FLOAT16,
-    /// Brain floating point.
-    BF16 half::bf16 = BFLOAT16,
-    /// Single precision.
-    F32 f32 = FLOAT32,
-    /// Double precision.
-    F64 f64 = FLOAT64,
-}
-
-#[expect(clippy::single_component_path_imports, reason = "it gives the macro a path")]
-pub(crate) use each_dtype;
-
-/// The elements of an array, in row-major order.
-pub(crate) fn elements<T: Element>(array: &Array<T>) -> &[T] {
-    array.as_slice().unwrap_or_default()
-}
-
-/// An array that nobody else holds, to be written to.
-pub(crate) fn own<T: Element>(array: Array<T>) -> Array<T> {
-    if array.is_unique() {
-        return array;
-    }
-    let copy = Array::from_shape_vec(array.raw_dim(), mapped(elements(&array), |x| x));
-    copy.unwrap_or(array)
-}
-
-impl Tensor {
-    /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// How many axes there are.
-    pub fn rank(&self) -> usize {
-        self.shape().len()
-    }
-
-    /// Bytes of the elements.
-    pub fn bytes(&self) -> usize {
-        self.len() * self.dtype().bytes() as usize
-    }
-
-    /// The type.
-    pub fn ty(&self) -> Type {
-        Type::tensor(self.shape().iter().map(|&size| Dim::known(size as i64)), self.dtype())
-    }
-
-    /// An array with elements in any order.
-    pub fn from_array<T: Element>(array: ArrayD<T>) -> Tensor {
-        let array = if array.is_standard_layout() {
-            array
-        } else {
-            array.as_standard_layout().into_owned()
-        };
-        T::wrap(array.into_shared())
-    }
-
-    /// A copy of a view, row-major.
-    pub fn from_view<T: Element>(view: ArrayViewD<'_, T>) -> Tensor {
-        T::wrap(view.as_standard_layout().into_owned().into_shared())
-    }
-
-    /// A scalar.
-    pub fn scalar<T: Element>(value: T) -> Tensor {
-        T::wrap(Array::from_elem(IxDyn(&[]), value))
-    }
-
-    /// A tensor of a shape that has the first element of this one everywhere; `None` where there is
-    /// none, or more than there can be.
-    pub fn filled(&self, shape: &[usize]) -> Option<Tensor> {
-        let count = shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size))?;
-        each_dtype!(self, array => T::tensor(shape, repeated(*elements(array).first()?, count)))
-    }
-
-    /// Every element as a 64-bit number.
-    pub fn to_f64s(&self) -> Vec<f64> {
-        each_dtype!(self, array => mapped(elements(array), Element::to_f64))
-    }
-
-    /// The element at a position in row-major order, as a 64-bit number.
-    pub fn get_f64(&self, at: usize) -> Option<f64> {
-        each_dtype!(self, array => elements(array).get(at).map(|&x| Element::to_f64(x)))
-    }
-
-    /// Every element as a 64-bit integer, cut toward zero.
-    pub fn to_i64s(&self) -> Vec<i64> {
-        each_dtype!(self, array => mapped(elements(array), Element::to_i64))
-    }
-
-    /// Every element in single precision.
-    pub fn to_f32s(&self) -> Vec<f32> {
-        match self {
-            Tensor::F32(array) => mapped(elements(array), |x| x),
-            other => {
-                each_dtype!(other, array => mapped(elements(array), |x| Element::to_f64(x) as f32))
-            }
-        }
-    }
-
-    /// A tensor of a data type that is known when the program runs, from 64-bit numbers; `None`
-    /// where their number is not the shape's, or the data type has no tensors.
-    pub fn from_f64s(dtype: DataType, shape: &[usize], values: Vec<f64>) -> Option<Tensor> {
-        if dtype == DataType::FLOAT64 {
-            return f64::tensor(shape, values);
-        }
-        let like = Tensor::zeros(dtype, &[])?;
-        each_dtype!(like, _array => T::tensor(shape, mapped(&values, <T as Element>::from_f64)))
-    }
-
-    /// As [`Tensor::from_f64s`], from integers, which wrap.
-    pub fn from_i64s(dtype: DataType, shape: &[usize], values: Vec<i64>) -> Option<Tensor> {
-        if dtype == DataType::INT64 {
-            return i64::tensor(shape, values);
-        }
-        let like = Tensor::zeros(dtype, &[])?;
-        each_dtype!(like, _array => T::tensor(shape, mapped(&values, <T as Element>::from_i64)))
-    }
-
-    /// A tensor from little-endian bytes in row-major order; `None` where they are too few or too
-    /// many.
-    pub fn from_le_bytes(dtype: DataType, shape: &[usize], bytes: &[u8]) -> Option<Tensor> {
-        macro_rules! read {
-            ($($dtype:ident $ty:ty,)*) => {
-                match dtype {
-                    DataType::BOOL => {
-                        bool::tensor(shape, mapped(bytes, |byte| byte != 0))
-                    }
-                    $(DataType::$dtype => {
-                        let (chunks, rest) = bytes.as_chunks::<{ size_of::<$ty>() }>();
-                        if !rest.is_empty() {
-                            return None;
-                        }
-                        <$ty>::tensor(shape, mapped(chunks, <$ty>::from_le_bytes))
-                    })*
-                    _ => None,
-                }
-            };
-        }
-        read! {
-            INT8 i8, INT16 i16, INT32 i32, INT64 i64, UINT8 u8, UINT16 u16, UINT32 u32, UINT64 u64,
-            FLOAT16 f16, BFLOAT16 bf16, FLOAT32 f32, FLOAT64 f64,
-        }
-    }
-}
-
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests choose their sizes")]
 mod tests {
+    use ndarray::IxDyn;
+
     use super::*;
+    use crate::tensor::{Array, Element};
+
+    #[test]
+    fn shared_parts_are_not_gone_through_forever() {
+        let mut value = Value::from(Tensor::scalar(1i32));
+        for _ in 0..60 {
+            value = Value::tuple([value.clone(), value]);
+        }
+        assert!(value.leaves_within(1000).is_none());
+        // Its type is elided.
+        assert!(matches!(value.ty(), Type::Tuple(fields) if fields.len() == 2));
+        let pair = Value::tuple([Tensor::scalar(1i32).into(), Tensor::scalar(2i32).into()]);
+        assert_eq!(pair.leaves_within(3).map(|leaves| leaves.len()), Some(2));
+        assert!(pair.leaves_within(2).is_none());
+    }
 
     #[test]
     fn long_lists_end_quietly() {
@@ -598,14 +307,5 @@ mod tests {
             std::thread::yield_now();
         }
         assert_eq!(number.get_mut(IxDyn(&[])), Some(&mut 7));
-    }
-
-    #[test]
-    fn bytes_and_numbers() {
-        let tensor = Tensor::from_le_bytes(DataType::INT16, &[2], &[1, 0, 255, 255]);
-        assert_eq!(tensor.map(|t| t.to_i64s()), Some(vec![1, -1]));
-        assert!(Tensor::from_le_bytes(DataType::INT16, &[2], &[1, 0, 255]).is_none());
-        let tensor = Tensor::from_f64s(DataType::UINT8, &[3], vec![-1.0, 2.9, 300.0]);
-        assert_eq!(tensor.map(|t| t.to_i64s()), Some(vec![0, 2, 255]));
     }
 }

@@ -51,7 +51,7 @@ fn the_manuals_examples() {
         let %f = fn () { let %x = Constant(0, (10, 10), float32); fn () { %x } };
         let %g = %f();
         %g()";
-    assert_eq!(numbers(closure), vec![0.0; 100]);
+    assert_eq!(numbers(closure), [0.0; 100]);
 }
 
 #[test]
@@ -264,4 +264,27 @@ fn generic_functions_run_on_what_they_get() {
                   Constant(1, (2), float32)))
         }";
     assert_eq!(numbers(text), [2.0, 1.0, 1.0]);
+}
+
+/// The value of a choice keeps its slot while the operands after it are computed.
+#[test]
+fn values_of_choices_survive_the_operands_after_them() {
+    assert_eq!(numbers("add(if (True) { 1i32 } else { 2i32 }, 3i32)"), [4.0]);
+    assert_eq!(numbers("add(if (False) { 1i32 } else { 2i32 }, 3i32)"), [5.0]);
+    assert_eq!(numbers("add(match (Some(5)) { Some(%a) => %a, None => 2 }, 3)"), [8.0]);
+    assert_eq!(
+        numbers("(if (if (True) { True } else { False }) { 1 } else { 2 }, 7, 8)"),
+        [1.0, 7.0, 8.0]
+    );
+    // Where nothing uses the value, an effect of an arm stays.
+    let text =
+        "let %r = ref(1); let %unused = if (True) { ref_write(%r, 2) } else { () }; ref_read(%r)";
+    assert_eq!(numbers(text), [2.0]);
+}
+
+#[test]
+fn take_refuses_batches_that_differ() {
+    let take = "take(ones(shape=[2, 3], dtype=\"float32\"), zeros(shape=[1, 2], dtype=\"int32\"), axis=1, batch_dims=1)";
+    let fault = fault(take, Limits::default());
+    assert_eq!(fault.kind, FaultKind::Operator, "{}", fault.message);
 }

@@ -11,7 +11,6 @@ pub mod transform;
 
 mod bind;
 
-pub(crate) use bind::nearest;
 pub use bind::{AttrProblem, Bound, Written, accepts, bind};
 use types::{AttrDefault, AttrField, AttrSchema, AttrType, DataType};
 

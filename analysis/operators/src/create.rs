@@ -1,6 +1,6 @@
 //! Operators that make tensors.
 
-use types::AttrValue;
+use types::{AttrValue, Op};
 
 use crate::prelude::*;
 
@@ -199,7 +199,7 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
             .fix("k2", k1.to_string())
             .fail();
     }
-    // Sizes are not compared, as in TVM; that there are enough axes is what the rule needs.
+    // TVM needs enough axes here, and does not compare sizes.
     if input.rank() < 2 {
         return wrong_rank(call, 0, input.rank(), "a matrix or a batch of matrices");
     }
@@ -212,7 +212,38 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
         };
         return wrong_rank(call, 1, rank, &wanted);
     }
+    let check = fits_diagonals(call, &input, &diagonal, (k1, k2));
+    call.lenient(check)?;
     call.output_tensor(input.shape.clone(), input.dtype)
+}
+
+/// Checks that the last axes of `diagonal` are those of the diagonals from `k1` to `k2` of `input`,
+/// and the other axes the same as in `input`.
+fn fits_diagonals(
+    call: &Call<'_>,
+    input: &TensorType,
+    diagonal: &TensorType,
+    (k1, k2): (i64, i64),
+) -> Outcome {
+    let (batch, matrix) = input.shape.split_at(input.rank() - 2);
+    let [rows, columns] = matrix else { return Ok(()) };
+    // The longest of the diagonals.
+    let length = Dim::apply(Op::Min, &(rows + k2.min(0)), &(columns - k1.max(0)));
+    let mut wanted: Vec<Dim> = batch.to_vec();
+    if k1 != k2 {
+        wanted.push(Dim::known(k2.saturating_sub(k1).saturating_add(1)));
+    }
+    wanted.push(length);
+    let same = |(a, b): (&Dim, &Dim)| may_equal(a, b);
+    if wanted.len() == diagonal.rank() && wanted.iter().zip(&diagonal.shape).all(same) {
+        return Ok(());
+    }
+    let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+    let message = format!("{} must have the shape ({})", call.name(1), wanted.join(", "));
+    fault(call, "shape-mismatch", message)
+        .rule("it has a line for each diagonal, as long as the longest of them")
+        .argument(1, diagonal.to_string())
+        .fail()
 }
 
 fn meshgrid(call: &mut Call<'_>) -> Outcome {

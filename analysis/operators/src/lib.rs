@@ -11,6 +11,7 @@ pub mod attrs;
 mod layout;
 mod operator;
 mod rules;
+pub mod similar;
 
 mod annotation;
 mod create;
@@ -130,34 +131,13 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     // those that end so.
     let ends_so = all().filter(|op| op.name.rsplit('.').next() == Some(name));
     let namespaced = ends_so.min_by_key(|op| op.name.len());
-    namespaced.map(|op| op.name).or_else(|| attrs::nearest(name, all().map(|op| op.name)))
+    namespaced.map(|op| op.name).or_else(|| similar::nearest(name, all().map(|op| op.name)))
 }
 
 /// How many letters have to change to make `a` into `b`; swapping two neighbours counts as one.
+/// `usize::MAX` where it is more than eight.
 pub fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 8 {
-        return usize::MAX;
-    }
-    let width = b.len() + 1;
-    let mut rows = vec![0usize; width * (a.len() + 1)];
-    for (j, first) in rows.iter_mut().take(width).enumerate() {
-        *first = j;
-    }
-    for i in 1..=a.len() {
-        rows[i * width] = i;
-        for j in 1..=b.len() {
-            let change = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (rows[(i - 1) * width + j] + 1)
-                .min(rows[i * width + j - 1] + 1)
-                .min(rows[(i - 1) * width + j - 1] + change);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[(i - 2) * width + j - 2] + 1);
-            }
-            rows[i * width + j] = best;
-        }
-    }
-    rows[width * (a.len() + 1) - 1]
+    similar::distance(a, b, usize::MAX).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

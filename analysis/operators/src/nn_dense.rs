@@ -79,8 +79,8 @@ fn matmul(call: &mut Call<'_>) -> Outcome {
 /// The last axis of the first argument (or the one before, if it is transposed) is summed over
 /// against a matrix.
 ///
-/// Where `units` is `None`, TVM takes the columns from the matrix and holds nothing against it:
-/// the axes summed over may differ.
+/// Where `units` is `None`, TVM takes the columns from the matrix and does not compare the axes that
+/// are summed over.
 fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Outcome {
     let a = call.tensor(0)?;
     let b = match call.tensor(1) {
@@ -119,6 +119,12 @@ fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Out
             }
             call.assign(0, TensorType::new(new_a, a.dtype))?;
             call.assign(1, TensorType::new(new_b, b.dtype))?;
+            if a.shape[reduce_axis].equals(inner) == Some(false) {
+                let weight = (1, usize::from(transpose_b), inner);
+                let mismatch =
+                    inner_mismatch(call, (0, reduce_axis, &a.shape[reduce_axis]), weight);
+                call.lenient(mismatch)?;
+            }
             units.clone()
         }
         units => {

@@ -295,9 +295,12 @@ fn open_broadcast(call: &mut Call<'_>) -> Option<(ShapeTerm, DTypeTerm)> {
     };
     let ((a, dtype), (b, other)) = (parts(call.ty(0))?, parts(call.ty(1))?);
     let is_scalar = |shape: &ShapeTerm| matches!(shape, ShapeTerm::Dims(dims) if dims.is_empty());
+    let is_open = |dtype: &DTypeTerm| !matches!(dtype, DTypeTerm::Known(_));
     let shape = match (&a, &b) {
         (ShapeTerm::Param(_), _) if a == b || is_scalar(&b) => a,
         (_, ShapeTerm::Param(_)) if is_scalar(&a) => b,
+        // `2 + 2` is of the data type that its surroundings need, as `2` is.
+        _ if is_scalar(&a) && is_scalar(&b) && is_open(&dtype) => a,
         _ => return None,
     };
     (dtype == other).then_some((shape, dtype))

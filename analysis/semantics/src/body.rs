@@ -6,6 +6,8 @@
 //! expressions stand in the order in which they are evaluated and typed; what belongs to a branch
 //! or a function is a stretch of that list. No pass over a body recurses.
 
+mod index;
+
 use std::sync::Arc;
 
 use operators::{Operator, attrs::AttrProblem};
@@ -93,6 +95,7 @@ pub struct Unit {
     pub traits: Traits,
     /// Bytes of the unit.
     pub len: u32,
+    pub(crate) index: index::Lazy,
 }
 
 impl PartialEq for Unit {
@@ -108,6 +111,8 @@ impl PartialEq for Unit {
             && self.fns == other.fns
             && self.matches == other.matches
             && self.calls == other.calls
+            // Names of shapes that are not declared are in no type.
+            && self.type_uses == other.type_uses
             && self.evidence == other.evidence
             && self.problems == other.problems
     }
@@ -559,41 +564,6 @@ impl ProblemKind {
             ProblemKind::Attr { problem, .. } => problem.is_error(),
             _ => true,
         }
-    }
-}
-
-impl Unit {
-    /// Where an expression stands, counted from the start of the unit.
-    pub fn range(&self, expr: ExprId) -> TextRange {
-        self.ranges[expr.index()]
-    }
-
-    /// An expression.
-    pub fn expr(&self, expr: ExprId) -> &Expr {
-        &self.exprs[expr.index()]
-    }
-
-    /// A variable.
-    pub fn binder(&self, binder: BinderId) -> &Binder {
-        &self.binders[binder.index()]
-    }
-
-    /// A call.
-    pub fn call(&self, call: CallId) -> &CallData {
-        &self.calls[call.index()]
-    }
-
-    /// The header's function.
-    pub fn header(&self) -> Option<&Function> {
-        (self.kind == UnitKind::Header).then(|| self.fns.first()).flatten()
-    }
-
-    /// Globals that the unit names.
-    pub fn globals(&self) -> impl Iterator<Item = (&Name, ExprId)> {
-        self.exprs.iter().enumerate().filter_map(|(i, expr)| match expr {
-            Expr::Global(name) => Some((name, ExprId(i as u32))),
-            _ => None,
-        })
     }
 }
 

@@ -7,20 +7,24 @@
 mod broken;
 mod cause;
 mod compat;
+mod differ;
+mod echoes;
 mod lints;
 mod names;
 mod origin;
 mod relation;
+mod suggest;
 mod syntax_errors;
 mod text;
 mod typing;
 
 use std::sync::Arc;
 
-use syntax::TextRange;
+use rustc_hash::FxHashSet;
+use syntax::{Node, SyntaxKind, TextRange};
 
 use crate::{
-    body::ProblemKind,
+    body::{Callee, Expr, ExprId, ProblemKind, Unit},
     db::{Db, Settings, SourceFile},
     diagnostic::{Diagnostic, Severity, code_of},
     infer::{Finding, Mismatch},
@@ -32,7 +36,10 @@ use broken::{Broken, is_doubtful};
 pub(crate) use cause::Cause;
 use compat::Compat;
 pub use compat::{Converted, apply, to_tvm};
-pub use origin::{Source, Step, Trail, chain_of, origin_of, source_of, trail_of};
+use echoes::Echoes;
+use lints::Stretches;
+pub use origin::{Source, Step, Trail, chain_of, source_of, trail_of};
+use suggest::{Checked, Suggestions};
 pub use text::writable;
 
 /// How many diagnostics a file gets at most. Past that, one more says how many were left out.
@@ -46,7 +53,9 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     // The others have no bodies: a version beside one function makes no room for another one.
     let with_bodies = defs().filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
     db.cache().keep(file, with_bodies.count(), || defs().map(|def| def.key(db)).collect());
+    db.cache().keep_types(file, modules(db, file).len());
     limit(&mut found);
+    found.iter_mut().for_each(Diagnostic::shorten);
     Arc::new(found)
 }
 
@@ -61,15 +70,20 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     notation.finish(&mut found);
     // What a syntax error left behind is no news.
     let mut compat = Compat::new(&broken);
+    let echoes = Echoes::of(db, file);
+    found.retain(|d| !is_about_grammar(d) || !echoes.is_lost(&broken, d));
+    echoes.keep_first(&broken, &mut found);
     for module in modules(db, file) {
         let mut in_module = Vec::new();
+        let suggestions = Suggestions::default();
         names::check_module(db, *module, &mut in_module);
         for &def in module.items(db) {
             match def.kind(db) {
                 DefKind::Fn | DefKind::Expr => {
                     if let Some(view) = View::new(db, def) {
                         let before = in_module.len();
-                        check_def(&view, &broken, &mut in_module);
+                        let checked = Checked::new(&view, &suggestions);
+                        check_def(&checked, &broken, &mut in_module);
                         let range = def.range(db);
                         let is_broken = broken.touches(range);
                         let lost = broken.first_lost_binding(range);
@@ -86,7 +100,9 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
                         compat::check_def(&view, &mut compat);
                     }
                 }
-                DefKind::Type => names::check_type(db, *module, def, &mut in_module),
+                DefKind::Type => {
+                    names::check_type(db, *module, def, &suggestions, &mut in_module);
+                }
                 DefKind::Tir | DefKind::Metadata | DefKind::Version => {}
             }
         }
@@ -94,7 +110,8 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
         in_module.retain(|d| {
             let is_broken =
                 broken.touches(d.range) || d.code == "unknown-variable" && broken.follows(d.range);
-            d.severity < Severity::Warning || !is_broken
+            d.severity < Severity::Warning
+                || !is_broken && !echoes.holds(&broken, d) && !echoes.is_lost(&broken, d)
         });
         found.extend(in_module);
     }
@@ -129,15 +146,17 @@ fn limit(found: &mut Vec<Diagnostic>) {
 }
 
 /// A function or a bare expression.
-fn check_def(view: &View<'_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
+fn check_def(view: &Checked<'_, '_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
     let mut all: Vec<cause::Found> = Vec::new();
     let mut in_def = Vec::new();
     let unknown = names::check_def(view, &mut in_def);
     // TVM looks at what is used: a graph binding that nothing uses is no part of the module.
     let strict = Settings::get(view.db).strict(view.db);
-    let dead = if strict { lints::dead_bindings(view) } else { Vec::new() };
+    let dead = if strict { lints::dead_bindings(view) } else { Stretches::default() };
     // Attributes that a callee does not take, and where that callee stands.
     let mut not_taken: Vec<(TextRange, TextRange)> = Vec::new();
+    // What grows past a limit grows past it again a little later.
+    let mut is_too_large = false;
     for (number, unit) in view.body.units.iter().enumerate() {
         for problem in &unit.problems {
             in_def.push(text::problem(view, number, problem));
@@ -157,6 +176,15 @@ fn check_def(view: &View<'_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
             if !whole.is_empty() && broken.is_inside(whole) {
                 continue;
             }
+            if matches!(finding, Finding::TypeTooLarge { .. } | Finding::TooGeneral { .. })
+                && std::mem::replace(&mut is_too_large, true)
+            {
+                continue;
+            }
+            // What a function takes whose header cannot be read is not known.
+            if finding_call(finding).is_some_and(|call| calls_broken(view, broken, unit, call)) {
+                continue;
+            }
             let before = in_def.len();
             typing::report(view, number, finding, &mut in_def);
             if in_def.len() > before
@@ -168,7 +196,7 @@ fn check_def(view: &View<'_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
             }
             if !finding.is_about_name() {
                 for diagnostic in &mut in_def[before..] {
-                    if dead.iter().any(|range| range.contains_range(diagnostic.range)) {
+                    if dead.hold(diagnostic.range) {
                         diagnostic.severity = diagnostic.severity.min(Severity::Warning);
                     }
                 }
@@ -181,12 +209,18 @@ fn check_def(view: &View<'_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
     cause::fold_calls(view, &mut in_def);
     names::unbound(unknown, &mut in_def);
     // `nn.dens(%x, %w, units=4)`: what the name stands for takes the attributes, or not.
-    not_taken.retain(|(_, callee)| {
-        in_def.iter().any(|d| d.code.starts_with("unknown-") && callee.contains_range(d.range))
-    });
-    in_def.retain(|d| {
-        d.code != "attributes-not-taken" || !not_taken.iter().any(|(attr, _)| *attr == d.range)
-    });
+    if !not_taken.is_empty() {
+        let mut unknown: Vec<TextRange> =
+            in_def.iter().filter(|d| d.code.starts_with("unknown-")).map(|d| d.range).collect();
+        unknown.sort_by_key(|range| range.start());
+        not_taken.retain(|(_, callee)| {
+            let from = unknown.partition_point(|range| range.start() < callee.start());
+            let mut near = unknown[from..].iter().take_while(|r| r.start() <= callee.end());
+            near.any(|range| callee.contains_range(*range))
+        });
+        let silent: FxHashSet<TextRange> = not_taken.iter().map(|(attr, _)| *attr).collect();
+        in_def.retain(|d| d.code != "attributes-not-taken" || !silent.contains(&d.range));
+    }
     found.append(&mut in_def);
     let before = found.len();
     lints::check_def(view, found);
@@ -194,6 +228,36 @@ fn check_def(view: &View<'_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
         let lints = found.split_off(before);
         found.extend(lints.into_iter().filter(|lint| !lint.unnecessary));
     }
+}
+
+/// Whether a finding may follow from a syntax error before it.
+fn is_about_grammar(diagnostic: &Diagnostic) -> bool {
+    matches!(diagnostic.code, "syntax-error" | "second-expression")
+}
+
+/// The call whose arguments a finding is about.
+fn finding_call(finding: &Finding) -> Option<ExprId> {
+    match finding {
+        Finding::Arity { call, .. }
+        | Finding::NotCallable { call, .. }
+        | Finding::Mismatch { what: Mismatch::Argument { call, .. }, .. } => Some(*call),
+        _ => None,
+    }
+}
+
+/// Whether a call is one of a definition with a syntax error in its header.
+fn calls_broken(view: &Checked<'_, '_>, broken: &Broken, unit: &Unit, call: ExprId) -> bool {
+    if broken.is_empty() {
+        return false;
+    }
+    let Expr::Call(id) = unit.expr(call) else { return false };
+    let Callee::Expr(callee) = unit.call(*id).callee else { return false };
+    let Expr::Global(name) = unit.expr(callee) else { return false };
+    let Some((def, _)) = queries::global(view.db, view.module, name) else { return false };
+    let node = Node::at(def.green(view.db), def.start(view.db));
+    let body = node.child(SyntaxKind::BLOCK).map_or(node.range().end(), |body| body.start());
+    let header = TextRange::new(node.start(), body);
+    def.file(view.db) == view.def.file(view.db) && broken.first_inside(header).is_some()
 }
 
 /// Whether a definition has an error that its types tell.
@@ -204,17 +268,6 @@ pub fn has_type_errors(view: &View<'_>) -> bool {
 /// The module's data types, for suggestions.
 fn type_names(view_types: &crate::module::ModuleTypes) -> impl Iterator<Item = &str> {
     view_types.adts().map(|adt| adt.name.as_str())
-}
-
-/// The candidate nearest to `name`, if one is near enough to be meant.
-fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let limit = (name.chars().count() / 3).max(1);
-    candidates
-        .filter(|candidate| *candidate != name)
-        .map(|candidate| (operators::distance(name, candidate), candidate))
-        .filter(|&(distance, _)| distance <= limit)
-        .min()
-        .map(|(_, candidate)| candidate)
 }
 
 /// Whether a module is complete: nothing in it is unknown for want of a rule.

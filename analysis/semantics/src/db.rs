@@ -219,6 +219,9 @@ pub(crate) struct DefKey {
     pub(crate) occurrence: u32,
 }
 
+/// The data types of modules, by file and number.
+type TypesOfModules = FxHashMap<(salsa::Id, u32), Arc<ModuleTypes>>;
+
 /// What was computed for definitions last time, so that the next time starts from there.
 ///
 /// A value here only ever saves work: every query gives the same result with an empty cache, which
@@ -226,6 +229,8 @@ pub(crate) struct DefKey {
 #[derive(Clone, Default)]
 pub struct Cache {
     entries: Arc<Mutex<FxHashMap<DefKey, Entry>>>,
+    /// The data types of each module of each file.
+    types: Arc<Mutex<TypesOfModules>>,
 }
 
 /// The types of a definition, and what they were found from beside what its units name.
@@ -280,11 +285,40 @@ impl Cache {
         self.with(|entries| entries.entry(key.clone()).or_default().inferred = Some(inferred));
     }
 
+    /// The data types of a module, in the very memory of the last ones if they are equal. Each
+    /// definition compares those that it was inferred with to these.
+    pub(crate) fn share_types(
+        &self,
+        file: SourceFile,
+        module: u32,
+        types: ModuleTypes,
+    ) -> Arc<ModuleTypes> {
+        use salsa::plumbing::AsId;
+        let mut known = self.types.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let key = (file.as_id(), module);
+        if let Some(before) = known.get(&key).filter(|before| ***before == types) {
+            return before.clone();
+        }
+        let types = Arc::new(types);
+        known.insert(key, types.clone());
+        types
+    }
+
+    /// Forgets the data types of modules that `file` has no more, of which it has `count`.
+    pub(crate) fn keep_types(&self, file: SourceFile, count: usize) {
+        use salsa::plumbing::AsId;
+        let id = file.as_id();
+        let mut types = self.types.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        types.retain(|(of, module), _| *of != id || (*module as usize) < count);
+    }
+
     /// Forgets what belongs to `file`: it has been closed, or gave way to another text.
     pub fn forget(&self, file: SourceFile) {
         use salsa::plumbing::AsId;
         let id = file.as_id();
         self.with(|entries| entries.retain(|key, _| key.file != id));
+        let mut types = self.types.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        types.retain(|(file, _), _| *file != id);
     }
 
     /// Forgets definitions that `file` has no more, of which `now` gives the `count` with a body that it has:

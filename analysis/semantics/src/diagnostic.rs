@@ -1,5 +1,7 @@
 //! Diagnostics as values.
 
+mod shorten;
+
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
@@ -109,6 +111,14 @@ impl Diagnostic {
     ) -> Diagnostic {
         self.fixes.push(Fix { title: title.into(), edits: edits.into_iter().collect() });
         self
+    }
+
+    /// Cuts the message, the help, the labels and the titles to 600 characters each.
+    pub(crate) fn shorten(&mut self) {
+        shorten::shorten(&mut self.message);
+        self.help.iter_mut().for_each(shorten::shorten);
+        self.related.iter_mut().for_each(|related| shorten::shorten(&mut related.message));
+        self.fixes.iter_mut().for_each(|fix| shorten::shorten(&mut fix.title));
     }
 
     /// Marks text that does nothing.

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use salsa::plumbing::AsId;
 
 use crate::{
     db::Db,
     infer::Inference,
+    item::module,
     item::{Def, DefKind, Module},
     queries::{
-        DbEnv, base_inference, body, closed_signature, global_uses, group_of, infer_together,
+        DbEnv, base_inference, body, closed_signature, global_uses, has_typed_params,
+        infer_from_below, infer_together, users_of,
     },
 };
 
@@ -90,37 +93,78 @@ fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
+/// Where each definition is among the [`groups`] of a module: the number of its group, and its place
+/// in that.
+#[salsa::tracked(returns(ref))]
+fn group_places<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<salsa::Id, (u32, u32)> {
+    let mut places = FxHashMap::default();
+    for (number, group) in (0..).zip(groups(db, module)) {
+        places.extend((0..).zip(group).map(|(at, def)| (def.as_id(), (number, at))));
+    }
+    places
+}
+
+/// The group of a definition without written types, and the place of the definition in it. A second
+/// definition of a name has none.
+fn place_in_groups<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<(&'db [Def<'db>], u32)> {
+    let module = module(db, def.file(db), def.module(db))?;
+    let &(number, at) = group_places(db, module).get(&def.as_id())?;
+    Some((groups(db, module).get(number as usize)?, at))
+}
+
+/// The first definition of the group that a definition is inferred with, and the place of the
+/// definition in the group; nothing where it is inferred alone.
+///
+/// Of all that the groups of a module are, each definition depends on this much: another group may
+/// change without anything being inferred again, and a ring of n members is kept once, not n times.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn group_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<(Def<'db>, u32)> {
+    if def.kind(db) != DefKind::Fn || closed_signature(db, def).is_some() {
+        return None;
+    }
+    let Some((group, at)) = place_in_groups(db, def) else {
+        // A second definition of a name stands alone.
+        return (!has_typed_params(db, def)).then_some((def, 0));
+    };
+    let recursive = group.len() > 1 || global_uses(db, def).contains(def.name(db));
+    (recursive || !has_typed_params(db, def)).then_some((*group.first()?, at))
+}
+
+/// The members of the group that `first` is the first one of; nothing where it is not.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn group_members<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Def<'db>> {
+    match group_of(db, first) {
+        Some((leader, 0)) if leader == first => match place_in_groups(db, first) {
+            Some((group, _)) => group.to_vec(),
+            None => vec![first],
+        },
+        _ => Vec::new(),
+    }
+}
+
 /// The definitions of a module that give references and are generalised but for what these hold, and
 /// those whose types depend on them, in groups that are generalised together, each after those that
 /// it needs. What `def @cell() { ref(Nil) }` holds is of one type for all that use it.
 #[salsa::tracked(returns(ref))]
 fn weak_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>> {
-    let computes = |def: &Def<'db>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     let is_weak = |def: &Def<'db>| {
         let may_be = def.kind(db) == DefKind::Fn
             && closed_signature(db, *def).is_none()
             && body(db, *def).header().is_some_and(|header| header.params.is_empty());
         may_be && base_inference(db, *def).weak
     };
-    let items: Vec<Def<'db>> = module.items(db).iter().copied().filter(computes).collect();
-    let mut members: Vec<Def<'db>> = items.iter().copied().filter(is_weak).collect();
-    if members.is_empty() {
-        return Vec::new();
-    }
+    infer_from_below(db, module);
+    let mut members: Vec<Def<'db>> = module.items(db).iter().copied().filter(is_weak).collect();
     // Those that use a member, and those that are inferred with one.
+    let mut seen: FxHashSet<Def<'db>> = members.iter().copied().collect();
     let mut next = 0;
     while let Some(&member) = members.get(next) {
         next += 1;
-        let with = group_of(db, member).unwrap_or_default();
-        let open = closed_signature(db, member).is_none();
-        let users = items
-            .iter()
-            .copied()
-            .filter(|user| open && global_uses(db, *user).binary_search(member.name(db)).is_ok());
-        for more in with.into_iter().chain(users) {
-            if !members.contains(&more) {
-                members.push(more);
-            }
+        let group = group_of(db, member).map_or(&[][..], |(first, _)| group_members(db, first));
+        members.extend(group.iter().copied().filter(|&def| seen.insert(def)));
+        if closed_signature(db, member).is_none() {
+            let users = users_of(db, module, member.name(db));
+            members.extend(users.filter(|&user| seen.insert(user)));
         }
     }
     let index: FxHashMap<&str, usize> = members
@@ -158,11 +202,17 @@ pub(crate) fn infer_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Ar
     infer_together(db, &defs, &groups, true, &env)
 }
 
+/// The number of each definition of [`weak_cluster`] among them all.
+#[salsa::tracked(returns(ref))]
+fn cluster_places<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<salsa::Id, usize> {
+    weak_cluster(db, module).iter().flatten().map(AsId::as_id).zip(0..).collect()
+}
+
 /// The number of a definition among those of [`weak_cluster`], if it is one of them.
 pub(crate) fn place_in_cluster<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
     def: Def<'db>,
 ) -> Option<usize> {
-    weak_cluster(db, module).iter().flatten().position(|member| *member == def)
+    cluster_places(db, module).get(&def.as_id()).copied()
 }

@@ -557,7 +557,11 @@ impl<'m> Known<'m> {
         if is_end(unit, self.count) != is_end(index, old.len()) {
             return None;
         }
-        // Units inferred together with others are not taken over one by one.
-        old.get(index).filter(|types| types.alone)
+        // Units inferred together with others are not taken over one by one. Nor is an end whose
+        // type is generalised, or held by a reference: the type of the definition is made from the
+        // table, which knows more than the types of its units.
+        let is_generalised =
+            |types: &UnitTypes| is_end(unit, self.count) && (types.generalised || types.open);
+        old.get(index).filter(|types| types.alone && !is_generalised(types))
     }
 }

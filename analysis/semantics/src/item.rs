@@ -202,3 +202,16 @@ fn tir_name(node: Node<'_>) -> Name {
 pub fn module(db: &dyn Db, file: SourceFile, number: u32) -> Option<Module<'_>> {
     modules(db, file).get(number as usize).copied()
 }
+
+/// The definition at an offset of a file, with its module; of two that touch there, the one that
+/// begins there.
+pub fn def_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<(Module<'_>, Def<'_>)> {
+    let modules = modules(db, file);
+    // Only the last module can be without items: there it is as if it began at the end.
+    let begins =
+        |module: &Module<'_>| module.items(db).first().is_some_and(|d| d.start(db) <= offset);
+    let module = *modules.get(modules.partition_point(begins).checked_sub(1)?)?;
+    let items = module.items(db);
+    let def = *items.get(items.partition_point(|def| def.start(db) <= offset).checked_sub(1)?)?;
+    def.range(db).contains_inclusive(offset).then_some((module, def))
+}

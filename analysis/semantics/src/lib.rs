@@ -32,11 +32,11 @@ mod view;
 
 pub use check::{
     Converted, MAX_DIAGNOSTICS, Source, Step, Trail, apply, chain_of, check_file, has_type_errors,
-    is_fully_typed, origin_of, source_of, to_tvm, trail_of, writable,
+    is_fully_typed, source_of, to_tvm, trail_of, writable,
 };
 pub use db::{Cache, Database, Db, QueryLog, Settings, SourceFile};
 pub use diagnostic::{Code, Diagnostic, Fix, Related, Severity, code_of, codes};
-pub use item::{Def, DefKind, ItemGreen, Module, module, modules};
+pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};
 pub use queries::*;
 pub use salsa::{CancellationToken, Cancelled};
 pub use view::{Spot, TypeAt, View, types_in};

@@ -193,6 +193,12 @@ impl Metadata {
         self.entry(key, index).and_then(|node| self.decode(self.array(self.node(node)?)?))
     }
 
+    /// The content of an expression entry, equal for equal constants: the tensor as the section
+    /// writes it.
+    pub fn content(&self, key: &str, index: u32) -> MetaEntry<&str> {
+        self.entry(key, index).and_then(|node| self.array(self.node(node)?))
+    }
+
     fn array(&self, node: &Node) -> Option<&str> {
         let index: usize = node.attr("data")?.parse().ok()?;
         self.text.get(self.arrays.get(index)?.clone())

@@ -127,6 +127,15 @@ impl ModuleTypes {
         })
     }
 
+    /// The position of the constructor called `name` among those of its data type.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        let own = self.constructors.get(name).or_else(|| {
+            let behind = self.sees_prelude.then(|| prelude::types_of(name));
+            behind.and_then(|types| types.constructors.get(name))
+        });
+        own.map(|(_, position)| *position)
+    }
+
     fn own_constructor(&self, name: &str) -> Option<(&Adt, &Constructor)> {
         let (adt, at) = self.constructors.get(name)?;
         let adt = self.adts.get(adt)?;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use types::{PolyType, Type};
 
 use crate::{
     body::{Body, Name, UnitKind},
     db::{Db, Inferred, Settings, SourceFile},
-    groups::{groups, infer_cluster, place_in_cluster},
+    groups::{group_members, group_of, groups, infer_cluster, place_in_cluster},
     infer::{self, Env, Finding, Global, Inference, Memo, MetaEntry},
     item::{Def, DefKind, Module, module, modules},
     lower::{Previous, lower},
@@ -73,7 +73,7 @@ pub fn module_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Arc<ModuleType
             types.add(crate::module::Adt { from_prelude, ..def.adt.clone() });
         }
     }
-    Arc::new(types)
+    db.cache().share_types(module.file(db), module.number(db), types)
 }
 
 /// The functions that a module defines, by name: their positions among its items.
@@ -113,8 +113,8 @@ pub fn data_type<'db>(
     name: &str,
 ) -> Option<(Def<'db>, bool)> {
     let own = |module: Module<'db>| {
-        let mut items = module.items(db).iter().copied();
-        items.find(|def| def.kind(db) == DefKind::Type && def.name(db) == name)
+        let position = *type_scope(db, module).get(name)?;
+        module.items(db).get(position as usize).copied()
     };
     if let Some(def) = own(module) {
         return Some((def, module.file(db).is_prelude(db)));
@@ -162,7 +162,7 @@ pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
 /// Whether every parameter of a definition has its type, so that its result follows from its body.
 /// Of `def @f<s : Shape>(%x: Tensor[s, float32])` it may follow at the calls alone.
 #[salsa::tracked(returns(copy))]
-fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
+pub(crate) fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
     let body = body(db, def);
     let unit = &body.units[0];
     body.header().is_none_or(|header| {
@@ -181,31 +181,52 @@ pub(crate) fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
     scopes(db, def).globals.clone()
 }
 
-/// The group that a definition is inferred with, if it is not inferred alone.
-#[salsa::tracked(returns(clone))]
-pub(crate) fn group_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Vec<Def<'db>>> {
-    if def.kind(db) != DefKind::Fn || closed_signature(db, def).is_some() {
-        return None;
+/// The definitions of a module that name each global: their positions among its items, in order.
+#[salsa::tracked(returns(ref))]
+fn users<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, Vec<u32>> {
+    let mut users: FxHashMap<Name, Vec<u32>> = FxHashMap::default();
+    for (position, &def) in module.items(db).iter().enumerate() {
+        if matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+            for name in global_uses(db, def) {
+                users.entry(name.clone()).or_default().push(position as u32);
+            }
+        }
     }
-    let module = module(db, def.file(db), def.module(db))?;
-    let group = groups(db, module).iter().find(|group| group.contains(&def));
-    let Some(group) = group else {
-        // A second definition of a name stands alone.
-        return (!has_typed_params(db, def)).then(|| vec![def]);
-    };
-    let recursive = group.len() > 1 || global_uses(db, def).contains(def.name(db));
-    (recursive || !has_typed_params(db, def)).then(|| group.clone())
+    users
+}
+
+/// The definitions of a module that name a global, in order.
+pub fn users_of<'db>(
+    db: &'db dyn Db,
+    module: Module<'db>,
+    name: &str,
+) -> impl Iterator<Item = Def<'db>> {
+    let positions = users(db, module).get(name).into_iter().flatten();
+    positions.filter_map(move |&position| module.items(db).get(position as usize).copied())
+}
+
+/// The data types that a module defines, by name: their positions among its items.
+#[salsa::tracked(returns(ref))]
+fn type_scope<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, u32> {
+    let mut scope = FxHashMap::default();
+    for (position, &def) in module.items(db).iter().enumerate() {
+        if def.kind(db) == DefKind::Type {
+            scope.entry(def.name(db).clone()).or_insert(position as u32);
+        }
+    }
+    scope
 }
 
 /// The types of the group that `first` is the first one of; nothing where it is not.
 #[salsa::tracked(returns(ref))]
 fn infer_group<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Arc<Inference>> {
-    let Some(group) = group_of(db, first).filter(|group| group.first() == Some(&first)) else {
+    let group = group_members(db, first);
+    if group.is_empty() {
         return Vec::new();
-    };
+    }
     let all = [(0..group.len()).collect()];
-    let env = DbEnv::new(db, first, &group);
-    infer_together(db, &group, &all, false, &env)
+    let env = DbEnv::new(db, first, group);
+    infer_together(db, group, &all, false, &env)
 }
 
 pub(crate) fn infer_together<'db>(
@@ -223,11 +244,12 @@ pub(crate) fn infer_together<'db>(
 
 /// The types of a definition.
 pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
+    prepare(db, def);
     if Settings::get(db).strict(db) { tvm_inference(db, def) } else { general_inference(db, def) }
 }
 
 /// The types of a definition, each as general as can be.
-pub fn general_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
+pub(crate) fn general_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     let Some(module) = module(db, def.file(db), def.module(db)) else {
         return base_inference(db, def);
     };
@@ -243,20 +265,16 @@ pub(crate) fn base_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inferen
     // Asked in any case: what it found for a definition that was recursive for a moment would stay.
     let own_group = infer_group(db, def);
     match group_of(db, def) {
-        Some(group) if group.first() == Some(&def) => {
-            own_group.first().cloned().unwrap_or_default()
-        }
-        Some(group) => {
-            let own = group.iter().position(|member| *member == def);
-            let inferred = own.and_then(|own| infer_group(db, group[0]).get(own));
-            inferred.cloned().unwrap_or_default()
+        Some((first, at)) => {
+            let group = if first == def { own_group } else { infer_group(db, first) };
+            group.get(at as usize).cloned().unwrap_or_default()
         }
         None => infer_alone(db, def, false),
     }
 }
 
 /// The types of a definition as TVM finds them: from its own text and the headers of others.
-pub fn tvm_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
+fn tvm_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     tvm_types(db, def).unwrap_or_else(|| infer_alone(db, def, true))
 }
 
@@ -326,8 +344,8 @@ pub(crate) fn is_open_global<'db>(db: &'db dyn Db, module: Module<'db>, name: &s
 /// The functions of a module whose results TVM would have to know and does not: they are called,
 /// their headers do not say, and nothing about the calls decides it.
 #[salsa::tracked(returns(ref))]
-pub fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Name> {
-    let mut found = Vec::new();
+pub fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashSet<Name> {
+    let mut found = FxHashSet::default();
     for &def in module.items(db) {
         if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
             continue;
@@ -340,9 +358,8 @@ pub fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Name> {
             for finding in &types.findings {
                 if let Some(name) = called_by(unit, finding)
                     && is_open_global(db, module, name)
-                    && !found.contains(name)
                 {
-                    found.push(name.clone());
+                    found.insert(name.clone());
                 }
             }
         }
@@ -367,6 +384,7 @@ pub(crate) fn called_by<'u>(
 
 /// The type of a global, where it is used.
 pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
+    prepare(db, def);
     if def.kind(db) != DefKind::Fn {
         return None;
     }
@@ -378,7 +396,27 @@ pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     }
 }
 
-/// The type of a global that is no member of a cluster.
+/// Infers the definitions of a module that have no written types, each after those that it needs.
+///
+/// Each of them is inferred inside the one that calls it, and after an edit the database looks
+/// inside each for what has changed: a chain of thousands would take the stack of any thread. From
+/// the bottom up, whatever is needed is there already. So the first question about the types of a
+/// module asks this.
+#[salsa::tracked]
+pub(crate) fn infer_from_below<'db>(db: &'db dyn Db, module: Module<'db>) {
+    for def in groups(db, module).iter().flatten() {
+        base_inference(db, *def);
+    }
+}
+
+/// Sees to it that what `def` needs is inferred, however long the way is.
+fn prepare<'db>(db: &'db dyn Db, def: Def<'db>) {
+    if let Some(module) = module(db, def.file(db), def.module(db)) {
+        infer_from_below(db, module);
+    }
+}
+
+/// The type of a global; of a member of a cluster, the one that it has outside of it.
 #[salsa::tracked(returns(clone))]
 fn base_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     if def.kind(db) != DefKind::Fn {
@@ -390,76 +428,6 @@ fn base_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
         None if opaque => signature(db, def),
         None => base_inference(db, def).signature.clone(),
     }
-}
-
-/// How deep definitions are inferred one inside the other.
-const MAX_NESTED: u32 = 24;
-
-thread_local! {
-    /// How deep definitions are being inferred, and whether what they need is being prepared.
-    static NESTED: std::cell::Cell<(u32, bool)> = const { std::cell::Cell::new((0, false)) };
-}
-
-/// As [`base_type`], for chains of definitions of any length.
-///
-/// Each definition that leaves its result out is inferred inside the one that calls it. Before
-/// that gets deep, all that is needed further down is inferred from the bottom up. The values are
-/// the same either way.
-///
-/// Of the members of a cluster it is the base type; outside of the cluster none of their types is
-/// used that could differ from it.
-fn deep_base_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
-    let (depth, preparing) = NESTED.get();
-    if depth >= MAX_NESTED && !preparing && closed_signature(db, def).is_none() {
-        let _leave = Nesting::enter(depth, true);
-        for needed in needed_by(db, def) {
-            base_type(db, needed);
-        }
-    }
-    let _leave = Nesting::enter(depth + 1, preparing);
-    base_type(db, def)
-}
-
-/// Puts back on drop how deep inference was, also where a query is cancelled.
-struct Nesting(u32, bool);
-
-impl Nesting {
-    fn enter(depth: u32, preparing: bool) -> Nesting {
-        let (before, was_preparing) = NESTED.replace((depth, preparing));
-        Nesting(before, was_preparing)
-    }
-}
-
-impl Drop for Nesting {
-    fn drop(&mut self) {
-        NESTED.set((self.0, self.1));
-    }
-}
-
-/// The definitions without written types that `def` leads to, each behind those that it needs.
-fn needed_by<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Def<'db>> {
-    let callees = |def: Def<'db>| -> Vec<Def<'db>> {
-        let Some(module) = module(db, def.file(db), def.module(db)) else { return Vec::new() };
-        let own = global_uses(db, def).iter().filter_map(|name| own_global(db, module, name));
-        own.filter(|&callee| closed_signature(db, callee).is_none()).collect()
-    };
-    let mut order = Vec::new();
-    let mut seen = rustc_hash::FxHashSet::from_iter([def]);
-    let mut path = vec![(def, callees(def))];
-    while let Some((def, rest)) = path.last_mut() {
-        match rest.pop() {
-            Some(next) => {
-                if seen.insert(next) {
-                    path.push((next, callees(next)));
-                }
-            }
-            None => {
-                order.push(*def);
-                path.pop();
-            }
-        }
-    }
-    order
 }
 
 /// The name by which a definition is known as a member of its group. One that is written in full is
@@ -477,19 +445,24 @@ pub(crate) struct DbEnv<'db> {
     module: Option<Module<'db>>,
     types: Arc<ModuleTypes>,
     metadata: Option<Arc<Metadata>>,
-    group: Vec<Name>,
+    /// The members of the group that is inferred, by name.
+    group: FxHashMap<Name, usize>,
     strict: bool,
 }
 
 impl<'db> DbEnv<'db> {
     pub(crate) fn new(db: &'db dyn Db, def: Def<'db>, group: &[Def<'db>]) -> DbEnv<'db> {
         let module = module(db, def.file(db), def.module(db));
+        let mut members = FxHashMap::default();
+        for (&def, number) in group.iter().zip(0..) {
+            members.entry(member_name(db, def)).or_insert(number);
+        }
         DbEnv {
             db,
             module,
             types: module.map(|module| module_types(db, module)).unwrap_or_default(),
             metadata: module.and_then(|module| metadata(db, module)),
-            group: group.iter().map(|&def| member_name(db, def)).collect(),
+            group: members,
             strict: false,
         }
     }
@@ -501,7 +474,7 @@ impl Env for DbEnv<'_> {
     }
 
     fn global(&self, name: &str) -> Global {
-        if let Some(number) = self.group.iter().position(|member| member == name) {
+        if let Some(&number) = self.group.get(name) {
             return Global::Group(number);
         }
         let Some((def, _)) = self.module.and_then(|module| global(self.db, module, name)) else {
@@ -514,7 +487,7 @@ impl Env for DbEnv<'_> {
                 None => Global::Opaque,
             };
         }
-        match deep_base_type(self.db, def) {
+        match base_type(self.db, def) {
             Some(ty) => Global::Known(ty),
             None => Global::Opaque,
         }

@@ -90,8 +90,10 @@ impl GraphNumbers {
 /// What would otherwise be searched for unit by unit.
 #[derive(Default, Debug)]
 struct Tables {
-    /// The last unit that uses a variable, and the name it has there.
-    last_uses: FxHashMap<Binding, (usize, FreeId)>,
+    /// The units that use a variable, in order, and the name it has there.
+    uses: FxHashMap<Binding, Vec<(u32, FreeId)>>,
+    /// The units that name a global, in order.
+    globals: FxHashMap<Name, Vec<u32>>,
     /// The names of all variables.
     names: FxHashSet<Name>,
 }
@@ -154,7 +156,14 @@ impl Resolved {
     /// The last unit that uses what `binding` binds, and the name it has there. `body` is the
     /// body whose names these are.
     pub fn last_use(&self, body: &Body, binding: Binding) -> Option<(usize, FreeId)> {
-        self.tables(body).last_uses.get(&binding).copied()
+        let (unit, free) = *self.tables(body).uses.get(&binding)?.last()?;
+        Some((unit as usize, free))
+    }
+
+    /// The units of `body` that name a global, in order.
+    pub fn units_naming(&self, body: &Body, name: &str) -> impl Iterator<Item = usize> {
+        let units = self.tables(body).globals.get(name);
+        units.into_iter().flatten().map(|&unit| unit as usize)
     }
 
     /// Whether a variable of this name is bound anywhere in `body`.
@@ -166,10 +175,20 @@ impl Resolved {
         self.tables.0.get_or_init(|| {
             let mut tables = Tables::default();
             for (number, unit) in body.units.iter().enumerate() {
+                let number = number as u32;
                 tables.names.extend(unit.binders.iter().map(|binder| binder.name.clone()));
-                for (free, binding) in self.unit(number).iter().enumerate() {
+                for (free, binding) in self.unit(number as usize).iter().enumerate() {
                     if let Some(binding) = binding {
-                        tables.last_uses.insert(*binding, (number, FreeId(free as u32)));
+                        let uses = tables.uses.entry(*binding).or_default();
+                        uses.push((number, FreeId(free as u32)));
+                    }
+                }
+                if unit.traits.has(Traits::GLOBAL) {
+                    for (name, _) in unit.globals() {
+                        let units = tables.globals.entry(name.clone()).or_default();
+                        if units.last() != Some(&number) {
+                            units.push(number);
+                        }
                     }
                 }
             }
@@ -189,14 +208,15 @@ impl Resolved {
         &self.frees[start as usize..end]
     }
 
-    /// Units that use what `binding` binds, in order, with the name they use it by.
-    pub fn uses(&self, binding: Binding) -> impl DoubleEndedIterator<Item = (usize, FreeId)> {
-        (0..self.starts.len()).flat_map(move |unit| {
-            let frees = self.unit(unit).iter().enumerate();
-            frees
-                .filter(move |(_, found)| **found == Some(binding))
-                .map(move |(free, _)| (unit, FreeId(free as u32)))
-        })
+    /// Units that use what `binding` binds, in order, with the name they use it by. `body` is the
+    /// body whose names these are.
+    pub fn uses(
+        &self,
+        body: &Body,
+        binding: Binding,
+    ) -> impl DoubleEndedIterator<Item = (usize, FreeId)> {
+        let uses = self.tables(body).uses.get(&binding);
+        uses.into_iter().flatten().map(|&(unit, free)| (unit as usize, free))
     }
 
     /// Whether a use of a free name is an error: the front of a longer name that is bound is
@@ -253,6 +273,8 @@ pub fn resolve(body: &Body) -> Scopes {
     let mut bindings: Vec<(Binding, bool)> = Vec::new();
     // Names that are bound inside a unit.
     let mut inside: Vec<&Name> = Vec::new();
+    let mut unknown: FxHashSet<&Name> = FxHashSet::default();
+    let mut leaked = Leaked::default();
     for (number, unit) in body.units.iter().enumerate() {
         scopes.starts.push(scopes.frees.len() as u32);
         for free in &unit.frees {
@@ -261,19 +283,17 @@ pub fn resolve(body: &Body) -> Scopes {
                     bindings[at].1 = true;
                     Some(bindings[at].0)
                 }
-                None => leaked(&body.units[..number], &free.name),
+                None => leaked.find(&body.units[..number], &free.name),
             };
             scopes.frees.push(found);
         }
         for (i, free) in unit.frees.iter().enumerate() {
             let id = FreeId(i as u32);
-            if scopes.get(number, id).is_none() && scopes.is_unknown(unit, number, id) {
-                let seen = scopes.unknown.iter().any(|(unit, id)| {
-                    body.units[*unit as usize].frees[id.index()].name == free.name
-                });
-                if !seen {
-                    scopes.unknown.push((number as u32, id));
-                }
+            if scopes.get(number, id).is_none()
+                && scopes.is_unknown(unit, number, id)
+                && unknown.insert(&free.name)
+            {
+                scopes.unknown.push((number as u32, id));
             }
         }
         let params = unit.header().map_or(&[][..], |header| header.params.as_slice());
@@ -296,12 +316,11 @@ pub fn resolve(body: &Body) -> Scopes {
         }
         let outward = params.len() + usize::from(unit.binds.is_some());
         if unit.binders.len() > outward {
-            let is_outward =
-                |binder: BinderId| unit.binds == Some(binder) || params.contains(&binder);
+            let outward: FxHashSet<BinderId> = params.iter().chain(&unit.binds).copied().collect();
             let inner = unit.binders.iter().enumerate().filter(|(i, binder)| {
                 binder.kind != BinderKind::Graph
                     && !binder.name.is_empty()
-                    && !is_outward(BinderId(*i as u32))
+                    && !outward.contains(&BinderId(*i as u32))
             });
             inside.extend(inner.map(|(_, binder)| &binder.name));
             if unit.kind != UnitKind::Header {
@@ -332,17 +351,35 @@ pub fn graph_number(name: &str) -> Option<u64> {
     name.strip_prefix('%')?.parse().ok()
 }
 
-/// A graph variable of an inner block that has ended: it stands for its expression, and TVM prints
-/// such uses where two branches share one.
-fn leaked(before: &[Arc<Unit>], name: &str) -> Option<Binding> {
-    if !name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
-        return None;
+/// The graph variables inside of units that were looked through.
+///
+/// A graph variable of an inner block that has ended stands for its expression, and TVM prints such
+/// uses where two branches share one. Few bodies have one, so that nothing is collected before one
+/// is met, and then each unit once.
+#[derive(Default)]
+struct Leaked<'u> {
+    /// The last variable of each name.
+    last: FxHashMap<&'u str, Binding>,
+    units: usize,
+}
+
+impl<'u> Leaked<'u> {
+    /// The last graph variable of that name bound inside of `before`, which only grows.
+    fn find(&mut self, before: &'u [Arc<Unit>], name: &str) -> Option<Binding> {
+        if !name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+        for (number, unit) in before.iter().enumerate().skip(self.units) {
+            for (binder, data) in unit.binders.iter().enumerate() {
+                if data.kind == BinderKind::Graph {
+                    let (unit, binder) = (number as u32, BinderId(binder as u32));
+                    self.last.insert(&data.name, Binding { unit, binder });
+                }
+            }
+        }
+        self.units = before.len();
+        self.last.get(name).copied()
     }
-    before.iter().enumerate().rev().find_map(|(number, unit)| {
-        let binder =
-            unit.binders.iter().rposition(|b| b.kind == BinderKind::Graph && b.name == name)?;
-        Some(Binding { unit: number as u32, binder: BinderId(binder as u32) })
-    })
 }
 
 /// Variables bound inside a unit that nothing in it uses, and inner bindings that hide another

@@ -152,11 +152,7 @@ impl<'db> View<'db> {
     /// The value that a variable is bound to.
     pub fn value(&self, binding: Binding) -> Option<Spot> {
         let unit = binding.unit as usize;
-        let bind = self.unit(unit).exprs.iter().rev().find_map(|expr| match expr {
-            Expr::Bind { binder, value, .. } if *binder == binding.binder => Some(*value),
-            _ => None,
-        });
-        bind.map(|expr| Spot { unit, expr })
+        self.unit(unit).value_of(binding.binder).map(|expr| Spot { unit, expr })
     }
 
     /// Follows variables to the expression that they stand for; stops at parameters and patterns.
@@ -213,25 +209,20 @@ impl<'db> View<'db> {
     /// The last use of a variable in the units behind the one that binds it.
     pub fn last_use_of(&self, binding: Binding) -> Option<TextRange> {
         let (user, free) = self.scopes.last_use(&self.body, binding)?;
-        let user_unit = self.unit(user);
-        let uses = user_unit.exprs.iter().enumerate();
-        let last = uses.rev().find(|(_, expr)| **expr == Expr::Free(free))?;
-        Some(self.range(Spot { unit: user, expr: ExprId(last.0 as u32) }))
+        let expr = *self.unit(user).uses_of_free(free).last()?;
+        Some(self.range(Spot { unit: user, expr }))
     }
 
     /// The last use of the graph variable inside of a unit whose value `spot` is: in a function
     /// expression, a branch or an arm.
     pub fn last_use_within(&self, spot: Spot) -> Option<TextRange> {
         let unit = self.unit(spot.unit);
-        let binder = unit.exprs.iter().find_map(|step| match step {
-            Expr::Bind { binder, value, .. } if *value == spot.expr => Some(*binder),
-            _ => None,
-        })?;
+        let binder = unit.bound_to(spot.expr)?;
         if unit.binder(binder).kind != BinderKind::Graph {
             return None;
         }
-        let last = unit.exprs.iter().rposition(|expr| *expr == Expr::Bound(binder))?;
-        Some(self.range(Spot { unit: spot.unit, expr: ExprId(last as u32) }))
+        let expr = *unit.uses_of(binder).last()?;
+        Some(self.range(Spot { unit: spot.unit, expr }))
     }
 
     /// Whether a variable of this name is bound anywhere in the definition.
@@ -261,8 +252,7 @@ impl<'db> View<'db> {
         if !is_tail {
             return None;
         }
-        let before = block.children().take_while(|node| node.start() < tail.start());
-        let run = before.collect::<Vec<_>>().into_iter().rev();
+        let run = block.children().rev().skip_while(|node| node.start() >= tail.start());
         let first = run.take_while(|node| node.kind() == SyntaxKind::GRAPH_STMT).last()?;
         let name = first.child(SyntaxKind::NAME)?;
         Some(name.range() + start)

@@ -8,7 +8,7 @@ use std::{
 
 use smol_str::SmolStr;
 
-use crate::{Bound, DimVar, Param};
+use crate::{Bound, DimVar, Param, linear};
 
 /// One axis of a shape.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -142,11 +142,13 @@ impl Dim {
         }
     }
 
-    /// Whether the two are equal: `None` where that depends on sizes that are not known.
+    /// Returns whether the two are equal, or `None` where that depends on sizes that are not known.
+    /// Sums are equal however they are written: `n + n` and `n * 2`.
     pub fn equals(&self, other: &Dim) -> Option<bool> {
         match (self, other) {
             (Dim::Known { size: a, .. }, Dim::Known { size: b, .. }) => Some(a == b),
             (Dim::Symbol(a), Dim::Symbol(b)) if a == b => Some(true),
+            (Dim::Symbol(_), Dim::Symbol(_)) if linear::are_equal(self, other) => Some(true),
             (Dim::Var(a), Dim::Var(b)) if a == b => Some(true),
             _ => None,
         }

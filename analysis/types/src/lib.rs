@@ -13,6 +13,7 @@ mod dim;
 mod display;
 mod dtype;
 mod info;
+mod linear;
 mod map;
 mod param;
 mod poly;

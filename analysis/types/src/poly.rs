@@ -3,7 +3,8 @@
 //! Parameters that a polymorphic type declares are positions in it, not names, so that no
 //! substitution can capture a parameter of another type. All of them are one walk ([`Substitute`]).
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
 
 use crate::{
     Bound, Constraint, DTypeTerm, Dim, FuncType, Kind, Param, ParamId, PolyType, ShapeTerm, Symbol,
@@ -115,11 +116,37 @@ impl Type {
             return (Vec::new(), Instance { ty: self.clone(), constraints: Box::default() });
         };
         let params = poly.params().iter().zip(0..);
-        let params: Vec<Param> =
+        let mut params: Vec<Param> =
             params.map(|(param, at)| Param::of(param.clone(), ParamId::opened(at))).collect();
+        self.tell_apart(&mut params);
         let args: Vec<TypeArg> = params.iter().map(Param::as_arg).collect();
         let instance = poly.open(&args);
         (params, instance)
+    }
+
+    /// Gives other names to those of `params`, which this polymorphic type declares, that are named
+    /// as a parameter of a function around it: `fn [t1](t1) -> (t1, t1)` would not say which is which.
+    fn tell_apart(&self, params: &mut [Param]) {
+        if !self.flags().has(Flags::PARAM) {
+            return;
+        }
+        let mut taken: FxHashSet<SmolStr> = FxHashSet::default();
+        let _same = self.rename_params(&mut |param| {
+            taken.insert(param.name().clone());
+            None
+        });
+        let clash: Vec<usize> =
+            (0..params.len()).filter(|&at| taken.contains(params[at].name())).collect();
+        taken.extend(params.iter().map(|param| param.name().clone()));
+        for at in clash {
+            let letter = params[at].name().trim_end_matches(|c: char| c.is_ascii_digit());
+            // Ends: only as many names are taken as there are.
+            let name = (1..).map(|n| smol_str::format_smolstr!("{letter}{n}"));
+            if let Some(name) = name.into_iter().find(|name| !taken.contains(name)) {
+                taken.insert(name.clone());
+                params[at] = params[at].with_name(name);
+            }
+        }
     }
 
     /// The function type that this is, polymorphic or not.

@@ -195,12 +195,27 @@ pub struct Call<'a> {
     pub(crate) names: &'static [&'static str],
     /// Something was assigned.
     pub(crate) progress: bool,
+    /// Why the operator cannot compute what its relation allows.
+    pub(crate) caveat: Option<Box<Reason>>,
 }
 
 impl<'a> Call<'a> {
     /// The operator's name: `nn.dense`.
     pub fn operator(&self) -> &'static str {
         self.relation.operator
+    }
+
+    /// Goes on after a check that TVM's relation leaves out, though the operator cannot compute a
+    /// call that fails it: `nn.dense(%x, %w, units=None)` does not compare the sizes that are summed
+    /// over. The first such reason is reported if the relation holds.
+    pub fn lenient(&mut self, check: Outcome) -> Outcome {
+        match check {
+            Err(Halt::Failed(reason)) => {
+                self.caveat.get_or_insert(reason);
+                Ok(())
+            }
+            other => other,
+        }
     }
 
     /// The attributes.
@@ -251,6 +266,7 @@ impl<'a> Call<'a> {
             // Inside a generic function the rule is checked where the function is called.
             Type::Param(_) | Type::Bound(_) => Err(Halt::NotYet),
             Type::Error | Type::Hole => Err(Halt::Silent),
+            other if other.has_error() => Err(Halt::Silent),
             other => {
                 let reason = self.not_a(position, "a tensor", &other);
                 if strict { reason.fail() } else { reason.undecided() }

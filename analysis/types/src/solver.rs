@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use crate::{Call, Constraint, Halt, Level, NodeId, Reason, Relation, Table, Type, Vars};
+use crate::{Call, Constraint, Halt, Level, NodeId, Reason, Relation, Table, Type, Var, Vars};
 
 /// A relation of one call, by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -49,6 +49,8 @@ pub struct Solver {
     queue: VecDeque<u32>,
     /// Relations that neither hold nor fail, and have not been asked for.
     undecided: Vec<RelationId>,
+    /// Relations that hold for calls that cannot be computed, with the reasons.
+    caveats: Vec<(RelationId, Box<Reason>)>,
     /// Relations that wait though all of their types are known: for a type parameter.
     stuck: Vec<RelationId>,
 }
@@ -65,6 +67,7 @@ impl Solver {
         self.entries.clear();
         self.queue.clear();
         self.undecided.clear();
+        self.caveats.clear();
         self.stuck.clear();
     }
 
@@ -123,8 +126,10 @@ impl Solver {
 
     fn run(&mut self, id: u32) {
         let Entry { relation, args, names, .. } = &self.entries[id as usize];
-        let mut call = Call { table: &mut self.table, args, relation, names, progress: false };
+        let mut call =
+            Call { table: &mut self.table, args, relation, names, progress: false, caveat: None };
         let outcome = (relation.solve)(&mut call);
+        let caveat = call.caveat.filter(|_| outcome.is_ok());
         let result = args.last().copied();
         let state = match outcome {
             Ok(()) => State::Solved,
@@ -146,7 +151,14 @@ impl Solver {
         if matches!(state, State::Undecided(_)) {
             self.undecided.push(RelationId(id));
         }
+        self.caveats.extend(caveat.map(|reason| (RelationId(id), reason)));
         self.entries[id as usize].state = state;
+    }
+
+    /// The relations that hold though their calls cannot be computed, with the reasons, since this
+    /// was asked last.
+    pub fn take_caveats(&mut self) -> Vec<(RelationId, Box<Reason>)> {
+        std::mem::take(&mut self.caveats)
     }
 
     /// The relations that wait though all of their types are known: they are decided where the
@@ -190,6 +202,44 @@ impl Solver {
         }
         kept.sort();
         kept
+    }
+
+    /// Makes what older variables decide as old as they are. Rules make results of arguments: inside
+    /// of `fn (%y) { (%y, add(%x, 1)) }` the sum and the literal are what the captured `%x` makes of
+    /// them, so that they belong to its surroundings, and so does the rule. `vars` are the variables
+    /// of a type that are not older than `level`.
+    ///
+    /// Relations come in the order of the program, in which results come after what they are made
+    /// of: mostly, one round is enough, and each round but the last takes a relation away.
+    pub fn lower_determined(&mut self, mut vars: Vars, level: Level) {
+        let mut kept = self.related(&mut vars, level);
+        loop {
+            let before = kept.len();
+            kept.retain(|&id| !self.is_determined(id, level));
+            if kept.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Returns true if variables older than `level` decide a relation, which is then as old.
+    fn is_determined(&mut self, id: RelationId, level: Level) -> bool {
+        let args = self.entries[id.0 as usize].args.clone();
+        let Some((_, inputs)) = args.split_last() else { return false };
+        let mut vars = Vars::default();
+        inputs.iter().for_each(|&input| self.table.free_vars(input, Level::NEVER, &mut vars));
+        let mut youngest = None;
+        for &var in vars.order() {
+            match self.table.level_of(var) {
+                own if own < level => youngest = youngest.max(Some(own)),
+                // The data type of a literal follows from what is beside it.
+                _ if matches!(var, Var::DType(_)) => {}
+                _ => return false,
+            }
+        }
+        let Some(youngest) = youngest else { return false };
+        args.iter().for_each(|&arg| self.table.lower_all(arg, youngest));
+        true
     }
 
     /// The types that a relation relates, as far as they are known.

@@ -470,6 +470,36 @@ impl Table {
         found
     }
 
+    /// The parameters of functions in the type of `node` that are open: what is given to such a
+    /// function decides them. Each node is visited once.
+    pub fn parameters_in(&mut self, node: NodeId) -> Vec<NodeId> {
+        let mut found = Vec::new();
+        let mut stack = vec![node];
+        let mut seen = FxHashSet::default();
+        while let Some(node) = stack.pop() {
+            let root = self.find_and_shorten(node);
+            if !seen.insert(root) {
+                continue;
+            }
+            if let Term::Leaf(ty) = &self.at(root).term
+                && ty.is_closed()
+            {
+                continue;
+            }
+            self.expand_in_place(root);
+            match &self.at(root).term {
+                Term::Func(func) => {
+                    found.extend_from_slice(&func.params);
+                    stack.push(func.ret);
+                }
+                Term::Tuple(parts) | Term::Adt(_, parts) => stack.extend_from_slice(parts),
+                Term::Ref(inner) => stack.push(*inner),
+                Term::Var(_) | Term::Leaf(_) => {}
+            }
+        }
+        found
+    }
+
     /// The node that says what a part of a type is: itself, where something was known of it when
     /// the type was built.
     pub fn part(&self, node: NodeId) -> NodeId {
@@ -505,6 +535,11 @@ impl Table {
     /// The relations that wait for a variable. Some of them may not wait any more.
     pub(crate) fn waiting_for(&self, var: Var) -> &[u32] {
         self.waiting.get(&var).map_or(&[], SmallVec::as_slice)
+    }
+
+    /// The number of relations that wait for a variable, which is a root.
+    fn waiting_count(&self, var: NodeId) -> usize {
+        if self.waiting.is_empty() { 0 } else { self.waiting_for(Var::Type(var.index)).len() }
     }
 
     fn wake(&mut self, var: Var) {

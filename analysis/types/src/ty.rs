@@ -160,6 +160,12 @@ variables! {
     DimVar,
 }
 
+impl DimVar {
+    /// Stands for any size that is not known in types for messages ([`Type::for_message`]), which no
+    /// table looks up.
+    pub(crate) const UNKNOWN: DimVar = DimVar(u32::MAX);
+}
+
 /// A type not found yet, by its node in the inference table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TypeVar(pub(crate) crate::NodeId);

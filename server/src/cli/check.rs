@@ -30,7 +30,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     let mut sarif = Vec::new();
     let answer = |analyzer: &mut Analyzer, path: &PathBuf| -> Result<Answer, String> {
         let input = input::read(path, args.reading.max_code())?;
-        Ok(check(analyzer, input, least, args.format))
+        Ok(check(analyzer, input, least, args))
     };
     for chunk in files.chunks(CHUNK) {
         let answers: Vec<Result<Answer, String>> = match chunk {
@@ -71,8 +71,11 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     }
     match args.format {
         Format::Sarif => report::sarif(sarif, &mut out)?,
-        Format::Human => write!(out, "{}", summary.text(least))?,
-        Format::Json | Format::Github => {}
+        // Of files that could not be read nothing is known.
+        Format::Human if !args.quiet && (summary.files() > 0 || outcome == Outcome::Clean) => {
+            write!(out, "{}", summary.text(least))?;
+        }
+        Format::Human | Format::Json | Format::Github => {}
     }
     out.flush()?;
     Ok(outcome)
@@ -92,7 +95,7 @@ enum Report {
 }
 
 /// Checks a file and writes the report. A panic of either costs this file alone.
-fn check(analyzer: &mut Analyzer, input: Input, least: Severity, format: Format) -> Answer {
+fn check(analyzer: &mut Analyzer, input: Input, least: Severity, args: &CheckArgs) -> Answer {
     let looked = analyzer.guarded(|analyzer| analyzer.check(&input.text));
     let mut panicked = looked.is_err();
     let (parse, mut diagnostics) = match looked {
@@ -108,8 +111,9 @@ fn check(analyzer: &mut Analyzer, input: Input, least: Severity, format: Format)
             diagnostics = vec![problem];
         }
     }
+    diagnostics.retain(|diagnostic| !args.disable.contains(&diagnostic.code));
     let mut checked = Checked::new(input.path, input.text, parse, diagnostics, least);
-    let write = |checked: &Checked| match format {
+    let write = |checked: &Checked| match args.format {
         Format::Human => Report::Text(report::human(checked)),
         Format::Json => Report::Text(report::json_line(checked)),
         Format::Github => Report::Text(report::github(checked)),

@@ -47,7 +47,8 @@ fn find(name: &str) -> Result<&'static Code, String> {
     };
     let alike: Vec<&str> = codes().iter().filter(is_part).map(|code| code.name).collect();
     let nearest = codes().iter().map(|code| (operators::distance(&name, code.name), code.name));
-    let hint = match nearest.min() {
+    let near = |&(distance, _): &(usize, &str)| distance < usize::MAX;
+    let hint = match nearest.filter(near).min() {
         _ if !alike.is_empty() => format!("; there is {}.", quoted(alike)),
         Some((distance, near)) if distance <= name.chars().count() / 2 => {
             format!(", did you mean `{near}`?")

@@ -23,10 +23,21 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
             outcome = Outcome::Unusable;
             continue;
         }
-        let formatted =
-            panics::caught(|| syntax::format::formatted(&input.text, args.style.into()));
+        let formatted = panics::caught(|| {
+            let errors = syntax::parse(&input.text).errors;
+            let is_broken = errors.iter().any(|error| !error.kind.is_compat());
+            (!is_broken).then(|| syntax::format::formatted(&input.text, args.style.into()))
+        });
         let text = match formatted {
-            Ok(text) => text,
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                complain(&format!(
+                    "`{}` has syntax errors and is left as it is; `relay-analyzer check` shows them",
+                    escape::terminal(&input.path)
+                ));
+                outcome = outcome.max(Outcome::Errors);
+                continue;
+            }
             Err(panicked) => {
                 let what = format!("the layout of `{}`", escape::terminal(&input.path));
                 complain(&panicked.message(&what));

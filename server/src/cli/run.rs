@@ -1,10 +1,10 @@
 //! `relay-analyzer run`
 
 use std::{
-    io::Write,
+    fs::File,
+    io::{BufWriter, Write},
     path::PathBuf,
-    sync::atomic::AtomicBool,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use interpreter::{FaultKind, Limits, Machine, Observer};
@@ -17,9 +17,10 @@ use crate::{
     input,
     report::{self, Checked},
     run::{
-        arguments::{self, Inputs},
+        self,
+        arguments::{self, Given, Inputs},
         failure::{self, Places},
-        npy,
+        files::Named,
         profile::Profile,
         show,
     },
@@ -60,21 +61,18 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             return Ok(Outcome::Errors);
         }
     }
-    let mut machine = Machine::new(db).limited(Limits {
-        fuel: args.fuel,
-        memory: args.memory.map(|mb| mb.saturating_mul(1 << 20)),
-        time: args.time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-        depth: args.depth,
-    });
+    let mut machine = Machine::new(db).limited(Limits::from(&args.limits));
+    // The arguments count for the limits.
+    let watch = machine.begin();
     let mut function = |name: &str| {
         let def = find(db, file, name)?;
         let ty = View::new(db, def)?.inference.signature.clone()?;
         Some((machine.function(def)?, ty))
     };
-    let never = AtomicBool::new(false);
-    let values = match arguments::gather(&view, &inputs, &never, &mut function) {
-        Ok(arguments) => arguments.values,
-        Err(lack) => {
+    let gathered = watch.within(|| arguments::gather(&view, &inputs, &mut function));
+    let (values, warnings) = match gathered {
+        Ok(Ok(arguments)) => (arguments.values, arguments.warnings),
+        Ok(Err(lack)) => {
             let diagnostic = lack.diagnostic(FaultKind::Input.code(), def.range(db));
             match args.format {
                 RunFormat::Human => report(vec![diagnostic]),
@@ -86,7 +84,23 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             }
             return Ok(Outcome::Unusable);
         }
+        // A limit is reached before the function runs.
+        Err(fault) => {
+            match args.format {
+                RunFormat::Human => {
+                    report(vec![failure::diagnostic(db, def, &fault, flag)]);
+                }
+                RunFormat::Json => {
+                    let mut places = Places::new(db, file, &input.path, &lines);
+                    println(&json!({ "error": places.json(&fault) }).to_string())?;
+                }
+            }
+            return Ok(Outcome::Errors);
+        }
     };
+    if args.format == RunFormat::Human {
+        warnings.iter().for_each(|warning| super::warn(warning));
+    }
     let mut profile = args.profile.then(Profile::default);
     let begin = Instant::now();
     let observer = profile.as_mut().map(|profile| profile as &mut dyn Observer);
@@ -106,7 +120,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         Err(fault) => {
             match args.format {
                 RunFormat::Human => {
-                    report(vec![failure::diagnostic(db, def, &fault)]);
+                    report(vec![failure::diagnostic(db, def, &fault, flag)]);
                     let trace = places.trace(&fault);
                     let _ = anstream::stderr().write_all(trace.as_bytes());
                     // What was done until then is known all the same.
@@ -124,10 +138,14 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         }
     };
     if let Some(path) = &args.output {
-        let leaves = value.leaves();
+        let shown = path.display();
+        let leaves = value.leaves_within(MOST_SAVED).ok_or_else(|| {
+            format!("cannot write `{shown}`: the result has more than {MOST_SAVED} parts")
+        })?;
         let named = leaves.iter().enumerate().map(|(k, tensor)| (format!("o{k}"), *tensor));
-        npy::write_npz(path, named)
-            .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+        File::create(path)
+            .and_then(|file| arrays::write_npz(BufWriter::new(file), named))
+            .map_err(|error| format!("cannot write `{shown}`: {error}"))?;
     }
     match args.format {
         RunFormat::Human => {
@@ -137,11 +155,12 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             profile(&mut places);
         }
         RunFormat::Json => {
-            let mut shown = show::json(&value);
-            if let Some(profile) = profile(&mut places) {
-                shown["profile"] = profile;
+            let mut extra = Vec::new();
+            extra.extend(profile(&mut places).map(|profile| ("profile", profile)));
+            if !warnings.is_empty() {
+                extra.push(("warnings", json!(warnings)));
             }
-            println(&shown.to_string())?;
+            run::json::write(&value, &extra, BufWriter::new(std::io::stdout().lock()))?;
         }
     }
     // What is left of a long list or a large module ends with the process.
@@ -149,20 +168,34 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     Ok(if faulty { Outcome::Errors } else { Outcome::Clean })
 }
 
+/// The most parts of a result whose tensors are saved.
+const MOST_SAVED: usize = 1 << 20;
+
+/// Where a limit is set.
+fn flag(limit: &str) -> String {
+    format!("--{limit}")
+}
+
 /// Where the arguments come from. Files need no name: `--input weights.npz`.
 fn inputs(args: &RunArgs) -> Result<Inputs, String> {
+    // The user names them.
+    let named = |path: PathBuf| Named { path, within: None };
     let mut inputs = Inputs {
         given: Vec::new(),
-        archives: args.archives.clone(),
-        params: args.params.clone(),
+        archives: args.archives.iter().cloned().map(named).collect(),
+        params: args.params.iter().cloned().map(named).collect(),
         seed: args.random,
         folder: PathBuf::new(),
     };
     for text in &args.inputs {
         match text.split_once('=') {
-            Some((name, value)) => inputs.given.push((name.to_owned(), value.to_owned())),
-            None if text.ends_with(".npz") => inputs.archives.push(text.into()),
-            None if text.ends_with(".params") => inputs.params.push(text.into()),
+            Some((name, value)) => inputs.given.push(Given {
+                name: name.to_owned(),
+                text: value.to_owned(),
+                is_remote: false,
+            }),
+            None if text.ends_with(".npz") => inputs.archives.push(named(text.into())),
+            None if text.ends_with(".params") => inputs.params.push(named(text.into())),
             None => return Err(format!("`--input {text}` is not of the form `NAME=VALUE`")),
         }
     }

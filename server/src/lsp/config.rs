@@ -37,6 +37,8 @@ pub(super) struct Config {
     pub(super) values: bool,
     /// How far runs may go.
     pub(super) run: interpreter::Limits,
+    /// `.relay/run.json` of the workspace may name files outside of the workspace.
+    pub(super) outside_files: bool,
     /// How texts are laid out.
     pub(super) style: Style,
 }
@@ -52,6 +54,7 @@ impl Default for Config {
             hints: ide::inlay::Wanted { types: true, parameters: true, block_ends: true },
             values: true,
             run: interpreter::Limits::generous(),
+            outside_files: false,
             style: Style::default(),
         }
     }
@@ -152,6 +155,11 @@ const SETTINGS: &[Setting] = &[
             config.run.depth = Some(usize::try_from(value.as_u64()?).ok().filter(|d| *d > 0)?);
             Some(())
         },
+    },
+    Setting {
+        path: "run.outsideFiles",
+        takes: "true or false",
+        set: |config, value| value.as_bool().map(|outside| config.outside_files = outside),
     },
     Setting {
         path: "format.style",
@@ -282,6 +290,7 @@ mod tests {
             ("run.memory", json!(config.run.memory.map(|bytes| bytes >> 20))),
             ("run.time", json!(config.run.time.map(|time| time.as_secs()))),
             ("run.depth", json!(config.run.depth)),
+            ("run.outsideFiles", json!(config.outside_files)),
             ("format.style", json!(config.style.name())),
             ("limits.codeSize", json!(config.limits.code >> 20)),
             ("limits.nesting", json!(config.limits.parse.depth)),

@@ -52,7 +52,10 @@ pub(super) fn offset(
     let offset = lines.offset(at, encoding)?;
     // The end of a line is before its break, and `\r\n` is one break.
     let content = lines.line_content(text, position.line)?;
-    Some(offset.min(content.end()))
+    let offset = usize::from(offset.min(content.end()));
+    // Columns in bytes may be inside of a letter, which has four at most.
+    let letter = (0..=offset).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
+    Some(TextSize::new(letter as u32))
 }
 
 impl Document {

@@ -250,7 +250,7 @@ impl Document {
             convert::offset(&self.text, &self.lines, position, encoding).unwrap_or_else(|| {
                 oddities.push(Oddity(format!(
                     "an edit names line {}, and the document has {} lines; it was applied at the end",
-                    position.line + 1,
+                    u64::from(position.line) + 1,
                     self.lines.line_count()
                 )));
                 self.lines.text_len()

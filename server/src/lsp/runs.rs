@@ -6,6 +6,7 @@
 //! it reads its arguments from files. Where it is in the middle of something that cannot be divided,
 //! the answer and the end of the progress do not wait for it.
 
+mod folder;
 mod remembered;
 
 use std::{
@@ -20,7 +21,9 @@ use std::{
 };
 
 use interpreter::{Fault, FaultKind, Machine, Value};
-use semantics::{CancellationToken, Database, Def, DefKind, Severity, SourceFile, View};
+use semantics::{
+    CancellationToken, Database, Def, DefKind, Diagnostic, Severity, SourceFile, View,
+};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use syntax::Encoding;
@@ -44,6 +47,7 @@ use super::{
 use crate::{
     panics::{Interrupt, guarded},
     run::{
+        self,
         arguments::{self, Lack},
         failure::{self, Places},
         show,
@@ -382,6 +386,8 @@ fn run(
     }
     let mut machine =
         Machine::new(db).limited(sight.config.run.clone()).cancelled_by(stop.0.flag.clone());
+    // The arguments count for the limits.
+    let watch = machine.begin();
     let mut function = |name: &str| {
         let mut defs = semantics::all_defs(db, file);
         let def = defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == name)?;
@@ -389,26 +395,25 @@ fn run(
         Some((machine.function(def)?, ty))
     };
     let mut gather = || {
-        let chosen = wanted.inputs.clone().or(memory.recall()?);
-        let inputs = chosen.inputs(memory.folder())?;
-        let arguments = arguments::gather(&view, &inputs, &stop.0.flag, &mut function)?;
-        Ok((chosen, arguments))
+        let recalled = memory.recall()?;
+        let inputs =
+            wanted.inputs.inputs(&recalled, memory.folder(), sight.config.outside_files)?;
+        let arguments = arguments::gather(&view, &inputs, &mut function)?;
+        Ok((wanted.inputs.clone().or(recalled), arguments))
     };
-    let gathered = interpreter::while_wanted(&stop.0.flag, &mut gather);
-    let (chosen, arguments) = match gathered.unwrap_or_else(|fault| Err(Lack::from(fault.message)))
-    {
+    let gathered: std::result::Result<_, Lack> = match watch.within(&mut gather) {
+        Ok(gathered) => gathered,
+        // Stopped, or a limit is reached before the function runs.
+        Err(fault) => {
+            let diagnostic = failure::diagnostic(db, def, &fault, setting);
+            return sight.failed(fault.kind, &diagnostic);
+        }
+    };
+    let (chosen, arguments) = match gathered {
         Ok(gathered) => gathered,
         Err(lack) => {
-            let kind = if stop.is_wanted() { FaultKind::Cancelled } else { FaultKind::Input };
-            let message = match &lack.help {
-                Some(help) => format!("{}\n{help}", lack.message),
-                None => lack.message.clone(),
-            };
-            let mut ended = Ended::failure(kind.code(), message);
-            let place = lack.diagnostic(kind.code(), def.range(db)).range;
-            ended.shown["title"] = json!(lack.message);
-            ended.shown["error"]["range"] = json!(document.range(place, sight.encoding));
-            return ended;
+            let kind = FaultKind::Input;
+            return sight.failed(kind, &lack.diagnostic(kind.code(), def.range(db)));
         }
     };
     let note = match wanted.remember.then(|| memory.write(&chosen)) {
@@ -437,13 +442,16 @@ fn run(
         [one] => head += &format!(", {one} drawn from seed {seed}"),
         many => head += &format!(", {} arguments drawn from seed {seed}", many.len()),
     }
-    if let Some(note) = note {
-        head += &format!("\n{note}");
+    for warning in arguments.warnings.iter().chain(&note) {
+        head += &format!("\n{warning}");
+    }
+    if !arguments.warnings.is_empty() {
+        shown["warnings"] = json!(arguments.warnings);
     }
     // To look at a large value takes a while.
     let show = |value: Value| {
         let texts =
-            || (title(&value), show::human(&value), show::json_within(&value, MOST_ELEMENTS));
+            || (title(&value), show::human(&value), run::json::within(&value, MOST_ELEMENTS));
         Ok((interpreter::while_wanted(&stop.0.flag, texts)?, value))
     };
     let (fault, value) = match result.and_then(show) {
@@ -462,7 +470,7 @@ fn run(
         let mut places = Places::new(db, file, &file_name, lines);
         fill_failure(&mut shown, fault, &mut places, &head);
         shown["status"] = json!(if was_stopped { "cancelled" } else { "failed" });
-        let diagnostic = failure::diagnostic(db, def, fault);
+        let diagnostic = failure::diagnostic(db, def, fault, setting);
         let range = document.range(diagnostic.range, sight.encoding);
         shown["error"]["range"] = json!(range);
         mark = (!was_stopped).then_some(diagnostic);
@@ -470,6 +478,26 @@ fn run(
     let kept = Kept::new(db, file, document, watcher, mark);
     values.extend(value);
     Ended { shown, is_failure: fault.is_some(), kept: Some(kept), values }
+}
+
+/// Where a limit is set.
+fn setting(limit: &str) -> String {
+    format!("relay.run.{limit}")
+}
+
+impl Sight {
+    /// The end of a run that has not begun.
+    fn failed(&self, kind: FaultKind, diagnostic: &Diagnostic) -> Ended {
+        let message = match &diagnostic.help {
+            Some(help) => format!("{}\n{help}", diagnostic.message),
+            None => diagnostic.message.clone(),
+        };
+        let mut ended = Ended::failure(kind.code(), message);
+        ended.shown["title"] = json!(diagnostic.message);
+        let range = self.document.range(diagnostic.range, self.encoding);
+        ended.shown["error"]["range"] = json!(range);
+        ended
+    }
 }
 
 /// What the check says against a definition, if it says anything: not all that is odd is wrong.

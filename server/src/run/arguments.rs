@@ -1,15 +1,13 @@
 //! The arguments of a run: from the command line, from files, or drawn.
 
+mod archives;
 mod draw;
 mod written;
 
-use std::{
-    collections::HashMap,
-    path::PathBuf,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::{collections::HashMap, fmt::Display, path::PathBuf};
 
-use interpreter::{Tensor, Value};
+use arrays::{Array, Error};
+use interpreter::Value;
 use semantics::{
     Diagnostic, View,
     body::{Name, UnitKind},
@@ -17,27 +15,39 @@ use semantics::{
     scope::Binding,
 };
 use syntax::TextRange;
-use types::{AdtType, DataType, ElementKind, Type, TypeArg};
+use types::{AdtType, DataType, Dim, Type, TypeArg};
 
-use super::{npy, params};
+use super::files::Named;
+use archives::Files;
 use draw::Draw;
 use written::Written;
 
 /// Where the arguments of a run come from.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Inputs {
-    /// Names with values: numbers, lists of numbers as JSON, `.npy` files.
-    pub(crate) given: Vec<(String, String)>,
+    /// What is written for parameters.
+    pub(crate) given: Vec<Given>,
     /// Archives of arrays: by name, or `i0`, `i1`, … by position. Positions count tensors: a parameter
     /// that is a tuple takes as many as it has, so that `i1` is the same in an archive and where it
     /// is written.
-    pub(crate) archives: Vec<PathBuf>,
+    pub(crate) archives: Vec<Named>,
     /// Files of parameters as TVM saves them.
-    pub(crate) params: Vec<PathBuf>,
+    pub(crate) params: Vec<Named>,
     /// What is not given is drawn from this seed, by its type.
     pub(crate) seed: Option<u64>,
     /// What relative paths of `.npy` files are relative to.
     pub(crate) folder: PathBuf,
+}
+
+/// What is written for a parameter: numbers, lists of numbers as JSON, names of `.npy` files.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    /// The parameter, or the position of a tensor.
+    pub(crate) name: String,
+    /// The value.
+    pub(crate) text: String,
+    /// It was read from a file of the workspace: other files that it names must lie in the folder.
+    pub(crate) is_remote: bool,
 }
 
 /// The arguments of a run.
@@ -46,6 +56,8 @@ pub(crate) struct Arguments {
     pub(crate) values: Vec<Value>,
     /// Those whose arguments are drawn.
     pub(crate) drawn: Vec<String>,
+    /// What is odd about the files, each a sentence.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Why there are no arguments.
@@ -112,32 +124,30 @@ impl Param {
 /// The function of a file that is called so, with its type.
 pub(crate) type Functions<'f> = &'f mut dyn FnMut(&str) -> Option<(Value, Type)>;
 
-/// One value for each parameter of the function; ends early where `stop` is set.
+/// One value for each parameter of the function. To be done within the limits of the run: memory that
+/// the values take is counted against them, and it ends when their time is over.
 ///
 /// # Errors
 /// Something is missing, or does not fit.
 pub(crate) fn gather(
     view: &View<'_>,
     inputs: &Inputs,
-    stop: &AtomicBool,
     functions: Functions<'_>,
 ) -> Result<Arguments, Lack> {
     let params = parameters(view);
+    let mut files = Files::open(inputs, &params)?;
     let mut given: HashMap<String, Value> = HashMap::new();
-    for path in &inputs.params {
-        given.extend(params::read(path)?.into_iter().map(|(name, t)| (name, t.into())));
-    }
-    for path in &inputs.archives {
-        given.extend(npy::read_npz(path)?.into_iter().map(|(name, t)| (name, t.into())));
-    }
-    let mut files: Vec<String> = given.keys().cloned().collect();
-    files.sort_unstable();
-    for (name, text) in &inputs.given {
+    for Given { name, text, is_remote } in &inputs.given {
         let name = name.trim().trim_start_matches('%').to_owned();
         let Place { param, leaf } = place(&params, &name).ok_or_else(|| unknown(&params, &name))?;
         let ty = leaf.as_ref().map_or(&param.ty, |leaf| &leaf.ty);
         let written = Written::parse(text.trim()).map_err(|problem| param.lack(problem))?;
-        let mut reader = written::Reader { types: &view.types, folder: &inputs.folder, functions };
+        let mut reader = written::Reader {
+            types: &view.types,
+            folder: &inputs.folder,
+            is_remote: *is_remote,
+            functions,
+        };
         let value = reader.value(&written, ty).map_err(|problem| {
             let what = match &leaf {
                 Some(_) if matches!(param.ty, Type::Tuple(_)) => {
@@ -152,8 +162,9 @@ pub(crate) fn gather(
             None => {
                 given.insert(param.name.clone(), value);
             }
-            // What a file has for the whole parameter gives way where this stands.
+            // What there is for the whole parameter gives way where this stands.
             Some(leaf) => {
+                files.forget(&param.name);
                 if let Some(whole) = given.remove(&param.name) {
                     put_leaves(whole, &param.ty, &mut { leaf.first }, &mut given);
                 }
@@ -161,41 +172,50 @@ pub(crate) fn gather(
             }
         }
     }
-    let mut draw = inputs.seed.map(|seed| Draw::new(seed, stop));
+    let mut draw = inputs.seed.map(Draw::new);
     let mut next = 0;
     let mut values = Vec::with_capacity(params.len());
     let mut drawn = Vec::new();
     for param in &params {
-        if stop.load(Ordering::Relaxed) {
-            return Err("the run was stopped".to_owned().into());
-        }
-        let fits = |value: &Value| fit(value.clone(), &param.ty).map_err(|is| misfit(param, &is));
-        let leaves = leaves_of(&param.ty);
-        let value = match given.get(&param.name) {
-            Some(value) => fits(value)?,
-            None => {
-                let numbered: Option<Vec<Value>> =
-                    (next..next + leaves).map(|k| given.get(&format!("i{k}")).cloned()).collect();
-                match (numbered.filter(|_| leaves > 0), &mut draw) {
-                    (Some(tensors), _) => fits(&build(&param.ty, &mut tensors.into_iter()))?,
-                    (None, Some(draw)) => {
-                        drawn.push(param.name.clone());
-                        draw.value(&param.ty, &view.types).map_err(|why| {
-                            let (ty, name) = (&param.ty, &param.name);
-                            let message =
-                                format!("no value of the type {ty} can be drawn for `%{name}`");
-                            let help = format!("give it one: {}", param.example());
-                            param.lack(format!("{message}: {why}")).help(help)
-                        })?
-                    }
-                    (None, None) => return Err(missing(param, &files)),
-                }
+        interpreter::poll();
+        let count = leaves_of(&param.ty);
+        // What is written counts more than what a file has.
+        let one = |name: &str, ty: &Type| -> Option<Result<Value, Lack>> {
+            if let Some(value) = given.get(name) {
+                return Some(fit(value.clone(), ty).map_err(|is| misfit(param, &is)));
             }
+            files.read(name, ty).map(|read| read.map_err(|problem| problem.lack(param)))
         };
-        next += leaves;
+        let names = || (next..next + count).map(|k| format!("i{k}"));
+        let value = match one(&param.name, &param.ty) {
+            Some(value) => value?,
+            None if count > 0
+                && names().all(|name| given.contains_key(&name) || files.has(&name)) =>
+            {
+                let mut names = names();
+                build(&param.ty, &mut |ty| {
+                    let name = names.next().unwrap_or_default();
+                    one(&name, ty).unwrap_or_else(|| Err(missing(param, &files)))
+                })?
+            }
+            None => match &mut draw {
+                Some(draw) => {
+                    drawn.push(param.name.clone());
+                    draw.value(&param.ty, &view.types).map_err(|why| {
+                        let (ty, name) = (&param.ty, &param.name);
+                        let message =
+                            format!("no value of the type {ty} can be drawn for `%{name}`");
+                        let help = format!("give it one: {}", param.example());
+                        param.lack(format!("{message}: {why}")).help(help)
+                    })?
+                }
+                None => return Err(missing(param, &files)),
+            },
+        };
+        next += count;
         values.push(value);
     }
-    Ok(Arguments { values, drawn })
+    Ok(Arguments { values, drawn, warnings: files.warnings })
 }
 
 /// No parameter is called so.
@@ -205,7 +225,7 @@ fn unknown(params: &[Param], name: &str) -> Lack {
         [] => format!("there is no parameter `{name}`: the function has none"),
         names => format!(
             "there is no parameter `{name}`; the parameters are: {}",
-            shortened(names, ", ")
+            shortened(names.iter(), ", ")
         ),
     };
     match nearest(name, names.into_iter()) {
@@ -220,22 +240,21 @@ pub(crate) fn no_function(name: &str, names: &[&str]) -> String {
     match (nearest(name, names.iter().copied()), names) {
         (Some(near), _) => format!("{message}; did you mean `{near}`?"),
         (None, []) => format!("{message}, which has none"),
-        (None, names) => format!("{message}; there are {}", shortened(names, ", ")),
+        (None, names) => format!("{message}; there are {}", shortened(names.iter(), ", ")),
     }
 }
 
 /// A parameter has no argument.
-fn missing(param: &Param, files: &[String]) -> Lack {
+fn missing(param: &Param, files: &Files) -> Lack {
     let Param { name, ty, .. } = param;
     let message = format!("the parameter `%{name}` of type {ty} has no value");
     let mut help = format!("give one with {}, or draw it with `--random 0`", param.example());
-    let names = || files.iter().map(String::as_str);
-    match nearest(name, names()) {
+    match nearest(name, files.names()) {
         Some(near) => help += &format!("; the files have `{near}`"),
-        None if files.is_empty() => {}
+        None if files.names().next().is_none() => {}
         None => {
-            let names: Vec<&str> = names().collect();
-            help += &format!("; the files have {}", shortened(&names, ", "));
+            let names: Vec<&str> = files.names().collect();
+            help += &format!("; the files have {}", shortened(names.iter(), ", "));
         }
     }
     param.lack(message).help(help)
@@ -248,11 +267,13 @@ fn misfit(param: &Param, is: &str) -> Lack {
 }
 
 /// The first of some names.
-fn shortened(names: &[&str], between: &str) -> String {
+fn shortened(names: impl ExactSizeIterator<Item: Display>, between: &str) -> String {
     const SHOWN: usize = 12;
-    let mut text = names[..names.len().min(SHOWN)].join(between);
-    if names.len() > SHOWN {
-        text += &format!(" and {} more", names.len() - SHOWN);
+    let count = names.len();
+    let shown: Vec<String> = names.take(SHOWN).map(|name| name.to_string()).collect();
+    let mut text = shown.join(between);
+    if count > SHOWN {
+        text += &format!(" and {} more", count - SHOWN);
     }
     text
 }
@@ -320,12 +341,7 @@ fn place<'p>(params: &'p [Param], name: &str) -> Option<Place<'p>> {
     if let Some(param) = params.iter().find(|param| param.name == name) {
         return Some(Place { param, leaf: None });
     }
-    let digits = name.strip_prefix('i')?;
-    let position: usize = digits.parse().ok()?;
-    // `i01` would be looked for in vain.
-    if position.to_string() != digits {
-        return None;
-    }
+    let position = archives::position(name)?;
     let mut first = 0;
     for param in params {
         let count = leaves_of(&param.ty);
@@ -374,13 +390,13 @@ fn put_leaves(value: Value, ty: &Type, next: &mut usize, to: &mut HashMap<String
 }
 
 /// A value of the form of `ty` from its tensors in order.
-fn build(ty: &Type, tensors: &mut impl Iterator<Item = Value>) -> Value {
+fn build(ty: &Type, tensor: &mut dyn FnMut(&Type) -> Result<Value, Lack>) -> Result<Value, Lack> {
     match ty {
         Type::Tuple(fields) => {
-            let fields: Vec<Value> = fields.iter().map(|field| build(field, tensors)).collect();
-            Value::tuple(fields)
+            let fields = fields.iter().map(|field| build(field, tensor));
+            Ok(Value::tuple(fields.collect::<Result<Vec<Value>, Lack>>()?))
         }
-        _ => tensors.next().unwrap_or_else(|| Value::tuple([])),
+        _ => tensor(ty),
     }
 }
 
@@ -389,48 +405,69 @@ fn build(ty: &Type, tensors: &mut impl Iterator<Item = Value>) -> Value {
 /// # Errors
 /// What the value is instead: `the array given is Tensor[(2, 3), float32]`.
 fn fit(value: Value, ty: &Type) -> Result<Value, String> {
-    let tensor = match (&value, ty) {
-        (Value::Tensor(tensor), Type::Tensor(_) | Type::OpenTensor(_)) => tensor,
+    match (&value, ty) {
+        (Value::Tensor(tensor), _) => {
+            takes(ty, tensor.dtype(), tensor.shape())?;
+            Ok(value)
+        }
         (Value::Tuple(_), Type::Tuple(types)) => {
             let fields = value.as_tuple().unwrap_or_default();
             if fields.len() != types.len() {
-                return Err(said(&value));
+                return Err(format!("{} is given", value.describe()));
             }
             let fields = fields.iter().zip(types.iter()).map(|(field, ty)| fit(field.clone(), ty));
-            return Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?));
+            Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?))
         }
         // These are made by their types.
         (Value::Data(_), Type::Adt(_))
         | (Value::Closure(_), Type::Func(_))
-        | (Value::Ref(_), Type::Ref(_)) => return Ok(value),
-        (_, Type::Tensor(_) | Type::OpenTensor(_) | Type::Tuple(_)) => return Err(said(&value)),
-        (_, Type::Adt(_) | Type::Func(_) | Type::Ref(_)) => return Err(said(&value)),
-        _ => return Ok(value),
+        | (Value::Ref(_), Type::Ref(_)) => Ok(value),
+        (
+            _,
+            Type::Tensor(_)
+            | Type::OpenTensor(_)
+            | Type::Tuple(_)
+            | Type::Adt(_)
+            | Type::Func(_)
+            | Type::Ref(_),
+        ) => Err(format!("{} is given", value.describe())),
+        _ => Ok(value),
+    }
+}
+
+/// Whether a type takes tensors of a data type and a shape.
+///
+/// # Errors
+/// What is given, and what else could be done: a text that follows a comma or a colon.
+fn takes(ty: &Type, dtype: DataType, shape: &[usize]) -> Result<(), String> {
+    let given = Type::tensor(shape.iter().map(|&size| Dim::known(size as i64)), dtype);
+    let wrong = Err(format!("the array given is {given}"));
+    let Type::Tensor(wanted) = ty else {
+        let is_other = matches!(ty, Type::Tuple(_) | Type::Adt(_) | Type::Func(_) | Type::Ref(_));
+        return if is_other { wrong } else { Ok(()) };
     };
-    let Some(wanted) = ty.as_tensor() else { return Ok(value) };
-    let same = wanted.shape.len() == tensor.rank()
-        && wanted.shape.iter().zip(tensor.shape()).all(|(dim, &size)| {
+    let same = wanted.shape.len() == shape.len()
+        && wanted.shape.iter().zip(shape).all(|(dim, &size)| {
             dim.as_known().is_none_or(|known| usize::try_from(known) == Ok(size))
         });
     if !same {
-        return Err(said(&value));
+        return wrong;
     }
-    if wanted.dtype == tensor.dtype() {
-        return Ok(value);
+    if wanted.dtype != dtype {
+        // numpy has no brain floating point, and makes doubles of what is written without a type.
+        let name = match wanted.dtype {
+            DataType::BFLOAT16 => "ml_dtypes.bfloat16".to_owned(),
+            other => format!("\"{other}\""),
+        };
+        return Err(format!("the array given is {given}: save it as `x.astype({name})`"));
     }
-    // numpy has no brain floating point, and makes doubles of what is written without a type.
-    let cast = match (wanted.dtype.kind, tensor.dtype().kind) {
-        (ElementKind::BFloat | ElementKind::Float, ElementKind::Float | ElementKind::BFloat) => {
-            Tensor::from_f64s(wanted.dtype, tensor.shape(), tensor.to_f64s())
-        }
-        _ => None,
-    };
-    cast.map(Value::from).ok_or_else(|| said(&value))
+    Ok(())
 }
 
-fn said(value: &Value) -> String {
-    match value {
-        Value::Tensor(_) => format!("the array given is {}", value.ty()),
-        other => format!("{} is given", other.describe()),
-    }
+/// The elements of an array that was found, if they are for a type. `bad` says where it was found.
+fn read(array: Array<'_>, ty: &Type, bad: impl Fn(Error) -> String) -> Result<Value, String> {
+    takes(ty, array.dtype(), array.shape())?;
+    let tensor = array.read().map_err(bad)?;
+    interpreter::hold(tensor.bytes() as u64);
+    Ok(tensor.into())
 }

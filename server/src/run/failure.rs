@@ -2,14 +2,21 @@
 
 use std::collections::HashMap;
 
-use interpreter::{Fault, Step};
+use interpreter::{Fault, FaultKind, Step};
 use semantics::{Database, Def, Diagnostic, SourceFile};
 use serde_json::{Value as Json, json};
 use syntax::{LineIndex, TextRange};
 
 /// The failure of a run as a diagnostic of the file that holds `def`: at the innermost call that
 /// stands there. Calls around it in the same file are places beside it.
-pub(crate) fn diagnostic(db: &Database, def: Def<'_>, fault: &Fault) -> Diagnostic {
+///
+/// `limit` says where a limit is set: `--memory`, `relay.run.memory`.
+pub(crate) fn diagnostic(
+    db: &Database,
+    def: Def<'_>,
+    fault: &Fault,
+    limit: fn(&str) -> String,
+) -> Diagnostic {
     let file = def.file(db);
     let mut places = fault.trace.iter().filter_map(|step| match step.place {
         Some((of, range)) if of == file && !range.is_empty() => Some((step, range)),
@@ -17,6 +24,9 @@ pub(crate) fn diagnostic(db: &Database, def: Def<'_>, fault: &Fault) -> Diagnost
     });
     let range = places.next().map_or_else(|| def.range(db), |(_, range)| range);
     let mut diagnostic = Diagnostic::new(fault.kind.code(), range, message(fault));
+    if let Some(name) = limit_of(fault.kind) {
+        diagnostic = diagnostic.help(format!("raise the limit with `{}`", limit(name)));
+    }
     let mut seen = vec![range];
     for (step, range) in places.take(8) {
         // A recursion passes by one place again and again.
@@ -26,6 +36,17 @@ pub(crate) fn diagnostic(db: &Database, def: Def<'_>, fault: &Fault) -> Diagnost
         }
     }
     diagnostic
+}
+
+/// The limit that a run has reached.
+fn limit_of(kind: FaultKind) -> Option<&'static str> {
+    match kind {
+        FaultKind::Fuel => Some("fuel"),
+        FaultKind::Memory => Some("memory"),
+        FaultKind::Time => Some("time"),
+        FaultKind::Depth => Some("depth"),
+        _ => None,
+    }
 }
 
 /// What is wrong, and what the operator was given.

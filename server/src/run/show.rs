@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use interpreter::{Tensor, Value};
-use serde_json::{Value as Json, json};
 use types::{DataType, ElementKind};
 
 use super::summary::Summary;
@@ -20,6 +19,10 @@ const EXACT: usize = 1 << 20;
 const DEPTH: usize = 100;
 /// How many bytes of text a value may take.
 const LENGTH: usize = 1 << 20;
+/// How many elements of a tensor are shown at most: as many as fill that text.
+const MOST: usize = 1 << 18;
+/// How many axes a tensor has at most whose elements are shown; numpy has no more.
+const AXES: usize = 64;
 
 /// A value with the types of its tensors.
 pub(crate) fn human(value: &Value) -> String {
@@ -73,7 +76,7 @@ fn tensor(tensor: &Tensor) -> String {
     }
     let mut out = format!("{ty}");
     let summary = match tensor.len() <= EXACT {
-        true => Summary::of_numbers(tensor, &tensor.to_f64s()),
+        true => Summary::one_by_one(tensor),
         false => Summary::of(tensor),
     };
     if let Some((least, mean, most)) = summary.finite {
@@ -88,6 +91,10 @@ fn tensor(tensor: &Tensor) -> String {
     out.push('\n');
     if tensor.is_empty() {
         out.push_str("[]");
+        return out;
+    }
+    if tensor.rank() > AXES {
+        out.push_str("[…]");
         return out;
     }
     let short = tensor.len() > THRESHOLD;
@@ -119,13 +126,15 @@ fn scalar(tensor: &Tensor) -> String {
     }
 }
 
-/// The positions of the elements that are shown.
+/// The positions of the first elements that are shown, in order. Of thirty axes of two elements each
+/// none is so long that something in its middle could be left out.
 fn indices(shape: &[usize], short: bool) -> Vec<usize> {
     let mut found = vec![0];
     for &size in shape {
         let kept = kept(size, short);
         let inner: Vec<usize> = kept.into_iter().flatten().collect();
-        found = found.iter().flat_map(|at| inner.iter().map(move |i| at * size + i)).collect();
+        let next = found.iter().flat_map(|at| inner.iter().map(move |i| at * size + i));
+        found = next.take(MOST).collect();
     }
     found
 }
@@ -154,7 +163,9 @@ fn rows(
     out.push('[');
     let stride: usize = rest.iter().product();
     for (k, at) in kept(size, short).into_iter().enumerate() {
-        if out.len() > LENGTH {
+        // The elements are shown in order: behind one that is not, none is.
+        let is_left_out = at.is_some_and(|at| !texts.contains_key(&(offset + at * stride)));
+        if out.len() > LENGTH || is_left_out {
             out.push('…');
             break;
         }
@@ -281,7 +292,7 @@ fn ratio(x: f64, y: f64, dtype: DataType) -> f64 {
 }
 
 /// What is no finite number.
-fn odd(x: f64) -> Option<&'static str> {
+pub(super) fn odd(x: f64) -> Option<&'static str> {
     match x {
         _ if x.is_nan() => Some("nan"),
         f64::INFINITY => Some("inf"),
@@ -342,64 +353,6 @@ fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A value for machines: tensors with shape, type and elements; what is not finite as text.
-pub(crate) fn json(value: &Value) -> Json {
-    json_at(value, 0, usize::MAX)
-}
-
-/// The same, where tensors of more than `most` elements are summed up.
-pub(crate) fn json_within(value: &Value, most: usize) -> Json {
-    json_at(value, 0, most)
-}
-
-fn json_at(value: &Value, depth: usize, most: usize) -> Json {
-    if depth > DEPTH {
-        return Json::Null;
-    }
-    let all = |fields: &[Value]| -> Vec<Json> {
-        fields.iter().take(most).map(|field| json_at(field, depth + 1, most)).collect()
-    };
-    match value {
-        Value::Tensor(tensor) if tensor.len() > most => json!({
-            "type": tensor.ty().to_string(),
-            "shape": tensor.shape(),
-            "dtype": tensor.dtype().to_string(),
-            "summary": Summary::of(tensor),
-        }),
-        Value::Tensor(tensor) => {
-            let data: Vec<Json> = match tensor.dtype().kind {
-                ElementKind::Float | ElementKind::BFloat => {
-                    let number = |x: f64| match serde_json::Number::from_f64(x) {
-                        Some(number) => Json::Number(number),
-                        None => json!(odd(x)),
-                    };
-                    tensor.to_f64s().into_iter().map(number).collect()
-                }
-                _ if tensor.dtype().is_bool() => {
-                    tensor.to_i64s().into_iter().map(|x| json!(x != 0)).collect()
-                }
-                _ => match &**tensor {
-                    Tensor::U64(array) => array.iter().map(|x| json!(x)).collect(),
-                    _ => tensor.to_i64s().into_iter().map(|x| json!(x)).collect(),
-                },
-            };
-            json!({
-                "type": tensor.ty().to_string(),
-                "shape": tensor.shape(),
-                "dtype": tensor.dtype().to_string(),
-                "data": data,
-            })
-        }
-        Value::Tuple(_) => json!({ "tuple": all(value.as_tuple().unwrap_or_default()) }),
-        Value::Data(data) => {
-            json!({ "constructor": data.constructor.as_str(), "fields": all(data.fields()) })
-        }
-        Value::Closure(_) => json!({ "function": true }),
-        Value::Ref(cell) => json!({ "ref": json_at(&cell.get(), depth + 1, most) }),
-        Value::Empty => Json::Null,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -454,7 +407,7 @@ mod tests {
         let cases = include_str!("../../../tests/printing/cases.jsonl");
         let mut differ = Vec::new();
         for (number, line) in cases.lines().enumerate() {
-            let case: Json = serde_json::from_str(line).expect("JSON");
+            let case: serde_json::Value = serde_json::from_str(line).expect("JSON");
             let name = case["dtype"].as_str().expect("a data type");
             let dtype = DataType::parse(name).expect("a data type");
             let shape: Vec<usize> = serde_json::from_value(case["shape"].clone()).expect("sizes");
@@ -478,9 +431,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_text_in_json() {
-        let numbers = f64::tensor(&[3], vec![1.5, f64::NAN, f64::NEG_INFINITY]).expect("numbers");
-        let shown = json(&numbers.into());
-        assert_eq!(shown["data"], json!([1.5, "nan", "-inf"]));
+    fn tensors_of_many_axes_and_no_elements() {
+        let empty = |shape: &[usize]| {
+            human(&Tensor::zeros(DataType::FLOAT32, shape).expect("a tensor").into())
+        };
+        let text = "Tensor[(0, 4611686018427387904), float32]\n[]";
+        assert_eq!(empty(&[0, 1 << 62]), text);
+        assert!(empty(&[1 << 62, 0, 1]).ends_with("\n[]"));
+        // None of the axes is long enough to have a middle, and there are 2^22 elements.
+        let cube = Tensor::zeros(DataType::INT8, &[2; 22]).expect("a tensor");
+        let shown = human(&cube.into());
+        assert!(shown.len() < 2 * LENGTH && shown.contains('…'), "{}", shown.len());
+        let deep = Tensor::zeros(DataType::INT8, &[1; 10_000]).expect("a tensor");
+        assert!(human(&deep.into()).ends_with("\n[…]"));
+    }
+
+    #[test]
+    fn shared_parts_are_not_shown_forever() {
+        let mut value = Value::from(Tensor::scalar(1i32));
+        for _ in 0..60 {
+            value = Value::tuple([value.clone(), value]);
+        }
+        assert!(human(&value).len() < 2 * LENGTH);
     }
 }

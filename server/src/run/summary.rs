@@ -26,9 +26,9 @@ impl Summary {
             // The most frequent type by far, and the largest tensors are of it.
             Tensor::F32(array) => match array.as_slice() {
                 Some(numbers) => Summary::of_singles(tensor, numbers),
-                None => Summary::collect(tensor, array.iter().map(|&number| f64::from(number))),
+                None => Summary::one_by_one(tensor),
             },
-            _ => Summary::of_numbers(tensor, &tensor.to_f64s()),
+            _ => Summary::one_by_one(tensor),
         }
     }
 
@@ -46,29 +46,29 @@ impl Summary {
         Summary { ty: tensor.ty().to_string(), shape, finite, nan, infinite }
     }
 
-    /// As [`Summary::of`], where the numbers are there already.
-    pub(crate) fn of_numbers(tensor: &Tensor, numbers: &[f64]) -> Summary {
-        Summary::collect(tensor, numbers.iter().copied())
-    }
-
-    fn collect(tensor: &Tensor, numbers: impl Iterator<Item = f64>) -> Summary {
+    /// As [`Summary::of`], with the sum in double precision: the mean of a million numbers is exact.
+    pub(crate) fn one_by_one(tensor: &Tensor) -> Summary {
         let (mut least, mut most, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
         let (mut count, mut nan, mut infinite) = (0usize, 0, 0);
-        for (number, x) in numbers.enumerate() {
-            if number % PIECE == 0 {
+        let mut looked = 0;
+        tensor.each_f64s(|numbers| {
+            if looked % PIECE == 0 {
                 interpreter::poll();
             }
-            if x.is_finite() {
-                count += 1;
-                sum += x;
-                least = least.min(x);
-                most = most.max(x);
-            } else if x.is_nan() {
-                nan += 1;
-            } else {
-                infinite += 1;
+            looked += numbers.len();
+            for &x in numbers {
+                if x.is_finite() {
+                    count += 1;
+                    sum += x;
+                    least = least.min(x);
+                    most = most.max(x);
+                } else if x.is_nan() {
+                    nan += 1;
+                } else {
+                    infinite += 1;
+                }
             }
-        }
+        });
         let finite = (count > 0).then(|| (least, sum / count as f64, most));
         let shape = tensor.shape().to_vec();
         Summary { ty: tensor.ty().to_string(), shape, finite, nan, infinite }
@@ -268,8 +268,7 @@ mod tests {
                     numbers[count - 1] = odd;
                 }
                 let tensor = f32::tensor(&[count], numbers.clone()).expect("a tensor");
-                let (fast, slow) =
-                    (Summary::of(&tensor), Summary::of_numbers(&tensor, &tensor.to_f64s()));
+                let (fast, slow) = (Summary::of(&tensor), Summary::one_by_one(&tensor));
                 assert_eq!((fast.nan, fast.infinite), (slow.nan, slow.infinite));
                 assert_eq!(fast.finite.map(|f| (f.0, f.2)), slow.finite.map(|f| (f.0, f.2)));
                 let mean = |summary: &Summary| summary.finite.map_or(0.0, |finite| finite.1);

@@ -80,7 +80,8 @@ pub(super) fn lay_out(text: &str, parse: &Parse, style: Style) -> Laid {
         indent: 0,
         gap: Gap::Glue,
         last: None,
-        last_end: TextSize::new(0),
+        // A byte order mark is white space to the parser, and stays.
+        last_end: TextSize::of(text.strip_prefix('\u{FEFF}').map_or("", |_| "\u{FEFF}")),
         after_comment: Comment::No,
         column: 0,
         verbatim: 0,
@@ -131,7 +132,9 @@ impl<'t> Layout<'t> {
         let rest = TextRange::new(self.last_end, TextSize::of(self.text));
         let ends = matches!(self.last, None | Some(METADATA | TIR_TEXT | BANNER));
         let after_cr = self.text[..usize::from(self.last_end)].ends_with('\r');
-        if !ends && self.gap != Gap::Keep {
+        // A line feed after the only carriage return would change what ends the other lines.
+        let turns = after_cr && self.newline == "\n";
+        if !ends && !turns && self.gap != Gap::Keep {
             self.replace(rest, if after_cr { "\n".into() } else { self.newline.into() });
         }
     }

@@ -72,10 +72,16 @@ fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
     }
 }
 
-/// Calls and projections, in any number: `f(%x)(%y)`, `%t.0`.
+/// Calls and projections: `f(%x)(%y)`, `%t.0`. Each of them puts what comes before it one level
+/// deeper, with what nests in there: the levels of both are bounded together.
 fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
+    p.measured(postfix_measured)
+}
+
+/// Returns the expression and the number of calls and projections in it.
+fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
     let first = p.range();
-    let mut expr = opt_atom(p)?;
+    let Some(mut expr) = opt_atom(p) else { return (None, 0) };
     let mut chain = 0;
     loop {
         if matches!(p.current(), T!["("] | T!["."]) {
@@ -117,12 +123,12 @@ fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
                 }
                 call.complete(p, CALL_EXPR)
             }
-            _ => return Some(expr),
+            _ => return (Some(expr), chain),
         };
         chain += 1;
-        if chain > p.limits().chain {
+        if p.levels_inside() + chain > 2 * p.limits().depth {
             p.too_deep();
-            return Some(next);
+            return (Some(next), chain);
         }
         expr = next;
     }
@@ -385,6 +391,11 @@ fn if_expr(p: &mut Parser<'_>) -> Completed {
             p.nested(if_expr);
         } else {
             p.expected("a branch in braces");
+            // `else else {`
+            params::skip_to_brace(p);
+            if p.at(T!["{"]) {
+                stmts::block(p);
+            }
         }
     } else {
         p.expected("`else`");
@@ -428,10 +439,11 @@ fn arm_list(p: &mut Parser<'_>) {
     let open = p.range();
     p.bump();
     let mut separators = Separators::default();
-    while !p.at(T!["}"]) && !p.at_end() && !items::at_item_line(p) {
+    // No arm begins with a binding: where one follows, the closing brace is missing.
+    while !p.at(T!["}"]) && !p.at_end() && !items::at_item_line(p) && !stmts::at_statement_line(p) {
         let before = p.position();
         let case = arm(p);
-        if p.is_lost() && !p.on_new_line(0) {
+        if p.is_lost() && !p.on_new_line(0) && !skip_to_end_of_arms(p) {
             params::skip_to_brace(p);
         }
         if p.on_new_line(0) {
@@ -447,6 +459,30 @@ fn arm_list(p: &mut Parser<'_>) {
     }
     p.expect_close(T!["}"], open);
     arms.complete(p, ARM_LIST);
+}
+
+/// After a broken arm: takes the rest of the arms, where their closing brace is on the same line. Says
+/// whether it is.
+fn skip_to_end_of_arms(p: &mut Parser<'_>) -> bool {
+    let mut open = 0usize;
+    let end = (0..p.count_on_line()).find(|&n| {
+        match p.nth(n) {
+            T!["{"] => open += 1,
+            T!["}"] if open == 0 => return true,
+            T!["}"] => open -= 1,
+            _ => {}
+        }
+        false
+    });
+    let Some(end) = end else { return false };
+    if end > 0 {
+        let error = p.start();
+        for _ in 0..end {
+            p.bump();
+        }
+        error.complete(p, ERROR);
+    }
+    true
 }
 
 /// `Cons(%x, _) => e`, `case Cons(%x, _) { e }`. Says whether it is the latter.

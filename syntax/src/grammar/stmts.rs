@@ -68,15 +68,18 @@ pub(super) fn statements(p: &mut Parser<'_>) {
 fn statements_until(p: &mut Parser<'_>, stop: usize, style: Style) {
     while p.position() < stop && !at_block_end(p, style) {
         let before = p.position();
-        if statement(p, style) == Last::Yes {
-            if at_block_end(p, style) {
+        match statement(p, style) {
+            Last::Yes if at_block_end(p, style) => return,
+            Last::Yes => {
+                end_of_statement(p, style);
+            }
+            Last::No if at_block_end(p, style) => {
+                // A chain of bindings has an expression at its end.
+                p.expected("an expression");
                 return;
             }
-            end_of_statement(p, style);
-        } else if at_block_end(p, style) {
-            // A chain of bindings has an expression at its end.
-            p.expected("an expression");
-            return;
+            Last::No => {}
+            Last::Missing => return,
         }
         if p.position() == before {
             return;
@@ -100,10 +103,12 @@ fn at_block_end(p: &mut Parser<'_>, style: Style) -> bool {
 }
 
 /// Whether a statement can be the last of its block.
-#[derive(PartialEq)]
 enum Last {
     Yes,
     No,
+    /// It cannot, but the block ends here, which has been reported: its brace is no stray one, though
+    /// an error precedes it.
+    Missing,
 }
 
 fn statement(p: &mut Parser<'_>, style: Style) -> Last {
@@ -125,31 +130,32 @@ fn statement(p: &mut Parser<'_>, style: Style) -> Last {
                 stmt.complete(p, EXPR_STMT);
                 return Last::No;
             }
-            return Last::Yes;
+            Last::Yes
         }
     }
-    Last::No
 }
 
 /// `let %x: T = e;`
-fn let_stmt(p: &mut Parser<'_>, style: Style) {
+fn let_stmt(p: &mut Parser<'_>, style: Style) -> Last {
     let stmt = p.start();
     p.bump();
-    binding(p, style);
+    let last = binding(p, style);
     stmt.complete(p, LET_STMT);
+    last
 }
 
 /// `lett %x = e;`
-fn misspelt_let(p: &mut Parser<'_>, style: Style) {
+fn misspelt_let(p: &mut Parser<'_>, style: Style) -> Last {
     let stmt = p.start();
     p.error(SyntaxErrorKind::Expected { expected: "`let`", found: IDENT, open: None });
     p.bump();
-    binding(p, style);
+    let last = binding(p, style);
     stmt.complete(p, LET_STMT);
+    last
 }
 
 /// What follows `let`.
-fn binding(p: &mut Parser<'_>, style: Style) {
+fn binding(p: &mut Parser<'_>, style: Style) -> Last {
     local_name(p);
     types::opt_ascription(p);
     if p.expect(T!["="]) {
@@ -159,7 +165,7 @@ fn binding(p: &mut Parser<'_>, style: Style) {
             exprs::expr(p);
         }
     }
-    end_of_statement(p, style);
+    end_of_statement(p, style)
 }
 
 /// `let %x = let %y = e; %y;`: what TVM prints for a binding inside a binding, without brackets.
@@ -169,8 +175,12 @@ fn nested_let(p: &mut Parser<'_>) {
     p.nested(|p| {
         loop {
             match p.current() {
-                T!["let"] => let_stmt(p, Style::Bare),
-                GRAPH if p.nth(1) == T!["="] => graph_stmt(p, Style::Bare),
+                T!["let"] => {
+                    let_stmt(p, Style::Bare);
+                }
+                GRAPH if p.nth(1) == T!["="] => {
+                    graph_stmt(p, Style::Bare);
+                }
                 _ => break,
             }
         }
@@ -180,7 +190,7 @@ fn nested_let(p: &mut Parser<'_>) {
 }
 
 /// `%0 = e;`
-fn graph_stmt(p: &mut Parser<'_>, style: Style) {
+fn graph_stmt(p: &mut Parser<'_>, style: Style) -> Last {
     let stmt = p.start();
     let name = p.start();
     p.bump();
@@ -188,36 +198,40 @@ fn graph_stmt(p: &mut Parser<'_>, style: Style) {
     p.bump();
     exprs::expr(p);
     let ended = p.on_new_line(0) || (p.at(T!["}"]) && at_block_end(p, style));
-    if !p.at(T![";"]) && !p.is_lost() && ended && !p.at_end() {
+    let last = if !p.at(T![";"]) && !p.is_lost() && ended && !p.at_end() {
         // The manual's notation.
         let end = p.last_range().end();
         p.compat(TextRange::new(end, end), SyntaxErrorKind::MissingSemicolon);
+        Last::No
     } else {
-        end_of_statement(p, style);
-    }
+        end_of_statement(p, style)
+    };
     stmt.complete(p, GRAPH_STMT);
+    last
 }
 
 /// `free_var %x: T;`
-fn free_var(p: &mut Parser<'_>, style: Style) {
+fn free_var(p: &mut Parser<'_>, style: Style) -> Last {
     let stmt = p.start();
     p.bump();
     local_name(p);
     types::opt_ascription(p);
-    end_of_statement(p, style);
+    let last = end_of_statement(p, style);
     stmt.complete(p, FREE_VAR_STMT);
+    last
 }
 
 /// The `;` of a statement. Where the statement is broken, takes what is left of it: up to a `;` at
 /// the end of a line, to the next line that begins a statement, or to the end of the block.
-fn end_of_statement(p: &mut Parser<'_>, style: Style) {
+fn end_of_statement(p: &mut Parser<'_>, style: Style) -> Last {
     if !p.is_lost() {
         if p.eat(T![";"]) {
-            return;
+            return Last::No;
         }
         if at_block_end(p, style) {
             // The last of the chain: its end and the expression behind it are missing together.
-            return p.expected("`;` and an expression behind it");
+            p.expected("`;` and an expression behind it");
+            return Last::Missing;
         }
         p.expected("`;`");
     }
@@ -253,6 +267,7 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) {
     }
     p.eat(T![";"]);
     p.recover();
+    Last::No
 }
 
 const EXPR_LINE: KindSet = KindSet::new(&[LOCAL, GRAPH, GLOBAL, IDENT, IF_KW, MATCH_KW, FN_KW]);

@@ -1,8 +1,8 @@
 //! The types that were inferred, written down.
 
 use semantics::{
-    DefKind, View, all_defs,
-    body::{BinderId, BinderKind},
+    DefKind, Spot, View, all_defs,
+    body::{BinderId, BinderKind, ExprId},
     scope::Binding,
 };
 use syntax::{
@@ -31,6 +31,23 @@ pub(super) fn written(view: &View<'_>, ty: &Type) -> Option<String> {
     is_plain.then(|| semantics::writable(ty)).flatten()
 }
 
+/// Returns true if each use of a variable chooses the data types of numbers in its value:
+/// `let %x = 1;`.
+fn chooses_numbers(view: &View<'_>, binding: Binding) -> bool {
+    let numeric = view.unit_types(binding.unit as usize).numeric.as_deref();
+    numeric.is_some_and(|n| n.binders.iter().any(|(binder, _)| *binder == binding.binder))
+}
+
+/// Returns true if all uses of a variable have type `ty`, so that it can be written.
+fn uses_agree(view: &View<'_>, binding: Binding, ty: &Type) -> bool {
+    view.body.units.iter().enumerate().skip(binding.unit as usize).all(|(unit, data)| {
+        (0..data.exprs.len()).all(|at| {
+            let spot = Spot { unit, expr: ExprId(at as u32) };
+            view.variable(spot) != Some(binding) || view.ty(spot) == ty
+        })
+    })
+}
+
 /// Where the type of a variable would be written, if it is not.
 fn binder_edit(view: &View<'_>, binding: Binding) -> Option<(TextRange, String)> {
     let binder = view.binder(binding);
@@ -38,7 +55,11 @@ fn binder_edit(view: &View<'_>, binding: Binding) -> Option<(TextRange, String)>
     if !can || binder.annotation.is_some() || binder.name.is_empty() {
         return None;
     }
-    let ty = written(view, view.binding_type(binding))?;
+    let own = view.binding_type(binding);
+    if chooses_numbers(view, binding) && !uses_agree(view, binding, own) {
+        return None;
+    }
+    let ty = written(view, own)?;
     Some((TextRange::empty(view.binding_range(binding).end()), format!(": {ty}")))
 }
 

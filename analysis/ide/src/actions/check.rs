@@ -13,8 +13,13 @@ use crate::edit::apply_all;
 pub(super) enum Level {
     /// There are no errors that were not there.
     Errors,
-    /// That, and every definition has its type.
+    /// There are no errors that were not there, and every definition has its type. TVM may find
+    /// other things than before: with more types it comes further.
+    Written,
+    /// There are no errors that were not there, also for TVM, and every definition has its type.
     Types,
+    /// That, and no kind of error is gone: the annotation that a value is refused for, say.
+    Meaning,
 }
 
 /// Looks at the text with the edits.
@@ -32,11 +37,21 @@ pub(super) fn check(
     let file = scratch.add_file(&after, ParseLimits::default());
     let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
     for (code, (count, message)) in &now {
+        if level == Level::Written && is_compat(code) {
+            continue;
+        }
         if before.get(code).is_none_or(|(there, _)| there < count) {
             return Err(format!("this cannot be done here: {message}"));
         }
     }
-    if level == Level::Types {
+    if level == Level::Meaning {
+        for (code, (_, message)) in &before {
+            if !now.contains_key(code) && !is_compat(code) {
+                return Err(format!("this would hide an error, so mend it first: {message}"));
+            }
+        }
+    }
+    if level != Level::Errors {
         let now = types(&scratch, file);
         for (name, ty) in types(context.db, context.file) {
             if let Some(other) = now.get(&name)
@@ -52,13 +67,17 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Returns true for the code of what only TVM does not take.
+fn is_compat(code: &str) -> bool {
+    code_of(code).is_some_and(|code| code.tvm)
+}
+
 /// How many errors of each code a file has, with one of them; what TVM does not take counts, so that
 /// a text that TVM reads stays one.
 fn errors(db: &dyn Db, file: SourceFile) -> BTreeMap<&'static str, (usize, String)> {
     let mut found: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
     for diagnostic in check_file(db, file).iter() {
-        let is_compat = code_of(diagnostic.code).is_some_and(|code| code.tvm);
-        if diagnostic.severity == Severity::Error || is_compat {
+        if diagnostic.severity == Severity::Error || is_compat(diagnostic.code) {
             let entry = found.entry(diagnostic.code).or_default();
             entry.0 += 1;
             entry.1.clone_from(&diagnostic.message);

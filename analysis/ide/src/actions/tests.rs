@@ -674,6 +674,77 @@ def @main(%x: int32 /* ty=int64 */) -> int32 {$0 sub(%x, %x) }
     );
 }
 
+/// Found by the laws: the annotation went, and the error with it.
+#[test]
+fn rewrites_do_not_hide_errors() {
+    check(
+        "let-to-graph",
+        "
+def @main() {
+  let $0%bad: bool = 1f;
+  %bad
+}
+",
+        expect![[r#"
+            // Rewrite `let` to graph bindings
+            refused: this would hide an error, so mend it first: `%bad` is declared as `bool`, but its value is `float32`
+        "#]],
+    );
+    check(
+        "inline-variable",
+        "
+def @main(%x: float32) {
+  let $0%y: Real = %x;
+  add(%y, %x)
+}
+",
+        expect![[r#"
+            // Inline `%y`
+            refused: this would hide an error, so mend it first: there is no type `Real`
+        "#]],
+    );
+}
+
+/// Each use of `%x` chooses a data type of its own, and of `%y` all choose the same.
+#[test]
+fn types_of_numbers_are_written_where_all_uses_agree() {
+    check(
+        "write-all-types",
+        "
+def $0@main() {
+  let %x = 1;
+  let %y = 2;
+  (add(%x, 1f), add(%x, 1i64), add(%y, 1f))
+}
+",
+        expect![[r#"
+            // Write all types that are inferred
+            def @main() -> (float32, int64, float32) {
+              let %x = 1;
+              let %y: float32 = 2;
+              (add(%x, 1f), add(%x, 1i64), add(%y, 1f))
+            }
+        "#]],
+    );
+}
+
+/// Found by the laws: with the type of `@main`, TVM finds something else in it than before.
+#[test]
+fn types_are_written_into_what_tvm_does_not_take() {
+    check(
+        "write-all-types",
+        "
+def $0@f(%n, %v) { if (%n <= 0) { %v } else { @f(%n - 1, %v) } }
+def @main() { (@f(0, @f(0, (0f, 0i32)).0), 1) }
+",
+        expect![[r#"
+            // Write all types that are inferred
+            def @f(%n, %v) { if (%n <= 0) { %v } else { @f(%n - 1, %v) } }
+            def @main() -> (float32, int32) { (@f(0, @f(0, (0f, 0i32)).0), 1) }
+        "#]],
+    );
+}
+
 /// Every action at every place of some texts is refused or keeps the types, and nothing panics.
 #[test]
 fn every_action_everywhere() {

@@ -98,7 +98,8 @@ struct Lives {
     live: Vec<bool>,
     /// For each instruction, which operands are used there for the last time, one bit each.
     last: Vec<SmallVec<[bool; 4]>>,
-    /// For each instruction, whether nothing uses its value.
+    /// For each instruction, whether nothing uses its value; for a choice, whether nothing after it
+    /// does.
     dead: Vec<bool>,
     /// At the beginning of an arm: what nothing uses any more on this way, but on others.
     forget: FxHashMap<usize, Vec<Reg>>,
@@ -178,6 +179,11 @@ impl Lives {
                 }
                 What::Choose(_) => {
                     let Some(choice) = choices.pop() else { continue };
+                    // The arms define the value, so that it is alive at the beginning of none: what
+                    // decides is what comes after the choice.
+                    let is_dead = draft
+                        .dst
+                        .is_some_and(|dst| !pinned.contains(&dst) && !lives.live[dst as usize]);
                     let regs: FxHashSet<Reg> = choice
                         .arms
                         .iter()
@@ -205,6 +211,7 @@ impl Lives {
                         lives.set(reg, live, &mut log);
                     }
                     lives.define(at, draft, pinned, &mut log);
+                    lives.dead[at] = is_dead;
                 }
                 What::Do(_) | What::Force(_) => lives.define(at, draft, pinned, &mut log),
             }

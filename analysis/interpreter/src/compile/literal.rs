@@ -3,10 +3,7 @@
 use semantics::body::{Filled, Literal};
 use types::{DataType, Type};
 
-use crate::value::Tensor;
-
-/// The most elements that a constant of the text may have.
-const MAX_FILLED: usize = 1 << 28;
+use crate::{code::Fill, tensor::Tensor};
 
 /// A literal with the type that inference found; a suffix decides where it found none.
 pub(super) fn tensor(literal: &Literal, ty: &Type) -> Option<Tensor> {
@@ -15,42 +12,34 @@ pub(super) fn tensor(literal: &Literal, ty: &Type) -> Option<Tensor> {
 
 /// A literal of a data type.
 pub(crate) fn of_dtype(literal: &Literal, dtype: Option<DataType>) -> Option<Tensor> {
-    element(literal, dtype, &[], 1)
+    element(literal, dtype)
 }
 
 /// `Constant(1, (10, 10), float32)`
-pub(super) fn filled(filled: &Filled) -> Result<Tensor, String> {
+pub(super) fn filled(filled: &Filled) -> Result<Fill, String> {
     let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
     let shape: Option<Vec<usize>> = filled.shape.iter().map(size).collect();
     let Some(shape) = shape else { return Err("the shape of this constant is not known".into()) };
-    let count = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size));
-    let Some(count) = count.filter(|&count| count <= MAX_FILLED) else {
-        return Err(format!("a constant of shape {shape:?} is too large"));
-    };
-    element(&filled.value, Some(filled.dtype), &shape, count)
-        .ok_or_else(|| format!("a constant of {} cannot be computed with here", filled.dtype))
+    match element(&filled.value, Some(filled.dtype)) {
+        Some(value) => Ok(Fill { value, shape }),
+        None => Err(format!("a constant of {} cannot be computed with here", filled.dtype)),
+    }
 }
 
-fn element(
-    literal: &Literal,
-    dtype: Option<DataType>,
-    shape: &[usize],
-    count: usize,
-) -> Option<Tensor> {
+fn element(literal: &Literal, dtype: Option<DataType>) -> Option<Tensor> {
     match *literal {
         Literal::Bool(value) => {
             let dtype = dtype.unwrap_or(DataType::BOOL);
-            Tensor::from_i64s(dtype, shape, vec![i64::from(value); count])
+            Tensor::from_i64s(dtype, &[], vec![i64::from(value)])
         }
         Literal::Int { value, dtype: suffix } => {
             let small = i32::try_from(value).is_ok();
             let default = if small { DataType::INT32 } else { DataType::INT64 };
-            let dtype = dtype.or(suffix).unwrap_or(default);
-            Tensor::from_i64s(dtype, shape, vec![value; count])
+            Tensor::from_i64s(dtype.or(suffix).unwrap_or(default), &[], vec![value])
         }
         Literal::Float { bits, dtype: suffix } => {
             let dtype = dtype.or(suffix).unwrap_or(DataType::FLOAT32);
-            Tensor::from_f64s(dtype, shape, vec![f64::from_bits(bits); count])
+            Tensor::from_f64s(dtype, &[], vec![f64::from_bits(bits)])
         }
     }
 }

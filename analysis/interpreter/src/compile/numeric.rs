@@ -21,7 +21,8 @@ use types::{DTypeClass, DTypeTerm, DataType, MAX_DEPTH, Param, ParamId, Solver, 
 use super::{Compiler, Operand, Reg, Var};
 use crate::{
     code::{Op, Proc},
-    value::{Callable, Tensor, Value},
+    tensor::Tensor,
+    value::{Callable, Value},
 };
 
 /// The choices of a unit.

@@ -63,7 +63,7 @@ impl<const N: usize> Broadcast<N> {
     /// `None` where the shapes do not fit together.
     pub(super) fn of(shapes: [&[usize]; N]) -> Option<Broadcast<N>> {
         let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
-        let mut shape = vec![1; rank];
+        let mut shape = repeated(1, rank);
         for operand in shapes {
             let skip = rank - operand.len();
             for (axis, &size) in operand.iter().enumerate() {
@@ -82,7 +82,7 @@ impl<const N: usize> Broadcast<N> {
     fn to(shape: Vec<usize>, shapes: [&[usize]; N]) -> Broadcast<N> {
         let rank = shape.len();
         let strides = shapes.map(|operand| {
-            let mut strides = vec![0; rank];
+            let mut strides = repeated(0, rank);
             let mut step = 1;
             for axis in (0..operand.len()).rev() {
                 let at = rank - operand.len() + axis;
@@ -137,7 +137,7 @@ impl<const N: usize> Broadcast<N> {
             return;
         };
         let steps: [usize; N] = std::array::from_fn(|k| self.strides[k][outer.len()]);
-        let mut index = vec![0usize; outer.len()];
+        let mut index = repeated(0usize, outer.len());
         let mut at = [0usize; N];
         let mut start = 0;
         loop {
@@ -175,7 +175,7 @@ fn zip<T: Element, U: Element>(
         return Err(call.fault(format_args!("shapes {sx:?} and {sy:?} do not broadcast together")));
     };
     call.allow(&walk.shape, U::DTYPE)?;
-    let mut out: Vec<U> = Vec::with_capacity(walk.shape.iter().product());
+    let mut out: Vec<U> = room(walk.shape.iter().product());
     let (xs, ys) = (slice(x), slice(y));
     walk.rows(|_, length, [(i, di), (j, dj)]| match (di, dj) {
         (1, 1) => {
@@ -388,7 +388,7 @@ fn select(call: &mut Call<'_>) -> Outcome {
         let Some(y) = T::unwrap(y) else { return differ(call, T::DTYPE, y.dtype()) };
         call.allow(&walk.shape, T::DTYPE)?;
         let (xs, ys) = (slice(x), slice(y));
-        let mut out: Vec<T> = Vec::with_capacity(walk.shape.iter().product());
+        let mut out: Vec<T> = room(walk.shape.iter().product());
         walk.rows(|_, length, [(c, dc), (i, di), (j, dj)]| {
             out.extend((0..length).map(|k| {
                 if truths[c + k * dc] { xs[i + k * di] } else { ys[j + k * dj] }
@@ -420,7 +420,7 @@ pub(super) fn broadcast_to(
     let walk = Broadcast::to(shape.to_vec(), [from]);
     let made = each_dtype!(tensor, array => {
         let elements = slice(array);
-        let mut out: Vec<T> = Vec::with_capacity(shape.iter().product());
+        let mut out: Vec<T> = room(shape.iter().product());
         walk.rows(|_, length, [(i, di)]| match di {
             1 => out.extend_from_slice(&elements[i..i + length]),
             0 => out.extend(std::iter::repeat_n(elements[i], length)),

@@ -71,21 +71,21 @@ fn arange(call: &mut Call<'_>) -> Outcome {
         Tensor::F32(_) => {
             let (start, step) = (start as f32, step as f32);
             let values = watched(0..length).map(|k| f64::from(start + step * k as f32));
-            Tensor::from_f64s(dtype, &[length], values.collect())
+            Tensor::from_f64s(dtype, &[length], collected(values))
         }
         Tensor::F64(_) => {
             let values = watched(0..length).map(|k| start + step * k as f64);
-            Tensor::from_f64s(dtype, &[length], values.collect())
+            Tensor::from_f64s(dtype, &[length], collected(values))
         }
         Tensor::F16(_) => {
-            let round = |x: f64| half::f16::from_f64(x).to_f64();
+            let round = |x: f64| <half::f16 as Element>::from_f64(x).to_f64();
             let values = watched(0..length).map(|k| round(start + round(step * round(k as f64))));
-            Tensor::from_f64s(dtype, &[length], values.collect())
+            Tensor::from_f64s(dtype, &[length], collected(values))
         }
         Tensor::BF16(_) => {
-            let round = |x: f64| half::bf16::from_f64(x).to_f64();
+            let round = |x: f64| <half::bf16 as Element>::from_f64(x).to_f64();
             let values = watched(0..length).map(|k| round(start + round(step * round(k as f64))));
-            Tensor::from_f64s(dtype, &[length], values.collect())
+            Tensor::from_f64s(dtype, &[length], collected(values))
         }
         _ => {
             let first = |position: usize| -> Result<i64, Fault> {
@@ -93,7 +93,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
             };
             let (start, step) = (first(0)?, first(2)?);
             let value = |k: usize| start.wrapping_add(step.wrapping_mul(k as i64));
-            Tensor::from_i64s(dtype, &[length], watched(0..length).map(value).collect())
+            Tensor::from_i64s(dtype, &[length], collected(watched(0..length).map(value)))
         }
     };
     match made {
@@ -157,7 +157,7 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
     // Which element of the diagonals goes to a place of the matrix, batches aside.
     let (height, width) = (rows as i64, columns as i64);
     let mut moves: Vec<(usize, usize)> = Vec::new();
-    for row in 0..rows {
+    for row in watched(0..rows) {
         for column in watched(0..columns) {
             let k = column as i64 - row as i64;
             if k < k1 || k > k2 {
@@ -172,7 +172,7 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
             };
             match (usize::try_from(line), usize::try_from(place + offset)) {
                 (Ok(line), Ok(at)) if line < lines && (at as i64) < length => {
-                    moves.push((row * columns + column, line * length as usize + at));
+                    push(&mut moves, (row * columns + column, line * length as usize + at));
                 }
                 _ => {
                     return Err(call.fault(format_args!(
@@ -208,13 +208,13 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
         0 | 1 if swap => 1 - vector,
         other => other,
     };
-    let mut shape = vec![1; vectors.len()];
+    let mut shape = repeated(1, vectors.len());
     for (vector, tensor) in vectors.iter().enumerate() {
         shape[axis(vector)] = tensor.len();
     }
-    let mut grids = Vec::with_capacity(vectors.len());
+    let mut grids = room(vectors.len());
     for (vector, &tensor) in vectors.iter().enumerate() {
-        let mut along = vec![1; vectors.len()];
+        let mut along = repeated(1, vectors.len());
         along[axis(vector)] = tensor.len();
         let tensor = call.reshaped(tensor.clone(), &along)?;
         grids.push(super::broadcast::broadcast_to(call, &tensor, &shape)?.into());

@@ -291,7 +291,7 @@ fn clip(call: &mut Call<'_>) -> Outcome {
         other => {
             // The bounds are cast to the data type first, and saturate.
             each_dtype!(other, x => {
-                let (low, high) = (<T as Element>::from_f64(low), <T as Element>::from_f64(high));
+                let (low, high) = (<T as Element>::nearest(low), <T as Element>::nearest(high));
                 let mut x = own(x);
                 if let Some(elements) = x.as_slice_mut() {
                     pieces_mut(elements).flatten().for_each(|x| *x = within(*x, low, high));
@@ -336,9 +336,11 @@ fn reinterpret(call: &mut Call<'_>) -> Outcome {
     macro_rules! bytes {
         ($($variant:ident)*) => {
             match tensor {
-                Tensor::Bool(array) => watched(array.iter()).map(|&x| u8::from(x)).collect(),
+                Tensor::Bool(array) => collected(watched(array.iter()).map(|&x| u8::from(x))),
                 $(Tensor::$variant(array) => {
-                    watched(array.iter()).flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()
+                    let mut bytes: Vec<u8> = room(tensor.bytes());
+                    bytes.extend(watched(array.iter()).flat_map(|x| x.to_le_bytes()));
+                    bytes
                 })*
             }
         };
@@ -352,7 +354,7 @@ fn reinterpret(call: &mut Call<'_>) -> Outcome {
 
 fn invert_permutation(call: &mut Call<'_>) -> Outcome {
     let numbers = call.numbers(0)?;
-    let mut out = vec![0i64; numbers.len()];
+    let mut out = repeated(0i64, numbers.len());
     for (at, &to) in watched(numbers.iter().enumerate()) {
         match usize::try_from(to).ok().and_then(|to| out.get_mut(to)) {
             Some(slot) => *slot = at as i64,
@@ -381,7 +383,7 @@ fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
     let Tensor::I32(data) = tensor else { return call.unsupported(tensor.dtype()) };
     let (factors, lefts, rights) = (call.numbers(1)?, call.numbers(2)?, call.numbers(3)?);
     let shape = tensor.shape().to_vec();
-    let mut strides = vec![0usize; shape.len()];
+    let mut strides = repeated(0usize, shape.len());
     let mut step = 1;
     for &axis in axes.iter().rev() {
         let axis = call.axis(axis, shape.len())?;
@@ -389,15 +391,13 @@ fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
         step *= shape[axis];
     }
     let shift = |of: &[i64], at: usize| of.get(at).copied().unwrap_or_default();
-    let out: Vec<i32> = watched(data.indexed_iter())
-        .map(|(index, &x)| {
-            let at: usize = (0..shape.len()).map(|axis| index[axis] * strides[axis]).sum();
-            let x = i128::from(x) << if left { shift(&lefts, at).clamp(0, 62) } else { 0 };
-            let total = 31 + if right { shift(&rights, at).clamp(0, 62) } else { 0 };
-            let product = x * i128::from(shift(&factors, at));
-            ((product + (1i128 << (total - 1))) >> total) as i32
-        })
-        .collect();
+    let out = collected(watched(data.indexed_iter()).map(|(index, &x)| {
+        let at: usize = (0..shape.len()).map(|axis| index[axis] * strides[axis]).sum();
+        let x = i128::from(x) << if left { shift(&lefts, at).clamp(0, 62) } else { 0 };
+        let total = 31 + if right { shift(&rights, at).clamp(0, 62) } else { 0 };
+        let product = x * i128::from(shift(&factors, at));
+        ((product + (1i128 << (total - 1))) >> total) as i32
+    }));
     call.build(&shape, out)
 }
 

@@ -38,7 +38,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
     let step = |count: usize| ((2.0 - 1e-7) / (count as f64 - 1.0)) as f32;
     let (down, across) = (step(rows), step(columns));
     let maps = data.to_f32s();
-    let mut out = Vec::with_capacity(shape.iter().product());
+    let mut out = room(shape.iter().product());
     for map in maps.chunks_exact(3) {
         for row in 0..rows {
             let y = -1.0 + row as f32 * down;
@@ -77,9 +77,10 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
     let (strides, dilations) = (steps(call, "strides", 2)?, steps(call, "dilations", 2)?);
     let padding = padding(call, 2)?;
     let axis = |at: usize, size: usize, window: usize| {
-        let reach = window.saturating_sub(1) * dilations[at] + 1;
-        let room = size + padding[at].0 + padding[at].1;
-        let count = if room >= reach { (room - reach) / strides[at] + 1 } else { 0 };
+        let reach = window.saturating_sub(1).saturating_mul(dilations[at]).saturating_add(1);
+        let room = size.saturating_add(padding[at].0).saturating_add(padding[at].1);
+        let count =
+            if room >= reach { ((room - reach) / strides[at]).saturating_add(1) } else { 0 };
         Sweep {
             size,
             window,
@@ -135,7 +136,8 @@ struct Sweep {
 impl Sweep {
     /// What element `tap` of window `at` meets; nothing outside of the data.
     fn meets(&self, at: usize, tap: usize) -> Option<usize> {
-        let place = at * self.stride + tap * self.dilation;
+        let place =
+            at.saturating_mul(self.stride).saturating_add(tap.saturating_mul(self.dilation));
         place.checked_sub(self.before).filter(|&place| place < self.size)
     }
 }
@@ -151,7 +153,7 @@ fn dilate<T: Copy + Default + PartialOrd>(
     let places = down.count * across.count;
     let channels = weight.len() / window.max(1);
     let planes = data.len().checked_div(area).unwrap_or(0);
-    let mut out = Vec::with_capacity(planes * places);
+    let mut out = room(planes * places);
     for plane in 0..planes {
         let source = &data[plane * area..(plane + 1) * area];
         let kernel = (plane % channels.max(1)) * window;

@@ -16,7 +16,7 @@ pub(super) static SLICE: &[Kernel] = slice::KERNELS;
 
 /// How far apart neighbours along each axis lie in row-major order.
 pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1; shape.len()];
+    let mut strides = repeated(1, shape.len());
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis] * shape[axis];
     }

@@ -76,7 +76,7 @@ pub(super) fn convert(
         }
     }
     let apart = call.reshaped(plain, &parts)?;
-    let mut order = Vec::with_capacity(parts.len());
+    let mut order = room(parts.len());
     let mut seen: Vec<u8> = Vec::new();
     for axis in target.axes() {
         let nth = seen.iter().filter(|&&letter| letter == axis.letter).count();

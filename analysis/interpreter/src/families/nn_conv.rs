@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
 use super::{
@@ -42,13 +42,32 @@ pub(super) struct Walk {
 }
 
 impl Walk {
+    /// A walk over an axis of `size` elements with some more before and after them. Whatever the
+    /// attributes say, nothing overflows: a reach that is too large is larger than any axis.
+    pub(super) fn new(
+        size: usize,
+        window: usize,
+        (stride, dilation): (usize, usize),
+        (before, after): (usize, usize),
+    ) -> Walk {
+        let room = size.saturating_add(before).saturating_add(after);
+        let rest = match window.checked_sub(1) {
+            Some(steps) => room.checked_sub(steps.saturating_mul(dilation).saturating_add(1)),
+            // A window of nothing reaches back, as the type has it.
+            None => Some(room.saturating_add(dilation - 1)),
+        };
+        let count = rest.map_or(0, |rest| (rest / stride).saturating_add(1));
+        Walk { size, window, stride, dilation, before, count }
+    }
+
     /// The elements of window `at` that meet data: from, to, and which data the first meets.
     pub(super) fn inside(&self, at: usize) -> (usize, usize, usize) {
-        let start = at * self.stride;
+        let start = at.saturating_mul(self.stride);
         let from = self.before.saturating_sub(start).div_ceil(self.dilation).min(self.window);
-        let room = (self.size + self.before).saturating_sub(start);
+        let room = self.size.saturating_add(self.before).saturating_sub(start);
         let to = room.div_ceil(self.dilation).min(self.window);
-        let first = (start + from * self.dilation).saturating_sub(self.before);
+        let first =
+            start.saturating_add(from.saturating_mul(self.dilation)).saturating_sub(self.before);
         (from, to.max(from), first)
     }
 }
@@ -58,8 +77,8 @@ pub(super) fn padding(call: &Call<'_>, spatial: usize) -> Result<Vec<(usize, usi
     let values = call.ints("padding")?;
     let size = |value: i64| usize::try_from(value).unwrap_or(0);
     let pairs = match values.as_slice() {
-        [] => vec![(0, 0); spatial],
-        [all] => vec![(size(*all), size(*all)); spatial],
+        [] => repeated((0, 0), spatial),
+        [all] => repeated((size(*all), size(*all)), spatial),
         each if each.len() == spatial => each.iter().map(|&p| (size(p), size(p))).collect(),
         both if both.len() == 2 * spatial => {
             (0..spatial).map(|k| (size(both[k]), size(both[spatial + k]))).collect()
@@ -140,22 +159,12 @@ pub(super) fn convolve(
             "{channels} channels in {groups} groups do not meet a weight of shape {by:?}"
         )));
     }
-    let mut walks = Vec::with_capacity(spatial);
+    let mut walks = room(spatial);
     for axis in 0..spatial {
         let (size, window) = (from[2 + axis], by[2 + axis]);
         let (before, after) = padding[axis];
-        let reach = window.saturating_sub(1) * dilations[axis] + 1;
-        let room = size + before + after;
-        let count =
-            if room >= reach && window > 0 { (room - reach) / strides[axis] + 1 } else { 0 };
-        walks.push(Walk {
-            size,
-            window,
-            stride: strides[axis],
-            dilation: dilations[axis],
-            before,
-            count,
-        });
+        let step = (strides[axis], dilations[axis]);
+        walks.push(Walk::new(size, window, step, (before, after)));
     }
     let mut shape = vec![batches, outputs];
     shape.extend(walks.iter().map(|walk| walk.count));
@@ -168,7 +177,7 @@ pub(super) fn convolve(
         let places: usize = walks.iter().map(|walk| walk.count).product();
         let area: usize = walks.iter().map(|walk| walk.size).product();
         let window: usize = walks.iter().map(|walk| walk.window).product();
-        let mut out = vec![T::default(); batches * outputs * places];
+        let mut out = repeated(T::default(), batches * outputs * places);
         if !out.is_empty() && each * window > 0 {
             if each == 1 {
                 let size = channels * area;
@@ -207,12 +216,12 @@ pub(super) fn convolve(
 fn depthwise<T: Gemm>(plane: &[T], filter: &[T], walks: &[Walk], to: &mut [T]) {
     let Some((&row, outer)) = walks.split_last() else { return };
     // Along the last axis, each element of the filter meets a stretch of places at once.
-    let mut index = vec![0usize; outer.len()];
+    let mut index = repeated(0usize, outer.len());
     let counts: Vec<usize> = outer.iter().map(|walk| walk.count).collect();
     let windows: Vec<usize> = outer.iter().map(|walk| walk.window).collect();
     let lines: usize = windows.iter().product();
     for to in to.chunks_mut(row.count.max(1)) {
-        let mut tap = vec![0usize; outer.len()];
+        let mut tap = repeated(0usize, outer.len());
         for line in 0..lines {
             let mut base = Some(0usize);
             for (axis, walk) in outer.iter().enumerate() {
@@ -244,9 +253,9 @@ fn depthwise<T: Gemm>(plane: &[T], filter: &[T], walks: &[Walk], to: &mut [T]) {
 
 /// The windows, from and to, whose element `k` meets data.
 fn reach(walk: &Walk, k: usize) -> (usize, usize) {
-    let offset = k * walk.dilation;
+    let offset = k.saturating_mul(walk.dilation);
     let first = walk.before.saturating_sub(offset).div_ceil(walk.stride);
-    let room = (walk.size + walk.before).saturating_sub(offset);
+    let room = walk.size.saturating_add(walk.before).saturating_sub(offset);
     let last = room.div_ceil(walk.stride).min(walk.count);
     (first.min(last), last)
 }
@@ -287,15 +296,15 @@ fn by_columns<T: Gemm>(
     to.axis_chunks_iter_mut(Axis(1), block).into_par_iter().enumerate().each(|(at, to)| {
         let start = at * block;
         let width = to.ncols();
-        let mut columns = Array2::from_elem((depth, width), T::default());
-        if let Some(columns) = columns.as_slice_mut() {
-            for (row, columns) in columns.chunks_mut(width.max(1)).enumerate() {
-                let (channel, tap) = (row / window, row % window);
-                let plane = planes.get(channel * area..(channel + 1) * area).unwrap_or_default();
-                unfold(plane, walks, tap, start, columns);
-            }
+        let mut columns = repeated(T::default(), depth * width);
+        for (row, columns) in columns.chunks_mut(width.max(1)).enumerate() {
+            let (channel, tap) = (row / window, row % window);
+            let plane = planes.get(channel * area..(channel + 1) * area).unwrap_or_default();
+            unfold(plane, walks, tap, start, columns);
         }
-        gemm::product::<T>(filter, columns.view(), to);
+        if let Ok(columns) = ArrayView2::from_shape((depth, width), &columns) {
+            gemm::product::<T>(filter, columns, to);
+        }
     });
 }
 

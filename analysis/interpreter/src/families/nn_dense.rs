@@ -84,7 +84,7 @@ pub(super) fn product(
         let y = if transpose_b { y.reversed_axes() } else { y };
         let columns = from[rank - 1];
         let elements = x.as_slice().unwrap_or_default();
-        let mut out = vec![T::default(); shape.iter().product()];
+        let mut out = repeated(T::default(), shape.iter().product());
         let (batches, rows) = if transpose_a {
             (from[..front].iter().product(), columns)
         } else {
@@ -134,7 +134,7 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
         let batches = if m == 1 { n } else { m };
         let shape = [batches, rows, columns];
         call.allow(&shape, dtype)?;
-        let mut out = vec![T::default(); batches * rows * columns];
+        let mut out = repeated(T::default(), batches * rows * columns);
         let one = |batch: usize, to: &mut [T], alone: bool| {
             let x = x.index_axis(Axis(0), if m == 1 { 0 } else { batch });
             let y = y.index_axis(Axis(0), if n == 1 { 0 } else { batch });

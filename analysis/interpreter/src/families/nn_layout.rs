@@ -64,7 +64,7 @@ fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
     let (from, to) = (call.str("src_layout"), call.str("dst_layout"));
     let data = call.tensor(0)?;
     let (source, target) = (sized_axes(from), sized_axes(to));
-    let mut order = vec![0usize; target.len()];
+    let mut order = repeated(0usize, target.len());
     let mut apart = Vec::new();
     for (name, _) in &source {
         for (at, (_, size)) in target.iter().enumerate().filter(|(_, axis)| axis.0 == *name) {

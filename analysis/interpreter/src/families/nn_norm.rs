@@ -63,7 +63,7 @@ fn channels(call: &Call<'_>, position: usize, count: usize) -> Result<Vec<f64>, 
     let mut numbers = call.tensor(position)?.to_f64s();
     // One number serves all, where the sizes were not known.
     if let [one] = numbers[..] {
-        numbers = vec![one; count];
+        numbers = repeated(one, count);
     }
     if numbers.len() != count {
         return Err(call.fault(format_args!(
@@ -197,9 +197,10 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
 
 /// A factor and a summand for each channel.
 fn scale(call: &Call<'_>, first: usize, count: usize) -> Result<(Vec<f64>, Vec<f64>), Fault> {
-    let gamma = if call.bool("scale") { channels(call, first, count)? } else { vec![1.0; count] };
+    let gamma =
+        if call.bool("scale") { channels(call, first, count)? } else { repeated(1.0, count) };
     let beta =
-        if call.bool("center") { channels(call, first + 1, count)? } else { vec![0.0; count] };
+        if call.bool("center") { channels(call, first + 1, count)? } else { repeated(0.0, count) };
     Ok((gamma, beta))
 }
 
@@ -212,9 +213,9 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
     let (gamma, beta) = scale(call, 1, count)?;
     let (mean, variance) = (channels(call, 3, count)?, channels(call, 4, count)?);
     let factors: Vec<f64> =
-        gamma.iter().zip(&variance).map(|(g, v)| g / (v + epsilon).sqrt()).collect();
+        collected(gamma.iter().zip(&variance).map(|(g, v)| g / (v + epsilon).sqrt()));
     let offsets: Vec<f64> =
-        beta.iter().zip(&mean).zip(&factors).map(|((b, m), f)| b - m * f).collect();
+        collected(beta.iter().zip(&mean).zip(&factors).map(|((b, m), f)| b - m * f));
     let data = call.take_tensor(0)?;
     let out: Outcome = in_floats!(call, data, array => {
         let mut array = own(array);
@@ -258,7 +259,7 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
         let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
             let one = |part: &mut [F]| {
-                let mut row = vec![0f64; count];
+                let mut row = repeated(0f64, count);
                 for column in 0..inner {
                     for k in ranges(count).flatten() {
                         row[k] = part[column + k * inner].to_f64();
@@ -300,7 +301,7 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
     let mut order: Vec<usize> = vec![0, axis];
     order.extend((1..rank).filter(|&at| at != axis));
     let moved = super::shape::permuted(tensor, &order);
-    let mut back = vec![0usize; rank];
+    let mut back = repeated(0usize, rank);
     order.iter().enumerate().for_each(|(at, &from)| back[from] = at);
     let shape = moved.shape().to_vec();
     let inner: usize = shape[2..].iter().product();
@@ -324,7 +325,7 @@ fn l2_normalize(call: &mut Call<'_>) -> Outcome {
     let epsilon = call.float("eps")?;
     let tensor = call.tensor(0)?;
     let shape = tensor.shape();
-    let mut folded = vec![false; shape.len()];
+    let mut folded = repeated(false, shape.len());
     for axis in call.ints("axis")? {
         folded[call.axis(axis, shape.len())?] = true;
     }
@@ -332,9 +333,9 @@ fn l2_normalize(call: &mut Call<'_>) -> Outcome {
     let kept: Vec<usize> =
         shape.iter().zip(&folded).map(|(&size, &folded)| if folded { 1 } else { size }).collect();
     let steps = super::index::strides(&kept);
-    let mut sums = vec![0f64; kept.iter().product()];
-    let mut index = vec![0usize; shape.len()];
-    let mut places = Vec::with_capacity(numbers.len());
+    let mut sums = repeated(0f64, kept.iter().product());
+    let mut index = repeated(0usize, shape.len());
+    let mut places = room(numbers.len());
     for &x in &numbers {
         let here = index.iter().zip(&steps).zip(&folded);
         let at: usize = here.map(|((k, step), &folded)| if folded { 0 } else { k * step }).sum();

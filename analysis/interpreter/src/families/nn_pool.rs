@@ -52,16 +52,18 @@ fn spans(walk: &Walk, after: usize, include_pad: bool) -> Vec<Span> {
         let divisor = if include_pad {
             // The padding counts, but nothing behind it: of a window that `ceil_mode` puts there,
             // 0 is divided by 0, and TVM's NaN is the mean.
-            let start = at * walk.stride;
-            let end = (start + (walk.window - 1) * walk.dilation)
-                .min((walk.size + walk.before + after).saturating_sub(1));
+            let start = at.saturating_mul(walk.stride);
+            let room = walk.size.saturating_add(walk.before).saturating_add(after);
+            let end = start
+                .saturating_add((walk.window - 1).saturating_mul(walk.dilation))
+                .min(room.saturating_sub(1));
             (end as i64 - start as i64) / walk.dilation as i64 + 1
         } else {
             (to - from).max(1) as i64
         };
         Span { first, count: to - from, step: walk.dilation, divisor: divisor as f64 }
     };
-    (0..walk.count).map(one).collect()
+    collected((0..walk.count).map(one))
 }
 
 pub(super) fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
@@ -76,23 +78,17 @@ pub(super) fn pool(call: &mut Call<'_>, plain: &str, fold: Fold) -> Outcome {
         (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
     let padding = padding(call, spatial)?;
     let (ceil, include_pad) = (call.bool("ceil_mode"), call.bool("count_include_pad"));
-    let mut all = Vec::with_capacity(spatial);
+    let mut all = room(spatial);
     for axis in 0..spatial {
         let size = data.shape()[2 + axis];
         let (before, after) = padding[axis];
-        let reach = (window[axis] - 1) * dilations[axis] + 1;
-        let room = size + before + after;
         let last = if ceil { strides[axis] - 1 } else { 0 };
-        let count =
-            if room + last >= reach { (room + last - reach) / strides[axis] + 1 } else { 0 };
-        let walk = Walk {
+        let walk = Walk::new(
             size,
-            window: window[axis],
-            stride: strides[axis],
-            dilation: dilations[axis],
-            before,
-            count,
-        };
+            window[axis],
+            (strides[axis], dilations[axis]),
+            (before, after.saturating_add(last)),
+        );
         all.push(spans(&walk, after, include_pad));
     }
     let out = fold_windows(call, &data, &all, fold)?;
@@ -136,19 +132,19 @@ fn fold_windows(
     };
     let made = each_wide!(&source, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = vec![T::default(); batches * channels * places];
+        let mut out = repeated(T::default(), batches * channels * places);
         if places > 0 && area > 0 {
             out.par_chunks_mut(places).enumerate().each(|(plane, to)| {
                 let plane = elements.get(plane * area..(plane + 1) * area).unwrap_or_default();
-                let mut index = vec![0usize; all.len()];
+                let mut index = repeated(0usize, all.len());
                 for to in to {
                     *to = window::<T>(plane, all, &index, &sizes, fold)
-                        .unwrap_or_else(|| <T as Element>::from_f64(lowest));
+                        .unwrap_or_else(|| <T as Element>::nearest(lowest));
                     super::index::advance(&mut index, &counts);
                 }
             });
         } else if fold == Fold::Max {
-            out.fill(<T as Element>::from_f64(lowest));
+            out.fill(<T as Element>::nearest(lowest));
         }
         T::tensor(&shape, out)
     }, else None);
@@ -216,7 +212,7 @@ fn adaptive(call: &mut Call<'_>, plain: &str, fold: Fold, global: bool) -> Outco
         return Err(call.fault("the data have the wrong rank"));
     }
     let wanted = if global { Default::default() } else { call.ints("output_size")? };
-    let mut all = Vec::with_capacity(spatial);
+    let mut all = room(spatial);
     for axis in 0..spatial {
         let size = data.shape()[2 + axis];
         let count = match wanted.as_slice() {
@@ -230,7 +226,7 @@ fn adaptive(call: &mut Call<'_>, plain: &str, fold: Fold, global: bool) -> Outco
             let end = ((at + 1) * size).div_ceil(count);
             Span { first, count: end - first, step: 1, divisor: (end - first) as f64 }
         };
-        all.push((0..count).map(span).collect());
+        all.push(collected((0..count).map(span)));
     }
     let out = fold_windows(call, &data, &all, fold)?;
     Ok(layouts::convert(call, &out, plain, &out_layout)?.into())
@@ -264,7 +260,7 @@ fn gradient(call: &mut Call<'_>, fold: Fold) -> Outcome {
     };
     let (down, across) = (walk(0, height, rows), walk(1, width, columns));
     let (x, g) = (data.to_f64s(), grad.to_f64s());
-    let mut out = vec![0f64; x.len()];
+    let mut out = repeated(0f64, x.len());
     if g.len() < batches * channels * rows * columns {
         return Err(call.fault("the gradient does not fit the data"));
     }

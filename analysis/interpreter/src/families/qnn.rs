@@ -95,7 +95,7 @@ fn scales(call: &Call<'_>, position: usize) -> Result<Vec<f32>, Fault> {
 
 /// The zero points in an argument.
 fn zeros(call: &Call<'_>, position: usize) -> Result<Vec<i32>, Fault> {
-    Ok(call.numbers(position)?.into_iter().map(|zero| zero as i32).collect())
+    Ok(mapped(&call.numbers(position)?, |zero| zero as i32))
 }
 
 /// A scale or zero point for the whole tensor.
@@ -119,7 +119,7 @@ fn placed<A: Copy + Sync, B: Copy + Default + Send>(
     data: &[A],
     f: impl Fn(usize, A) -> B + Sync + Send,
 ) -> Vec<B> {
-    let mut out = vec![B::default(); data.len()];
+    let mut out = repeated(B::default(), data.len());
     out.par_chunks_mut(PIECE).zip(data.par_chunks(PIECE)).enumerate().each(|(at, (to, from))| {
         spend(PIECE);
         for (k, (to, &x)) in to.iter_mut().zip(from).enumerate() {

@@ -72,7 +72,7 @@ fn draw(key: Key, count: usize) -> (Key, Vec<u64>) {
         };
     }
     let [a, b, c, d, w0, w1, w2, w3, ..] = key;
-    let mut bits = Vec::with_capacity(count.next_multiple_of(4));
+    let mut bits = room(count.next_multiple_of(4));
     let whole = count / 4;
     for block in 0..whole as u64 {
         spend(32);
@@ -109,9 +109,9 @@ fn out_shape(call: &Call<'_>, dtype: DataType) -> Result<(Vec<usize>, usize), Fa
     };
     let shape = sizes.iter().map(size).collect::<Result<Vec<usize>, Fault>>()?;
     call.allow(&shape, dtype)?;
+    let count: usize = shape.iter().product();
     // Twice as many are drawn for some.
-    call.allow(&[&[2], &shape[..]].concat(), DataType::UINT64)?;
-    let count = shape.iter().product();
+    call.allow(&[count, 2], DataType::UINT64)?;
     Ok((shape, count))
 }
 
@@ -180,7 +180,7 @@ fn normal(call: &mut Call<'_>) -> Outcome {
                 let angle = std::f32::consts::TAU * fraction32(y);
                 radius * angle.sin() * scale + mean
             };
-            call.build(&shape, pairs.map(number).collect())?
+            call.build(&shape, collected(pairs.map(number)))?
         }
         DataType::FLOAT64 => {
             let number = |(&x, &y): (&u64, &u64)| {
@@ -188,7 +188,7 @@ fn normal(call: &mut Call<'_>) -> Outcome {
                 let angle = std::f64::consts::TAU * fraction64(y);
                 radius * angle.sin() * scale + mean
             };
-            call.build(&shape, pairs.map(number).collect())?
+            call.build(&shape, collected(pairs.map(number)))?
         }
         other => return call.unsupported(other),
     };
@@ -210,7 +210,7 @@ fn multinomial(call: &mut Call<'_>) -> Outcome {
     call.allow(&shape, DataType::UINT64)?;
     let (next, bits) = draw(key(call)?, shape.iter().product());
     let numbers = probabilities.to_f32s();
-    let mut out: Vec<i32> = Vec::with_capacity(bits.len());
+    let mut out: Vec<i32> = room(bits.len());
     for (row, bits) in bits.chunks(samples.max(1)).enumerate() {
         spend(choices);
         let weights = numbers.get(row * choices..(row + 1) * choices).unwrap_or_default();
@@ -221,7 +221,7 @@ fn multinomial(call: &mut Call<'_>) -> Outcome {
             so_far += weight / sum;
             so_far
         });
-        let shares: Vec<f32> = shares.collect();
+        let shares = collected(shares);
         let bits = bits.iter().inspect(|_| spend(choices));
         out.extend(bits.map(|&bits| nearest_above(&shares, fraction32(bits))));
     }

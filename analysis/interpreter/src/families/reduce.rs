@@ -74,7 +74,7 @@ fn rows<T: Element>(array: &Array<T>, axes: &[usize]) -> (Array<T>, usize) {
 }
 
 /// `f` of each row, on several threads where there is much to do.
-fn each_row<T: Element, U: Send + Default>(
+fn each_row<T: Element, U: Copy + Send + Default>(
     array: &Array<T>,
     length: usize,
     count: usize,
@@ -82,13 +82,12 @@ fn each_row<T: Element, U: Send + Default>(
 ) -> Vec<U> {
     let elements = array.as_slice().unwrap_or_default();
     if length == 0 {
-        return (0..count).map(|_| f(&[])).collect();
+        return collected((0..count).map(|_| f(&[])));
     }
     if elements.len() <= super::elementwise::PARALLEL {
-        return elements.chunks(length).map(f).collect();
+        return collected(elements.chunks(length).map(f));
     }
-    let mut out: Vec<U> = Vec::new();
-    out.resize_with(count, U::default);
+    let mut out = repeated(U::default(), count);
     // So many rows that a thread has something to do.
     let many = (PIECE / length).max(1);
     out.par_chunks_mut(many).zip(elements.par_chunks(many * length)).each(|(out, rows)| {
@@ -202,7 +201,7 @@ fn extreme(call: &mut Call<'_>, largest: bool) -> Outcome {
         DataType::FLOAT32 => f64::from(f32::MAX).copysign(bound),
         _ => bound,
     };
-    let empty = Tensor::from_f64s(dtype, &[], vec![empty]).map(|tensor| widened(&tensor));
+    let empty = Tensor::nearest(dtype, empty).map(|tensor| widened(&tensor));
     each_wide!(widened(tensor), array => {
         let (array, length) = rows(&array, &axes);
         let empty = empty.as_ref().and_then(T::unwrap).and_then(|x| x.first().copied());
@@ -269,10 +268,8 @@ fn variance(call: &mut Call<'_>) -> Outcome {
     let count = left.iter().product();
     let mean = broadcast::broadcast_to(call, call.tensor(1)?, tensor.shape())?;
     let unbiased = call.bool("unbiased");
-    let squares: Vec<f64> = watched(tensor.to_f64s().iter())
-        .zip(mean.to_f64s())
-        .map(|(x, m)| (x - m).powi(2))
-        .collect();
+    let pairs = watched(tensor.to_f64s().into_iter()).zip(mean.to_f64s());
+    let squares = collected(pairs.map(|(x, m)| (x - m).powi(2)));
     let Some(Tensor::F64(squares)) = f64::tensor(tensor.shape(), squares) else {
         return Err(call.fault("the shapes do not fit"));
     };
@@ -310,7 +307,7 @@ fn scan(
         let is_float = T::DTYPE.is_float();
         let narrow = T::DTYPE.bits == 32;
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = vec![T::default(); elements.len()];
+        let mut out = repeated(T::default(), elements.len());
         for (from, to) in elements.chunks(stretch.max(1)).zip(out.chunks_mut(stretch.max(1))) {
             for column in 0..inner {
                 let (mut number, mut whole) = (neutral as f64, neutral);

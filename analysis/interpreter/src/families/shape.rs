@@ -48,7 +48,7 @@ fn to_result(call: &mut Call<'_>) -> Outcome {
 fn squeeze(call: &mut Call<'_>) -> Outcome {
     let tensor = call.take_tensor(0)?;
     let rank = tensor.rank();
-    let mut drop = vec![false; rank];
+    let mut drop = repeated(false, rank);
     match call.optional_ints("axis")? {
         Some(axes) => {
             for axis in axes {
@@ -72,7 +72,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
 }
 
 /// The axes in another order: axis `k` of the result is axis `order[k]` of the tensor.
-pub(super) fn permuted(tensor: &Tensor, order: &[usize]) -> Tensor {
+pub(crate) fn permuted(tensor: &Tensor, order: &[usize]) -> Tensor {
     if order.iter().enumerate().all(|(k, &axis)| k == axis) {
         return tensor.clone();
     }
@@ -100,7 +100,7 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
     let tensor = call.tensor(0)?;
     let rank = tensor.rank();
     let axes = call.ints("axes")?;
-    let mut order = Vec::with_capacity(rank);
+    let mut order = room(rank);
     for axis in axes {
         order.push(call.axis(axis, rank)?);
     }
@@ -146,7 +146,7 @@ pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<
     call.allow(&shape, first.dtype())?;
     let outer: usize = shape[..axis].iter().product();
     let made = each_dtype!(first, first => {
-        let mut slices: Vec<(&[T], usize)> = Vec::with_capacity(parts.len());
+        let mut slices: Vec<(&[T], usize)> = room(parts.len());
         let _ = first;
         for part in parts {
             let Some(array) = T::unwrap(part) else {
@@ -155,7 +155,7 @@ pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<
             let stretch = array.shape()[axis..].iter().product();
             slices.push((array.as_slice().unwrap_or_default(), stretch));
         }
-        let mut out: Vec<T> = Vec::with_capacity(shape.iter().product());
+        let mut out: Vec<T> = room(shape.iter().product());
         for row in 0..outer {
             for (elements, stretch) in &slices {
                 let part = &elements[row * stretch..(row + 1) * stretch];
@@ -178,7 +178,7 @@ fn stack(call: &mut Call<'_>) -> Outcome {
     let parts = call.tensors(0)?;
     let rank = parts.first().map_or(0, |part| part.rank());
     let axis = call.axis(call.int("axis")?, rank + 1)?;
-    let mut opened = Vec::with_capacity(parts.len());
+    let mut opened = room(parts.len());
     for part in parts {
         let mut shape = part.shape().to_vec();
         if axis > shape.len() {
@@ -239,9 +239,9 @@ fn split(call: &mut Call<'_>) -> Outcome {
 pub(super) fn tile(call: &mut Call<'_>, reps: &[i64]) -> Outcome {
     let tensor = call.tensor(0)?;
     let rank = tensor.rank().max(reps.len());
-    let mut sizes = vec![1usize; rank - tensor.rank()];
+    let mut sizes = repeated(1usize, rank - tensor.rank());
     sizes.extend_from_slice(tensor.shape());
-    let mut times = vec![1usize; rank - reps.len()];
+    let mut times = repeated(1usize, rank - reps.len());
     times.extend(reps.iter().map(|&rep| usize::try_from(rep).unwrap_or(0)));
     let shape: Vec<usize> =
         sizes.iter().zip(&times).map(|(&size, &rep)| size.saturating_mul(rep)).collect();

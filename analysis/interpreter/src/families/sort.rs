@@ -52,7 +52,7 @@ fn picked(call: &Call<'_>, data: &Tensor, lanes: Lanes, places: &[usize], count:
     call.allow(&shape, data.dtype())?;
     each_dtype!(data, data => {
         let from = data.as_slice().unwrap_or_default();
-        let mut out: Vec<T> = Vec::with_capacity(places.len());
+        let mut out: Vec<T> = room(places.len());
         for (at, &place) in watched(places.iter().enumerate()) {
             out.push(from.get(lanes.at(at, count, place)).copied().unwrap_or_default());
         }
@@ -104,11 +104,11 @@ fn argwhere(call: &mut Call<'_>) -> Outcome {
     let shape = condition.shape();
     let truths: Vec<usize> = each_dtype!(condition, array => {
         let elements = watched(array.iter().enumerate());
-        elements.filter(|(_, x)| Element::to_f64(**x) != 0.0).map(|(at, _)| at).collect()
+        collected(elements.filter(|(_, x)| Element::to_f64(**x) != 0.0).map(|(at, _)| at))
     });
     call.allow(&[truths.len(), shape.len()], DataType::INT32)?;
-    let mut out: Vec<i32> = Vec::with_capacity(truths.len() * shape.len());
-    let mut index = vec![0usize; shape.len()];
+    let mut out: Vec<i32> = room(truths.len() * shape.len());
+    let mut index = repeated(0usize, shape.len());
     let mut at = 0;
     for place in watched(truths.into_iter()) {
         // Mostly the next one is near.
@@ -177,7 +177,7 @@ fn search<T: PartialOrd>(
         low as i64
     };
     let values = values.iter().enumerate().inspect(|_| spend(16));
-    values.map(place).collect()
+    collected(values.map(place))
 }
 
 fn unique(call: &mut Call<'_>) -> Outcome {
@@ -188,8 +188,8 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     let keys = Keys::of(data);
     let order = orders(&keys, Lanes::of(&shape, 0), true, None);
     // The groups of equal elements: where each begins in the sorted order.
-    let mut starts: Vec<usize> = Vec::new();
-    let mut group = vec![0usize; count];
+    let mut starts: Vec<usize> = room(count);
+    let mut group = repeated(0usize, count);
     for (at, &place) in watched(order.iter().enumerate()) {
         if at == 0 || keys.differ(order[at - 1], place) {
             starts.push(at);
@@ -199,21 +199,27 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     let found = starts.len();
     let first = |group: usize| order[starts[group]];
     // Which group stands where in the result.
-    let mut groups: Vec<usize> = (0..found).collect();
+    let mut groups = collected(0..found);
     if !call.bool("sorted") {
         groups.sort_by_key(|&group| {
             spend(2);
             first(group)
         });
     }
-    let mut place = vec![0i64; found];
+    let mut place = repeated(0i64, found);
     watched(groups.iter().enumerate()).for_each(|(at, &group)| place[group] = at as i64);
-    let mut firsts: Vec<i64> = mapped(&groups, |group| first(group) as i64);
-    firsts.resize(count, count as i64);
+    let filled = |all: &mut dyn Iterator<Item = i64>, rest: i64| {
+        let mut out = room(count);
+        out.extend(all);
+        out.resize(count, rest);
+        out
+    };
+    let firsts = filled(&mut groups.iter().map(|&group| first(group) as i64), count as i64);
     let inverse: Vec<i64> = mapped(&group, |group| place[group]);
     let elements = each_dtype!(data, array => {
         let from = array.as_slice().unwrap_or_default();
-        let mut out: Vec<T> = mapped(&groups, |group| from[first(group)]);
+        let mut out: Vec<T> = room(count);
+        out.extend(watched(groups.iter()).map(|&group| from[first(group)]));
         out.resize(count, T::default());
         call.build(&shape, out)?
     });
@@ -226,8 +232,8 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     ];
     if call.bool("return_counts") {
         let end = |group: usize| starts.get(group + 1).copied().unwrap_or(count);
-        let mut counts = mapped(&groups, |group| (end(group) - starts[group]) as i64);
-        counts.resize(count, 0);
+        let mut counts = groups.iter().map(|&group| (end(group) - starts[group]) as i64);
+        let counts = filled(&mut counts, 0);
         fields.push(integers(call, int32, &shape, counts)?);
     }
     Ok(Value::tuple(fields))

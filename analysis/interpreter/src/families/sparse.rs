@@ -59,10 +59,7 @@ impl Rows {
         let starts = watched(starts.into_iter()).map(|start| place("a row's start", start, count));
         let last = width.saturating_sub(1);
         let columns = watched(columns.into_iter()).map(|column| place("column", column, last));
-        let rows = Rows {
-            starts: starts.collect::<Result<_, Fault>>()?,
-            columns: columns.collect::<Result<_, Fault>>()?,
-        };
+        let rows = Rows { starts: try_collected(starts)?, columns: try_collected(columns)? };
         if width == 0 && count > 0 {
             return Err(call.fault("elements are stored in a matrix without columns"));
         }
@@ -113,7 +110,7 @@ impl Blocks {
     ) -> Vec<T> {
         let units = self.rows.len() * self.height;
         let depth = dense.len().checked_div(count).unwrap_or(0);
-        let mut out = vec![zero; count * units];
+        let mut out = repeated(zero, count * units);
         let block = self.height * self.width;
         let one = |(out, dense): (&mut [T], &[T])| {
             for (row, out) in out.chunks_mut(self.height).enumerate() {
@@ -233,12 +230,12 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     let size = starts.len().saturating_sub(1);
     let rows = Rows::of(call, columns.to_i64s(), starts.to_i64s(), stored.len(), size)?;
     // How many elements each column has, then where it starts.
-    let mut next = vec![0usize; size + 1];
+    let mut next = repeated(0usize, size + 1);
     watched(rows.columns.iter()).for_each(|&column| next[column + 1] += 1);
     (0..size).for_each(|column| next[column + 1] += next[column]);
-    let bounds: Vec<i64> = next.iter().map(|&start| start as i64).collect();
-    let mut from = vec![0usize; stored.len()];
-    let mut row_of = vec![0i64; stored.len()];
+    let bounds = mapped(&next, |start| start as i64);
+    let mut from = repeated(0usize, stored.len());
+    let mut row_of = repeated(0i64, stored.len());
     for row in 0..size {
         for at in watched(rows.row(row)) {
             let to = &mut next[rows.columns[at]];
@@ -290,8 +287,8 @@ pub(super) fn to_dense(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
     };
     // Without an axis to look at, every value is for the whole.
     let starts: Vec<Option<usize>> = match depth {
-        0 => vec![Some(0); count],
-        _ => watched(numbers.chunks(depth)).map(start).collect(),
+        0 => repeated(Some(0), count),
+        _ => collected(watched(numbers.chunks(depth)).map(start)),
     };
     each_dtype!(values, values => {
         let values = values.as_slice().unwrap_or_default();
@@ -322,9 +319,11 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault(format_args!("{} values for {count} places", values.len())));
     }
     call.allow(&[rows.saturating_add(count), depth], DataType::INT64)?;
-    let mut out_places: Vec<i64> = Vec::new();
-    let mut out_values: Vec<i64> = Vec::new();
-    let mut empty = vec![0i64; rows];
+    // A row without elements gets one.
+    let most = rows.saturating_add(count);
+    let mut out_places: Vec<i64> = room(most.saturating_mul(depth));
+    let mut out_values: Vec<i64> = room(most);
+    let mut empty = repeated(0i64, rows);
     let mut next = 0;
     let mut fill = |to: i64, next: i64, places: &mut Vec<i64>, values: &mut Vec<i64>| {
         for row in watched(next..to) {
@@ -386,7 +385,7 @@ fn sparse_reshape(call: &mut Call<'_>) -> Outcome {
     } else {
         let (from, to) = (steps(&old)?, steps(&new)?);
         call.allow(&[count, new.len()], DataType::INT64)?;
-        let mut out = Vec::with_capacity(count * new.len());
+        let mut out = room(count * new.len());
         for k in 0..count {
             let place = numbers.get(k * depth..(k + 1) * depth).unwrap_or_default();
             let mut rest = place

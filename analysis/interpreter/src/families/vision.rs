@@ -46,7 +46,9 @@ fn size(call: &Call<'_>, name: &str) -> Result<usize, Fault> {
 
 /// The numbers from the largest to the smallest: their indices. Equal ones stay in order.
 fn descending(scores: &[f32]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
+    let mut order = collected(0..scores.len());
+    // As much as the sort takes beside them, which it does not try itself.
+    drop(room::<usize>(scores.len()));
     order.sort_by(|&a, &b| {
         spend(2);
         scores[b].partial_cmp(&scores[a]).unwrap_or(std::cmp::Ordering::Equal)

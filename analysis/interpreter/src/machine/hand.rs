@@ -165,7 +165,7 @@ mod tests {
     use types::DataType;
 
     use super::*;
-    use crate::{limits::Limits, value::Tensor};
+    use crate::{limits::Limits, tensor::Tensor};
 
     #[test]
     fn nobody_waits_for_what_is_not_wanted() {

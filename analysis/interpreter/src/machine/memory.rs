@@ -3,11 +3,113 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+use types::Type;
 
+use super::{Run, hand::is_large_value};
 use crate::{
-    interrupt::spend,
+    allocate::collected,
+    fault::Fault,
+    interrupt::{self, spend},
+    limits::memory_fault,
+    tensor::count_of,
     value::{HEAD, SLOT, Value},
 };
+
+impl Run<'_, '_, '_> {
+    /// Bytes of the tensors in what an operator gave, where somebody wants to know.
+    pub(super) fn bytes(&self, value: &Value) -> u64 {
+        match (self.memory, value) {
+            (None, _) => 0,
+            (_, Value::Tensor(tensor)) => tensor.bytes() as u64 + HEAD,
+            // More than that are shared: what is alive is measured then.
+            (_, other) => other.leaves_within(1 << 16).map_or(u64::MAX, |leaves| {
+                leaves.iter().map(|tensor| tensor.bytes() as u64 + HEAD).sum()
+            }),
+        }
+    }
+
+    /// Drops values; large ones where nobody waits for it.
+    #[cold]
+    pub(super) fn forget(&mut self, values: impl IntoIterator<Item = Value>) {
+        for value in values {
+            if self.has_large
+                && is_large_value(&value)
+                && let Some(hand) = self.hand.get()
+            {
+                hand.clear(value);
+            }
+        }
+    }
+
+    /// Drops the values of a frame.
+    pub(super) fn truncate(&mut self, base: usize) {
+        if self.has_large {
+            while self.stack.len() > base {
+                let value = self.stack.pop();
+                self.forget(value);
+            }
+        } else {
+            self.stack.truncate(base);
+        }
+    }
+
+    /// Counts what has been made, and measures what is alive when it may have become too much.
+    /// To be asked when everything that is alive is on the stack.
+    pub(super) fn made(&mut self, bytes: u64) -> Result<(), Fault> {
+        self.made = self.made.saturating_add(bytes);
+        if self.made < self.limit_of_made { Ok(()) } else { self.measure(&[]) }
+    }
+
+    /// Measures what is alive: on the stack, and arguments that have been taken from there.
+    ///
+    /// # Errors
+    /// It is more than the memory limit.
+    pub(super) fn measure(&mut self, args: &[Value]) -> Result<(), Fault> {
+        let Some(limit) = self.memory else { return Ok(()) };
+        // What is alive may be many small values.
+        let alive = interrupt::scope(&self.watch, || alive(&self.stack, args, limit))?;
+        if alive > limit {
+            return Err(memory_fault(limit, alive));
+        }
+        (self.alive, self.made) = (alive, 0);
+        // What may be made before it is worth measuring again.
+        self.limit_of_made = ((limit - alive) / 2).max(limit / MEASURED);
+        Ok(())
+    }
+
+    /// How many bytes are alive while a call is computed that takes `args` from the stack and gives
+    /// `bytes`, where that is known. What gives little, or does not say how much, is measured when it
+    /// is there: nothing is held against it here.
+    ///
+    /// # Errors
+    /// More is alive than the memory limit.
+    pub(super) fn held(&mut self, args: &[Value], bytes: Option<u64>) -> Result<u64, Fault> {
+        let Some(limit) = self.memory else { return Ok(0) };
+        let Some(bytes) = bytes.filter(|&bytes| bytes >= limit / MEASURED) else { return Ok(0) };
+        // Much of what has been made may be gone.
+        let most = self.alive.saturating_add(self.made).saturating_add(bytes.saturating_mul(4));
+        if most > limit {
+            self.measure(args)?;
+        }
+        Ok(self.alive.saturating_add(self.made))
+    }
+}
+
+/// Bytes of what a call will give, where its type says all sizes.
+pub(super) fn bytes_of(ty: &Type) -> Option<u64> {
+    match ty {
+        Type::Tensor(tensor) => {
+            let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
+            let shape: Option<SmallVec<[usize; 6]>> = tensor.shape.iter().map(size).collect();
+            (count_of(&shape?)? as u64).checked_mul(tensor.dtype.bytes())
+        }
+        Type::Tuple(fields) => {
+            fields.iter().try_fold(0u64, |sum, field| sum.checked_add(bytes_of(field)?))
+        }
+        _ => None,
+    }
+}
 
 /// The addresses that have been seen, in many sets: a list of ten million cells makes a single one
 /// grow again and again, and nothing else can happen while it does.
@@ -33,12 +135,16 @@ impl Drop for Seen {
     }
 }
 
-/// Bytes of the values on the stack, each shared one counted once; stops counting above `limit`.
-pub(super) fn alive(stack: &[Value], limit: u64) -> u64 {
-    let mut seen = Seen(vec![FxHashSet::default(); Seen::SETS]);
+/// Results that are less than this part of the memory limit are not worth measuring for.
+const MEASURED: u64 = 64;
+
+/// Bytes of the values on the stack and of arguments, each shared one counted once; stops counting
+/// above `limit`.
+fn alive(stack: &[Value], args: &[Value], limit: u64) -> u64 {
+    let mut seen = Seen(collected((0..Seen::SETS).map(|_| FxHashSet::default())));
     let mut bytes = SLOT * stack.len() as u64;
     let mut todo: Vec<Value> = Vec::new();
-    let mut roots = stack.iter();
+    let mut roots = args.iter().chain(stack);
     while let Some(value) = todo.pop().or_else(|| roots.next_back().cloned()) {
         spend(16);
         let (address, size) = match &value {
@@ -77,23 +183,24 @@ pub(super) fn alive(stack: &[Value], limit: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Tensor;
+    use crate::tensor::Tensor;
 
     #[test]
     fn shared_values_count_once() {
         let number = Value::from(Tensor::scalar(1i32));
         let pair = Value::tuple([number.clone(), number.clone()]);
         let one = 4 + HEAD;
-        assert_eq!(alive(std::slice::from_ref(&number), u64::MAX), SLOT + one);
+        assert_eq!(alive(std::slice::from_ref(&number), &[], u64::MAX), SLOT + one);
         let both = 2 * SLOT + one + 32 + 2 * SLOT;
-        assert_eq!(alive(&[pair.clone(), number], u64::MAX), both);
+        assert_eq!(alive(&[pair.clone(), number.clone()], &[], u64::MAX), both);
+        assert_eq!(alive(std::slice::from_ref(&pair), &[number], u64::MAX), both - SLOT);
         let mut list = Value::data("Nil".into(), []);
         for _ in 0..300_000 {
             list = Value::data("Cons".into(), [pair.clone(), list]);
         }
         let cells = 300_000 * (64 + 2 * SLOT) + 64;
         assert_eq!(
-            alive(&[list.clone(), list, pair], u64::MAX),
+            alive(&[list.clone(), list, pair], &[], u64::MAX),
             3 * SLOT + cells + both - 2 * SLOT
         );
     }

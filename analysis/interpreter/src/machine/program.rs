@@ -10,7 +10,8 @@ use crate::{
     code::Proc,
     compile::{Link, compile},
     fault::{Fault, FaultKind},
-    value::{Tensor, Value},
+    tensor::Tensor,
+    value::Value,
 };
 
 /// Definitions, compiled when they are called first, and constants, decoded when they are used

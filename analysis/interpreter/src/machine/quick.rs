@@ -5,7 +5,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::value::{Array, Element, Tensor, Value};
+use crate::{
+    tensor::{Array, Element, Tensor},
+    value::Value,
+};
 
 /// An operator on two numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,6 +8,8 @@
 use smallvec::SmallVec;
 use types::{AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, DataType};
 
+use crate::similar::nearest;
+
 /// One attribute as it was written.
 #[derive(Clone, Debug)]
 pub struct Written<'a> {
@@ -368,17 +370,4 @@ const DTYPES: &[&str] = &[
 fn similar(text: &str, choices: &'static [&'static str]) -> Option<&'static str> {
     let same = choices.iter().copied().find(|choice| choice.eq_ignore_ascii_case(text));
     same.or_else(|| nearest(text, choices.iter().copied()))
-}
-
-/// The candidate nearest to `name`, if one is near enough to be meant.
-pub(crate) fn nearest(
-    name: &str,
-    candidates: impl Iterator<Item = &'static str>,
-) -> Option<&'static str> {
-    let limit = (name.len() / 3).max(1);
-    candidates
-        .map(|candidate| (crate::distance(name, candidate), candidate))
-        .filter(|&(distance, _)| distance <= limit)
-        .min()
-        .map(|(_, candidate)| candidate)
 }

@@ -89,7 +89,7 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         return not_integers(call, 1, indices.dtype);
     }
     let length = tuple_length(call, 1, &indices, data.rank())?;
-    // The sizes of the updates are not compared with the others, as in TVM; how many there are is.
+    // TVM compares how many axes there are, and not their sizes.
     let (outer, inner) = (indices.rank() - 1, data.rank() - length);
     let needed = if inner > 0 { outer + inner } else { outer };
     if updates.rank() < needed {
@@ -107,6 +107,24 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         .argument(1, axes(indices.rank()))
         .argument(0, axes(data.rank()))
         .fail();
+    }
+    let wanted = || indices.shape.iter().skip(1).chain(data.shape.iter().skip(length));
+    let is_other = |(found, wanted): (&Dim, &Dim)| !may_equal(found, wanted);
+    let mismatch = updates.shape.iter().zip(wanted()).position(is_other);
+    if let Some((axis, wanted)) = mismatch.and_then(|axis| Some((axis, wanted().nth(axis)?))) {
+        let (x, i, u) = (call.name(0), call.name(1), call.name(2));
+        let found = &updates.shape[axis];
+        let check = fault(
+            call,
+            "shape-mismatch",
+            format!("{u} has {found} elements on axis {axis}, {wanted} are needed"),
+        )
+        .rule(format!(
+            "{u} has the axes of {i} without the first, then those of {x} without the first {length}"
+        ))
+        .axis(2, axis, found.to_string())
+        .fail();
+        call.lenient(check)?;
     }
     call.output_tensor(data.shape.clone(), data.dtype)
 }

@@ -101,6 +101,21 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
         .argument(1, axes(b))
         .fail();
     }
-    axis_attr(call, "axis", 1, b)?;
+    let axis = axis_attr(call, "axis", 1, b)?;
+    let same =
+        (0..x).filter(|&k| k != axis).find(|&k| !may_equal(&data.shape[k], &buffer.shape[k]));
+    if let Some(k) = same {
+        let (operator, name, other) = (call.operator(), call.name(0), call.name(1));
+        let (found, wanted) = (&data.shape[k], &buffer.shape[k]);
+        let mismatch = Reason::new(
+            "shape-mismatch",
+            format!("`{operator}`: {name} has {found} on axis {k}, {other} has {wanted}"),
+        )
+        .rule("data and buffer have the same axes, and differ in size on `axis` alone")
+        .axis(0, k, found.to_string())
+        .axis(1, k, wanted.to_string())
+        .fail();
+        call.lenient(mismatch)?;
+    }
     call.output_tensor(buffer.shape.clone(), buffer.dtype)
 }

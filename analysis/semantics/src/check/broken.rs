@@ -16,6 +16,8 @@ pub(super) struct Broken {
     ends: Vec<TextSize>,
     /// Where a name should be bound and is not, in order.
     lost: Vec<TextSize>,
+    /// Where the errors themselves begin, in order.
+    starts: Vec<TextSize>,
 }
 
 impl Broken {
@@ -24,6 +26,8 @@ impl Broken {
         let root = Node::root(&parse.green);
         let errors = || parse.errors.iter().filter(|error| !error.kind.is_compat());
         let mut ranges: Vec<TextRange> = errors().map(|e| e.range).collect();
+        let mut starts: Vec<TextSize> = ranges.iter().map(|range| range.start()).collect();
+        starts.sort_unstable();
         let by_start = |range: &TextRange| (range.start(), range.end());
         ranges.sort_unstable_by_key(by_start);
         // A look into the tree is dear; in a text with more errors than this, all is in doubt.
@@ -38,7 +42,7 @@ impl Broken {
         let mut lost: Vec<TextSize> =
             errors().filter(|e| is_binding(&e.kind)).map(|e| e.range.start()).collect();
         lost.sort_unstable();
-        Broken { ranges, ends, lost }
+        Broken { ranges, ends, lost, starts }
     }
 
     /// The places that may have something in common with `range`, the last first.
@@ -60,6 +64,17 @@ impl Broken {
         let from = self.ranges.partition_point(|broken| broken.start() < range.start());
         let inside = self.ranges[from..].iter().take_while(|b| b.start() <= range.end());
         inside.into_iter().any(|broken| range.contains_range(*broken))
+    }
+
+    /// The start of the first error that begins in `range`.
+    pub(super) fn first_inside(&self, range: TextRange) -> Option<TextSize> {
+        let from = self.starts.partition_point(|&start| start < range.start());
+        self.starts.get(from).copied().filter(|&first| first < range.end())
+    }
+
+    /// Whether there are no syntax errors.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
     }
 
     /// Whether an error stands directly behind `range`, or behind one space.
@@ -121,7 +136,8 @@ mod tests {
     fn places() {
         let ranges = vec![at(2, 30), at(5, 6), at(40, 40), at(50, 52)];
         let ends = vec![30.into(), 30.into(), 40.into(), 52.into()];
-        let broken = Broken { ranges, ends, lost: vec![5.into(), 50.into()] };
+        let starts = ranges.iter().map(|range: &TextRange| range.start()).collect();
+        let broken = Broken { ranges, ends, lost: vec![5.into(), 50.into()], starts };
         let touched = [at(0, 3), at(20, 25), at(39, 41), at(40, 40), at(51, 60)];
         assert!(touched.into_iter().all(|range| broken.touches(range)));
         let free = [at(0, 2), at(30, 39), at(41, 50), at(52, 99)];

@@ -15,12 +15,12 @@
 
 pub(super) mod flow;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
 use types::{ConflictKind, Place};
 
 use self::flow::Flow;
-use super::origin;
+use super::suggest::Checked;
 use crate::{
     body::*,
     diagnostic::{Diagnostic, Related, Severity},
@@ -72,7 +72,7 @@ pub(super) struct Found {
 
 /// What `finding` rests on, and its part in the definition. `at` is the number of its diagnostic.
 pub(super) fn of(
-    view: &View<'_>,
+    view: &Checked<'_, '_>,
     unit: usize,
     finding: &Finding,
     at: usize,
@@ -157,19 +157,15 @@ pub(super) fn of(
                     value
                 }
                 Mismatch::Result { function, value } => {
-                    found.suspect = function.and_then(|id| bound_to(view, unit, &Expr::Fn(id)));
+                    found.suspect = function.and_then(|id| function_bound_to(view, unit, id));
                     if function.is_none() {
                         cause.declared = result(view);
                     }
                     value
                 }
                 Mismatch::Branches { then, otherwise } => {
-                    found.suspect = view.unit(unit).exprs.iter().find_map(|expr| match expr {
-                        Expr::If { then: region, .. } if region.result == then => {
-                            bound_to(view, unit, expr)
-                        }
-                        _ => None,
-                    });
+                    let given = view.unit(unit).given_by(then);
+                    found.suspect = given.and_then(|expr| bound_to(view, unit, expr));
                     found.operands.push(spot(then));
                     cause.rests_on(view, spot(then), conflict.axis());
                     otherwise
@@ -229,9 +225,9 @@ pub(super) fn of(
 }
 
 impl Cause {
-    fn rests_on(&mut self, view: &View<'_>, value: Spot, axis: Option<usize>) {
+    fn rests_on(&mut self, view: &Checked<'_, '_>, value: Spot, axis: Option<usize>) {
         if let Some(axis) = axis {
-            self.places.extend(origin::origin_of(view, value, axis).first().map(|step| step.range));
+            self.places.extend(view.origins.of(view, value, axis).first().map(|step| step.range));
         }
         if let Some(binding) = view.variable(value) {
             self.places.push(declaration(view, binding));
@@ -298,31 +294,35 @@ fn declaration(view: &View<'_>, binding: Binding) -> TextRange {
 }
 
 /// The variable that an expression of a unit is bound to.
-fn bound_to(view: &View<'_>, unit: usize, wanted: &Expr) -> Option<Binding> {
-    let data = view.unit(unit);
-    data.exprs.iter().find_map(|expr| match expr {
-        Expr::Bind { binder, value, .. } if data.expr(*value) == wanted => {
-            Some(Binding { unit: unit as u32, binder: *binder })
-        }
-        _ => None,
-    })
+fn bound_to(view: &View<'_>, unit: usize, value: ExprId) -> Option<Binding> {
+    let binder = view.unit(unit).bound_to(value)?;
+    Some(Binding { unit: unit as u32, binder })
+}
+
+/// The variable that a function expression of a unit is bound to.
+fn function_bound_to(view: &View<'_>, unit: usize, function: FnId) -> Option<Binding> {
+    let is_it = |expr: &Expr| *expr == Expr::Fn(function);
+    let value = view.unit(unit).exprs.iter().position(is_it)?;
+    bound_to(view, unit, ExprId(value as u32))
 }
 
 /// The variable whose declaration says what `expr` gives: the one that it is bound to, or the
 /// function whose body ends in it.
 fn declared_for(view: &View<'_>, unit: usize, expr: ExprId) -> Option<Binding> {
     let data = view.unit(unit);
-    let bound = data.exprs.iter().find_map(|step| match step {
-        Expr::Bind { binder, value, .. } if flow::gives(data, *value, expr) => Some(*binder),
-        _ => None,
-    });
-    if let Some(binder) = bound {
-        return Some(Binding { unit: unit as u32, binder });
+    // It is what a branch or an arm gives, and that what another one gives.
+    let mut outward = vec![expr];
+    let mut outer = expr;
+    while let Some(next) = data.given_by(outer).filter(|_| outward.len() < flow::MAX_FOLLOWED) {
+        outward.push(next);
+        outer = next;
     }
-    let ends = |body: Region| flow::gives(data, body.result, expr);
-    let gives = |function: &Function| function.body.is_some_and(ends);
+    if let Some(bound) = outward.iter().find_map(|&expr| bound_to(view, unit, expr)) {
+        return Some(bound);
+    }
+    let gives = |function: &Function| function.body.is_some_and(|b| outward.contains(&b.result));
     let function = data.fns.iter().position(gives)?;
-    bound_to(view, unit, &Expr::Fn(FnId(function as u32)))
+    function_bound_to(view, unit, FnId(function as u32))
 }
 
 /// Where the parameter of a called function is declared, if that stands in this file.
@@ -504,18 +504,21 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut units: Vec<usize> = about.filter_map(|d| view.unit_at(d.range.start())).collect();
     units.sort_unstable();
     units = units.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|u| u[0]).collect();
+    // What is found at each place: the findings of a call are looked up, not looked for.
+    let mut at_place: FxHashMap<TextRange, Vec<usize>> = FxHashMap::default();
+    for (at, d) in found.iter().enumerate().filter(|(_, d)| about_call(d) || about_attribute(d)) {
+        at_place.entry(d.range).or_default().push(at);
+    }
+    let mut gone: FxHashSet<usize> = FxHashSet::default();
     for unit in units {
         for call in &view.unit(unit).calls {
-            let callee = view.place(unit, call.callee_range);
-            let belongs = |d: &Diagnostic| {
-                let place = |range| view.place(unit, range);
-                let written = |attr: &WrittenAttr| {
-                    place(attr.name_range) == d.range || place(attr.value_range) == d.range
-                };
-                (about_call(d) || about_attribute(d))
-                    && (d.range == callee || call.written.iter().any(written))
-            };
-            let mut own: Vec<usize> = (0..found.len()).filter(|&at| belongs(&found[at])).collect();
+            let written = call.written.iter().flat_map(|attr| [attr.name_range, attr.value_range]);
+            let places = std::iter::once(call.callee_range).chain(written);
+            let places = places.filter_map(|range| at_place.get(&view.place(unit, range)));
+            let mut own: Vec<usize> =
+                places.flatten().copied().filter(|at| !gone.contains(at)).collect();
+            own.sort_unstable();
+            own.dedup();
             if !own.iter().any(|&at| about_call(&found[at])) {
                 continue;
             }
@@ -529,9 +532,12 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     found[first].related.push(Related { range, message });
                 }
             }
-            for at in rest.into_iter().rev() {
-                found.remove(at);
-            }
+            gone.extend(rest);
         }
     }
+    let mut number = 0;
+    found.retain(|_| {
+        number += 1;
+        !gone.contains(&(number - 1))
+    });
 }

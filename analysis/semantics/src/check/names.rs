@@ -1,10 +1,14 @@
 //! Names that mean nothing, or too much.
 
+use operators::similar;
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::TextRange;
+use syntax::{Node, T, TextRange};
 use types::Kind;
 
-use super::{nearest, text};
+use super::{
+    suggest::{Among, Checked, Suggestions},
+    text,
+};
 use crate::{
     body::*,
     db::{Db, Settings},
@@ -94,16 +98,17 @@ pub(super) fn check_type<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
     def: Def<'db>,
+    suggestions: &Suggestions,
     found: &mut Vec<Diagnostic>,
 ) {
     let Some(type_def) = queries::type_def(db, def) else { return };
     let types = queries::module_types(db, module);
     let start = def.start(db);
     for type_use in &type_def.uses {
-        check_type_use(db, &types, type_use, type_use.range + start, found);
+        check_type_use(db, &types, type_use, type_use.range + start, suggestions, found);
     }
     for problem in &type_def.problems {
-        found.push(text::of_kind(problem.range + start, "", &problem.kind));
+        found.push(text::of_kind(suggestions, problem.range + start, "", &problem.kind));
     }
     if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
         found.push(Diagnostic::new(
@@ -120,6 +125,7 @@ fn check_type_use(
     types: &crate::module::ModuleTypes,
     type_use: &TypeUse,
     range: TextRange,
+    suggestions: &Suggestions,
     found: &mut Vec<Diagnostic>,
 ) {
     let name = &type_use.name;
@@ -145,10 +151,11 @@ fn check_type_use(
     let Some(adt) = types.adt(name) else {
         let message = format!("there is no type `{name}`");
         let diagnostic = Diagnostic::new("unknown-type", range, message);
-        found.push(match nearest(name, super::type_names(types)) {
+        let known = || super::type_names(types);
+        found.push(match suggestions.nearest(Among::Types, name, known) {
             Some(near) => diagnostic
                 .help(format!("did you mean `{near}`?"))
-                .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),
+                .fix(format!("Change to `{near}`"), [(range, near)]),
             None => diagnostic.help(format!("define it: `type {name} {{ … }}`")),
         });
         return;
@@ -176,11 +183,11 @@ fn check_type_use(
 }
 
 /// Names in a body. Gives the variables that nothing binds, each once.
-pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(super) fn check_def(view: &Checked<'_, '_>, found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
     for number in view.scopes.units_with(Traits::TYPE_USE) {
         for type_use in &view.unit(number).type_uses {
             let range = view.place(number, type_use.range);
-            check_type_use(view.db, &view.types, type_use, range, found);
+            check_type_use(view.db, &view.types, type_use, range, view.suggestions, found);
         }
     }
     let mut unknown: Vec<Diagnostic> = Vec::new();
@@ -249,12 +256,19 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
     let trimmed = name.trim_end_matches('/');
     let known = visible(view, number);
     if trimmed != name && known.contains(&trimmed) {
-        diagnostic = diagnostic
-            .help(format!("`/` is part of the name; put a space behind `{trimmed}`"))
-            .fix("Put a space before the `/`", [(range, format!("{trimmed} /"))]);
-        return diagnostic;
+        diagnostic =
+            diagnostic.help(format!("`/` is part of the name; put a space behind `{trimmed}`"));
+        // A division needs something to divide by.
+        let root = Node::at(view.def.green(view.db), view.def.start(view.db));
+        let is_operand = root.token_from(range.end()).is_some_and(|next| {
+            !next.kind().is_fixed() || matches!(next.kind(), T!["("] | T!["-"] | T!["{"])
+        });
+        return match is_operand {
+            true => diagnostic.fix("Put a space before the `/`", [(range, format!("{trimmed} /"))]),
+            false => diagnostic,
+        };
     }
-    if let Some(near) = nearest(name, known.iter().copied()) {
+    if let Some(near) = similar::nearest(name, known.iter().copied()) {
         return diagnostic
             .help(format!("did you mean `{near}`?"))
             .fix(format!("Change to `{near}`"), [(range, near.to_owned())]);
@@ -274,20 +288,24 @@ fn visible<'v>(view: &'v View<'_>, number: usize) -> Vec<&'v str> {
     let mut names = Vec::new();
     let mut seen = FxHashSet::default();
     for (other, unit) in view.body.units[..=number].iter().enumerate() {
-        let inside = other == number;
-        for (i, binder) in unit.binders.iter().enumerate() {
-            let outward = unit.binds == Some(BinderId(i as u32))
-                || unit.header().is_some_and(|h| h.params.contains(&BinderId(i as u32)));
-            if (inside || outward) && seen.insert(binder.name.as_str()) {
-                names.push(binder.name.as_str());
+        let mut add = |binder: BinderId| {
+            let name = unit.binder(binder).name.as_str();
+            if seen.insert(name) {
+                names.push(name);
             }
+        };
+        if other == number {
+            (0..unit.binders.len()).for_each(|binder| add(BinderId(binder as u32)));
+        } else {
+            let params = unit.header().into_iter().flat_map(|header| &header.params);
+            params.chain(&unit.binds).for_each(|&binder| add(binder));
         }
     }
     names
 }
 
 /// An operator or constructor that does not exist.
-pub(super) fn unknown_name(view: &View<'_>, range: TextRange, name: &str) -> Diagnostic {
+pub(super) fn unknown_name(view: &Checked<'_, '_>, range: TextRange, name: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         "unknown-name",
         range,
@@ -307,44 +325,49 @@ pub(super) fn unknown_name(view: &View<'_>, range: TextRange, name: &str) -> Dia
         let help = format!("`{local}` is a variable here; it needs its sigil");
         return change(diagnostic, local, help);
     }
-    let constructors = view.types.constructor_names().map(|name| name.as_str());
-    if let Some(near) = nearest(name, constructors) {
-        return change(diagnostic, near.to_owned(), format!("did you mean `{near}`?"));
-    }
-    match operators::nearest(name) {
-        Some(near) => change(diagnostic, near.to_owned(), format!("did you mean `{near}`?")),
+    let constructors = || view.types.constructor_names().map(|name| name.as_str());
+    let near = view.suggestions.nearest(Among::Constructors, name, constructors).or_else(|| {
+        let operator = || operators::nearest(name).map(str::to_owned);
+        view.suggestions.search(Among::Operators, name, operator)
+    });
+    match near {
+        Some(near) => change(diagnostic, near.clone(), format!("did you mean `{near}`?")),
         None => diagnostic,
     }
 }
 
 /// A type relation that does not exist.
-pub(super) fn unknown_relation(range: TextRange, name: &str) -> Diagnostic {
+pub(super) fn unknown_relation(
+    suggestions: &Suggestions,
+    range: TextRange,
+    name: &str,
+) -> Diagnostic {
     let message = format!("there is no type relation `{name}`");
     let diagnostic = Diagnostic::new("unknown-relation", range, message);
-    let known = operators::all().filter_map(|operator| Some(operator.rule?.0));
-    match nearest(name, known) {
+    let known = || operators::all().filter_map(|operator| Some(operator.rule?.0));
+    match suggestions.nearest(Among::Relations, name, known) {
         Some(near) => diagnostic
             .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),
+            .fix(format!("Change to `{near}`"), [(range, near)]),
         None => diagnostic
             .help("relations are named after operators: `Broadcast`, `Dense`, `Identity` …"),
     }
 }
 
 /// A global that the module does not define.
-pub(super) fn unknown_global(view: &View<'_>, range: TextRange, name: &str) -> Diagnostic {
+pub(super) fn unknown_global(view: &Checked<'_, '_>, range: TextRange, name: &str) -> Diagnostic {
     let diagnostic =
         Diagnostic::new("unknown-global", range, format!("the module does not define `{name}`"));
     let db = view.db;
-    let mut known: Vec<&str> =
-        queries::module_scope(db, view.module).keys().map(|n| n.as_str()).collect();
-    if let Some(prelude) = queries::prelude(db) {
-        known.extend(queries::module_scope(db, prelude).keys().map(|n| n.as_str()));
-    }
-    if let Some(near) = nearest(name, known.into_iter()) {
+    let known = || {
+        let prelude = queries::prelude(db).map(|prelude| queries::module_scope(db, prelude));
+        let own = queries::module_scope(db, view.module).keys();
+        own.chain(prelude.into_iter().flat_map(|scope| scope.keys())).map(|name| name.as_str())
+    };
+    if let Some(near) = view.suggestions.nearest(Among::Globals, name, known) {
         return diagnostic
             .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(range, near.to_owned())]);
+            .fix(format!("Change to `{near}`"), [(range, near)]);
     }
     let bare = &name[1..];
     let constructor = view.types.constructor(bare).is_some();

@@ -3,6 +3,12 @@
 //! An operator's rule is asked, not described a second time: one size of one argument is made
 //! unknown, and the sizes of the result that become unknown depend on it.
 
+use std::{
+    cell::{Cell, RefCell},
+    collections::hash_map::Entry,
+};
+
+use rustc_hash::FxHashMap;
 use syntax::TextRange;
 use types::{Dim, Relation, Type, probe};
 
@@ -17,6 +23,11 @@ use crate::{
 const MAX_STEPS: usize = 6;
 /// How many steps are followed: those that only pass a size on are not shown.
 const MAX_FOLLOWED: usize = 2_000;
+/// How many expressions are looked at for all findings of a definition.
+const MAX_ALL_FOLLOWED: usize = 10_000;
+/// How many sizes of arguments are tried for one step: a concatenation of thousands is not told
+/// apart.
+const MAX_PROBES: usize = 256;
 
 /// One step of a chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,36 +38,139 @@ pub struct Step {
     pub message: String,
 }
 
-/// The chain of a size: where it was set, then what changed it on the way, the origin first.
-pub fn origin_of(view: &View<'_>, spot: Spot, axis: usize) -> Vec<Step> {
-    let mut steps = Vec::new();
-    let (mut spot, mut axis) = (spot, axis);
-    for _ in 0..MAX_FOLLOWED {
-        match step(view, spot, axis) {
-            Next::Same(next, next_axis) => (spot, axis) = (next, next_axis),
-            Next::Changed(step, next, next_axis) => {
-                steps.push(step);
-                (spot, axis) = (next, next_axis);
+/// Sizes and data types followed back to where they were set, each place once.
+///
+/// Errors at the end of a long definition lead back over the same statements. Every expression is
+/// looked at once for all of them, and no more than [`MAX_ALL_FOLLOWED`] for a definition.
+#[derive(Default)]
+pub(super) struct Origins {
+    /// The nearest step of the chain of each size that was followed. Nothing, where none is known.
+    sizes: RefCell<FxHashMap<(Spot, usize), Option<usize>>>,
+    links: RefCell<Vec<Link>>,
+    /// The declaration that the data type of each expression comes from.
+    dtypes: RefCell<FxHashMap<Spot, Option<Step>>>,
+    followed: Cell<usize>,
+}
+
+/// A step of a chain, and the one before it.
+struct Link {
+    step: Step,
+    before: Option<usize>,
+    /// The first step, and how many there are up to this one.
+    origin: usize,
+    length: usize,
+}
+
+impl Origins {
+    /// The chain of a size: where it was set, then what changed it on the way, the origin first.
+    pub(super) fn of(&self, view: &View<'_>, spot: Spot, axis: usize) -> Vec<Step> {
+        let links = &mut *self.links.borrow_mut();
+        let Some(nearest) = self.follow(view, spot, axis, links) else { return Vec::new() };
+        let length = links[nearest].length;
+        let mut steps = Vec::new();
+        let mut next = Some(nearest);
+        while let Some(at) = next.filter(|_| steps.len() < MAX_STEPS) {
+            steps.push(links[at].step.clone());
+            next = links[at].before;
+        }
+        // The origin and what is nearest matter most.
+        if length > MAX_STEPS {
+            steps.truncate(MAX_STEPS - 1);
+            if let Some(last) = steps.last_mut() {
+                let left_out = length - MAX_STEPS;
+                last.message = format!("{} ({left_out} more steps are not shown)", last.message);
             }
-            Next::Set(step) => {
-                steps.push(step);
+            steps.push(links[links[nearest].origin].step.clone());
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// Follows a size to its origin; the number of the link nearest to it.
+    fn follow(
+        &self,
+        view: &View<'_>,
+        spot: Spot,
+        axis: usize,
+        links: &mut Vec<Link>,
+    ) -> Option<usize> {
+        let sizes = &mut *self.sizes.borrow_mut();
+        let (mut spot, mut axis) = (spot, axis);
+        let mut path: Vec<((Spot, usize), Option<Step>)> = Vec::new();
+        let mut found = None;
+        let link = |step: Step, before: Option<usize>, links: &mut Vec<Link>| {
+            let at = links.len();
+            let (origin, length) =
+                before.map_or((at, 1), |b| (links[b].origin, links[b].length + 1));
+            links.push(Link { step, before, origin, length });
+            Some(at)
+        };
+        while path.len() < MAX_FOLLOWED && self.may_follow() {
+            match sizes.entry((spot, axis)) {
+                Entry::Occupied(known) => {
+                    found = *known.get();
+                    break;
+                }
+                // A size that is its own origin, in text that is broken, has none.
+                Entry::Vacant(new) => new.insert(None),
+            };
+            match step(view, spot, axis) {
+                Next::Same(next, next_axis) => {
+                    path.push(((spot, axis), None));
+                    (spot, axis) = (next, next_axis);
+                }
+                Next::Changed(step, next, next_axis) => {
+                    path.push(((spot, axis), Some(step)));
+                    (spot, axis) = (next, next_axis);
+                }
+                Next::Set(step) => {
+                    found = link(step, None, links);
+                    sizes.insert((spot, axis), found);
+                    break;
+                }
+                Next::Unknown => break,
+            }
+        }
+        for (place, step) in path.into_iter().rev() {
+            if let Some(step) = step {
+                found = link(step, found, links);
+            }
+            sizes.insert(place, found);
+        }
+        found
+    }
+
+    /// Counts one more expression that is looked at.
+    fn may_follow(&self) -> bool {
+        let followed = self.followed.get() + 1;
+        self.followed.set(followed);
+        followed <= MAX_ALL_FOLLOWED
+    }
+
+    /// The parameter that the data type of a value comes from, by way of operators that keep it.
+    pub(super) fn of_dtype(&self, view: &View<'_>, spot: Spot) -> Option<Step> {
+        let dtypes = &mut *self.dtypes.borrow_mut();
+        let mut path = Vec::new();
+        let mut next = Some(spot);
+        let mut found = None;
+        while let Some(spot) = next.filter(|_| path.len() < MAX_FOLLOWED && self.may_follow()) {
+            if let Some(known) = dtypes.get(&spot) {
+                found = known.clone();
                 break;
             }
-            Next::Unknown => break,
+            dtypes.insert(spot, None);
+            path.push(spot);
+            (next, found) = match dtype_source(view, spot) {
+                Some(DtypeSource::Same(value)) => (Some(value), None),
+                Some(DtypeSource::Declared) => (None, declaration(view, spot)),
+                None => (None, None),
+            };
         }
-    }
-    // The origin and what is nearest matter most.
-    if steps.len() > MAX_STEPS {
-        let left_out = steps.len() - MAX_STEPS;
-        let origin = steps.pop();
-        steps.truncate(MAX_STEPS - 1);
-        if let Some(last) = steps.last_mut() {
-            last.message = format!("{} ({left_out} more steps are not shown)", last.message);
+        if let Some(found) = &found {
+            dtypes.extend(path.into_iter().map(|spot| (spot, Some(found.clone()))));
         }
-        steps.extend(origin);
+        found
     }
-    steps.reverse();
-    steps
 }
 
 /// Every step of the chain of a size, the origin first: where it was set, what changed it, and which
@@ -229,34 +343,34 @@ pub(super) fn declaration(view: &View<'_>, spot: Spot) -> Option<Step> {
     Some(Step { range, message: format!("`{}` is `{ty}`", binder.name) })
 }
 
-/// The parameter that the data type of a value comes from, by way of operators that keep it.
-pub(super) fn dtype_origin(view: &View<'_>, spot: Spot) -> Option<Step> {
+/// What the data type of an expression comes from.
+enum DtypeSource {
+    /// It is that of another expression.
+    Same(Spot),
+    /// It is a variable without a value, which is declared.
+    Declared,
+}
+
+fn dtype_source(view: &View<'_>, spot: Spot) -> Option<DtypeSource> {
     let dtype = |spot: Spot| view.ty(spot).as_tensor().map(|tensor| tensor.dtype);
     let wanted = dtype(spot)?;
-    let mut spot = spot;
-    for _ in 0..MAX_FOLLOWED {
-        if let Some(binding) = view.variable(spot) {
-            match view.value(binding) {
-                Some(value) => spot = value,
-                None => return declaration(view, spot),
-            }
-            continue;
-        }
-        let unit = view.unit(spot.unit);
-        let at = |expr: ExprId| Spot { unit: spot.unit, expr };
-        spot = match unit.expr(spot.expr) {
-            Expr::If { then, .. } => at(then.result),
-            Expr::Call(call) => {
-                let call = unit.call(*call);
-                let keeps = matches!(call.callee, Callee::Operator(_))
-                    && !call.written.iter().any(|attr| attr.name.ends_with("dtype"));
-                let mut args = call.args.iter().map(|&arg| at(arg));
-                args.find(|&arg| keeps && dtype(arg) == Some(wanted))?
-            }
-            _ => return None,
-        };
+    if let Some(binding) = view.variable(spot) {
+        let value = view.value(binding).map(DtypeSource::Same);
+        return Some(value.unwrap_or(DtypeSource::Declared));
     }
-    None
+    let unit = view.unit(spot.unit);
+    let at = |expr: ExprId| Spot { unit: spot.unit, expr };
+    match unit.expr(spot.expr) {
+        Expr::If { then, .. } => Some(DtypeSource::Same(at(then.result))),
+        Expr::Call(call) => {
+            let call = unit.call(*call);
+            let keeps = matches!(call.callee, Callee::Operator(_))
+                && !call.written.iter().any(|attr| attr.name.ends_with("dtype"));
+            let mut args = call.args.iter().map(|&arg| at(arg));
+            args.find(|&arg| keeps && dtype(arg) == Some(wanted)).map(DtypeSource::Same)
+        }
+        _ => None,
+    }
 }
 
 enum Next {
@@ -408,10 +522,15 @@ fn operator_step(
     let mut sources: Vec<(Spot, usize, Dim)> = Vec::new();
     // In `add(%a, %b)` each of two equal sizes decides alone; only together are they missed.
     let mut equal: Vec<Equal> = Vec::new();
+    let mut probes = 0;
     for position in 0..inputs.len() {
         for (part, source, ty) in parts(view, arg(position), &inputs[position]) {
             let rank = ty.as_tensor().map_or(0, |t| t.rank());
             for source_axis in 0..rank {
+                probes += 1;
+                if probes > MAX_PROBES {
+                    return Next::Unknown;
+                }
                 let mut changed = inputs.clone();
                 changed[position] = erase(&inputs[position], part, source_axis);
                 if changed[position] == inputs[position] {

@@ -3,7 +3,7 @@
 use syntax::TextRange;
 use types::{Mark, Place, Reason, Type};
 
-use super::{origin, typing::callee_range};
+use super::{origin, suggest::Checked, typing::callee_range};
 use crate::{
     body::*,
     diagnostic::Diagnostic,
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A relation that does not hold.
-pub(super) fn failed(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic {
+pub(super) fn failed(view: &Checked<'_, '_>, spot: Spot, reason: &Reason) -> Diagnostic {
     if let Some(function) = called_function(view, spot) {
         let reason = Reason { marks: Default::default(), fix: None, ..reason.clone() };
         let mut diagnostic = base(view, spot, &reason);
@@ -28,7 +28,7 @@ pub(super) fn failed(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic
         }
         // Where the size came from, for an axis of an argument.
         if let (Some(argument), Some(axis)) = (argument, mark.axis) {
-            for step in origin::origin_of(view, argument, axis) {
+            for step in view.origins.of(view, argument, axis) {
                 if !seen.contains(&step.range) {
                     seen.push(step.range);
                     diagnostic = diagnostic.related(step.range, step.message);
@@ -43,7 +43,7 @@ pub(super) fn failed(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic
         }
         if let Some(argument) = argument
             && reason.code == "dtype-mismatch"
-            && let Some(step) = origin::dtype_origin(view, argument)
+            && let Some(step) = view.origins.of_dtype(view, argument)
             && !seen.contains(&step.range)
         {
             seen.push(step.range);
@@ -51,6 +51,7 @@ pub(super) fn failed(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic
         }
     }
     if let Some(fix) = &reason.fix
+        && is_literal(&fix.value)
         && let Some(range) = attribute_range(view, spot, fix.name)
     {
         let title = format!("Change `{}` to {}", fix.name, fix.value);
@@ -59,16 +60,42 @@ pub(super) fn failed(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic
     diagnostic
 }
 
-/// A relation that neither holds nor fails, where the type was decided otherwise.
-pub(super) fn undecided(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic {
-    let mut diagnostic = failed(view, spot, reason);
-    // The message is that of an error: what it means here is to be said.
-    if diagnostic.help.is_none() {
-        diagnostic.help = Some("TVM takes the call, for something else decides its type".into());
-    }
-    diagnostic.code = "relation-undecided";
-    diagnostic.severity = crate::diagnostic::code_of("relation-undecided")
-        .map_or(diagnostic.severity, |c| c.severity);
+/// Whether a value can be written for an attribute: numbers, strings and lists of them. A size that is
+/// not known, or has a name, cannot.
+fn is_literal(value: &str) -> bool {
+    use syntax::SyntaxKind::*;
+    syntax::tokens(value).all(|(kind, _)| {
+        matches!(
+            kind,
+            INT | FLOAT
+                | STRING
+                | TRUE_KW
+                | FALSE_KW
+                | MINUS
+                | COMMA
+                | L_BRACK
+                | R_BRACK
+                | L_PAREN
+                | R_PAREN
+                | WHITESPACE
+        )
+    })
+}
+
+/// A relation that gives no type, where something else decides it.
+pub(super) fn undecided(view: &Checked<'_, '_>, spot: Spot, reason: &Reason) -> Diagnostic {
+    accepted(view, spot, Reason { code: "relation-undecided", ..reason.clone() })
+}
+
+/// A relation that holds though the call cannot be computed.
+pub(super) fn uncomputable(view: &Checked<'_, '_>, spot: Spot, reason: &Reason) -> Diagnostic {
+    accepted(view, spot, Reason { code: "cannot-compute", ..reason.clone() })
+}
+
+/// A call that TVM accepts, though it cannot be computed for the reason given.
+fn accepted(view: &Checked<'_, '_>, spot: Spot, reason: Reason) -> Diagnostic {
+    let mut diagnostic = failed(view, spot, &reason);
+    diagnostic.message.push_str("\nTVM accepts the call, but the operator cannot compute it");
     diagnostic
 }
 

@@ -1,19 +1,34 @@
 //! What is wrong with a unit on its own, in words.
 
 use operators::attrs::AttrProblem;
-use syntax::TextRange;
+use syntax::{Node, SyntaxKind, TextRange};
 use types::{AttrType, Type};
 
+use super::suggest::{Checked, Suggestions};
 use crate::{body::*, diagnostic::Diagnostic, view::View};
 
-pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diagnostic {
+pub(super) fn problem(view: &Checked<'_, '_>, number: usize, problem: &Problem) -> Diagnostic {
     let range = view.place(number, problem.range);
     let value = match &problem.kind {
         ProblemKind::Attr { .. } => view.text(range),
         _ => String::new(),
     };
-    let diagnostic = of_kind(range, &value, &problem.kind);
+    let mut diagnostic = of_kind(view.suggestions, range, &value, &problem.kind);
     match &problem.kind {
+        // A graph binding ends with its line, where a `let` needs its `;`.
+        ProblemKind::BadBinder { kind: BinderKind::Graph, .. } => {
+            let root = Node::at(view.def.green(view.db), view.def.start(view.db));
+            let path = root.path_to(range);
+            let statement = path.iter().rfind(|node| node.kind() == SyntaxKind::GRAPH_STMT);
+            if let Some(statement) = statement
+                && statement.token(SyntaxKind::SEMICOLON).is_none()
+                && let Some(fix) = diagnostic.fixes.first_mut()
+                && fix.edits.iter().all(|(place, _)| place.is_empty())
+            {
+                fix.edits.push((TextRange::empty(statement.range().end()), ";".to_owned()));
+            }
+            diagnostic
+        }
         ProblemKind::DetachedAttrs(operator) => {
             detached(diagnostic, view, number, problem, operator)
         }
@@ -22,7 +37,12 @@ pub(super) fn problem(view: &View<'_>, number: usize, problem: &Problem) -> Diag
 }
 
 /// A problem that stands at `range`; `value` is what stands there, for an attribute.
-pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diagnostic {
+pub(super) fn of_kind(
+    suggestions: &Suggestions,
+    range: TextRange,
+    value: &str,
+    kind: &ProblemKind,
+) -> Diagnostic {
     match kind {
         ProblemKind::Attr { operator, name, problem } => {
             attr(range, value, operator, name, problem)
@@ -52,7 +72,9 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
             Diagnostic::new("unknown-kind", range, format!("`{name}` is no kind"))
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
         }
-        ProblemKind::UnknownRelation(name) => super::names::unknown_relation(range, name),
+        ProblemKind::UnknownRelation(name) => {
+            super::names::unknown_relation(suggestions, range, name)
+        }
         ProblemKind::UnknownDType(name) => {
             let known = [
                 "float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8",
@@ -60,7 +82,7 @@ pub(super) fn of_kind(range: TextRange, value: &str, kind: &ProblemKind) -> Diag
             ];
             let diagnostic =
                 Diagnostic::new("unknown-dtype", range, format!("`{name}` is no data type"));
-            match super::nearest(name, known.into_iter()) {
+            match operators::similar::nearest(name, known) {
                 Some(near) => diagnostic
                     .help(format!("did you mean `{near}`?"))
                     .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),

@@ -1,9 +1,15 @@
 //! What inference found, in words.
 
 use syntax::{TextRange, TextSize};
-use types::{Conflict, ConflictKind, MAX_DEPTH, MAX_WEIGHT, Step, Type, describe};
+use types::{Conflict, MAX_DEPTH, MAX_WEIGHT, Type, describe};
 
-use super::{cause::flow, names, origin, relation, text};
+use super::{
+    cause::flow,
+    differ::differ,
+    names, relation,
+    suggest::{Among, Checked},
+    text,
+};
 use crate::{
     body::*,
     db::Settings,
@@ -23,7 +29,12 @@ pub(super) const RESULT_DECLARED: &str = "the result is declared here";
 /// What is said of the graph bindings in front of the end of a block.
 pub(super) const BLOCK_BEGINS: &str = "for TVM, the expression begins here";
 
-pub(super) fn report(view: &View<'_>, unit: usize, finding: &Finding, out: &mut Vec<Diagnostic>) {
+pub(super) fn report(
+    view: &Checked<'_, '_>,
+    unit: usize,
+    finding: &Finding,
+    out: &mut Vec<Diagnostic>,
+) {
     let Some(mut diagnostic) = diagnostic(view, unit, finding) else { return };
     let subject = subject(view, unit, finding);
     // TVM names the last use of a graph variable for what is wrong with its value.
@@ -45,10 +56,11 @@ pub(super) fn report(view: &View<'_>, unit: usize, finding: &Finding, out: &mut 
 }
 
 /// The expression that a finding is about.
-fn subject(view: &View<'_>, unit: usize, finding: &Finding) -> Option<ExprId> {
+fn subject(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<ExprId> {
     match finding {
         Finding::Relation { expr, .. }
         | Finding::Undecided { expr, .. }
+        | Finding::Uncomputable { expr, .. }
         | Finding::Unknown { expr, .. }
         | Finding::NoRule { expr, .. }
         | Finding::Projection { expr, .. }
@@ -63,12 +75,16 @@ fn subject(view: &View<'_>, unit: usize, finding: &Finding) -> Option<ExprId> {
     }
 }
 
-fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnostic> {
+fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<Diagnostic> {
     let spot = |expr: ExprId| Spot { unit, expr };
     let range = |expr: ExprId| view.range(spot(expr));
     Some(match finding {
         Finding::Relation { expr, reason } => relation::failed(view, spot(*expr), reason),
+        // `memory.alloc_tensor` with a shape that is known when the program runs: its type is to be
+        // written, and has been.
+        Finding::Undecided { reason, .. } if reason.code == "type-needed" => return None,
         Finding::Undecided { expr, reason } => relation::undecided(view, spot(*expr), reason),
+        Finding::Uncomputable { expr, reason } => relation::uncomputable(view, spot(*expr), reason),
         Finding::Unknown { expr, argument, reason } => {
             unknown(view, spot(*expr), *argument, reason.as_deref())
         }
@@ -142,11 +158,11 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             ),
         )
         .help("name the parts that are needed, and leave the rest out of the tuple"),
-        Finding::TooManyRelations { expr, relations } => Diagnostic::new(
+        Finding::TooGeneral { expr, open } => Diagnostic::new(
             "type-too-large",
             range(*expr),
             format!(
-                "the type of {} carries {relations} relations that nothing has decided",
+                "the type of {} has {open} type parameters and relations that nothing has decided",
                 view.describe(spot(*expr))
             ),
         )
@@ -186,11 +202,11 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
                 at,
                 format!("there is no constructor `{name}`"),
             );
-            let known = view.types.constructor_names().map(|name| name.as_str());
-            match super::nearest(name, known) {
+            let known = || view.types.constructor_names().map(|name| name.as_str());
+            match view.suggestions.nearest(Among::Constructors, name, known) {
                 Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
                     format!("Change to `{near}`"),
-                    [(TextRange::at(at.start(), TextSize::of(name.as_str())), near.to_owned())],
+                    [(TextRange::at(at.start(), TextSize::of(name.as_str())), near)],
                 ),
                 None => diagnostic.help(format!("a variable is written `%{name}`")),
             }
@@ -260,7 +276,7 @@ fn diagnostic(view: &View<'_>, unit: usize, finding: &Finding) -> Option<Diagnos
             ),
         ),
         Finding::UnknownRelation { range, name } => {
-            names::unknown_relation(view.place(unit, *range), name)
+            names::unknown_relation(view.suggestions, view.place(unit, *range), name)
         }
         // In a section that cannot be read there are no entries at all.
         Finding::Metadata { .. }
@@ -299,21 +315,24 @@ fn given(n: usize) -> String {
 }
 
 /// What a message calls the callee of a call.
-fn callee_name(view: &View<'_>, unit: usize, call: ExprId) -> String {
+fn callee_name(view: &Checked<'_, '_>, unit: usize, call: ExprId) -> String {
     let text = view.text(callee_range(view, unit, call));
     if text.len() <= 40 { format!("`{text}`") } else { "this function".into() }
 }
 
 /// Whether a pattern of a `match` is wrong by itself: what it leaves out is not told then.
-fn has_wrong_pattern(view: &View<'_>, unit: usize, expr: ExprId) -> bool {
+fn has_wrong_pattern(view: &Checked<'_, '_>, unit: usize, expr: ExprId) -> bool {
     let Expr::Match(id) = view.unit(unit).expr(expr) else { return false };
+    // The arms are in the order of the text.
     let arms = &view.unit(unit).matches[id.index()].arms;
+    let is_in_arm = |range: TextRange| {
+        let until = arms.partition_point(|arm| arm.pattern.range.start() <= range.start());
+        until.checked_sub(1).is_some_and(|at| arms[at].pattern.range.contains_range(range))
+    };
     view.unit_types(unit).findings.iter().any(|finding| match finding {
         Finding::PatternArity { range, .. }
         | Finding::PatternType { range, .. }
-        | Finding::UnknownConstructor { range, .. } => {
-            arms.iter().any(|arm| arm.pattern.range.contains_range(*range))
-        }
+        | Finding::UnknownConstructor { range, .. } => is_in_arm(*range),
         _ => false,
     })
 }
@@ -327,7 +346,7 @@ pub(super) fn callee_range(view: &View<'_>, unit: usize, expr: ExprId) -> TextRa
 }
 
 fn unknown(
-    view: &View<'_>,
+    view: &Checked<'_, '_>,
     spot: Spot,
     argument: Option<usize>,
     reason: Option<&types::Reason>,
@@ -357,7 +376,7 @@ fn unknown(
     }
 }
 
-fn condition(view: &View<'_>, spot: Spot, ty: &Type) -> Diagnostic {
+fn condition(view: &Checked<'_, '_>, spot: Spot, ty: &Type) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         "condition-type",
         view.range(spot),
@@ -376,7 +395,13 @@ fn condition(view: &View<'_>, spot: Spot, ty: &Type) -> Diagnostic {
     }
 }
 
-fn arity(view: &View<'_>, unit: usize, call: ExprId, wanted: usize, found: usize) -> Diagnostic {
+fn arity(
+    view: &Checked<'_, '_>,
+    unit: usize,
+    call: ExprId,
+    wanted: usize,
+    found: usize,
+) -> Diagnostic {
     let callee = callee_name(view, unit, call);
     let mut diagnostic = Diagnostic::new(
         "argument-count",
@@ -401,7 +426,7 @@ fn arity(view: &View<'_>, unit: usize, call: ExprId, wanted: usize, found: usize
     diagnostic
 }
 
-fn projection(view: &View<'_>, spot: Spot, index: u32, ty: &Type) -> Diagnostic {
+fn projection(view: &Checked<'_, '_>, spot: Spot, index: u32, ty: &Type) -> Diagnostic {
     let at = view.range(spot);
     match ty {
         Type::Tuple(fields) => {
@@ -430,7 +455,7 @@ fn projection(view: &View<'_>, spot: Spot, index: u32, ty: &Type) -> Diagnostic 
 
 /// Two types that must be one.
 fn mismatch(
-    view: &View<'_>,
+    view: &Checked<'_, '_>,
     unit: usize,
     what: Mismatch,
     found: &Type,
@@ -535,7 +560,7 @@ fn mismatch(
 }
 
 fn argument(
-    view: &View<'_>,
+    view: &Checked<'_, '_>,
     unit: usize,
     call: ExprId,
     index: usize,
@@ -561,7 +586,7 @@ fn argument(
 }
 
 /// Where a parameter of the called global stands, if it is in this file.
-fn parameter(view: &View<'_>, unit: usize, call: ExprId, index: usize) -> Option<TextRange> {
+fn parameter(view: &Checked<'_, '_>, unit: usize, call: ExprId, index: usize) -> Option<TextRange> {
     let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
     let Callee::Expr(callee) = view.unit(unit).call(*id).callee else { return None };
     let Expr::Global(name) = view.unit(unit).expr(callee) else { return None };
@@ -574,48 +599,15 @@ fn parameter(view: &View<'_>, unit: usize, call: ExprId, index: usize) -> Option
     Some(body.units[0].binder(binder).range + def.start(view.db))
 }
 
-/// The axes, fields or parameters in which two types differ, as the end of a sentence.
-fn differ(conflict: &Conflict) -> String {
-    let mut place = String::new();
-    for step in &conflict.path {
-        place += &match step {
-            Step::Field(i) => format!(" of field {i}"),
-            Step::Param(i) => format!(" of parameter {}", i + 1),
-            Step::Ret => " of the result".to_owned(),
-            Step::Inner => " of what it holds".to_owned(),
-            Step::Arg(i) => format!(" of type argument {}", i + 1),
-        };
-    }
-    match &conflict.kind {
-        ConflictKind::Sizes(axes) => {
-            let list: Vec<String> = axes
-                .iter()
-                .filter_map(|&axis| {
-                    let (l, r) = (conflict.left.as_tensor()?, conflict.right.as_tensor()?);
-                    Some(format!("axis {axis}: {} and {}", l.shape.get(axis)?, r.shape.get(axis)?))
-                })
-                .collect();
-            format!(" ({}{place})", list.join("; "))
-        }
-        ConflictKind::Infinite => " (the type would contain itself)".to_owned(),
-        ConflictKind::Depth => " (the types nest too deeply to be compared)".to_owned(),
-        ConflictKind::Escape(param) => {
-            format!(" (the type parameter `{}` would leave its function)", param.name())
-        }
-        _ if place.is_empty() => String::new(),
-        _ => format!(" (`{}` and `{}`{place})", conflict.left, conflict.right),
-    }
-}
-
 /// Adds where the sizes that differ came from.
 fn with_origins(
-    view: &View<'_>,
+    view: &Checked<'_, '_>,
     mut diagnostic: Diagnostic,
     spot: Spot,
     conflict: &Conflict,
 ) -> Diagnostic {
     if let Some(axis) = conflict.axis() {
-        for step in origin::origin_of(view, spot, axis) {
+        for step in view.origins.of(view, spot, axis) {
             diagnostic = diagnostic.related(step.range, step.message);
         }
     }

@@ -2,7 +2,7 @@
 
 use operators::{Operator, attrs::accepts};
 use smallvec::SmallVec;
-use types::{Assign, AttrValue, Attrs, ConflictKind, NodeId, Relation, Type};
+use types::{Assign, AttrValue, Attrs, ConflictKind, Level, NodeId, Relation, Type, Vars};
 
 use super::{At, Finding, Infer, MetaEntry, Mismatch};
 use crate::body::*;
@@ -171,6 +171,11 @@ impl Infer<'_> {
             }
         };
         let Some((params, ret)) = self.solver.table.signature(node) else {
+            // An instance of a polymorphic constant: `let %e = Nil; %e(1)`.
+            let ty = self.solver.table.resolve(node);
+            if ty != Type::Error {
+                self.find(Finding::NotCallable { call: id, ty });
+            }
             return self.error_node();
         };
         if params.len() != args.len() && !data.whole {
@@ -181,16 +186,38 @@ impl Infer<'_> {
             self.find(Finding::Arity { call: id, wanted, found });
             return ret;
         }
+        // Of `@twice(@positive, 1)` the first argument, a function from `int32` to `bool`, is wrong;
+        // that it makes `bool` of the type of the second one is no fault of that.
+        let is_instance = matches!(ty, Type::Poly(_)) && args.len() > 1;
+        let own: Vec<Vars> = match is_instance {
+            true => params.iter().map(|&param| self.open_in(param)).collect(),
+            false => Vec::new(),
+        };
+        let mut misled = Vars::default();
         for (index, (&param, &arg)) in params.iter().zip(args).enumerate() {
             let before = (self.solver.table.resolve(param), self.solver.table.resolve(arg));
+            let open = is_instance.then(|| self.open_in(param));
             let unified = self.solver.table.unify_as(param, arg, Assign::Left);
             if let Err(conflict) = unified {
-                let (wanted, found) = before;
-                let what = Mismatch::Argument { call: id, index };
-                self.find(Finding::Mismatch { what, found, wanted, conflict });
+                let mut needs = own.get(index).into_iter().flat_map(Vars::order);
+                if !needs.any(|&var| misled.contains(var)) {
+                    let (wanted, found) = before;
+                    let what = Mismatch::Argument { call: id, index };
+                    self.find(Finding::Mismatch { what, found, wanted, conflict });
+                }
+                open.iter().flat_map(Vars::order).for_each(|&var| {
+                    misled.add(var);
+                });
             }
         }
         ret
+    }
+
+    /// What is open in the type of `node`.
+    fn open_in(&mut self, node: NodeId) -> Vars {
+        let mut vars = Vars::default();
+        self.solver.table.free_vars(node, Level::FIRST, &mut vars);
+        vars
     }
 }
 

@@ -10,10 +10,10 @@ use types::{
 use super::{At, Finding, Global, Infer, Instance, MetaEntry, Mismatch};
 use crate::body::*;
 
-/// The most relations that an instance of a polymorphic type may bring. Each untyped definition
-/// passes on the relations of those that it calls, so that a chain of them adds up to the square of
-/// its length.
-const MAX_RELATIONS: usize = 1_000;
+/// The most type parameters and relations that an instance of a polymorphic type may bring. Each
+/// untyped definition passes on those of the definitions that it calls, so that a chain of them adds
+/// up to the square of its length, and pairs of them to a power of two.
+const MOST_OPEN: usize = 1_000;
 
 impl Infer<'_> {
     /// The value of an expression: of a polymorphic type, one instance.
@@ -26,7 +26,16 @@ impl Infer<'_> {
             return node;
         }
         match self.solver.table.as_poly(node) {
-            Some(poly) => self.instantiate(at, expr, expr, &poly, &[]),
+            Some(poly) => {
+                let node = self.instantiate(at, expr, expr, &poly, &[]);
+                // Of a constant, the use is shown with the type that it chooses: in
+                // `let %x = 1; add(%x, 2f)` the `%x` is a `float32`. Of a function, the signature
+                // says more than its instance.
+                if self.solver.table.signature_of(node).is_none() {
+                    self.current().exprs[expr.index()] = node;
+                }
+                node
+            }
             None => node,
         }
     }
@@ -41,9 +50,9 @@ impl Infer<'_> {
         poly: &PolyType,
         written: &[types::TypeArg],
     ) -> NodeId {
-        let relations = poly.constraint_count();
-        if relations > MAX_RELATIONS && !self.env.strict() {
-            self.find(Finding::TooManyRelations { expr, relations });
+        let open = poly.params().len() + poly.constraint_count();
+        if open > MOST_OPEN && !self.env.strict() {
+            self.find(Finding::TooGeneral { expr, open });
             return self.error_node();
         }
         let table = &mut self.solver.table;

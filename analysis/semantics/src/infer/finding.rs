@@ -23,6 +23,13 @@ pub enum Finding {
         /// What kept it.
         reason: Box<Reason>,
     },
+    /// The type relation of a call holds, but its operator cannot compute it.
+    Uncomputable {
+        /// The call.
+        expr: ExprId,
+        /// What it cannot do.
+        reason: Box<Reason>,
+    },
     /// A type that nothing decides.
     Unknown {
         /// Of what.
@@ -88,12 +95,12 @@ pub enum Finding {
         /// The first expression of such a type.
         expr: ExprId,
     },
-    /// A use of a polymorphic type under more relations than a type may carry.
-    TooManyRelations {
+    /// A use of a polymorphic type of more type parameters and relations than a type may have.
+    TooGeneral {
         /// The use.
         expr: ExprId,
         /// How many they are.
-        relations: usize,
+        open: usize,
     },
     /// Inference has been given up, because it takes too much room.
     Budget {
@@ -337,6 +344,7 @@ impl Finding {
         !matches!(
             self,
             Finding::Undecided { .. }
+                | Finding::Uncomputable { .. }
                 | Finding::NoRule { .. }
                 | Finding::Unreachable { .. }
                 | Finding::UntypedConstant { .. }

@@ -44,7 +44,7 @@ pub struct UnitTypes {
     /// The unit was inferred without its neighbours.
     pub(super) alone: bool,
     /// Some type is left open.
-    open: bool,
+    pub(super) open: bool,
     /// Something of the stretch got a type that is more general than what was written.
     pub(super) generalised: bool,
     /// What depends on the data types that uses choose for literals.
@@ -258,6 +258,10 @@ impl Infer<'_> {
             }
         }
         self.reported = self.solver.entries().len();
+        for (id, reason) in self.solver.take_caveats() {
+            let origin = self.solver.entry(id).origin;
+            self.find_at(origin, |expr| Finding::Uncomputable { expr, reason });
+        }
     }
 
     /// Returns true if a relation came from a variable that is not called.
@@ -370,14 +374,14 @@ impl Infer<'_> {
         found
     }
 
-    fn give_up(&mut self, node: Option<NodeId>) {
+    pub(super) fn give_up(&mut self, node: Option<NodeId>) {
         if let Some(node) = node {
             self.solver.table.give_up(node);
         }
     }
 
     /// Files a finding with the unit that a relation came from.
-    fn find_at(&mut self, origin: u32, finding: impl FnOnce(ExprId) -> Finding) {
+    pub(super) fn find_at(&mut self, origin: u32, finding: impl FnOnce(ExprId) -> Finding) {
         let (at, expr) = self.origins[origin as usize];
         if let Some(&open) = self.open_at.get(&at) {
             // A relation of a header has no expression; what fails there fails at its calls.
@@ -431,7 +435,10 @@ fn freeze_numeric(
     }
     let binders = std::mem::take(&mut open.numeric);
     let literals = std::mem::take(&mut open.constants);
-    let is_empty = uses.is_empty() && binders.is_empty() && literals.is_empty();
+    // The schemes are what later statements see: without them `let %e = Nil;` would be of the type
+    // that the statements inferred together with it made of it.
+    let is_empty =
+        uses.is_empty() && binders.is_empty() && literals.is_empty() && schemes.is_empty();
     (!is_empty).then(|| Box::new(Numeric { uses, binders, literals, schemes }))
 }
 

@@ -151,7 +151,13 @@ impl Infer<'_> {
     /// The expression at the end of a definition, against the result written or declared.
     pub(super) fn result(&mut self, at: At, value: ExprId) {
         let has_header = self.body(at).header().is_some();
-        let node = if has_header { self.value(at, value) } else { self.node(value) };
+        let mut node = self.node(value);
+        // A bare expression may be polymorphic, but a number in it is of some data type.
+        let is_number = self.solver.table.as_poly(node).is_some_and(|p| p.has_numeric_params())
+            && !self.solver.table.resolve(node).is_function();
+        if has_header || is_number {
+            node = self.value(at, value);
+        }
         self.result = Some(node);
         let wanted = match &self.group[at.body as usize] {
             Some(signature) => signature.ret,
@@ -267,6 +273,7 @@ impl Infer<'_> {
         if self.env.strict() {
             return self.function_node(&own, &params, ret);
         }
+        self.use_given();
         let first = self.first_relations.remove(&(at, function)).unwrap_or_default();
         let relations = (first..self.solver.entries().len()).map(|id| RelationId(id as u32));
         let kept = self.relations_about(relations.collect(), &own, is_complete(data, unit));
@@ -326,6 +333,43 @@ impl Infer<'_> {
                 && self.solver.arg_types(RelationId(at as u32)) == types
         };
         self.given.iter().any(|given| is_written(given.0 as usize))
+    }
+
+    /// Takes the results of operators from `where` clauses: a rule gives one result for its
+    /// arguments, so that where `Broadcast(t1, t2, t5)` holds, the sum of a `t1` and a `t2` is a
+    /// `t5`.
+    ///
+    /// Each relation is held against what is written once; a result that is found is an argument
+    /// of relations that come later.
+    pub(super) fn use_given(&mut self) {
+        if self.given.is_empty() {
+            return;
+        }
+        for at in 0..self.solver.entries().len() {
+            let id = RelationId(at as u32);
+            let entry = self.solver.entry(id);
+            let Some(&result) = entry.args.last() else { continue };
+            if entry.state != State::Waiting
+                || self.given.contains(&id)
+                || !self.solver.table.is_unknown(result)
+            {
+                continue;
+            }
+            let (name, types) = (self.solver.entry(id).relation.name, self.solver.arg_types(id));
+            let inputs = &types[..types.len() - 1];
+            let found = self.given.iter().find_map(|&given| {
+                let entry = self.solver.entry(given);
+                let types = self.solver.arg_types(given);
+                let is_same = entry.relation.name == name
+                    && types.split_last().is_some_and(|(_, given)| given == inputs);
+                entry.args.last().copied().filter(|_| is_same)
+            });
+            if let Some(found) = found
+                && self.solver.table.unify(result, found).is_ok()
+            {
+                self.solver.solve();
+            }
+        }
     }
 
     /// The relations of a `where` clause, over the parameters and the result.

@@ -15,8 +15,11 @@ use types::{
     Type, TypeArg, Var, Vars,
 };
 
-use super::{At, Infer, function::is_complete};
+use super::{At, Finding, Infer, function::is_complete};
 use crate::body::*;
+
+/// The most relations that the members of a group carry together, where each carries those of all.
+const MOST_SHARED: usize = 100_000;
 
 /// A variable that is bound to a constant of a polymorphic type: `let %one = 1;`, `%0 = Nil;`.
 ///
@@ -115,6 +118,10 @@ impl Infer<'_> {
             return node;
         }
         self.solve_all();
+        if level > Level::FIRST {
+            let vars = self.free_vars(&[node], level);
+            self.solver.lower_determined(vars, level);
+        }
         if self.is_function(node) {
             self.settle_literals(&[node], level);
         }
@@ -209,10 +216,12 @@ impl Infer<'_> {
     /// The most general types of definitions that are inferred together, whose types are the nodes.
     pub(super) fn generalise_members(&mut self, members: &[(usize, NodeId)], level: Level) {
         let nodes: Vec<NodeId> = members.iter().map(|(_, node)| *node).collect();
+        self.use_given();
         self.settle_literals(&nodes, level);
         for &(number, node) in members {
             self.keep_weak(number, node, level);
         }
+        self.limit_shared(&nodes, level);
         let mut parts: Vec<Generalisation> =
             nodes.iter().map(|&node| self.generalisation(&[node], level)).collect();
         let stuck = self.solver.stuck().to_vec();
@@ -260,6 +269,28 @@ impl Infer<'_> {
             self.signatures[number] = Some(ty);
         }
         parts.iter().for_each(|part| self.release(&part.kept));
+    }
+
+    /// Gives up the relations that the members of a group share, if they are too many for each member
+    /// to carry them all: a ring of n functions that compute has n relations, in each of n types.
+    fn limit_shared(&mut self, members: &[NodeId], level: Level) {
+        if members.len() < 2 {
+            return;
+        }
+        let mut vars = self.free_vars(members, level);
+        let kept = self.solver.related(&mut vars, level);
+        if members.len().saturating_mul(kept.len()) <= MOST_SHARED {
+            return;
+        }
+        if let Some(&first) = kept.first() {
+            let (origin, open) = (self.solver.entry(first).origin, kept.len());
+            self.find_at(origin, |expr| Finding::TooGeneral { expr, open });
+        }
+        for &id in &kept {
+            let result = self.solver.entry(id).args.last().copied();
+            self.give_up(result);
+        }
+        self.release(&kept);
     }
 
     /// What references of definitions without parameters hold and none of their uses has decided.
@@ -447,6 +478,10 @@ impl Infer<'_> {
         self.solver.related(&mut results, level);
         if !results.order().iter().any(|var| matches!(var, Var::DType(_))) {
             return;
+        }
+        // Of `fn () { fn (%x) { add(%x, 1) } }` the function that is given decides, too.
+        for output in outputs {
+            inputs.extend(self.solver.table.parameters_in(output));
         }
         let mut given = self.free_vars(&inputs, level);
         self.solver.related(&mut given, level);

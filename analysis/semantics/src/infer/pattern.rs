@@ -1,5 +1,6 @@
 //! Patterns, exhaustiveness, arms that cannot run.
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use types::{NodeId, Type};
 
@@ -14,8 +15,18 @@ impl Infer<'_> {
     pub(super) fn enter_match(&mut self, at: At, id: MatchId) -> NodeId {
         let data = &self.unit(at).matches[id.index()];
         let scrutinee = self.value(at, data.scrutinee);
+        // That what is matched on is no list is wrong once, however many arms take it for one.
+        let mut misfits: FxHashSet<(Type, Type)> = FxHashSet::default();
         for arm in &data.arms {
+            let before = self.current().findings.len();
             self.pattern(at, &arm.pattern, scrutinee);
+            let findings = &mut self.current().findings;
+            if let Some(Finding::PatternType { range, pattern, scrutinee }) = findings.get(before)
+                && *range == arm.pattern.range
+                && !misfits.insert((pattern.clone(), scrutinee.clone()))
+            {
+                findings.remove(before);
+            }
         }
         scrutinee
     }

@@ -190,13 +190,25 @@ impl Type {
     /// The type for a message: of a tensor it says what is known. It is not good for anything else.
     #[must_use]
     pub fn for_message(&self) -> Type {
+        let known = |dims: &[Dim]| -> crate::Shape {
+            dims.iter()
+                .map(|dim| {
+                    dim.map(&mut |leaf| match leaf {
+                        Dim::Var(_) => Dim::Var(crate::DimVar::UNKNOWN),
+                        other => other.clone(),
+                    })
+                })
+                .collect()
+        };
         self.replace_variables(|leaf| {
-            let Type::OpenTensor(open) = leaf else { return Type::Error };
+            let open = match leaf {
+                Type::OpenTensor(open) => open,
+                Type::Tensor(tensor) => return Type::tensor(known(&tensor.shape), tensor.dtype),
+                _ => return Type::Error,
+            };
             let shape = match &open.shape {
                 ShapeTerm::Var(_) => ShapeTerm::Unknown,
-                ShapeTerm::Dims(dims) if dims.iter().any(|dim| matches!(dim, Dim::Var(_))) => {
-                    ShapeTerm::Unknown
-                }
+                ShapeTerm::Dims(dims) => ShapeTerm::Dims(known(dims)),
                 other => other.clone(),
             };
             let dtype = match &open.dtype {

@@ -34,6 +34,13 @@ impl Table {
             return Ok(());
         }
         if let Term::Var(level) = self.at(l).term {
+            // The relations that wait for the variable that is bound run again: those of the one
+            // for which fewer wait, so that a relation runs again a logarithmic number of times.
+            if let Term::Var(other) = self.at(r).term
+                && self.waiting_count(r) < self.waiting_count(l)
+            {
+                return self.bind(r, other, l);
+            }
             return self.bind(l, level, r);
         }
         if let Term::Var(level) = self.at(r).term {
@@ -143,7 +150,9 @@ impl Table {
             }
         }
         if !differ.is_empty() {
-            return conflict(ConflictKind::Sizes(differ));
+            // With the sizes that have been found of those that were open.
+            let (left, right) = (self.refresh(&b.clone().into()), self.refresh(&a.clone().into()));
+            return Err(Conflict::new(left, right, ConflictKind::Sizes(differ)));
         }
         Ok(TensorType::of(shape, a.dtype).into())
     }
@@ -305,7 +314,8 @@ impl Table {
                     .filter(|&axis| self.unify_dims(&x[axis], &y[axis]).is_none())
                     .collect();
                 if !differ.is_empty() {
-                    return conflict(ConflictKind::Sizes(differ));
+                    let (left, right) = (self.refresh(&a), self.refresh(&b));
+                    return Err(Conflict::new(left, right, ConflictKind::Sizes(differ)));
                 }
             }
             _ => return conflict(ConflictKind::Form),

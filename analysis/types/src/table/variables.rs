@@ -75,7 +75,8 @@ enum Leaf {
 }
 
 impl Table {
-    fn level_of(&self, var: Var) -> Level {
+    /// The age of a variable.
+    pub(crate) fn level_of(&self, var: Var) -> Level {
         match var {
             Var::Type(index) => match self.nodes[index as usize].term {
                 Term::Var(level) => level,

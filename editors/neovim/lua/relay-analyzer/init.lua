@@ -11,7 +11,7 @@ local M = {}
 ---@field prelude? boolean modules see TVM's prelude
 ---@field diagnostics? { delivery?: 'auto'|'push'|'pull', disabled?: string[] }
 ---@field inlayHints? { types?: boolean, parameters?: boolean, blockEnds?: boolean, values?: boolean }
----@field run? { time?: number, memory?: integer, fuel?: integer, depth?: integer }
+---@field run? { time?: number, memory?: integer, fuel?: integer, depth?: integer, outsideFiles?: boolean }
 ---@field limits? { codeSize?: integer, nesting?: integer }
 
 M.name = 'relay_analyzer'

@@ -12,6 +12,7 @@
 //! Files are relative to the folder. What has no argument is drawn from the seed.
 
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -20,10 +21,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use tower_lsp::lsp_types::Url;
 
-use crate::run::arguments::Inputs;
+use super::folder::Folder;
+use crate::run::{
+    arguments::{Given, Inputs},
+    files::Named,
+};
 
 /// The file, below the folder.
 const FILE: &str = ".relay/run.json";
+/// The same, part by part.
+const PARTS: (&str, &str) = (".relay", "run.json");
 /// Held by the run that changes the file: several may end together.
 static CHANGING: Mutex<()> = Mutex::new(());
 /// The largest file that is read.
@@ -63,13 +70,23 @@ impl Remembered {
         self
     }
 
-    /// As a run takes them.
+    /// These, and what is recalled where nothing is said here, as a run takes them. Files that are
+    /// recalled must lie in the folder, unless `outside` allows others: whoever has written the
+    /// workspace has named them.
     ///
     /// # Errors
     /// An argument is neither a number, nor a list, nor a name.
-    pub(super) fn inputs(&self, folder: &Path) -> Result<Inputs, String> {
+    pub(super) fn inputs(
+        &self,
+        recalled: &Remembered,
+        folder: &Path,
+        outside: bool,
+    ) -> Result<Inputs, String> {
+        let own = self.inputs.iter().map(|(name, value)| (name, value, false));
+        let others = recalled.inputs.iter().filter(|(name, _)| !self.inputs.contains_key(*name));
+        let others = others.map(|(name, value)| (name, value, !outside));
         let mut given = Vec::new();
-        for (name, value) in &self.inputs {
+        for (name, value, is_remote) in own.chain(others) {
             let text = match value {
                 Json::String(text) => text.clone(),
                 Json::Number(_) | Json::Bool(_) | Json::Array(_) => value.to_string(),
@@ -80,14 +97,19 @@ impl Remembered {
                     ));
                 }
             };
-            given.push((name.clone(), text));
+            given.push(Given { name: name.clone(), text, is_remote });
         }
-        let all = |paths: &[PathBuf]| paths.iter().map(|path| folder.join(path)).collect();
+        let all = |own: &[PathBuf], others: &[PathBuf]| {
+            let (paths, is_remote) = if own.is_empty() { (others, !outside) } else { (own, false) };
+            let within = is_remote.then(|| folder.to_owned());
+            let named = |path: &PathBuf| Named { path: folder.join(path), within: within.clone() };
+            paths.iter().map(named).collect()
+        };
         Ok(Inputs {
             given,
-            archives: all(&self.archives),
-            params: all(&self.params),
-            seed: Some(self.seed.unwrap_or(0)),
+            archives: all(&self.archives, &recalled.archives),
+            params: all(&self.params, &recalled.params),
+            seed: Some(self.seed.or(recalled.seed).unwrap_or(0)),
             folder: folder.to_owned(),
         })
     }
@@ -125,13 +147,16 @@ impl Place {
     fn read(&self) -> Result<Map<String, Json>, String> {
         let Some(folder) = &self.folder else { return Ok(Map::new()) };
         let path = folder.join(FILE);
-        let Ok(data) = std::fs::metadata(&path) else { return Ok(Map::new()) };
         let bad = |error: &dyn std::fmt::Display| format!("`{}`: {error}", path.display());
-        if !data.is_file() || data.len() > MOST {
-            return Err(bad(&"this is no file of remembered arguments"));
+        let read = match Folder::open(&folder.join(PARTS.0)) {
+            Ok(folder) => folder.read(PARTS.1, MOST),
+            Err(error) => Err(error),
+        };
+        match read {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| bad(&error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Map::new()),
+            Err(error) => Err(bad(&error)),
         }
-        let text = std::fs::read_to_string(&path).map_err(|error| bad(&error))?;
-        serde_json::from_str(&text).map_err(|error| bad(&error))
     }
 
     /// What is remembered; nothing, if there is nothing.
@@ -165,11 +190,8 @@ impl Place {
         let value = serde_json::to_value(remembered).map_err(|error| error.to_string())?;
         functions[&self.function] = value;
         let text = serde_json::to_string_pretty(&all).map_err(|error| error.to_string())?;
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        // Nobody finds half of it.
-        let draft = path.with_extension("json.new");
-        made.and_then(|()| std::fs::write(&draft, text + "\n"))
-            .and_then(|()| std::fs::rename(&draft, &path))
+        Folder::make(&folder.join(PARTS.0))
+            .and_then(|folder| folder.replace(PARTS.1, &(text + "\n")))
             .map_err(|error| format!("`{}` cannot be written: {error}", path.display()))
     }
 }

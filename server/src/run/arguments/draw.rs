@@ -1,11 +1,9 @@
 //! Arguments that nobody gives, drawn from a seed.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use interpreter::{Element, Tensor, Value};
+use interpreter::{Element, Value, bf16, count_of, f16};
 use rayon::prelude::*;
 use semantics::module::ModuleTypes;
-use types::{AdtType, DataType, ElementKind, TensorType, Type};
+use types::{AdtType, DataType, TensorType, Type};
 
 use super::{constructors, no_tensors};
 
@@ -14,15 +12,17 @@ use super::{constructors, no_tensors};
 /// What is drawn keeps the values of a network in bounds: weights have a deviation of one over the
 /// square root of the numbers that are summed up with them, and vectors are positive, because the
 /// variances of a batch norm are vectors. Integers are from 0 to 9, as indices may be.
-pub(super) struct Draw<'s>(u64, &'s AtomicBool);
+pub(super) struct Draw(u64);
 
 /// How many elements are drawn one after another.
 const CHUNK: usize = 1 << 16;
+/// How many chunks are drawn before the run may end: a millisecond or two.
+const CHUNKS: usize = 16;
 
-impl<'s> Draw<'s> {
-    /// Stops drawing where `stop` is set.
-    pub(super) fn new(seed: u64, stop: &'s AtomicBool) -> Draw<'s> {
-        Draw(seed, stop)
+impl Draw {
+    /// Draws from a seed.
+    pub(super) fn new(seed: u64) -> Draw {
+        Draw(seed)
     }
 
     /// SplitMix64.
@@ -50,19 +50,18 @@ impl<'s> Draw<'s> {
     fn numbers<T: Send + Copy + Default>(
         &mut self,
         count: usize,
-        one: impl Fn(&mut Draw<'_>) -> T + Sync,
+        one: impl Fn(&mut Draw) -> T + Sync,
     ) -> Vec<T> {
         let seed = self.next();
-        let stop = self.1;
-        let mut numbers = vec![T::default(); count];
-        numbers.par_chunks_mut(CHUNK).enumerate().for_each(|(number, chunk)| {
-            if stop.load(Ordering::Relaxed) {
-                return;
-            }
-            let seed = seed ^ (number as u64).wrapping_mul(0xD129_0A4B_5C3F_7E91);
-            let mut draw = Draw(seed, stop);
-            chunk.iter_mut().for_each(|element| *element = one(&mut draw));
-        });
+        let mut numbers = interpreter::repeated(T::default(), count);
+        for (segment, numbers) in numbers.chunks_mut(CHUNK * CHUNKS).enumerate() {
+            interpreter::poll();
+            numbers.par_chunks_mut(CHUNK).enumerate().for_each(|(number, chunk)| {
+                let number = (segment * CHUNKS + number) as u64;
+                let mut draw = Draw(seed ^ number.wrapping_mul(0xD129_0A4B_5C3F_7E91));
+                chunk.iter_mut().for_each(|element| *element = one(&mut draw));
+            });
+        }
         numbers
     }
 
@@ -76,6 +75,7 @@ impl<'s> Draw<'s> {
 
     /// `depth` data values stand around this one.
     fn within(&mut self, ty: &Type, types: &ModuleTypes, depth: u32) -> Result<Value, String> {
+        interpreter::poll();
         match ty {
             Type::Tensor(tensor) => self.tensor(ty, tensor),
             Type::Tuple(fields) => {
@@ -111,33 +111,48 @@ impl<'s> Draw<'s> {
         let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
         let shape: Option<Vec<usize>> = tensor.shape.iter().map(size).collect();
         let Some(shape) = shape else { return Err(format!("the sizes of {ty} are not known")) };
-        let count = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size));
-        let Some(count) = count.filter(|&count| count <= MOST_ELEMENTS) else {
-            return Err(format!("{ty} is larger than what is drawn"));
+        let Some(count) = count_of(&shape) else {
+            return Err(format!("{ty} has more elements than can be counted"));
         };
         let summed: usize = shape.iter().skip(1).product();
         // With a batch of one it is an input rather than a weight.
         let is_weight = shape.len() > 1 && shape.first() != Some(&1);
         let scale = if is_weight { 1.0 / (summed.max(1) as f32).sqrt() } else { 1.0 };
-        let float = |draw: &mut Draw<'_>| match shape.len() {
+        let float = |draw: &mut Draw| match shape.len() {
             0 | 1 => draw.unit() + 0.5,
             _ => draw.normal() * scale,
         };
-        let made = match dtype.kind {
-            ElementKind::Float if dtype == DataType::FLOAT32 => {
-                f32::tensor(&shape, self.numbers(count, float))
-            }
-            ElementKind::Float | ElementKind::BFloat => {
-                let numbers = self.numbers(count, |draw| f64::from(float(draw)));
-                Tensor::from_f64s(dtype, &shape, numbers)
-            }
-            _ => {
-                let most = if dtype.is_bool() { 2 } else { 10 };
-                let numbers = self.numbers(count, |draw| (draw.next() % most) as i64);
-                Tensor::from_i64s(dtype, &shape, numbers)
-            }
+        let most = if dtype.is_bool() { 2 } else { 10 };
+        let whole = |draw: &mut Draw| (draw.next() % most) as i64;
+        macro_rules! drawn {
+            ($($dtype:ident $ty:ty = $number:ident $one:expr,)*) => {
+                match dtype {
+                    $(DataType::$dtype => {
+                        let one = |draw: &mut Draw| <$ty as Element>::$number($one(draw));
+                        <$ty>::tensor(&shape, self.numbers(count, one))
+                    })*
+                    _ => None,
+                }
+            };
+        }
+        let made = drawn! {
+            BOOL bool = from_i64 whole,
+            INT8 i8 = from_i64 whole,
+            INT16 i16 = from_i64 whole,
+            INT32 i32 = from_i64 whole,
+            INT64 i64 = from_i64 whole,
+            UINT8 u8 = from_i64 whole,
+            UINT16 u16 = from_i64 whole,
+            UINT32 u32 = from_i64 whole,
+            UINT64 u64 = from_i64 whole,
+            FLOAT16 f16 = from_f32 float,
+            BFLOAT16 bf16 = from_f32 float,
+            FLOAT32 f32 = from_f32 float,
+            FLOAT64 f64 = from_f32 float,
         };
-        made.map(Value::from).ok_or_else(|| no_tensors(dtype))
+        let tensor = made.ok_or_else(|| no_tensors(dtype))?;
+        interpreter::hold(tensor.bytes() as u64);
+        Ok(tensor.into())
     }
 }
 
@@ -146,18 +161,14 @@ const DEEP: u32 = 4;
 /// No value is deeper.
 const DEEPEST: u32 = 32;
 
-/// The largest tensor that is drawn.
-const MOST_ELEMENTS: usize = 1 << 31;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn drawn(seed: u64, shape: &[i64], dtype: DataType) -> Vec<f64> {
         let dims = shape.iter().map(|&size| types::Dim::known(size));
-        let value = Draw(seed, &AtomicBool::new(false))
-            .value(&Type::tensor(dims, dtype), &ModuleTypes::default())
-            .expect("a value");
+        let value =
+            Draw(seed).value(&Type::tensor(dims, dtype), &ModuleTypes::default()).expect("a value");
         value.as_tensor().expect("a tensor").to_f64s()
     }
 

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use interpreter::{Tensor, Value};
 use semantics::module::ModuleTypes;
-use types::{AdtType, DataType, TensorType, Type};
+use types::{AdtType, DTypeTerm, DataType, TensorType, Type};
 
 use super::{Functions, constructors, nearest, no_tensors, shortened};
-use crate::run::npy;
+use crate::run::files::Named;
 
 /// How deep brackets may stand in one another.
 const DEEPEST: usize = 400;
@@ -145,6 +145,8 @@ pub(super) struct Reader<'r, 'f> {
     pub(super) types: &'r ModuleTypes,
     /// What names of files are relative to.
     pub(super) folder: &'r Path,
+    /// Somebody else than the user has named the files: they must lie in the folder.
+    pub(super) is_remote: bool,
     pub(super) functions: Functions<'f>,
 }
 
@@ -156,8 +158,11 @@ impl Reader<'_, '_> {
     pub(super) fn value(&mut self, written: &Written, ty: &Type) -> Result<Value, String> {
         match (written, ty) {
             (Written::File(name), _) => {
-                let value = Value::from(npy::read_npy(&self.folder.join(name))?);
-                super::fit(value, ty)
+                let path = self.folder.join(name);
+                let within = self.is_remote.then(|| self.folder.to_owned());
+                let source = Named { path, within }.open()?;
+                let bad = |error: arrays::Error| format!("`{name}`: {error}");
+                super::read(source.npy().map_err(bad)?, ty, bad)
             }
             (Written::Int(_) | Written::Float(_) | Written::Bool(_), Type::Tensor(tensor)) => {
                 filled(written, tensor)
@@ -167,11 +172,18 @@ impl Reader<'_, '_> {
                 let made = elements(&numbers, &shape, tensor.dtype)?;
                 super::fit(made.into(), ty)
             }
-            // What has no data type of its own is in single precision.
-            (Written::List(_) | Written::Int(_) | Written::Float(_), Type::OpenTensor(_)) => {
+            (
+                Written::List(_) | Written::Int(_) | Written::Float(_) | Written::Bool(_),
+                Type::OpenTensor(open),
+            ) => {
                 let (shape, numbers) = flat(written)?;
-                Ok(elements(&numbers, &shape, DataType::FLOAT32)?.into())
+                let dtype = match open.dtype {
+                    DTypeTerm::Known(dtype) => dtype,
+                    _ => natural_dtype(&numbers),
+                };
+                Ok(elements(&numbers, &shape, dtype)?.into())
             }
+            (written, Type::Param(_) | Type::Var(_) | Type::Hole) => self.natural(written, ty),
             (Written::Tuple(fields) | Written::List(fields), Type::Tuple(types)) => {
                 if fields.len() != types.len() {
                     let (found, wanted) = (fields.len(), types.len());
@@ -201,6 +213,41 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// A value for a parameter of any type, of the type that is written: `3` is an `int32` and `2.5`
+    /// a `float32`, as in a program.
+    fn natural(&mut self, written: &Written, any: &Type) -> Result<Value, String> {
+        match written {
+            Written::Int(_) | Written::Float(_) | Written::Bool(_) | Written::List(_) => {
+                let (shape, numbers) = flat(written)?;
+                Ok(elements(&numbers, &shape, natural_dtype(&numbers))?.into())
+            }
+            Written::Tuple(fields) => {
+                let fields = fields.iter().map(|field| self.value(field, any));
+                Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?))
+            }
+            Written::Named(name, fields) if name == "ref" && fields.len() == 1 => {
+                Ok(Value::reference(self.value(&fields[0], any)?))
+            }
+            Written::Named(name, fields) => {
+                let Some((_, constructor)) = self.types.constructor(name) else {
+                    return Err(format!("there is no constructor `{name}`"));
+                };
+                let (wanted, found) = (constructor.fields.len(), fields.len());
+                if wanted != found {
+                    return Err(format!("`{name}` has {wanted} fields, {found} are given"));
+                }
+                let name = constructor.name.clone();
+                let fields = fields.iter().map(|field| self.value(field, any));
+                Ok(Value::data(name, fields.collect::<Result<Vec<Value>, String>>()?))
+            }
+            Written::Global(name) => match (self.functions)(name) {
+                Some((value, _)) => Ok(value),
+                None => Err(format!("there is no function `{name}` in this file")),
+            },
+            Written::File(name) => Err(format!("the file `{name}` is given")),
+        }
+    }
+
     fn data(&mut self, name: &str, fields: &[Written], adt: &AdtType) -> Result<Value, String> {
         let all = constructors(adt, self.types);
         let Some((constructor, types)) = all.iter().find(|(known, _)| known == name) else {
@@ -209,7 +256,7 @@ impl Reader<'_, '_> {
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             return Err(format!(
                 "`{name}` is none of its constructors, which are {}{near}",
-                shortened(&names, ", ")
+                shortened(names.iter(), ", ")
             ));
         };
         if fields.len() != types.len() {
@@ -228,6 +275,17 @@ impl Reader<'_, '_> {
         let items: Vec<Value> = items.collect::<Result<_, String>>()?;
         let cons = |rest: Value, item: Value| Value::data("Cons".into(), [item, rest]);
         Ok(items.into_iter().rev().fold(Value::data("Nil".into(), []), cons))
+    }
+}
+
+/// The data type of numbers that are written without one.
+fn natural_dtype(numbers: &[&Written]) -> DataType {
+    let are = |is: fn(&Written) -> bool| numbers.iter().all(|number| is(number));
+    match () {
+        () if numbers.is_empty() => DataType::FLOAT32,
+        () if are(|number| matches!(number, Written::Bool(_))) => DataType::BOOL,
+        () if are(|number| matches!(number, Written::Int(_))) => DataType::INT32,
+        () => DataType::FLOAT32,
     }
 }
 
@@ -257,7 +315,8 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
     }
     let mut level = vec![written];
     for &size in &shape {
-        let mut next = Vec::with_capacity(level.len() * size);
+        // It grows with what is written: the first list says nothing of the others.
+        let mut next = Vec::new();
         for item in level {
             match item {
                 Written::List(items) if items.len() == size => next.extend(items),
@@ -284,11 +343,12 @@ fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
         return Err("its sizes are not known, so that one number does not make it".to_owned());
     };
     let one = elements(&[number], &[], tensor.dtype)?;
-    let count = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size));
-    if count.is_none_or(|count| count > 1 << 31) {
-        return Err("it is too large to be filled with one number".to_owned());
+    if interpreter::count_of(&shape).is_none() {
+        return Err("it has more elements than can be counted".to_owned());
     }
-    one.filled(&shape).map(Value::from).ok_or_else(|| no_tensors(tensor.dtype))
+    let tensor = one.filled(&shape).ok_or_else(|| no_tensors(tensor.dtype))?;
+    interpreter::hold(tensor.bytes() as u64);
+    Ok(tensor.into())
 }
 
 /// A tensor of numbers that its data type has.

@@ -77,24 +77,24 @@ fn coordinates(
     let scale = (from / to) as f32;
     let places = (0..count).map(|place| place as f32);
     Ok(match mode {
-        "half_pixel" => places.map(|x| (x + 0.5) * scale - 0.5).collect(),
-        "pytorch_half_pixel" if count > 1 => places.map(|x| (x + 0.5) * scale - 0.5).collect(),
-        "pytorch_half_pixel" => vec![0.0; count],
-        "tf_half_pixel_for_nn" => places.map(|x| (x + 0.5) * scale).collect(),
-        "asymmetric" => places.map(|x| scale * x).collect(),
+        "half_pixel" => collected(places.map(|x| (x + 0.5) * scale - 0.5)),
+        "pytorch_half_pixel" if count > 1 => collected(places.map(|x| (x + 0.5) * scale - 0.5)),
+        "pytorch_half_pixel" => repeated(0.0, count),
+        "tf_half_pixel_for_nn" => collected(places.map(|x| (x + 0.5) * scale)),
+        "asymmetric" => collected(places.map(|x| scale * x)),
         // A single place has no corner at the other end; it is the first.
         "align_corners" if count > 1 => {
             let scale = ((from - 1.0) / (to - 1.0)) as f32;
-            places.map(|x| scale * x).collect()
+            collected(places.map(|x| scale * x))
         }
-        "align_corners" => vec![0.0; count],
+        "align_corners" => repeated(0.0, count),
         "tf_crop_and_resize" => {
             let last = (from - 1.0) as f32;
             if count > 1 {
                 let first = start * last;
-                places.map(|x| first + x * (end - start) * last / (to - 1.0) as f32).collect()
+                collected(places.map(|x| first + x * (end - start) * last / (to - 1.0) as f32))
             } else {
-                vec![0.5 * (start + end) * last; count]
+                repeated(0.5 * (start + end) * last, count)
             }
         }
         other => {
@@ -129,7 +129,7 @@ impl Taps {
             Method::Linear => 2,
             Method::Cubic => 4,
         };
-        let mut index = Vec::with_capacity(places.len() * width);
+        let mut index = room(places.len() * width);
         for &x in places {
             let first = match method {
                 Method::Nearest => rounding.round(x),
@@ -141,11 +141,11 @@ impl Taps {
         }
         let pair = |x: &f32| [1.0 - (x - x.floor()), x - x.floor()];
         let weight = match method {
-            Method::Linear => places.iter().flat_map(pair).collect(),
+            Method::Linear => collected(places.iter().flat_map(pair)),
             // Those of the cubic method depend on more, and are put in afterwards.
             Method::Nearest | Method::Cubic => Vec::new(),
         };
-        let outside = places.iter().map(|&x| x < 0.0 || x > last as f32).collect();
+        let outside = mapped(places, |x| x < 0.0 || x > last as f32);
         Taps { size, width, index, weight, outside }
     }
 }
@@ -164,7 +164,7 @@ fn cubic_weights(places: &[f32], alpha: f64) -> Vec<[f32; 4]> {
             -a * t3 + a * t2,
         ]
     };
-    places.iter().map(weights).collect()
+    collected(places.iter().map(weights))
 }
 
 /// Takes away the weights of what is outside of `size` elements, and lets the others add up to 1.
@@ -181,7 +181,7 @@ fn excluded(places: &[f32], size: usize, weights: &[[f32; 4]]) -> Vec<[f32; 4]> 
         let sum: f32 = kept[0] + kept[1] + kept[2] + kept[3];
         kept.map(|weight| weight / sum)
     };
-    places.iter().zip(weights).map(one).collect()
+    collected(places.iter().zip(weights).map(one))
 }
 
 /// Goes along one axis of data of the shape `(outer, size, inner)`. Where the weights are those of
@@ -196,7 +196,7 @@ fn pass(
     let (count, block) = (taps.count(), taps.size * inner);
     let outer = data.len().checked_div(block).unwrap_or(0);
     call.allow(&[outer, count, inner], DataType::FLOAT32)?;
-    let mut out = vec![0f32; outer * count * inner];
+    let mut out = repeated(0f32, outer * count * inner);
     if out.is_empty() {
         return Ok(out);
     }
@@ -256,7 +256,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
     if data.rank() != axes + 2 || wanted.len() != axes {
         return Err(call.fault(format_args!("there must be {axes} sizes, and {axes} axes of them")));
     }
-    let mut counts = Vec::with_capacity(axes);
+    let mut counts = room(axes);
     for &count in wanted {
         match usize::try_from(count) {
             Ok(count) => counts.push(count),
@@ -277,7 +277,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
         _ => Rounding::Round,
     };
     let cropping = mode == "tf_crop_and_resize";
-    let mut places = Vec::with_capacity(axes);
+    let mut places = room(axes);
     for axis in 0..axes {
         // The region is written by axis, outermost first; of volumes it is the other way around.
         let at = if axes == 3 { axes - 1 - axis } else { axis };
@@ -305,7 +305,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
             } else if exclude {
                 weights = excluded(&places[axis], sizes[axis], &weights);
             }
-            taps[axis].weight = weights.concat();
+            taps[axis].weight = collected(weights.into_iter().flatten());
         }
     }
     if method == Method::Nearest && mode == "asymmetric" && axes == 2 && !dynamic {
@@ -314,7 +314,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
             let (size, count) = (sizes[axis], counts[axis]);
             if size > 0 && count >= size && count % size == 0 {
                 let ratio = count / size;
-                taps[axis].index = (0..count).map(|place| place / ratio).collect();
+                taps[axis].index = collected((0..count).map(|place| place / ratio));
             }
         }
     }
@@ -393,12 +393,12 @@ pub(super) fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
         let last = size as f32 - 1.0;
         if count > 1 {
             let scale = last * (to - from) / (count - 1) as f32;
-            (0..count).map(|place| from * last + scale * place as f32).collect()
+            collected((0..count).map(|place| from * last + scale * place as f32))
         } else {
-            vec![0.5 * (from + to) * last; count]
+            repeated(0.5 * (from + to) * last, count)
         }
     };
-    let mut out = Vec::with_capacity(shape.iter().product());
+    let mut out = room(shape.iter().product());
     for (ends, image) in boxes.to_f32s().chunks_exact(4).zip(of) {
         let image = usize::try_from(image).ok().filter(|&image| image < batches);
         let Some(image) = image else {

@@ -89,7 +89,7 @@ impl Sampler {
         let places: usize = shape[2..].iter().product();
         let area: usize = self.sizes.iter().product();
         let channels = shape[1];
-        let mut out = vec![T::zero(); shape.iter().product()];
+        let mut out = repeated(T::zero(), shape.iter().product());
         if out.is_empty() {
             return out;
         }

@@ -22,7 +22,7 @@ fn collect(
     call.allow(shape, tensor.dtype())?;
     each_dtype!(tensor, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out: Vec<T> = Vec::with_capacity(starts.len() * length);
+        let mut out: Vec<T> = room(starts.len() * length);
         for &start in starts {
             match elements.get(start..start + length) {
                 Some(&[element]) => {
@@ -54,6 +54,13 @@ fn take(call: &mut Call<'_>) -> Outcome {
     if batch > axis || batch > at.len() {
         return Err(call.fault(format_args!("`batch_dims` is {batch}, beyond the axis")));
     }
+    if from[..batch] != at[..batch] {
+        return Err(call.fault(format_args!(
+            "the batches differ: {:?} of `data`, {:?} of `indices`",
+            &from[..batch],
+            &at[..batch]
+        )));
+    }
     let size = from[axis];
     let mut shape = from[..axis].to_vec();
     shape.extend_from_slice(&at[batch..]);
@@ -66,13 +73,12 @@ fn take(call: &mut Call<'_>) -> Outcome {
             _ => position(call, index, axis, size),
         }
     };
-    let places: Result<Vec<usize>, Fault> = watched(numbers.into_iter()).map(place).collect();
-    let places = places?;
+    let places = try_collected(watched(numbers.into_iter()).map(place))?;
     let batches: usize = from[..batch].iter().product();
     let outer: usize = from[batch..axis].iter().product();
     let inner: usize = from[axis + 1..].iter().product();
     let each: usize = at[batch..].iter().product();
-    let mut starts = Vec::with_capacity(batches * outer * each);
+    let mut starts = room(batches * outer * each);
     for b in 0..batches {
         let places = if batch == 0 { &places[..] } else { &places[b * each..(b + 1) * each] };
         for o in 0..outer {
@@ -101,8 +107,8 @@ fn gather(call: &mut Call<'_>) -> Outcome {
     }
     let steps = strides(from);
     let numbers = indices.to_i64s();
-    let mut starts = Vec::with_capacity(numbers.len());
-    let mut index = vec![0usize; shape.len()];
+    let mut starts = room(numbers.len());
+    let mut index = repeated(0usize, shape.len());
     for number in numbers {
         let at = position(call, number, axis, from[axis])?;
         let others = (0..shape.len()).filter(|&k| k != axis);
@@ -143,7 +149,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
     // How many places share one position on the batch axes.
     let behind: usize = rest[batch..].iter().product();
     let batch_stride: usize = from[batch..].iter().product();
-    let mut starts = Vec::with_capacity(count);
+    let mut starts = room(count);
     for k in watched(0..count) {
         let mut start = if batch > 0 { k / behind.max(1) * batch_stride } else { 0 };
         for m in 0..depth {
@@ -176,7 +182,7 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
     }
     let steps = strides(from);
     let count: usize = common.iter().product();
-    let mut starts = vec![0usize; count];
+    let mut starts = repeated(0usize, count);
     for (axis, index) in indices.iter().enumerate() {
         let numbers = broadcast::broadcast_to(call, index, &common)?.to_i64s();
         for (start, number) in watched(starts.iter_mut().zip(numbers)) {
@@ -193,7 +199,7 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
 fn unravel_index(call: &mut Call<'_>) -> Outcome {
     let (indices, sizes) = (call.tensor(0)?, call.numbers(1)?);
     let numbers = indices.to_i64s();
-    let mut out = vec![0i64; sizes.len() * numbers.len()];
+    let mut out = repeated(0i64, sizes.len() * numbers.len());
     for (k, &number) in watched(numbers.iter().enumerate()) {
         let mut rest = number;
         for (axis, &size) in sizes.iter().enumerate().rev() {

@@ -64,13 +64,13 @@ pub(crate) fn cut(call: &Call<'_>, tensor: &Tensor, cuts: &[Cut]) -> Result<Tens
     }
     let made = each_dtype!(tensor, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out: Vec<T> = Vec::with_capacity(shape.iter().product());
+        let mut out: Vec<T> = room(shape.iter().product());
         if !shape.contains(&0) {
             let (outer, last) = match rank.checked_sub(1) {
                 Some(last) => (last, Some(last)),
                 None => (0, None),
             };
-            let mut index = vec![0usize; outer];
+            let mut index = repeated(0usize, outer);
             loop {
                 let at = |axis: usize, k: usize| -> usize {
                     let moved = cuts[axis].begin as i64 + cuts[axis].stride * k as i64;
@@ -166,15 +166,21 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
     }
     // How far one step along each axis of the result goes in the data.
     let mut walk: Vec<usize> = steps[..axis].to_vec();
-    walk.extend(steps[axis..].iter().zip(&moves).map(|(&step, &by)| step * by.max(0) as usize));
+    walk.extend(
+        steps[axis..]
+            .iter()
+            .zip(&moves)
+            .map(|(&step, &by)| step.saturating_mul(by.max(0) as usize)),
+    );
     walk.extend_from_slice(&steps[axis..]);
     each_dtype!(tensor, array => {
         let elements = array.as_slice().unwrap_or_default();
         let count = shape.iter().product();
-        let mut index = vec![0usize; shape.len()];
-        let mut out: Vec<T> = Vec::with_capacity(count);
+        let mut index = repeated(0usize, shape.len());
+        let mut out: Vec<T> = room(count);
         for _ in 0..count {
-            let at: usize = index.iter().zip(&walk).map(|(k, step)| k * step).sum();
+            let moved = index.iter().zip(&walk).map(|(k, step)| k.saturating_mul(*step));
+            let at = moved.fold(0usize, usize::saturating_add);
             out.push(elements.get(at).copied().unwrap_or_default());
             super::gather::advance(&mut index, &shape);
         }

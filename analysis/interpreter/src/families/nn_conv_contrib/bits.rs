@@ -39,8 +39,8 @@ pub(super) fn bitpack(call: &mut Call<'_>) -> Outcome {
     }
     let numbers = data.to_i64s();
     let strides = super::super::index::strides(data.shape());
-    let mut out = vec![0i64; shape.iter().product()];
-    let mut index = vec![0usize; rank + 1];
+    let mut out = repeated(0i64, shape.iter().product());
+    let mut index = repeated(0usize, rank + 1);
     for to in &mut out {
         let mut from = 0;
         for (at, &i) in index.iter().enumerate().filter(|&(at, _)| at != bit_axis) {
@@ -86,8 +86,8 @@ fn unpacked(
     let bits = shape.remove(bit_axis);
     call.allow(&shape, DataType::INT64)?;
     let words = packed.to_i64s();
-    let mut out = vec![0i64; shape.iter().product()];
-    let mut index = vec![0usize; shape.len()];
+    let mut out = repeated(0i64, shape.iter().product());
+    let mut index = repeated(0usize, shape.len());
     let axis_after = if bit_axis < axis { axis - 1 } else { axis };
     for to in &mut out {
         let mut start = 0;

@@ -73,11 +73,11 @@ pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
     let places = down * across;
     call.allow(&[channels * window, places], DataType::FLOAT32)?;
     let (x, moves, w) = (data.to_f32s(), offset.to_f32s(), weight.to_f32s());
-    let mut out = vec![0f32; shape.iter().product()];
+    let mut out = repeated(0f32, shape.iter().product());
     let (per_group, depth) = (outputs / groups, each * window);
     let area = height * width;
     for batch in 0..batches {
-        let mut unfolded = vec![0f32; channels * window * places];
+        let mut unfolded = repeated(0f32, channels * window * places);
         for (row, line) in unfolded.chunks_mut(places.max(1)).enumerate() {
             let (channel, tap) = (row / window, row % window);
             let start = (batch * channels + channel) * area;
@@ -88,7 +88,9 @@ pub(super) fn deformable(call: &mut Call<'_>) -> Outcome {
             for (place, to) in line.iter_mut().enumerate() {
                 spend(8);
                 let at = |axis: usize, index: usize, tap: usize| {
-                    (index * strides[axis] + tap * dilations[axis]) as f32 - padding[axis].0 as f32
+                    let place = index.saturating_mul(strides[axis]);
+                    place.saturating_add(tap.saturating_mul(dilations[axis])) as f32
+                        - padding[axis].0 as f32
                 };
                 let y = at(0, place / across, i) + moves[first + place];
                 let z = at(1, place % across, j) + moves[first + places + place];
@@ -155,7 +157,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
         Some(y * width + x)
     };
     let area = height * width;
-    let mut out = Vec::with_capacity(shape.iter().product());
+    let mut out = room(shape.iter().product());
     for batch in 0..batches {
         for displacement in 0..moves {
             let shift = |k: usize| (k as i64 - radius as i64) * step as i64;

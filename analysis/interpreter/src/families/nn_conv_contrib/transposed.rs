@@ -54,14 +54,17 @@ pub(in crate::families) fn transposed(
             weight.shape()
         )));
     }
-    let mut spread = Vec::with_capacity(spatial);
+    let mut spread = room(spatial);
     for axis in 0..spatial {
         let (size, window) = (data.shape()[2 + axis], weight.shape()[2 + axis]);
-        let reach = (window.saturating_sub(1) * dilations[axis]) as i64;
-        let before = reach - padding[axis].0 as i64;
-        let after = reach - padding[axis].1 as i64 + extra[axis];
-        let stretched = (size.saturating_sub(1) * strides[axis] + 1) as i64;
-        let room = if size == 0 { 0 } else { (stretched + before + after).max(0) };
+        // Larger than any number is as large as the largest one: a result of that size is refused.
+        let number = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
+        let reach = number(window.saturating_sub(1).saturating_mul(dilations[axis]));
+        let before = reach.saturating_sub(number(padding[axis].0));
+        let after = reach.saturating_sub(number(padding[axis].1)).saturating_add(extra[axis]);
+        let stretched = number(size.saturating_sub(1).saturating_mul(strides[axis]));
+        let room = stretched.saturating_add(1).saturating_add(before).saturating_add(after);
+        let room = if size == 0 { 0 } else { room.max(0) };
         spread.push((before, strides[axis], room as usize));
     }
     let mut shape = data.shape()[..2].to_vec();
@@ -69,8 +72,8 @@ pub(in crate::families) fn transposed(
     call.allow(&shape, data.dtype())?;
     let data = spread_out(call, &data, &spread, &shape)?;
     let weight = mirrored(call, &weight, groups)?;
-    let ones = vec![1; spatial];
-    let none = vec![(0, 0); spatial];
+    let ones = repeated(1, spatial);
+    let none = repeated((0, 0), spatial);
     let out = convolve(call, &data, &weight, &ones, &dilations, &none, groups, dtype)?;
     Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
 }
@@ -91,16 +94,17 @@ fn spread_out(
         .enumerate()
         .map(|(axis, &(before, stride, room))| {
             let place = |at: usize| {
-                let place = usize::try_from((at * stride) as i64 + before).ok();
+                let place = i64::try_from(at.saturating_mul(stride)).unwrap_or(i64::MAX);
+                let place = usize::try_from(place.saturating_add(before)).ok();
                 place.filter(|&place| place < room).map(|place| place * to[2 + axis])
             };
-            (0..from[2 + axis]).map(place).collect()
+            collected((0..from[2 + axis]).map(place))
         })
         .collect();
     let sizes = &from[2..];
     let made = each_dtype!(data, array => {
-        let mut out = vec![<T as Element>::from_i64(0); shape.iter().product()];
-        let mut index = vec![0usize; sizes.len()];
+        let mut out = repeated(<T as Element>::from_i64(0), shape.iter().product());
+        let mut index = repeated(0usize, sizes.len());
         let area: usize = sizes.iter().product();
         for (at, &x) in array.iter().enumerate() {
             let place: Option<usize> =
@@ -125,7 +129,7 @@ fn mirrored(call: &Call<'_>, weight: &Tensor, groups: usize) -> Result<Tensor, F
     shape.extend(&from[2..]);
     let made = each_dtype!(weight, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = Vec::with_capacity(elements.len());
+        let mut out = room(elements.len());
         for output in 0..outputs * groups {
             let (group, output) = (output / outputs, output % outputs);
             for input in 0..inputs {
@@ -174,9 +178,10 @@ pub(super) fn weight_gradient(call: &mut Call<'_>) -> Outcome {
     let plain = [outputs, each, rows, columns];
     call.allow(&plain, dtype)?;
     let (grads, x) = (grad.to_f64s(), data.to_f64s());
-    let mut out = vec![0f64; plain.iter().product()];
+    let mut out = repeated(0f64, plain.iter().product());
     let meets = |at: usize, tap: usize, axis: usize, size: usize| {
-        let place = at * strides[axis] + tap * dilations[axis];
+        let place =
+            at.saturating_mul(strides[axis]).saturating_add(tap.saturating_mul(dilations[axis]));
         place.checked_sub(padding[axis].0).filter(|&place| place < size)
     };
     for (at, to) in out.iter_mut().enumerate() {

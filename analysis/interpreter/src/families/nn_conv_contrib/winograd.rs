@@ -78,12 +78,12 @@ impl Matrices {
         for (row, by) in g.iter_mut().zip(&scale) {
             row.iter_mut().for_each(|x| *x /= by);
         }
-        let mut b = vec![vec![0f64; alpha]; alpha];
+        let mut b = collected((0..alpha).map(|_| repeated(0f64, alpha)));
         for i in 0..alpha - 1 {
             // The polynomial with the other points as its roots, the lowest power first.
             let mut polynomial = vec![1.0];
             for root in others(i) {
-                let mut next = vec![0.0; polynomial.len() + 1];
+                let mut next = repeated(0.0, polynomial.len() + 1);
                 for (power, x) in polynomial.iter().enumerate() {
                     next[power + 1] += x;
                     next[power] -= root * x;
@@ -102,10 +102,17 @@ impl Matrices {
     }
 
     /// An axis that is not transformed: each place of the result is a plain sum.
-    fn plain(window: usize) -> Matrices {
-        let unit = |i: usize| (0..window).map(|j| f64::from(u8::from(i == j))).collect();
-        let b: Vec<Vec<f64>> = (0..window).map(unit).collect();
-        Matrices { tile: 1, alpha: window, a: vec![vec![1.0]; window], g: b.clone(), b }
+    fn plain(call: &Call<'_>, window: usize) -> Result<Matrices, Fault> {
+        // It is a matrix all the same, as large as the window is deep.
+        call.allow(&[window, window], DataType::FLOAT64)?;
+        let unit = || {
+            collected((0..window).map(|i| {
+                let row = watched(0..window).map(|j| f64::from(u8::from(i == j)));
+                collected(row)
+            }))
+        };
+        let a = collected((0..window).map(|_| repeated(1.0, 1)));
+        Ok(Matrices { tile: 1, alpha: window, a, g: unit(), b: unit() })
     }
 }
 
@@ -114,7 +121,7 @@ impl Matrices {
 fn along(data: &[f64], inner: usize, matrix: &[Vec<f64>]) -> Vec<f64> {
     let columns = matrix.first().map_or(0, Vec::len);
     let block = matrix.len() * inner;
-    let mut out = Vec::with_capacity(data.len() / block.max(1) * columns * inner);
+    let mut out = room(data.len() / block.max(1) * columns * inner);
     for from in data.chunks_exact(block.max(1)) {
         for column in 0..columns {
             let start = out.len();
@@ -224,12 +231,12 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     }
     let deep = axes == 2 || front[2] == front[0];
     let side = |alpha: usize| Matrices::new(call, tile, (alpha + 1).saturating_sub(tile));
-    let mut matrices = Vec::with_capacity(axes);
+    let mut matrices = room(axes);
     for axis in 0..axes {
         // In the order of the data: an untransformed depth is the last axis of the weight.
         matrices.push(match (deep, axis) {
             (true, _) => side(front[axis])?,
-            (false, 0) => Matrices::plain(front[2]),
+            (false, 0) => Matrices::plain(call, front[2])?,
             (false, _) => side(front[axis - 1])?,
         });
     }
@@ -247,17 +254,17 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     order.extend(if outputs_first { [axes, axes + 1] } else { [axes + 1, axes] });
     let factors = super::super::shape::permuted(weight, &order).to_f64s();
     let sizes = &data.shape()[2..];
-    let mut counts = Vec::with_capacity(axes);
+    let mut counts = room(axes);
     for axis in 0..axes {
         let window = matrices[axis].alpha + 1 - matrices[axis].tile;
-        let room = sizes[axis] + padding[axis].0 + padding[axis].1;
-        counts.push((room + 1).saturating_sub(window));
+        let room = sizes[axis].saturating_add(padding[axis].0).saturating_add(padding[axis].1);
+        counts.push(room.saturating_add(1).saturating_sub(window));
     }
     let mut shape = vec![batches, outputs];
     shape.extend(&counts);
     call.allow(&shape, dtype)?;
     let x = data.to_f64s();
-    let mut out = vec![0f64; shape.iter().product()];
+    let mut out = repeated(0f64, shape.iter().product());
     let tiles: Vec<usize> =
         counts.iter().zip(&matrices).map(|(count, one)| count.div_ceil(one.tile)).collect();
     let alphas: Vec<usize> = matrices.iter().map(|one| one.alpha).collect();
@@ -265,13 +272,13 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
     let area: usize = sizes.iter().product();
     let places: usize = counts.iter().product();
     for batch in 0..batches {
-        let mut at = vec![0usize; axes];
+        let mut at = repeated(0usize, axes);
         for _ in 0..tiles.iter().product() {
             // A tile of the data, channel by channel, transformed along each axis.
-            let mut values = Vec::with_capacity(inputs * window);
+            let mut values = room(inputs * window);
             for channel in 0..inputs {
                 let plane = &x[(batch * inputs + channel) * area..][..area];
-                let mut index = vec![0usize; axes];
+                let mut index = repeated(0usize, axes);
                 for _ in 0..window {
                     let mut place = Some(0);
                     for axis in 0..axes {
@@ -288,7 +295,7 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
                 let inner: usize = alphas[axis + 1..].iter().product();
                 values = along(&values, inner, &matrices[axis].b);
             }
-            let mut sums = vec![0f64; outputs * window];
+            let mut sums = repeated(0f64, outputs * window);
             for place in 0..window {
                 for output in 0..outputs {
                     let factors = &factors[(place * outputs + output) * inputs..][..inputs];
@@ -306,7 +313,7 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
             let sides: Vec<usize> = matrices.iter().map(|one| one.tile).collect();
             for output in 0..outputs {
                 let to = &mut out[(batch * outputs + output) * places..][..places];
-                let mut index = vec![0usize; axes];
+                let mut index = repeated(0usize, axes);
                 for value in &sums[output * inner..(output + 1) * inner] {
                     let mut place = Some(0);
                     for axis in 0..axes {
@@ -342,7 +349,7 @@ pub(super) fn gemm_weight(call: &mut Call<'_>) -> Outcome {
     let depth = weight.len() / outputs.max(1);
     each_dtype!(weight, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = Vec::with_capacity(shape.iter().product());
+        let mut out = room(shape.iter().product());
         for tile in 0..across * down {
             for cell in watched(0..rows * columns) {
                 let output = tile / down * rows + cell / columns;
@@ -375,7 +382,7 @@ pub(super) fn gemm(call: &mut Call<'_>) -> Outcome {
     let window = call.ints_for("kernel_size", 2)?;
     let (height, width) = (size(window[0]), size(window[1]));
     let outputs = size(call.int("channels")?);
-    let depth = height * width * inputs;
+    let depth = height.saturating_mul(width).saturating_mul(inputs);
     if tiles.shape()[0] * rows < outputs || down * columns < depth {
         return Err(call.fault("the weight has too few tiles"));
     }
@@ -383,7 +390,7 @@ pub(super) fn gemm(call: &mut Call<'_>) -> Outcome {
     call.allow(&shape, tiles.dtype())?;
     let weight = each_dtype!(tiles, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = Vec::with_capacity(outputs * depth);
+        let mut out = room(outputs * depth);
         for output in 0..outputs {
             for input in 0..inputs {
                 spend(2 * height * width);

@@ -103,15 +103,18 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     let whole: Vec<Vec<i64>> =
         if is_float { Vec::new() } else { operands.iter().map(|t| t.to_i64s()).collect() };
     let count: usize = shape.iter().product();
-    let each: usize = inner.iter().product();
-    let (mut sums, mut totals) = (Vec::new(), Vec::new());
-    let mut outer = vec![0usize; shape.len()];
+    let Some(each) = count_of(&inner) else {
+        return Err(call.fault("the sums have more terms than can be counted"));
+    };
+    let (sums_of, totals_of) = if is_float { (count, 0) } else { (0, count) };
+    let (mut sums, mut totals) = (room(sums_of), room(totals_of));
+    let mut outer = repeated(0usize, shape.len());
     let walk = |steps: &[usize], index: &[usize]| -> usize {
         steps.iter().zip(index).map(|(step, k)| step * k).sum()
     };
     for _ in 0..count {
         let bases: Vec<usize> = outer_steps.iter().map(|steps| walk(steps, &outer)).collect();
-        let mut index = vec![0usize; inner.len()];
+        let mut index = repeated(0usize, inner.len());
         let (mut sum, mut total) = (0f64, 0i64);
         for _ in 0..each {
             let places =

@@ -26,7 +26,7 @@ impl Sources {
             match all.stretches.last_mut() {
                 Some((Some(from), length)) if source == Some(*from + *length) => *length += 1,
                 Some((None, length)) if source.is_none() => *length += 1,
-                _ => all.stretches.push((source, 1)),
+                _ => push(&mut all.stretches, (source, 1)),
             }
         }
         Ok(all)
@@ -34,7 +34,7 @@ impl Sources {
 
     /// One by one.
     fn each(&self) -> Vec<Option<usize>> {
-        let mut each = Vec::with_capacity(self.count);
+        let mut each = room(self.count);
         for &(from, length) in &self.stretches {
             let stretch = watched(0..length).map(|k| from.map(|from| from + k));
             each.extend(stretch);
@@ -77,8 +77,8 @@ pub(super) fn padded(
             data.rank()
         )));
     }
-    let mut sources: Vec<Sources> = Vec::with_capacity(data.rank());
-    let mut shape = Vec::with_capacity(data.rank());
+    let mut sources: Vec<Sources> = room(data.rank());
+    let mut shape = room(data.rank());
     for (axis, (&size, &(before, after))) in data.shape().iter().zip(widths).enumerate() {
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         let length = size.saturating_add(before).saturating_add(after);
@@ -143,8 +143,8 @@ fn spread(
         let from = data.as_slice().unwrap_or_default();
         let value: T =
             T::unwrap(&value).and_then(|value| value.first().copied()).unwrap_or_default();
-        let mut out: Vec<T> = Vec::with_capacity(shape.iter().product());
-        let mut index = vec![0usize; outer.len()];
+        let mut out: Vec<T> = room(shape.iter().product());
+        let mut index = repeated(0usize, outer.len());
         for _ in 0..rows {
             let row = start(&index);
             for &(source, length) in &last.stretches {
@@ -180,8 +180,8 @@ pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
         other => return Err(call.fault(format_args!("there is no mode \"{other}\""))),
     };
     let data = call.tensor(0)?;
-    let mut sources: Vec<Sources> = Vec::with_capacity(data.rank());
-    let mut shape = Vec::with_capacity(data.rank());
+    let mut sources: Vec<Sources> = room(data.rank());
+    let mut shape = room(data.rank());
     for (axis, (&size, &(before, after))) in data.shape().iter().zip(&widths).enumerate() {
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         let length = size.saturating_add(before).saturating_add(after);
@@ -216,8 +216,8 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     if steps.len() != data.rank() {
         return Err(call.fault("`strides` does not have a number for each axis"));
     }
-    let mut sources: Vec<Sources> = Vec::with_capacity(data.rank());
-    let mut shape = Vec::with_capacity(data.rank());
+    let mut sources: Vec<Sources> = room(data.rank());
+    let mut shape = room(data.rank());
     for (&size, &step) in data.shape().iter().zip(&steps) {
         let Some(step) = usize::try_from(step).ok().filter(|&step| step > 0) else {
             return Err(call.fault(format_args!("neighbours cannot be {step} apart")));

@@ -46,8 +46,10 @@ pub(in crate::families) fn upsampling(
         let target = target as usize;
         shape[axis] = target;
         call.allow(&shape, DataType::FLOAT32)?;
-        let taps: Option<Vec<Taps>> =
-            (0..target).map(|at| taps(at, size, target, method, mode)).collect();
+        let taps: Option<Vec<Taps>> = try_collected(
+            watched(0..target).map(|at| taps(at, size, target, method, mode).ok_or(())),
+        )
+        .ok();
         let Some(taps) = taps else {
             return Err(call.fault(format_args!("there is no method `{method}` with `{mode}`")));
         };
@@ -72,7 +74,7 @@ fn along(from: &[f32], size: usize, inner: usize, taps: &[Taps]) -> Vec<f32> {
     if each == 0 || made == 0 {
         return Vec::new();
     }
-    let mut out = vec![0f32; from.len() / each * made];
+    let mut out = repeated(0f32, from.len() / each * made);
     out.par_chunks_mut(made).zip(from.par_chunks(each)).each(|(out, from)| {
         for (out, taps) in out.chunks_mut(inner).zip(taps) {
             spend(2 * inner * taps.len());

@@ -54,7 +54,7 @@ fn zip(
         return Err(call.fault(format_args!("shapes {a:?} and {b:?} do not broadcast together")));
     };
     call.allow(&walk.shape, DataType::INT32)?;
-    let mut out = Vec::with_capacity(walk.shape.iter().product());
+    let mut out = room(walk.shape.iter().product());
     walk.rows(|_, length, [(i, di), (j, dj)]| {
         out.extend((0..length).map(|k| f(x[i + k * di], y[j + k * dj])));
     });
@@ -94,7 +94,7 @@ pub(super) fn product(call: &mut Call<'_>) -> Outcome {
     let (shape, out) = zip(call, &x, &y, i32::wrapping_mul)?;
     let pick = |of: &[f32], at: usize| of.get(at).or(of.first()).copied().unwrap_or_default();
     let scaling = Scaling {
-        input_scales: (0..count).map(|at| pick(&left, at) * pick(&right, at)).collect(),
+        input_scales: collected((0..count).map(|at| pick(&left, at) * pick(&right, at))),
         axis: left_axis,
         ..Scaling::to(output_scale, output_zero)
     };
@@ -131,7 +131,7 @@ pub(super) fn softmax(call: &mut Call<'_>) -> Outcome {
     let (size, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
     let values = integers(data);
     let unit = (1.0 / scale).round() as i32;
-    let mut out = vec![0i32; values.len()];
+    let mut out = repeated(0i32, values.len());
     let lines = values.len().checked_div(size).unwrap_or(0);
     for line in 0..lines {
         spend(8 * size);
@@ -139,7 +139,7 @@ pub(super) fn softmax(call: &mut Call<'_>) -> Outcome {
         let places = || (0..size).map(|k| start + k * inner);
         let largest = places().map(|at| values[at].wrapping_sub(zero)).max().unwrap_or(0);
         // How often the distance to the largest halves it, and what is left of that.
-        let mut parts: Vec<(i32, i32)> = Vec::with_capacity(size);
+        let mut parts: Vec<(i32, i32)> = room(size);
         for at in places() {
             let x = values[at].wrapping_sub(zero).wrapping_sub(largest);
             let x = x.wrapping_add(x >> 1).wrapping_sub(x >> 4);

@@ -79,11 +79,11 @@ impl Scaling {
         // Equal scales are not multiplied by.
         let equal = self.input_scales == [self.output_scale];
         let ratio = |&scale: &f32| f64::from(scale) / f64::from(self.output_scale);
-        let ratios: Vec<f64> = self.input_scales.iter().map(ratio).collect();
+        let ratios = collected(self.input_scales.iter().map(ratio));
         let out_zero = self.output_zero;
         let out = match self.compute {
             Compute::Integers => {
-                let fixed = ratios.iter().map(|&ratio| fixed_point(ratio)).collect();
+                let fixed = mapped(&ratios, fixed_point);
                 let fixed = Each::new(call, fixed, shape, self.axis)?;
                 let single = fixed.values.len() == 1;
                 placed(data, |place, x| {
@@ -98,7 +98,7 @@ impl Scaling {
                 })
             }
             Compute::Single => {
-                let ratios = ratios.iter().map(|&ratio| ratio as f32).collect();
+                let ratios = mapped(&ratios, |ratio| ratio as f32);
                 let ratios = Each::new(call, ratios, shape, self.axis)?;
                 placed(data, |place, x| {
                     let x = x as f32 - zero.at(place) as f32;

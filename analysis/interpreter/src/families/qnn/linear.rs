@@ -116,11 +116,11 @@ pub(super) fn concatenate(call: &mut Call<'_>) -> Outcome {
     if scales.len() != data.len() || zeros.len() != data.len() {
         return Err(call.fault(format_args!("there must be {} scales and zero points", data.len())));
     }
-    let mut parts = Vec::with_capacity(data.len());
+    let mut parts = room(data.len());
     for (at, part) in data.iter().enumerate() {
         let scaling = Scaling {
             input_scales: scales[at].to_f32s(),
-            input_zeros: zeros[at].to_i64s().into_iter().map(|zero| zero as i32).collect(),
+            input_zeros: mapped(&zeros[at].to_i64s(), |zero| zero as i32),
             ..Scaling::to(output_scale, output_zero)
         };
         parts.push(if scaling.is_identity() {

@@ -3,8 +3,9 @@
 use rayon::prelude::*;
 
 use crate::{
-    interrupt::{Helpers, PIECE, mapped, pieces_mut, spend},
-    value::Element,
+    allocate::room,
+    interrupt::{Helpers, PIECE, mapped, pieces_mut, repeated, spend},
+    tensor::Element,
 };
 
 /// The side of the squares in which rows become columns: as many cache lines as stay at hand.
@@ -30,7 +31,7 @@ pub(in crate::families) fn permuted<T: Element>(
     if source.is_empty() || axes.is_empty() {
         return mapped(source, |x| x);
     }
-    let mut result = vec![T::default(); source.len()];
+    let mut result = repeated(T::default(), source.len());
     // The elements of the result for one step of its first axis, and steps for one thread.
     let step: usize = axes[1..].iter().map(|axis| axis.size).product();
     let wide = if axes[0].size < 16 * TILE { TILE } else { 4 * TILE };
@@ -52,11 +53,11 @@ pub(in crate::families) fn permuted<T: Element>(
 
 /// The axes of the result, as they lie in the source; those that stay together are one.
 fn axes(shape: &[usize], order: &[usize]) -> Vec<Axis> {
-    let mut strides = vec![1; shape.len()];
+    let mut strides = repeated(1, shape.len());
     for k in (1..shape.len()).rev() {
         strides[k - 1] = strides[k] * shape[k];
     }
-    let mut axes: Vec<Axis> = Vec::with_capacity(order.len());
+    let mut axes: Vec<Axis> = room(order.len());
     for &axis in order.iter().filter(|&&axis| shape[axis] != 1) {
         let (size, apart) = (shape[axis], strides[axis]);
         match axes.last_mut() {
@@ -72,7 +73,7 @@ fn axes(shape: &[usize], order: &[usize]) -> Vec<Axis> {
 /// Where each step over all of `axes` begins, in order.
 fn starts(axes: &[Axis]) -> impl Iterator<Item = usize> {
     let count: usize = axes.iter().map(|axis| axis.size).product();
-    let mut index = vec![0; axes.len()];
+    let mut index = repeated(0, axes.len());
     let mut start = 0;
     (0..count).map(move |_| {
         let here = start;
@@ -104,7 +105,7 @@ fn runs<T: Element>(source: &[T], result: &mut [T], axes: &[Axis]) {
 fn tiles<T: Element>(source: &[T], result: &mut [T], axes: &[Axis], column: usize) {
     let Some((last, outer)) = axes.split_last() else { return };
     // All axes but these two are counted through, in the source and in the result.
-    let (mut from, mut to) = (Vec::with_capacity(axes.len()), Vec::with_capacity(axes.len()));
+    let (mut from, mut to) = (room(axes.len()), room(axes.len()));
     let mut apart = result.len();
     let mut between = 1;
     for (k, axis) in outer.iter().enumerate() {

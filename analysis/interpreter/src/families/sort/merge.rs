@@ -4,6 +4,8 @@
 //! heap of the GNU C++ library, so these are the ones here, with the same comparisons in the same
 //! order: `sort` of `[2, NaN, 1]` is `[2, NaN, 1]`.
 
+use crate::interrupt::mapped;
+
 /// Elements that are sorted by insertion before runs are merged.
 const CHUNK: usize = 7;
 
@@ -15,10 +17,10 @@ pub(super) fn stable_sort<T: Copy>(all: &mut [T], less: impl Fn(&T, &T) -> bool)
     merge_sort(left, less);
     merge_sort(right, less);
     if left.len() <= right.len() {
-        let (left, right) = (left.to_vec(), right.to_vec());
+        let (left, right) = (mapped(left, |x| x), mapped(right, |x| x));
         merge(&left, &right, all, less);
     } else {
-        let (left, right) = (left.to_vec(), right.to_vec());
+        let (left, right) = (mapped(left, |x| x), mapped(right, |x| x));
         merge_from_behind(&left, &right, all, less);
     }
 }
@@ -27,7 +29,7 @@ fn merge_sort<T: Copy>(all: &mut [T], less: &dyn Fn(&T, &T) -> bool) {
     let mut run = CHUNK;
     // A rest shorter than a chunk is one, too.
     all.chunks_mut(CHUNK).for_each(|chunk| insertion_sort(chunk, less));
-    let mut buffer = all.to_vec();
+    let mut buffer = mapped(all, |x| x);
     let mut in_buffer = false;
     while run < all.len() || in_buffer {
         let (from, to): (&[T], &mut [T]) =

@@ -22,7 +22,7 @@ impl Keys {
         match tensor {
             // The greatest unsigned integers are the greatest signed ones, moved down by a half.
             Tensor::U64(array) => {
-                Keys::Integer(watched(array.iter()).map(|&x| (x ^ (1 << 63)) as i64).collect())
+                Keys::Integer(collected(watched(array.iter()).map(|&x| (x ^ (1 << 63)) as i64)))
             }
             _ if is_float(tensor.dtype()) => Keys::Float(tensor.to_f64s()),
             _ => Keys::Integer(tensor.to_i64s()),
@@ -104,14 +104,14 @@ fn sorted<K: PartialOrd + Copy + Send + Sync>(
 ) -> Vec<usize> {
     let Lanes { size, outer, inner, .. } = lanes;
     let count = first.unwrap_or(size);
-    let mut out = vec![0usize; outer * count * inner];
+    let mut out = repeated(0usize, outer * count * inner);
     if out.is_empty() {
         return out;
     }
     let lane = |from: &[K], to: &mut [usize]| {
         for k in 0..inner {
             let mut lane: Vec<(usize, K)> =
-                watched(from.iter().skip(k).step_by(inner)).copied().enumerate().collect();
+                collected(watched(from.iter().skip(k).step_by(inner)).copied().enumerate());
             sort_lane(&mut lane, ascending, first, is_nan);
             let places = to.iter_mut().skip(k).step_by(inner);
             watched(places).zip(&lane).for_each(|(to, (place, _))| *to = *place);
@@ -160,10 +160,14 @@ fn sort_lane<K: PartialOrd + Copy + Send>(
         lane.select_nth_unstable_by(count - 1, total);
         lane.truncate(count);
         lane.sort_unstable_by(total);
-    } else if lane.len() > MANY {
-        lane.par_sort_by(compare);
     } else {
-        lane.sort_by(compare);
+        // As much as both sorts take beside the lane, which they do not try themselves.
+        drop(room::<(usize, K)>(lane.len()));
+        if lane.len() > MANY {
+            lane.par_sort_by(compare);
+        } else {
+            lane.sort_by(compare);
+        }
     }
     if let Some(count) = first {
         lane.truncate(count);

@@ -35,7 +35,7 @@ impl Regions {
         else {
             return Err(call.fault("`pooled_size` is below 0"));
         };
-        let mut regions = Vec::with_capacity(rois.shape()[0]);
+        let mut regions = room(rois.shape()[0]);
         for roi in rois.to_f32s().chunks_exact(5) {
             let image = roi[0] as i64;
             match usize::try_from(image) {
@@ -60,7 +60,7 @@ impl Regions {
         let dtype = call.tensor(0)?.dtype();
         let (places, area) = (self.rows * self.columns, self.height * self.width);
         let block = self.channels * places;
-        let mut out = vec![0f32; self.regions.len() * block];
+        let mut out = repeated(0f32, self.regions.len() * block);
         for ((image, sides), to) in self.regions.iter().zip(out.chunks_mut(block.max(1))) {
             to.par_chunks_mut(places).enumerate().each(|(channel, to)| {
                 let plane = image * self.channels + channel;
@@ -166,7 +166,7 @@ pub(super) fn reorganized(call: &mut Call<'_>) -> Outcome {
     }
     each_dtype!(data, array => {
         let elements = array.as_slice().unwrap_or_default();
-        let mut out = Vec::with_capacity(elements.len());
+        let mut out = room(elements.len());
         for batch in 0..batches {
             for k in 0..channels {
                 let (deep, part) = (k % inner, k / inner);

@@ -27,15 +27,15 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
     }
     let (boxes, scores) = (boxes.to_f32s(), scores.to_f32s());
     // The kept boxes of each batch and class, with their scores.
-    let mut kept: Vec<Vec<(usize, f32)>> = Vec::with_capacity(batches * classes);
+    let mut kept: Vec<Vec<(usize, f32)>> = room(batches * classes);
     for line in 0..batches * classes {
         let boxes = &boxes[line / classes * count * 4..][..count * 4];
         let scores = &scores[line * count..][..count];
         let order = descending(scores);
-        let mut sorted: Vec<f32> = order.iter().map(|&at| scores[at]).collect();
+        let mut sorted = mapped(&order, |at| scores[at]);
         let valid = sorted.partition_point(|&score| score > least);
         let most = if most > 0 { usize::try_from(most).unwrap_or(valid) } else { valid };
-        let mut chosen = Vec::new();
+        let mut chosen = room(most.min(valid));
         if threshold > 0.0 {
             for j in 0..valid {
                 if chosen.len() >= most {
@@ -60,7 +60,7 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
     if call.str("output_format") == "onnx" {
         let shape = [batches * classes * count, 3];
         call.allow(&shape, DataType::INT64)?;
-        let mut rows = Vec::with_capacity(shape[0] * 3);
+        let mut rows = room(shape[0] * 3);
         for (line, chosen) in kept.iter().enumerate() {
             for &(at, _) in chosen {
                 rows.extend([line / classes, line % classes, at].map(|number| number as i64));
@@ -72,7 +72,8 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
     }
     let width = classes * count;
     call.allow(&[batches, width, 2], DataType::INT64)?;
-    let (mut rows, mut values, mut totals) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut values) = (room(batches * width * 2), room(batches * width));
+    let mut totals = room(batches);
     for batch in 0..batches {
         let mut total = 0;
         for class in 0..classes {
@@ -112,8 +113,8 @@ pub(super) fn valid_counts(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault(format_args!("each box has {width} numbers")));
     }
     let numbers = data.to_f64s();
-    let mut rows = Vec::with_capacity(numbers.len());
-    let (mut counts, mut indices) = (Vec::new(), Vec::new());
+    let mut rows = room(numbers.len());
+    let (mut counts, mut indices) = (room(batches), room(batches * count));
     for batch in 0..batches {
         let mut valid = 0i32;
         for at in watched(0..count) {
@@ -161,15 +162,15 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
     }
     let numbers = data.to_f32s();
     // What is kept of each batch, as rows of the data.
-    let mut out = vec![-1f32; numbers.len()];
-    let mut boxes = vec![-1i64; batches * count];
+    let mut out = repeated(-1f32, numbers.len());
+    let mut boxes = repeated(-1i64, batches * count);
     for batch in 0..batches {
         let from = &numbers[batch * count * width..][..count * width];
         let to = &mut out[batch * count * width..][..count * width];
         let chosen = &mut boxes[batch * count..][..count];
         let valid = usize::try_from(valid[batch]).unwrap_or(0).min(count);
         if threshold > 0.0 {
-            let scores: Vec<f32> = (0..valid).map(|at| from[at * width + score]).collect();
+            let scores = collected((0..valid).map(|at| from[at * width + score]));
             let keep = top.map_or(valid, |top| top.min(valid));
             for (at, &row) in descending(&scores).iter().take(keep).enumerate() {
                 to[at * width..][..width].copy_from_slice(&from[row * width..][..width]);
@@ -216,7 +217,7 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
     if !return_indices {
         if call.bool("invalid_to_bottom") && width > 0 {
             for rows in out.chunks_mut(count.max(1) * width) {
-                let mut kept: Vec<f32> = Vec::with_capacity(rows.len());
+                let mut kept: Vec<f32> = room(rows.len());
                 let valid = rows.chunks_exact(width).filter(|row| row[0] >= 0.0);
                 valid.for_each(|row| kept.extend_from_slice(row));
                 kept.resize(rows.len(), -1.0);
@@ -225,10 +226,10 @@ pub(super) fn single(call: &mut Call<'_>) -> Outcome {
         }
         return Ok(floats(call, &[batches, count, width], out, dtype)?.into());
     }
-    let mut counts = Vec::with_capacity(batches);
-    let mut packed = Vec::with_capacity(boxes.len());
+    let mut counts = room(batches);
+    let mut packed = room(boxes.len());
     for chosen in boxes.chunks(count.max(1)) {
-        let mut line: Vec<i32> = Vec::with_capacity(count);
+        let mut line: Vec<i32> = room(count);
         for &at in chosen {
             if at >= 0 {
                 line.push(at as i32);
@@ -263,19 +264,18 @@ pub(super) fn regular(call: &mut Call<'_>) -> Outcome {
     };
     call.allow(&[batches, most, 4], DataType::FLOAT32)?;
     let (boxes, scores) = (boxes.to_f32s(), scores.to_f32s());
-    let (mut places, mut kinds) = (Vec::new(), Vec::new());
-    let (mut values, mut totals) = (Vec::new(), Vec::new());
+    let (mut places, mut kinds) = (room(batches * most * 4), room(batches * most));
+    let (mut values, mut totals) = (room(batches * most), room(batches));
     for batch in 0..batches {
         let corner = |at: usize| &boxes[(batch * count + at) * 4..][..4];
         // Box, class and score of what is kept.
         let mut kept: Vec<(usize, usize, f32)> = Vec::new();
         for class in 0..classes {
             let score = |at: usize| scores[(batch * count + at) * all + class + background];
-            let candidates: Vec<usize> =
-                watched(0..count).filter(|&at| score(at) >= least).collect();
-            let of: Vec<f32> = candidates.iter().map(|&at| score(at)).collect();
-            let order: Vec<usize> = descending(&of).iter().map(|&at| candidates[at]).collect();
-            let mut active = vec![true; order.len()];
+            let candidates = collected(watched(0..count).filter(|&at| score(at) >= least));
+            let of = mapped(&candidates, score);
+            let order = mapped(&descending(&of), |at| candidates[at]);
+            let mut active = repeated(true, order.len());
             let mut selected = 0;
             for i in 0..order.len() {
                 if selected >= per_class {
@@ -286,7 +286,7 @@ pub(super) fn regular(call: &mut Call<'_>) -> Outcome {
                 }
                 selected += 1;
                 spend(4 * (order.len() - i));
-                kept.push((order[i], class, score(order[i])));
+                push(&mut kept, (order[i], class, score(order[i])));
                 for j in i + 1..order.len() {
                     if active[j] && plain_overlap(corner(order[i]), corner(order[j])) > threshold {
                         active[j] = false;

@@ -1,8 +1,11 @@
 //! Types that inference finds and TVM does not.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashSet;
+use smol_str::SmolStr;
 use syntax::{
-    Node, SyntaxKind,
+    Node, SyntaxKind, T,
     ast::{self, AstNode},
 };
 use types::{FuncType, Kind, Param, Signature, Type};
@@ -14,7 +17,11 @@ use super::{
 };
 use crate::{
     body::*,
-    check::{has_type_errors, lints, typing},
+    check::{
+        has_type_errors, lints,
+        suggest::{Checked, Suggestions},
+        typing,
+    },
     db::Settings,
     diagnostic::Diagnostic,
     infer::Finding,
@@ -29,6 +36,7 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
     let inference = queries::general_inference(view.db, view.def);
     let view = &view.with_types(inference);
     let mut said = false;
+    let taken = Taken::default();
     for number in view.scopes.units_with(Traits::FUNCTION) {
         let unit = view.unit(number);
         if unit.kind == UnitKind::Header {
@@ -39,16 +47,16 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
                 && let Expr::Fn(function) = unit.expr(*value)
             {
                 let binding = Binding { unit: number as u32, binder: *binder };
-                said |= bound_function(view, binding, *function, *value, compat);
+                said |= bound_function(view, &taken, binding, *function, *value, compat);
             }
         }
     }
-    definition(view, said, compat);
+    definition(view, &taken, said, compat);
 }
 
 /// A definition without a type that TVM could find; `said`, whether something in it is reported
 /// already that TVM finds no type for.
-fn definition(view: &View<'_>, said: bool, compat: &mut Compat<'_>) {
+fn definition(view: &View<'_>, taken: &Taken, said: bool, compat: &mut Compat<'_>) {
     let db = view.db;
     let strict = Settings::get(db).strict(db);
     let name = view.def.name(db);
@@ -68,7 +76,7 @@ fn definition(view: &View<'_>, said: bool, compat: &mut Compat<'_>) {
                 let diagnostic = Diagnostic::new("tvm-annotation", at, message);
                 let diagnostic = with_use(&tvm, number, finding, diagnostic);
                 let used = || uses::of_global(db, view.module, name).0;
-                compat.add(general(view, diagnostic, node(), &func, declared, used));
+                compat.add(general(view, taken, diagnostic, node(), &func, declared, used));
             } else if !said {
                 let diagnostic = unknown(&tvm, number, finding);
                 compat.add(with_use(&tvm, number, finding, diagnostic));
@@ -88,7 +96,7 @@ fn definition(view: &View<'_>, said: bool, compat: &mut Compat<'_>) {
                 func.func.ret()
             ),
         );
-        compat.add(match edits(view, node(), &func, declared) {
+        compat.add(match edits(view, taken, node(), &func, declared) {
             Some(edits) => diagnostic.fix("Write the type of the result", edits),
             None => diagnostic.help("TVM's text has no way to write this type"),
         });
@@ -101,7 +109,7 @@ fn unknown_to_tvm<'t>(tvm: &'t View<'_>, strict: bool) -> Option<(usize, &'t Fin
     let dead = lints::dead_bindings(tvm);
     tvm.inference.units.iter().enumerate().find_map(|(number, types)| {
         let unit = tvm.unit(number);
-        let is_dead = |range| dead.iter().any(|dead| dead.contains_range(range));
+        let is_dead = |range| dead.hold(range);
         let counts = |finding: &&Finding| match finding {
             Finding::OpenVariable(binder) => {
                 !is_dead(tvm.place(number, unit.binder(*binder).range))
@@ -150,7 +158,9 @@ fn unknown(tvm: &View<'_>, number: usize, finding: &Finding) -> Diagnostic {
         }
         finding => {
             let mut reported = Vec::new();
-            typing::report(tvm, number, finding, &mut reported);
+            let suggestions = Suggestions::default();
+            let checked = Checked::new(tvm, &suggestions);
+            typing::report(&checked, number, finding, &mut reported);
             let what = "TVM gives a function one type only, unless its type parameters are written";
             match reported.pop() {
                 Some(other) => (other.range, format!("{what}: here {}", other.message)),
@@ -165,6 +175,7 @@ fn unknown(tvm: &View<'_>, number: usize, finding: &Finding) -> Diagnostic {
 /// A function bound by `let` and used at several types. Says whether this is one.
 fn bound_function(
     view: &View<'_>,
+    taken: &Taken,
     binding: Binding,
     function: FnId,
     value: ExprId,
@@ -193,7 +204,7 @@ fn bound_function(
     let Some(node) = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::FN_EXPR) else {
         return false;
     };
-    compat.add(general(view, diagnostic, node, func, declared, || used));
+    compat.add(general(view, taken, diagnostic, node, func, declared, || used));
     true
 }
 
@@ -201,6 +212,7 @@ fn bound_function(
 /// the one type that the function is used at.
 fn general(
     view: &View<'_>,
+    taken: &Taken,
     diagnostic: Diagnostic,
     node: Node<'_>,
     func: &Signature,
@@ -208,7 +220,7 @@ fn general(
     used: impl FnOnce() -> Used,
 ) -> Diagnostic {
     if func.constraints.is_empty()
-        && let Some(edits) = edits(view, node, func, declared)
+        && let Some(edits) = edits(view, taken, node, func, declared)
     {
         return diagnostic.fix("Write the types", edits);
     }
@@ -218,7 +230,7 @@ fn general(
             func: FuncType::new(instance.args, instance.ret),
             constraints: Box::default(),
         };
-        if let Some(edits) = edits(view, node, &func, declared) {
+        if let Some(edits) = edits(view, taken, node, &func, declared) {
             return diagnostic.fix("Write the types that it is called with", edits);
         }
     }
@@ -238,13 +250,14 @@ fn is_generalised(func: &Signature, declared: usize) -> bool {
 /// Writes what the header of `function` leaves out of its type. Nothing, where TVM cannot read it.
 fn edits(
     view: &View<'_>,
+    taken: &Taken,
     function: Node<'_>,
     func: &Signature,
     declared: usize,
 ) -> Option<Vec<Edit>> {
     let list = function.child(SyntaxKind::PARAM_LIST)?;
     let (old, new) = func.type_params.split_at_checked(declared)?;
-    let names = fresh_names(view, new);
+    let names = fresh_names(view, taken, new);
     let name_of = |param: &Param| {
         let position = new.iter().position(|known| known == param);
         Some(position.map_or_else(|| param.name().to_string(), |at| names[at].clone()))
@@ -286,7 +299,11 @@ fn edits(
     match (ret, known) {
         (None, _) => {
             let text = written(func.ret(), &name_of)?;
-            edits.push(insert(list.range().end(), format!(" -> {text}")));
+            // `(%x)where …`: what follows at once stays a word of its own.
+            let next = function.token_at(list.range().end());
+            let is_apart = next.is_none_or(|t| t.kind().is_trivia() || t.kind() == T!["{"]);
+            let space = if is_apart { "" } else { " " };
+            edits.push(insert(list.range().end(), format!(" -> {text}{space}")));
         }
         (Some(_), Some(known)) if leaves_out(known) => {
             edits.push((known.range(), written(func.ret(), &name_of)?));
@@ -301,15 +318,31 @@ fn leaves_out(ty: Node<'_>) -> bool {
     ty.descendants().any(|node| node.kind() == SyntaxKind::HOLE_TYPE)
 }
 
+/// The type parameters that are written anywhere in a definition, once they have been asked for.
+#[derive(Default)]
+struct Taken(OnceCell<FxHashSet<SmolStr>>);
+
+impl Taken {
+    fn holds(&self, view: &View<'_>, name: &str) -> bool {
+        let names = self.0.get_or_init(|| {
+            let in_header = view.body.header().into_iter().flat_map(|header| &header.type_params);
+            let functions = view.body.units.iter().flat_map(|unit| &unit.fns);
+            let in_body = functions.flat_map(|function| &function.type_params);
+            in_header.chain(in_body).map(|param| param.name().clone()).collect()
+        });
+        names.contains(name)
+    }
+}
+
 /// Names for type parameters that nothing in the definition is called by.
-fn fresh_names(view: &View<'_>, params: &[Param]) -> Vec<String> {
-    let in_header = view.body.header().into_iter().flat_map(|header| &header.type_params);
-    let in_body = view.body.units.iter().flat_map(|unit| &unit.fns).flat_map(|f| &f.type_params);
-    let mut taken: FxHashSet<String> =
-        in_header.chain(in_body).map(|param| param.name().to_string()).collect();
+fn fresh_names(view: &View<'_>, taken: &Taken, params: &[Param]) -> Vec<String> {
+    let mut given: FxHashSet<String> = FxHashSet::default();
     let mut fresh = |param: &Param| {
         let mut name = param.name().to_string();
-        while view.types.adt(&name).is_some() || !taken.insert(name.clone()) {
+        while view.types.adt(&name).is_some()
+            || taken.holds(view, &name)
+            || !given.insert(name.clone())
+        {
             name.push('_');
         }
         name

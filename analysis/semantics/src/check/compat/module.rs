@@ -1,7 +1,7 @@
 //! What TVM wants of a module: a version, definitions only, data types before their constructors,
 //! nothing from the prelude and no metadata that is not there.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{
     Node, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
@@ -29,6 +29,9 @@ pub(super) fn check<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Comp
         bare_expression(db, module, def, compat);
     }
 }
+
+/// How many definitions are shown beside one finding.
+const MAX_RELATED: usize = 20;
 
 /// Whether an item is one that TVM's text is made of.
 fn is_code(kind: DefKind) -> bool {
@@ -60,42 +63,48 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>
     let items = module.items(db);
     let is_user = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     let Some(first) = items.iter().position(is_user) else { return };
-    let late: Vec<Def<'_>> =
-        items[first..].iter().copied().filter(|def| def.kind(db) == DefKind::Type).collect();
-    if late.is_empty() {
+    let late = items[first..].iter().copied().filter(|def| def.kind(db) == DefKind::Type);
+    let mut by_name: FxHashMap<&Name, Def<'_>> = FxHashMap::default();
+    for def in late {
+        by_name.entry(def.name(db)).or_insert(def);
+    }
+    if by_name.is_empty() {
         return;
     }
     let types = queries::module_types(db, module);
-    let mut moved: Vec<Def<'_>> = Vec::new();
+    let mut moved: FxHashSet<Def<'_>> = FxHashSet::default();
     let mut where_used: Option<(Name, TextRange)> = None;
     for &def in items[first..].iter().filter(|def| is_user(def)) {
         let body = queries::body(db, def);
         for (number, unit) in body.units.iter().enumerate() {
             constructors(unit, &mut |name, range| {
                 let Some((adt, _)) = types.constructor(name) else { return };
-                let late = late.iter().find(|late| *late.name(db) == adt.name);
+                let late = by_name.get(&adt.name);
                 if let Some(&late) = late.filter(|late| late.start(db) > def.start(db)) {
                     let range = range + body.starts[number] + def.start(db);
                     where_used.get_or_insert_with(|| (name.clone(), range));
-                    if !moved.contains(&late) {
-                        moved.push(late);
-                    }
+                    moved.insert(late);
                 }
             });
         }
     }
     let (Some((name, range)), Some(front)) = (where_used, front(db, module)) else { return };
+    let mut moved: Vec<Def<'_>> = moved.into_iter().collect();
     moved.sort_by_key(|def| def.start(db));
     let parse = module.file(db).parse(db);
     let root = Node::root(&parse.green);
+    let whole_text = root.to_string();
+    let slice = |range: TextRange| {
+        whole_text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default()
+    };
     let mut edits: Vec<Edit> = Vec::new();
     let mut text = String::new();
     for &def in &moved {
         let whole = with_comments(root, def.range(db));
-        text += slice(root, whole).trim_end();
+        text += slice(whole).trim_end();
         text += "\n\n";
         // The line breaks behind it go along.
-        let behind = slice(root, TextRange::new(whole.end(), root.range().end()));
+        let behind = slice(TextRange::new(whole.end(), root.range().end()));
         let breaks = behind.len() - behind.trim_start_matches(['\r', '\n']).len();
         let end = whole.end() + TextSize::new(breaks as u32);
         edits.push((TextRange::new(whole.start(), end), String::new()));
@@ -107,7 +116,7 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>
         format!("TVM knows the constructor `{name}` only below the definition of its data type"),
     )
     .fix("Move the data types to the front", edits);
-    for def in moved {
+    for def in moved.into_iter().take(MAX_RELATED) {
         let there = def.name_range(db) + def.start(db);
         diagnostic = diagnostic.related(there, "the definition");
     }
@@ -146,10 +155,7 @@ fn constructors(unit: &Unit, found: &mut dyn FnMut(&Name, TextRange)) {
 /// A definition with the comments on the lines directly above it.
 fn with_comments(root: Node<'_>, item: TextRange) -> TextRange {
     let mut start = item.start();
-    let before = root.elements().rev().skip_while(|element| match element {
-        syntax::NodeOrToken::Node(node) => node.start() >= item.start(),
-        syntax::NodeOrToken::Token(token) => token.start() >= item.start(),
-    });
+    let before = root.elements_before(item.start());
     let mut comment: Option<TextSize> = None;
     for element in before {
         let Some(token) = element.into_token() else {
@@ -172,11 +178,6 @@ fn with_comments(root: Node<'_>, item: TextRange) -> TextRange {
         }
     }
     TextRange::new(comment.unwrap_or(start), item.end())
-}
-
-fn slice(root: Node<'_>, range: TextRange) -> String {
-    let text = root.to_string();
-    text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default().to_owned()
 }
 
 /// Names that only the prelude defines.
@@ -229,6 +230,7 @@ struct Leaning<'db> {
     names: Vec<(Name, TextRange)>,
     /// Their definitions.
     needed: Vec<Def<'db>>,
+    seen: FxHashSet<Name>,
 }
 
 impl<'db> Leaning<'db> {
@@ -237,7 +239,7 @@ impl<'db> Leaning<'db> {
         let start = def.start(db);
         let mut note = |name: &Name, range: TextRange, found: Option<(Def<'db>, bool)>| {
             let Some((found, true)) = found else { return };
-            if places && self.names.iter().all(|(known, _)| known != name) {
+            if places && self.seen.insert(name.clone()) {
                 self.names.push((name.clone(), range + start));
             }
             if !self.needed.contains(&found) {

@@ -1,6 +1,8 @@
 //! The manual's notation, and what TVM prints and cannot read.
 
-use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{
     Node, NodeOrToken, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
@@ -23,12 +25,11 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
     let root = Node::root(&parse.green);
     let sites = Sites::new(root, &errors);
     // Several findings in one list of type parameters are one.
-    let mut lists: Vec<TextSize> = Vec::new();
+    let mut lists: FxHashSet<TextSize> = FxHashSet::default();
     for error in errors {
         if error.kind == SyntaxErrorKind::AngleTypeParams {
             let Some(list) = sites.node(error) else { continue };
-            if !lists.contains(&list.start()) {
-                lists.push(list.start());
+            if lists.insert(list.start()) {
                 compat.fold(params::type_params(db, file, root, list));
             }
             continue;
@@ -146,6 +147,12 @@ fn with_fix(
     let node = || sites.node(error);
     let (title, edits): (&str, Option<Vec<Edit>>) = match &error.kind {
         HashComment => ("Write `//` for `#`", Some(vec![(range, "//".to_owned())])),
+        // A line of a log stays one line.
+        LoneCarriageReturn
+            if root.token_at(range.start()).is_some_and(|t| t.kind() == SyntaxKind::BANNER) =>
+        {
+            ("Write a space for the carriage return", Some(vec![(range, " ".to_owned())]))
+        }
         LoneCarriageReturn => {
             ("Write a line feed for the carriage return", Some(vec![(range, "\n".to_owned())]))
         }
@@ -189,7 +196,10 @@ fn with_fix(
         RefType | PolymorphicFnType | NestedHole => {
             return types::annotation(db, file, root, range, diagnostic);
         }
-        LogLine => ("Make it a comment", log_line(root, range)),
+        LogLine => {
+            let is_log = *sites.is_log.get_or_init(|| holds_modules(root));
+            ("Make it a comment", (!is_log).then(|| vec![insert(range.start(), "// ")]))
+        }
         SecondModule => {
             return diagnostic.help("keep one module and move the others to files of their own");
         }
@@ -234,6 +244,8 @@ fn help(kind: &SyntaxErrorKind) -> Option<&'static str> {
 /// The nodes that departures stand in, by the place that is reported.
 struct Sites<'t> {
     nodes: FxHashMap<(SyntaxKind, TextSize), Node<'t>>,
+    /// Whether the file holds several modules, once that has been asked.
+    is_log: OnceCell<bool>,
 }
 
 impl<'t> Sites<'t> {
@@ -246,7 +258,7 @@ impl<'t> Sites<'t> {
                 }
             }
         }
-        Sites { nodes }
+        Sites { nodes, is_log: OnceCell::new() }
     }
 
     fn node(&self, error: &SyntaxError) -> Option<Node<'t>> {
@@ -301,7 +313,7 @@ fn anchors(node: Node<'_>) -> Vec<TextSize> {
 
 /// The `,` that `element` of `list` lacks.
 fn missing_comma(list: Node<'_>, element: Node<'_>) -> Option<Edit> {
-    let behind = list.elements().find(|other| match other {
+    let behind = list.elements_near(element.range().end()).find(|other| match other {
         NodeOrToken::Node(node) => node.start() >= element.range().end(),
         NodeOrToken::Token(token) => {
             token.start() >= element.range().end() && !token.kind().is_trivia()
@@ -312,7 +324,8 @@ fn missing_comma(list: Node<'_>, element: Node<'_>) -> Option<Edit> {
 
 /// `S : (Nat) -> Nat` to `S(Nat),`
 fn constructor(list: Node<'_>, colon: TextSize) -> Option<Vec<Edit>> {
-    let node = list.children().find(|node| node.range().contains(colon))?;
+    let mut near = list.elements_near(colon).filter_map(NodeOrToken::into_node);
+    let node = near.find(|node| node.range().contains(colon))?;
     let constructor = ast::Constructor::cast(node)?;
     let name = constructor.name()?.range();
     let fields = constructor.fields()?;
@@ -332,7 +345,8 @@ fn constructor(list: Node<'_>, colon: TextSize) -> Option<Vec<Edit>> {
 
 /// `case C(%x) { e }` to `C(%x) => { e },`
 fn case_arm(list: Node<'_>, at: TextSize) -> Option<Vec<Edit>> {
-    let node = list.children().find(|arm| arm.start() == at)?;
+    let mut near = list.elements_near(at).filter_map(NodeOrToken::into_node);
+    let node = near.find(|arm| arm.start() == at)?;
     let arm = ast::Arm::cast(node)?;
     let pattern = arm.pattern()?.range();
     let mut edits = vec![(TextRange::new(node.start(), pattern.start()), String::new())];
@@ -369,10 +383,10 @@ fn else_if(node: Node<'_>) -> Vec<Edit> {
     vec![insert(node.start(), "{ "), insert(node.range().end(), " }")]
 }
 
-/// Lines of a log around the only module of a file become comments.
-fn log_line(root: Node<'_>, range: TextRange) -> Option<Vec<Edit>> {
+/// Whether a file holds several modules. The lines of a log around an only one become comments.
+fn holds_modules(root: Node<'_>) -> bool {
     let kinds: Vec<SyntaxKind> = root.children().map(Node::kind).collect();
     let is_module = |part: &&[SyntaxKind]| !part.is_empty();
-    let modules = kinds.split(|kind| *kind == SyntaxKind::BANNER_ITEM).filter(is_module).count();
-    (modules <= 1).then(|| vec![insert(range.start(), "// ")])
+    let mut modules = kinds.split(|kind| *kind == SyntaxKind::BANNER_ITEM).filter(is_module);
+    modules.nth(1).is_some()
 }

@@ -83,14 +83,10 @@ pub(super) fn type_args(
     let list = list?;
     let view = view_at(db, file, range)?;
     // Nothing stands between a callee and its type arguments.
-    let (number, call) = view.body.units.iter().enumerate().find_map(|(number, unit)| {
-        let end = |call: &CallData| view.place(number, call.callee_range).end();
-        let call = unit
-            .calls
-            .iter()
-            .find(|call| !call.type_args.is_empty() && end(call) == list.start())?;
-        Some((number, call))
-    })?;
+    let number = view.unit_at(list.start())?;
+    let end = |call: &CallData| view.place(number, call.callee_range).end();
+    let mut calls = view.unit(number).calls.iter();
+    let call = calls.find(|call| !call.type_args.is_empty() && end(call) == list.start())?;
     let func = match &call.callee {
         Callee::Expr(callee) => view.ty(Spot { unit: number, expr: *callee }).clone(),
         Callee::Name(name) => {
@@ -155,12 +151,13 @@ pub(super) fn where_clause(
 
 /// The function expression that stands at `range` of the definition.
 fn function_at(view: &View<'_>, range: TextRange) -> Option<Spot> {
-    view.body.units.iter().enumerate().find_map(|(number, unit)| {
-        let expr = unit.exprs.iter().enumerate().position(|(i, expr)| {
-            matches!(expr, Expr::Fn(_)) && unit.ranges[i] + view.body.starts[number] == range
-        })?;
-        Some(Spot { unit: number, expr: ExprId(expr as u32) })
-    })
+    let number =
+        view.body.starts.partition_point(|&start| start <= range.start()).checked_sub(1)?;
+    let unit = view.unit(number);
+    let expr = unit.exprs.iter().enumerate().position(|(i, expr)| {
+        matches!(expr, Expr::Fn(_)) && unit.ranges[i] + view.body.starts[number] == range
+    })?;
+    Some(Spot { unit: number, expr: ExprId(expr as u32) })
 }
 
 /// Where a function over shapes or data types is called at one type only: that type in the place
@@ -182,10 +179,7 @@ fn at_one_shape(
         SyntaxKind::FN_EXPR => {
             let value = function_at(&view, around.range() - view.def.start(db))?;
             let unit = view.unit(value.unit);
-            let binder = unit.exprs.iter().find_map(|expr| match expr {
-                Expr::Bind { binder, value: bound, .. } if *bound == value.expr => Some(*binder),
-                _ => None,
-            })?;
+            let binder = unit.bound_to(value.expr)?;
             let binding = Binding { unit: value.unit as u32, binder };
             (view.ty(value).clone(), uses::of_variable(&view, binding))
         }

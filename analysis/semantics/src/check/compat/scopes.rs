@@ -29,17 +29,16 @@ pub(super) fn check_locals(view: &View<'_>, compat: &mut Compat<'_>) {
     let root = Node::at(view.def.green(view.db), view.def.start(view.db));
     reader.read(root);
     // Of two variables that are taken for each other, the later gets another name.
-    let mut renamed: Vec<TextRange> = Vec::new();
+    let mut renamed: FxHashSet<TextRange> = FxHashSet::default();
     for (place, taken) in reader.uses {
         let Some(&wanted) = meant.binder_at.get(&place.start()) else { continue };
         if wanted == taken {
             continue;
         }
         let later = if wanted.start() > taken.start() { wanted } else { taken };
-        if renamed.contains(&later) {
+        if !renamed.insert(later) {
             continue;
         }
-        renamed.push(later);
         let Some(name) = meant.names.get(&later) else { continue };
         let message = if later == wanted {
             format!("TVM does not see this `{name}`, but the one before")
@@ -105,7 +104,12 @@ impl Uses {
 /// Reads a definition as TVM does, as far as variables go.
 #[derive(Default)]
 struct Reader<'t> {
-    scopes: Vec<FxHashMap<&'t str, TextRange>>,
+    /// How many scopes are open. A body of n `let`s has n, one inside the other.
+    depth: usize,
+    /// What each name is bound to, with the depth of the scope; the innermost last.
+    bound: FxHashMap<&'t str, Vec<(usize, TextRange)>>,
+    /// The names that are bound, in order, with the depths of their scopes.
+    log: Vec<(usize, &'t str)>,
     free: FxHashMap<&'t str, TextRange>,
     /// Each use, and the name that it means to TVM.
     uses: Vec<(TextRange, TextRange)>,
@@ -123,16 +127,19 @@ enum Task<'t> {
 
 impl<'t> Reader<'t> {
     fn read(&mut self, root: Node<'t>) {
-        self.scopes.push(FxHashMap::default());
+        self.depth = 1;
         self.tasks.push(Task::Read(root));
         while let Some(task) = self.tasks.pop() {
             match task {
                 Task::Read(node) => self.node(node),
                 Task::Bind(name) => {
-                    if let Some((name, range)) = local(name)
-                        && let Some(scope) = self.scopes.last_mut()
-                    {
-                        scope.entry(name).or_insert(range);
+                    if let Some((name, range)) = local(name) {
+                        let bound = self.bound.entry(name).or_default();
+                        // The first binding in a scope stays.
+                        if bound.last().is_none_or(|(depth, _)| *depth < self.depth) {
+                            bound.push((self.depth, range));
+                            self.log.push((self.depth, name));
+                        }
                     }
                 }
                 Task::BindFree(name) => {
@@ -140,10 +147,14 @@ impl<'t> Reader<'t> {
                         self.free.entry(name).or_insert(range);
                     }
                 }
-                Task::Enter => self.scopes.push(FxHashMap::default()),
+                Task::Enter => self.depth += 1,
                 Task::Leave(count) => {
-                    let left = self.scopes.len().saturating_sub(count);
-                    self.scopes.truncate(left);
+                    self.depth = self.depth.saturating_sub(count);
+                    while let Some((_, name)) = self.log.pop_if(|(depth, _)| *depth > self.depth) {
+                        if let Some(bound) = self.bound.get_mut(name) {
+                            bound.pop();
+                        }
+                    }
                 }
             }
         }
@@ -154,8 +165,9 @@ impl<'t> Reader<'t> {
         match node.kind() {
             SyntaxKind::LOCAL_REF => {
                 if let Some((name, _)) = local(node) {
-                    let bound = self.scopes.iter().rev().find_map(|scope| scope.get(name));
-                    if let Some(&bound) = bound.or_else(|| self.free.get(name)) {
+                    let bound = self.bound.get(name).and_then(|bound| bound.last());
+                    let bound = bound.map(|(_, range)| range).or_else(|| self.free.get(name));
+                    if let Some(&bound) = bound {
                         self.uses.push((node.range(), bound));
                     }
                 }

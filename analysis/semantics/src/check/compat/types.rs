@@ -8,7 +8,7 @@ use crate::{
     body::*,
     db::{Db, SourceFile},
     diagnostic::Diagnostic,
-    item::DefKind,
+    item::{DefKind, def_at},
     queries,
     scope::Binding,
     view::View,
@@ -77,9 +77,9 @@ fn is_readable(dim: &Dim) -> bool {
 
 /// The definition that holds a stretch of the file.
 pub(super) fn view_at(db: &dyn Db, file: SourceFile, range: TextRange) -> Option<View<'_>> {
-    let computes = |kind| matches!(kind, DefKind::Fn | DefKind::Expr);
-    let def = queries::all_defs(db, file)
-        .find(|def| computes(def.kind(db)) && def.range(db).contains_range(range))?;
+    let (_, def) = def_at(db, file, range.start())?;
+    let computes = matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
+    let def = Some(def).filter(|def| computes && def.range(db).contains_range(range))?;
     View::new(db, def)
 }
 
@@ -161,11 +161,10 @@ fn is_type(node: Node<'_>) -> bool {
 /// The variable that a parameter, a `let` or a pattern binds.
 fn binding_of(view: &View<'_>, holder: Node<'_>) -> Option<Binding> {
     let name = holder.child(SyntaxKind::NAME)?.range();
-    view.body.units.iter().enumerate().find_map(|(number, unit)| {
-        let binder =
-            unit.binders.iter().position(|binder| view.place(number, binder.range) == name)?;
-        Some(Binding { unit: number as u32, binder: BinderId(binder as u32) })
-    })
+    let number = view.unit_at(name.start())?;
+    let mut binders = view.unit(number).binders.iter();
+    let binder = binders.position(|binder| view.place(number, binder.range) == name)?;
+    Some(Binding { unit: number as u32, binder: BinderId(binder as u32) })
 }
 
 /// Whether a parameter is read or written somewhere, so that TVM sees that it is a reference.
@@ -183,10 +182,6 @@ fn is_used_as_reference(view: &View<'_>, binding: Binding) -> bool {
 
 /// Whether another definition of the module names this one.
 fn is_called(view: &View<'_>) -> bool {
-    let name = view.def.name(view.db);
-    view.module.items(view.db).iter().any(|&def| {
-        def != view.def
-            && matches!(def.kind(view.db), DefKind::Fn | DefKind::Expr)
-            && queries::global_uses(view.db, def).binary_search(name).is_ok()
-    })
+    let mut users = queries::users_of(view.db, view.module, view.def.name(view.db));
+    users.any(|def| def != view.def)
 }

@@ -5,7 +5,7 @@ use types::{Flags, Type};
 use crate::{
     body::*,
     db::Db,
-    item::{DefKind, Module},
+    item::Module,
     queries,
     scope::Binding,
     view::{Spot, View},
@@ -57,18 +57,10 @@ pub(super) fn of_global<'db>(
     name: &str,
 ) -> (Used, Vec<syntax::TextRange>) {
     let (mut used, mut places) = (Used::Nowhere, Vec::new());
-    for &def in module.items(db) {
-        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-            continue;
-        }
-        let body = queries::body(db, def);
-        let names_it = |unit: &std::sync::Arc<Unit>| unit.globals().any(|(used, _)| used == name);
-        if !body.units.iter().any(names_it) {
-            continue;
-        }
+    for def in queries::users_of(db, module, name) {
         let Some(view) = View::new(db, def) else { continue };
-        for (number, unit) in view.body.units.iter().enumerate() {
-            for (_, expr) in unit.globals().filter(|(used, _)| *used == name) {
+        for number in view.scopes.units_naming(&view.body, name) {
+            for expr in view.unit(number).uses_of_global(name) {
                 let spot = Spot { unit: number, expr };
                 places.push(view.range(spot));
                 let instance = call_of(&view, spot);
@@ -87,13 +79,9 @@ pub(super) fn of_global<'db>(
 pub(super) fn of_variable(view: &View<'_>, binding: Binding) -> (Used, Vec<syntax::TextRange>) {
     let (mut used, mut places) = (Used::Nowhere, Vec::new());
     let own = binding.unit as usize;
-    let own_uses = view.unit(own).exprs.iter().enumerate().filter_map(|(i, expr)| {
-        (*expr == Expr::Bound(binding.binder)).then_some((own, ExprId(i as u32)))
-    });
-    let outer_uses = view.scopes.uses(binding).flat_map(|(number, free)| {
-        view.unit(number).exprs.iter().enumerate().filter_map(move |(i, expr)| {
-            (*expr == Expr::Free(free)).then_some((number, ExprId(i as u32)))
-        })
+    let own_uses = view.unit(own).uses_of(binding.binder).into_iter().map(|expr| (own, expr));
+    let outer_uses = view.scopes.uses(&view.body, binding).flat_map(|(number, free)| {
+        view.unit(number).uses_of_free(free).into_iter().map(move |expr| (number, expr))
     });
     let inside = body_of(view, binding);
     for (unit, expr) in own_uses.chain(outer_uses) {
@@ -122,12 +110,8 @@ fn body_of(view: &View<'_>, binding: Binding) -> Option<Region> {
 fn call_of(view: &View<'_>, callee: Spot) -> Option<Instance> {
     let unit = view.unit(callee.unit);
     let at = |expr: ExprId| Spot { unit: callee.unit, expr };
-    let (call, expr) = unit.exprs.iter().enumerate().find_map(|(i, expr)| match expr {
-        Expr::Call(call) if unit.call(*call).callee == Callee::Expr(callee.expr) => {
-            Some((*call, ExprId(i as u32)))
-        }
-        _ => None,
-    })?;
+    let expr = unit.call_of(callee.expr)?;
+    let Expr::Call(call) = *unit.expr(expr) else { return None };
     let args = unit.call(call).args.iter().map(|&arg| view.ty(at(arg)).clone()).collect();
     Some(Instance { args, ret: view.ty(at(expr)).clone() })
 }

@@ -1,0 +1,192 @@
+//! Files of several arrays with names.
+
+use std::io::{self, BufReader, Read};
+
+use flate2::{CrcReader, bufread::DeflateDecoder};
+use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder};
+
+use crate::{
+    Array, BUFFER, Error, Polled, ReaderAt, Source,
+    npy::{self, Rest},
+    params,
+};
+
+/// The most arrays that a file may have.
+pub(crate) const MOST_ARRAYS: usize = 1 << 20;
+/// The most bytes that the names of all arrays of a file may have together.
+pub(crate) const MOST_NAMES: usize = 64 << 20;
+/// The distance from the end of an archive within which its directory is searched: that of the longest
+/// comment.
+const MOST_COMMENT: u64 = (1 << 16) + 22;
+/// The most bytes that `DEFLATE` makes of one.
+const MOST_RATIO: u64 = 1032;
+
+/// A file of several arrays.
+pub struct Archive<R> {
+    names: Vec<String>,
+    arrays: Arrays<R>,
+}
+
+enum Arrays<R> {
+    Npz(ZipArchive<Polled<R>>, u64, Vec<Entry>),
+    Params(Source<R>, Vec<params::Entry>),
+}
+
+/// An entry of an archive, as its directory has it.
+struct Entry {
+    place: ZipArchiveEntryWayfinder,
+    method: CompressionMethod,
+    crc: u32,
+    encrypted: bool,
+    /// The entry is a link.
+    link: bool,
+}
+
+impl<R: ReaderAt> Archive<R> {
+    /// Reads the directory of a `.npz` archive.
+    ///
+    /// # Errors
+    /// The bytes are not an archive, or the archive is damaged.
+    pub fn npz(source: Source<R>) -> Result<Archive<R>, Error> {
+        let mut buffer = vec![0u8; rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
+        let Source { reader, length } = source;
+        let archive = ZipArchive::with_max_search_space(MOST_COMMENT)
+            .locate_in_reader(reader, &mut buffer, length)
+            .map_err(|(_, error)| broken(error))?;
+        let mut left = MOST_NAMES;
+        let (mut names, mut arrays) = (Vec::new(), Vec::new());
+        let mut found = 0u64;
+        let mut entries = archive.entries(&mut buffer);
+        while let Some(entry) = entries.next_entry().map_err(broken)? {
+            interpreter::poll();
+            found += 1;
+            let path = entry.file_path();
+            let Some(name) = path.as_bytes().strip_suffix(b".npy") else { continue };
+            left = left
+                .checked_sub(name.len())
+                .filter(|_| arrays.len() < MOST_ARRAYS)
+                .ok_or_else(|| Error(format!("it has more than {MOST_ARRAYS} arrays")))?;
+            names.push(String::from_utf8_lossy(name).into_owned());
+            arrays.push(Entry {
+                place: entry.wayfinder(),
+                method: entry.compression_method(),
+                crc: entry.crc32(),
+                encrypted: entry.flags().is_encrypted(),
+                link: entry.mode().is_symlink(),
+            });
+        }
+        if found != archive.entries_hint() {
+            return Err(Error("its directory is damaged".to_owned()));
+        }
+        Ok(Archive { names, arrays: Arrays::Npz(archive, length, arrays) })
+    }
+
+    /// Reads the directory of a `.params` file.
+    ///
+    /// # Errors
+    /// It is none, or damaged.
+    pub fn params(source: Source<R>) -> Result<Archive<R>, Error> {
+        let (names, entries) = params::entries(&source)
+            .map_err(|error| Error(format!("it holds no parameters of TVM: {error}")))?;
+        Ok(Archive { names, arrays: Arrays::Params(source, entries) })
+    }
+
+    /// The names of the arrays, in the order of the file. In Python the last one counts of several
+    /// that are equal.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Reads the description of the array whose name is the one at `position`.
+    ///
+    /// # Errors
+    /// The array is damaged, or says that it holds more than it does; or there is none.
+    pub fn array(&self, position: usize) -> Result<Array<'_>, Error> {
+        let name = self.names.get(position).map_or("", String::as_str);
+        let none = || Error(format!("there are {} arrays", self.names.len()));
+        let array = match &self.arrays {
+            Arrays::Npz(archive, length, entries) => {
+                entries.get(position).ok_or_else(none)?.array(archive, *length)
+            }
+            Arrays::Params(source, entries) => {
+                entries.get(position).ok_or_else(none)?.array(&source.reader)
+            }
+        };
+        let mut array = array.map_err(|error| error.of(name))?;
+        array.name = name;
+        Ok(array)
+    }
+}
+
+impl Entry {
+    fn array<'s, R: ReaderAt>(
+        &self,
+        archive: &'s ZipArchive<Polled<R>>,
+        length: u64,
+    ) -> Result<Array<'s>, Error> {
+        let (packed, size) =
+            (self.place.compressed_size_hint(), self.place.uncompressed_size_hint());
+        if self.encrypted {
+            return Err(Error("it is encrypted".to_owned()));
+        }
+        if self.link {
+            return Err(Error("it is a link, not an array".to_owned()));
+        }
+        let stored = match self.method {
+            CompressionMethod::STORE => true,
+            CompressionMethod::DEFLATE => false,
+            other => {
+                let message = "`numpy.savez` and `numpy.savez_compressed` do it otherwise";
+                return Err(Error(format!("it is packed by method {}: {message}", other.as_u16())));
+            }
+        };
+        let entry = archive.get_entry(self.place).map_err(broken)?;
+        if entry.compressed_data_range().1 > length {
+            return Err(Error::short());
+        }
+        let most = if stored { packed } else { packed.saturating_mul(MOST_RATIO) };
+        if size > most || stored && size != packed {
+            return Err(Error(format!(
+                "it says that it holds {size} bytes, which {packed} cannot be"
+            )));
+        }
+        let packed = BufReader::with_capacity(BUFFER, entry.reader());
+        let from: Box<dyn Read + 's> =
+            if stored { Box::new(packed) } else { Box::new(DeflateDecoder::new(packed)) };
+        let mut array = npy::array(Checked(CrcReader::new(from), self.crc), size, Rest::Nothing)?;
+        array.end = Some(Box::new(move |from| {
+            // The last byte has been read; the next call looks at the checksum.
+            match from.read(&mut [0])? {
+                0 => Ok(()),
+                _ => Err(Error(format!("it holds more than the {size} bytes that it says"))),
+            }
+        }));
+        Ok(array)
+    }
+}
+
+/// Bytes whose checksum is held against another one at their end.
+struct Checked<R>(CrcReader<R>, u32);
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let count = self.0.read(to)?;
+        if count == 0 && !to.is_empty() && self.0.crc().sum() != self.1 {
+            let message = "its checksum is not that of its bytes";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        Ok(count)
+    }
+}
+
+/// Describes an error of an archive.
+fn broken(error: rawzip::Error) -> Error {
+    match error.into_kind() {
+        rawzip::ErrorKind::IO(error) => error.into(),
+        rawzip::ErrorKind::Eof => Error::short(),
+        rawzip::ErrorKind::MissingEndOfCentralDirectory => {
+            Error("this is not an archive of arrays, or its end is missing".to_owned())
+        }
+        other => Error(format!("the archive is damaged: {other}")),
+    }
+}

@@ -1,0 +1,162 @@
+//! `.params`: parameters of networks as TVM saves them with `save_param_dict`.
+//!
+//! A list of names, then the arrays in the same order. Each array says how many bytes its elements
+//! have, so that those that nobody asks for are passed over.
+
+use types::{DataType, ElementKind};
+
+use crate::{
+    Array, BUFFER, Error, Layout, MOST_AXES, Polled, ReaderAt, Source,
+    archive::{MOST_ARRAYS, MOST_NAMES},
+    bytes_of,
+};
+
+/// Precedes the list of names.
+const LIST_MAGIC: u64 = 0xF7E5_8D4F_0504_9CB7;
+/// Precedes each array.
+const ARRAY_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
+
+/// Where an array is, and what it is.
+pub(crate) struct Entry {
+    /// Its elements, in bytes of the file.
+    from: u64,
+    bytes: u64,
+    /// `None` where TVM has a kind of numbers that is not known here.
+    dtype: Option<DataType>,
+    shape: Vec<usize>,
+}
+
+/// Reads the names, and where the array of each is.
+pub(crate) fn entries<R: ReaderAt>(source: &Source<R>) -> Result<(Vec<String>, Vec<Entry>), Error> {
+    let mut from = Cursor { source, at: 0 };
+    if from.u64().ok() != Some(LIST_MAGIC) {
+        return Err(Error("it does not begin as what `save_param_dict` gives".to_owned()));
+    }
+    from.u64()?;
+    let count = from.count(8)?;
+    let mut room = MOST_NAMES;
+    let mut names = Vec::new();
+    for _ in 0..count {
+        let length = from.count(1)?;
+        room = room.checked_sub(length).ok_or_else(|| {
+            Error(format!("the names of its arrays have more than {MOST_NAMES} bytes"))
+        })?;
+        let mut name = vec![0; length];
+        from.bytes(&mut name)?;
+        let name = String::from_utf8(name).map_err(|_| Error("a name is no UTF-8".to_owned()))?;
+        names.push(name);
+    }
+    let arrays = from.u64()?;
+    if arrays != count as u64 {
+        return Err(Error(format!("it has {count} names and {arrays} arrays")));
+    }
+    let entry = |name: &String| entry(&mut from).map_err(|error| error.of(name));
+    let entries = names.iter().map(entry).collect::<Result<Vec<Entry>, Error>>()?;
+    Ok((names, entries))
+}
+
+fn entry<R: ReaderAt>(from: &mut Cursor<'_, R>) -> Result<Entry, Error> {
+    if from.u64()? != ARRAY_MAGIC {
+        return Err(Error("here is no array".to_owned()));
+    }
+    // Reserved, then the device.
+    from.u64()?;
+    from.u64()?;
+    let [rank, code] = [from.u32()?, from.u32()?];
+    let rank = usize::try_from(rank).unwrap_or(usize::MAX);
+    if rank > MOST_AXES {
+        return Err(Error(format!("the array has {rank} axes, more than {MOST_AXES}")));
+    }
+    let [code, bits, low, high] = code.to_le_bytes();
+    let kind = match code {
+        0 => Some(ElementKind::Int),
+        1 => Some(ElementKind::UInt),
+        2 => Some(ElementKind::Float),
+        4 => Some(ElementKind::BFloat),
+        _ => None,
+    };
+    let dtype = kind.map(|kind| DataType { kind, bits, lanes: u16::from_le_bytes([low, high]) });
+    let mut shape = Vec::with_capacity(rank);
+    for _ in 0..rank {
+        let size = from.u64()?;
+        let is_size = usize::try_from(size).ok().filter(|&size| isize::try_from(size).is_ok());
+        shape.push(is_size.ok_or_else(|| Error(format!("there is no size {size}")))?);
+    }
+    let bytes = from.u64()?;
+    let at = from.at;
+    from.pass(bytes)?;
+    Ok(Entry { from: at, bytes, dtype, shape })
+}
+
+impl Entry {
+    /// The array, to be read from the source that has it.
+    pub(crate) fn array<'s, R: ReaderAt>(&self, reader: &'s Polled<R>) -> Result<Array<'s>, Error> {
+        let dtype = self.dtype.ok_or_else(|| Error("its data type is not known".to_owned()))?;
+        let shape = self.shape.clone();
+        if bytes_of(dtype, &shape)? != self.bytes {
+            return Err(Error(format!("{} bytes are no {dtype} of shape {shape:?}", self.bytes)));
+        }
+        // It lies within the file.
+        let range = self.from..self.from + self.bytes;
+        let from =
+            std::io::BufReader::with_capacity(BUFFER, rawzip::RangeReader::new(reader, range));
+        Ok(Array {
+            name: "",
+            dtype,
+            shape,
+            layout: Layout::default(),
+            from: Box::new(from),
+            end: None,
+        })
+    }
+}
+
+/// A place in a source.
+struct Cursor<'s, R> {
+    source: &'s Source<R>,
+    at: u64,
+}
+
+impl<R: ReaderAt> Cursor<'_, R> {
+    fn left(&self) -> u64 {
+        self.source.length.saturating_sub(self.at)
+    }
+
+    fn pass(&mut self, count: u64) -> Result<(), Error> {
+        if count > self.left() {
+            return Err(Error::short());
+        }
+        self.at += count;
+        Ok(())
+    }
+
+    fn bytes(&mut self, to: &mut [u8]) -> Result<(), Error> {
+        let from = self.at;
+        self.pass(to.len() as u64)?;
+        Ok(self.source.reader.read_exact_at(to, from)?)
+    }
+
+    fn u64(&mut self) -> Result<u64, Error> {
+        let mut bytes = [0; 8];
+        self.bytes(&mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    fn u32(&mut self) -> Result<u32, Error> {
+        let mut bytes = [0; 4];
+        self.bytes(&mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// How many things follow, each of which takes `width` bytes at least.
+    fn count(&mut self, width: u64) -> Result<usize, Error> {
+        let count = self.u64()?;
+        if count.checked_mul(width).is_none_or(|bytes| bytes > self.left()) {
+            return Err(Error::short());
+        }
+        if width > 1 && count > MOST_ARRAYS as u64 {
+            return Err(Error(format!("it has {count} arrays, more than {MOST_ARRAYS}")));
+        }
+        usize::try_from(count).map_err(|_| Error::short())
+    }
+}

@@ -1,0 +1,59 @@
+//! Writing arrays.
+
+use std::io::{self, Write};
+
+use interpreter::Tensor;
+
+/// Writes arrays into a `.npz` archive. Arrays in brain floating point are written as numpy saves those
+/// of the package `ml_dtypes`: as two bytes without a meaning, `<V2`.
+///
+/// # Errors
+/// They cannot be written.
+pub fn write_npz<'t>(
+    to: impl Write,
+    arrays: impl Iterator<Item = (String, &'t Tensor)>,
+) -> io::Result<()> {
+    let mut archive = rawzip::ZipArchiveWriter::new(to);
+    for (name, tensor) in arrays {
+        let (mut entry, config) =
+            archive.new_file(&*format!("{name}.npy")).start().map_err(io::Error::other)?;
+        let mut out = config.wrap(&mut entry);
+        write_npy(&mut out, tensor)?;
+        let (_, descriptor) = out.finish().map_err(io::Error::other)?;
+        entry.finish(descriptor).map_err(io::Error::other)?;
+    }
+    archive.finish().map_err(io::Error::other)?.flush()
+}
+
+fn write_npy(out: &mut impl Write, tensor: &Tensor) -> io::Result<()> {
+    let code = match tensor {
+        Tensor::Bool(_) => "|b1",
+        Tensor::I8(_) => "|i1",
+        Tensor::I16(_) => "<i2",
+        Tensor::I32(_) => "<i4",
+        Tensor::I64(_) => "<i8",
+        Tensor::U8(_) => "|u1",
+        Tensor::U16(_) => "<u2",
+        Tensor::U32(_) => "<u4",
+        Tensor::U64(_) => "<u8",
+        Tensor::F16(_) => "<f2",
+        Tensor::BF16(_) => "<V2",
+        Tensor::F32(_) => "<f4",
+        Tensor::F64(_) => "<f8",
+    };
+    let sizes: Vec<String> = tensor.shape().iter().map(|size| format!("{size},")).collect();
+    let mut header =
+        format!("{{'descr': '{code}', 'fortran_order': False, 'shape': ({}), }}", sizes.join(" "));
+    // With what precedes it and a line break, a multiple of 64 bytes.
+    const BEFORE: usize = 10;
+    let length = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
+    header.extend(std::iter::repeat_n(' ', length - 1 - header.len()));
+    header.push('\n');
+    let length = u16::try_from(length).map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidInput, "the array has too many axes for a file")
+    })?;
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    tensor.write_le(|bytes| out.write_all(bytes))
+}

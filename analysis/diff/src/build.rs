@@ -1,0 +1,590 @@
+//! The graph of a module, made in one pass over the expressions of its definitions.
+//!
+//! Expressions are listed in the order of evaluation, so a pass never recurses: it takes time in
+//! proportion to the number of expressions, however deep they are.
+
+use std::sync::Arc;
+
+use semantics::{
+    Db, Def, DefKind, Module, Spot,
+    body::{
+        BinderId, BinderKind, Body, CallData, Callee, Expr, ExprId, FnId, Function as FnData,
+        Literal, MatchId, MetaRef, Pattern, PatternKind, Region, Unit,
+    },
+    infer::MetaEntry,
+    metadata::Metadata,
+    module::ModuleTypes,
+    scope::{Binding, Scopes},
+};
+use syntax::{
+    SyntaxKind, TextRange,
+    ast::{self, AstNode},
+};
+use types::{AttrValue, Attrs, DataType};
+
+use crate::graph::{Function, Graph, Kind, Lambda, NONE, Node, NodeId, Origin, Role, hash_of, mix};
+
+/// A definition that computes something, as the graph and those who describe it look at it.
+pub(crate) struct Source<'db> {
+    pub(crate) def: Def<'db>,
+    pub(crate) body: Arc<Body>,
+}
+
+/// A module with its graph.
+pub(crate) struct ModuleGraph<'db> {
+    pub(crate) db: &'db dyn Db,
+    /// The definitions, by the number that nodes know them by.
+    pub(crate) sources: Vec<Source<'db>>,
+    pub(crate) metadata: Option<Arc<Metadata>>,
+    pub(crate) graph: Graph,
+    /// The variables that `let` binds: the value, the definition, the variable.
+    pub(crate) lets: Vec<(NodeId, u32, Binding)>,
+}
+
+impl<'db> ModuleGraph<'db> {
+    /// Returns the graph of a module. Of definitions with one name all are kept, in order.
+    pub(crate) fn new(db: &'db dyn Db, module: Module<'db>) -> ModuleGraph<'db> {
+        let mut made = ModuleGraph {
+            db,
+            sources: Vec::new(),
+            metadata: semantics::metadata(db, module),
+            graph: Graph::default(),
+            lets: Vec::new(),
+        };
+        let types = semantics::module_types(db, module);
+        for &def in module.items(db) {
+            if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+                continue;
+            }
+            let (body, scopes) = (semantics::body(db, def), semantics::scopes(db, def));
+            let number = made.sources.len() as u32;
+            let mut builder = Builder::new(&mut made, &types, def, &body, &scopes, number);
+            builder.definition();
+            made.sources.push(Source { def, body });
+        }
+        made
+    }
+
+    /// The call that a node is, if it is one.
+    pub(crate) fn call(&self, id: NodeId) -> Option<&CallData> {
+        let node = self.graph.node(id);
+        let Origin::Expr(spot) = node.origin else { return None };
+        let unit = &self.sources[node.def as usize].body.units[spot.unit];
+        match unit.expr(spot.expr) {
+            Expr::Call(call) => Some(unit.call(*call)),
+            _ => None,
+        }
+    }
+
+    /// The attributes of a call, with those that the metadata section holds.
+    pub(crate) fn attrs(&self, call: &CallData) -> Attrs {
+        attrs_of(self.metadata.as_deref(), call)
+    }
+
+    /// The function of the text that a function of the graph is.
+    pub(crate) fn function(&self, lambda: &Lambda) -> Option<&FnData> {
+        let body = &self.sources[lambda.def as usize].body;
+        match lambda.place {
+            None => body.header(),
+            Some((unit, id)) => body.units[unit].fns.get(id.index()),
+        }
+    }
+}
+
+fn attrs_of(metadata: Option<&Metadata>, call: &CallData) -> Attrs {
+    let Some(metadata) = metadata else { return call.attrs.clone() };
+    if let Some((key, index)) = &call.meta_attrs
+        && let MetaEntry::Found(attrs) = metadata.attrs(key, *index)
+    {
+        return attrs;
+    }
+    let is_meta = |value: &AttrValue| match value {
+        AttrValue::Meta { .. } => true,
+        AttrValue::List(values) => values.iter().any(|v| matches!(v, AttrValue::Meta { .. })),
+        _ => false,
+    };
+    match call.attrs.schema() {
+        Some(schema) if call.attrs.values().iter().any(is_meta) => {
+            let value = |value: &AttrValue| found_value(metadata, value);
+            Attrs::new(schema, call.attrs.values().iter().map(value).collect::<Vec<_>>())
+        }
+        _ => call.attrs.clone(),
+    }
+}
+
+/// A value with the entry of the metadata section in place of the reference to it, if it is there.
+/// Lists are looked into once: TVM writes no deeper references.
+fn found_value(metadata: &Metadata, value: &AttrValue) -> AttrValue {
+    let entry = |value: &AttrValue| match value {
+        AttrValue::Meta { key, index } => match metadata.value(key, *index) {
+            MetaEntry::Found(found) => found,
+            _ => value.clone(),
+        },
+        _ => value.clone(),
+    };
+    match value {
+        AttrValue::List(values) => AttrValue::List(values.iter().map(entry).collect()),
+        _ => entry(value),
+    }
+}
+
+/// Builds the nodes of one definition.
+struct Builder<'b, 'db> {
+    db: &'db dyn Db,
+    graph: &'b mut Graph,
+    lets: &'b mut Vec<(NodeId, u32, Binding)>,
+    metadata: Option<&'b Metadata>,
+    types: &'b ModuleTypes,
+    def: Def<'db>,
+    body: &'b Body,
+    scopes: &'b Scopes,
+    number: u32,
+    /// The value of each variable of each unit.
+    variables: Vec<Vec<NodeId>>,
+    /// The functions around the expression, the innermost last.
+    open: Vec<u32>,
+    /// The last effect on a reference in each open function.
+    effects: Vec<NodeId>,
+}
+
+impl<'b, 'db> Builder<'b, 'db> {
+    fn new(
+        made: &'b mut ModuleGraph<'db>,
+        types: &'b ModuleTypes,
+        def: Def<'db>,
+        body: &'b Body,
+        scopes: &'b Scopes,
+        number: u32,
+    ) -> Builder<'b, 'db> {
+        let variables = body.units.iter().map(|unit| vec![NONE; unit.binders.len()]).collect();
+        Builder {
+            db: made.db,
+            graph: &mut made.graph,
+            lets: &mut made.lets,
+            metadata: made.metadata.as_deref(),
+            types,
+            def,
+            body,
+            scopes,
+            number,
+            variables,
+            open: Vec::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    fn definition(&mut self) {
+        let body = self.body;
+        let header = body.header();
+        self.enter(None, header.map(role).unwrap_or(Role::Plain));
+        let mut result = NONE;
+        let mut values = Vec::new();
+        for (number, unit) in body.units.iter().enumerate() {
+            values.clear();
+            values.resize(unit.exprs.len(), NONE);
+            if let Some(header) = unit.header() {
+                self.params(number, &header.params);
+            }
+            if let Some(binder) = unit.binds
+                && unit.binder(binder).kind == BinderKind::Free
+            {
+                self.free_variable(number, binder);
+            }
+            for at in 0..unit.exprs.len() {
+                values[at] = self.expr(number, unit, ExprId(at as u32), &values);
+            }
+            result = unit.root.map_or(NONE, |root| values[root.index()]);
+        }
+        let label = header.map_or(0, |header| self.function_label(header));
+        let range = match self.def.kind(self.db) {
+            DefKind::Fn => self.def.name_range(self.db) + self.def.start(self.db),
+            _ => self.def.range(self.db),
+        };
+        let node = self.leave(result, label, Origin::Def, range);
+        let lambda = self.graph.node(node).extra;
+        let name = self.def.name(self.db).clone();
+        self.graph.functions.push(Function { name, lambda });
+    }
+
+    /// Opens a function.
+    fn enter(&mut self, place: Option<(usize, FnId)>, role: Role) {
+        let number = self.graph.lambdas.len() as u32;
+        self.graph.lambdas.push(Lambda {
+            node: NONE,
+            params: Vec::new(),
+            result: NONE,
+            first: self.graph.nodes.len() as NodeId,
+            parent: self.open.last().copied().unwrap_or(NONE),
+            def: self.number,
+            place,
+            role,
+            recursive: false,
+        });
+        self.open.push(number);
+        self.effects.push(NONE);
+    }
+
+    /// Closes the innermost function, and returns its node.
+    fn leave(&mut self, result: NodeId, label: u64, origin: Origin, range: TextRange) -> NodeId {
+        self.effects.pop();
+        let number = self.open.pop().unwrap_or(NONE);
+        let result = match result {
+            NONE => self.add(Kind::Missing, 0, 0, &[], origin, range),
+            result => result,
+        };
+        let node = self.add(Kind::Fn, label, 0, &[result], origin, range);
+        self.graph.nodes[node as usize].extra = number;
+        let lambda = &mut self.graph.lambdas[number as usize];
+        (lambda.node, lambda.result) = (node, result);
+        node
+    }
+
+    /// Adds a node. Its family is of its kind and of `called`, the hash of what is called.
+    fn add(
+        &mut self,
+        kind: Kind,
+        label: u64,
+        called: u64,
+        operands: &[NodeId],
+        origin: Origin,
+        range: TextRange,
+    ) -> NodeId {
+        let family = mix(kind as u64 + 1, called);
+        let owner = self.open.last().copied().unwrap_or(NONE);
+        let node = Node {
+            kind,
+            label: mix(family, label),
+            family,
+            first: 0,
+            count: 0,
+            def: self.number,
+            owner,
+            extra: NONE,
+            origin,
+            range,
+        };
+        self.graph.push(node, operands)
+    }
+
+    fn place(&self, unit: usize, range: TextRange) -> TextRange {
+        range + self.body.starts[unit] + self.def.start(self.db)
+    }
+
+    fn params(&mut self, unit: usize, params: &[BinderId]) {
+        let lambda = self.open.last().copied().unwrap_or(NONE);
+        for (position, &binder) in params.iter().enumerate() {
+            let binding = Binding { unit: unit as u32, binder };
+            let range = binder_range(self.db, self.def, self.body, binding);
+            let origin = Origin::Binder(binding);
+            let label = mix(self.open.len() as u64, position as u64);
+            let node = self.add(Kind::Param, label, 0, &[], origin, range);
+            self.graph.nodes[node as usize].extra = lambda;
+            self.variables[unit][binder.index()] = node;
+            self.graph.lambdas[lambda as usize].params.push(node);
+        }
+    }
+
+    fn free_variable(&mut self, unit: usize, binder: BinderId) {
+        let data = self.body.units[unit].binder(binder);
+        let binding = Binding { unit: unit as u32, binder };
+        let range = binder_range(self.db, self.def, self.body, binding);
+        let origin = Origin::Binder(binding);
+        let node = self.add(Kind::FreeVar, hash_of(&data.name), 0, &[], origin, range);
+        self.variables[unit][binder.index()] = node;
+    }
+
+    fn function_label(&self, function: &FnData) -> u64 {
+        let value = |value: &AttrValue| match self.metadata {
+            Some(metadata) => found_value(metadata, value),
+            None => value.clone(),
+        };
+        let mut attrs: Vec<u64> =
+            function.attrs.iter().map(|(name, v)| mix(hash_of(name), hash_of(value(v)))).collect();
+        // TVM keeps them in a map, and prints them in any order.
+        attrs.sort_unstable();
+        mix(hash_of(attrs), (function.params.len() + (function.type_params.len() << 32)) as u64)
+    }
+
+    fn variable(&mut self, unit: usize, binder: BinderId, origin: Origin, at: TextRange) -> NodeId {
+        match self.variables[unit][binder.index()] {
+            NONE => {
+                // A function inside of itself; which one, the distance tells.
+                let depth = self.open.len() as u64;
+                for &lambda in &self.open {
+                    self.graph.lambdas[lambda as usize].recursive = true;
+                }
+                self.add(Kind::Recursion, depth, 0, &[], origin, at)
+            }
+            node => node,
+        }
+    }
+
+    fn free(&mut self, at: usize, free: semantics::body::FreeId, range: TextRange) -> NodeId {
+        let origin = Origin::Def;
+        match self.scopes.get(at, free) {
+            Some(Binding { unit, binder }) => self.variable(unit as usize, binder, origin, range),
+            None => {
+                let name = hash_of(&self.body.units[at].frees[free.index()].name);
+                self.add(Kind::Unknown, name, 0, &[], origin, range)
+            }
+        }
+    }
+
+    fn expr(&mut self, number: usize, unit: &Unit, id: ExprId, values: &[NodeId]) -> NodeId {
+        let range = self.place(number, unit.range(id));
+        let origin = Origin::Expr(Spot { unit: number, expr: id });
+        let value = |id: ExprId| values[id.index()];
+        match unit.expr(id) {
+            // What gave way to attributes, or could not be read.
+            Expr::Missing => NONE,
+            Expr::Literal(literal) => {
+                self.add(Kind::Literal, literal_hash(literal), 0, &[], origin, range)
+            }
+            Expr::Filled(filled) => {
+                let label = hash_of((literal_hash(&filled.value), &filled.shape, filled.dtype));
+                self.add(Kind::Constant, label, 0, &[], origin, range)
+            }
+            Expr::Bound(binder) => self.variable(number, *binder, origin, range),
+            Expr::Free(free) => self.free(number, *free, range),
+            Expr::Dotted { whole, tuple, index } => match self.scopes.get(number, *whole) {
+                Some(Binding { unit, binder }) => {
+                    self.variable(unit as usize, binder, origin, range)
+                }
+                None => self.proj(value(*tuple), *index, origin, range),
+            },
+            Expr::Global(name) => {
+                let name = hash_of(name);
+                self.add(Kind::Global, 0, name, &[], origin, range)
+            }
+            Expr::Name(name) => self.add(Kind::Name, 0, hash_of(name), &[], origin, range),
+            Expr::Meta(meta) => {
+                let label = self.constant_hash(meta);
+                self.add(Kind::Constant, label, 0, &[], origin, range)
+            }
+            Expr::Tuple(fields) => {
+                let fields: Vec<NodeId> = fields.iter().map(|&field| value(field)).collect();
+                self.inner(Kind::Tuple, fields.len() as u64, 0, &fields, origin, range)
+            }
+            Expr::Proj { tuple, index } => self.proj(value(*tuple), *index, origin, range),
+            Expr::Call(call) => self.call(unit.call(*call), values, origin, range),
+            Expr::If { cond, then, otherwise } => {
+                let result = |region: &Region| value(region.result);
+                let operands = [value(*cond), result(then), result(otherwise)];
+                self.inner(Kind::If, 0, 0, &operands, origin, range)
+            }
+            Expr::Match(id) => {
+                let data = &unit.matches[id.index()];
+                let mut operands = vec![value(data.scrutinee)];
+                operands.extend(data.arms.iter().map(|arm| value(arm.body.result)));
+                let shape: Vec<u64> = data.arms.iter().map(|arm| shape(&arm.pattern)).collect();
+                let label = hash_of((data.partial, shape));
+                self.inner(Kind::Match, label, 0, &operands, origin, range)
+            }
+            Expr::Fn(id) => {
+                let function = &unit.fns[id.index()];
+                let result = function.body.map_or(NONE, |body| value(body.result));
+                let label = self.function_label(function);
+                self.leave(result, label, origin, range)
+            }
+            Expr::RefNew(inner) => self.effect(Kind::RefNew, &[value(*inner)], origin, range),
+            Expr::RefRead(inner) => self.effect(Kind::RefRead, &[value(*inner)], origin, range),
+            Expr::RefWrite(to, inner) => {
+                self.effect(Kind::RefWrite, &[value(*to), value(*inner)], origin, range)
+            }
+            Expr::EnterFn(id) => {
+                let function = &unit.fns[id.index()];
+                self.enter(Some((number, *id)), role(function));
+                self.params(number, &function.params);
+                NONE
+            }
+            Expr::EnterMatch(id) => {
+                self.patterns(number, unit, *id, values);
+                NONE
+            }
+            Expr::Bind { binder, value: of, .. } => {
+                let node = match value(*of) {
+                    NONE => self.add(Kind::Missing, 0, 0, &[], origin, range),
+                    value => value,
+                };
+                self.variables[number][binder.index()] = node;
+                if unit.binder(*binder).kind == BinderKind::Let {
+                    let binding = Binding { unit: number as u32, binder: *binder };
+                    self.lets.push((node, self.number, binding));
+                }
+                NONE
+            }
+            Expr::Condition(_) | Expr::Declare(_) => NONE,
+        }
+    }
+
+    /// Adds a node with operands; what could not be read becomes a node of its own.
+    fn inner(
+        &mut self,
+        kind: Kind,
+        label: u64,
+        called: u64,
+        operands: &[NodeId],
+        origin: Origin,
+        range: TextRange,
+    ) -> NodeId {
+        if !operands.contains(&NONE) {
+            return self.add(kind, label, called, operands, origin, range);
+        }
+        let mut all = Vec::with_capacity(operands.len());
+        for &operand in operands {
+            all.push(match operand {
+                NONE => self.add(Kind::Missing, 0, 0, &[], origin, range),
+                operand => operand,
+            });
+        }
+        self.add(kind, label, called, &all, origin, range)
+    }
+
+    fn proj(&mut self, tuple: NodeId, index: u32, origin: Origin, range: TextRange) -> NodeId {
+        let node = self.inner(Kind::Proj, index.into(), 0, &[tuple], origin, range);
+        self.graph.nodes[node as usize].extra = index;
+        node
+    }
+
+    fn effect(
+        &mut self,
+        kind: Kind,
+        operands: &[NodeId],
+        origin: Origin,
+        range: TextRange,
+    ) -> NodeId {
+        let before = self.effects.last().copied().unwrap_or(NONE);
+        let mut all = operands.to_vec();
+        all.extend((before != NONE).then_some(before));
+        let node = self.inner(kind, 0, 0, &all, origin, range);
+        if let Some(last) = self.effects.last_mut() {
+            *last = node;
+        }
+        node
+    }
+
+    fn call(
+        &mut self,
+        call: &CallData,
+        values: &[NodeId],
+        origin: Origin,
+        range: TextRange,
+    ) -> NodeId {
+        let args = call.args.iter().map(|arg| values[arg.index()]);
+        match &call.callee {
+            Callee::Operator(operator) if self.types.constructor(operator.name).is_none() => {
+                let args: Vec<NodeId> = args.collect();
+                let mut label = hash_of(attrs_of(self.metadata, call));
+                if !call.trusted {
+                    let written = call.written.iter().map(|attr| (&attr.name, &attr.value));
+                    label = mix(label, hash_of(written.collect::<Vec<_>>()));
+                }
+                let called = hash_of(operator.name);
+                self.inner(Kind::Call, label, called, &args, origin, range)
+            }
+            Callee::Operator(operator) => {
+                let args: Vec<NodeId> = args.collect();
+                self.inner(Kind::Construct, 0, hash_of(operator.name), &args, origin, range)
+            }
+            Callee::Name(name) => {
+                let args: Vec<NodeId> = args.collect();
+                let written = call.written.iter().map(|attr| (&attr.name, &attr.value));
+                let label = hash_of(written.collect::<Vec<_>>());
+                self.inner(Kind::Construct, label, hash_of(name), &args, origin, range)
+            }
+            Callee::Expr(callee) => {
+                let callee = values[callee.index()];
+                let all: Vec<NodeId> = std::iter::once(callee).chain(args).collect();
+                self.inner(Kind::Apply, all.len() as u64, 0, &all, origin, range)
+            }
+        }
+    }
+
+    /// The variables of the patterns of a `match`, told apart by arm and by the path to them.
+    fn patterns(&mut self, number: usize, unit: &Unit, id: MatchId, values: &[NodeId]) {
+        let data = &unit.matches[id.index()];
+        let scrutinee = values[data.scrutinee.index()];
+        for (arm, data) in data.arms.iter().enumerate() {
+            // Each pattern of the text is taken from the stack once.
+            let mut stack = vec![(&data.pattern, arm as u64)];
+            while let Some((pattern, path)) = stack.pop() {
+                match &pattern.kind {
+                    PatternKind::Wildcard => {}
+                    PatternKind::Var(binder) => {
+                        let range = self.place(number, unit.binder(*binder).range);
+                        let binding = Binding { unit: number as u32, binder: *binder };
+                        let origin = Origin::Binder(binding);
+                        let node = self.inner(Kind::Pattern, path, 0, &[scrutinee], origin, range);
+                        self.variables[number][binder.index()] = node;
+                    }
+                    PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) => {
+                        let fields = fields.iter().enumerate();
+                        stack.extend(fields.map(|(at, field)| (field, mix(path, at as u64))));
+                    }
+                }
+            }
+        }
+    }
+
+    fn constant_hash(&self, meta: &MetaRef) -> u64 {
+        match self.metadata.map(|metadata| metadata.content(&meta.key, meta.index)) {
+            Some(MetaEntry::Found(content)) => hash_of(content),
+            // Numbers of entries are those of one print: without the section they say nothing.
+            _ => hash_of((&meta.key, &meta.claimed)),
+        }
+    }
+}
+
+/// The form of a pattern without its variables.
+fn shape(pattern: &Pattern) -> u64 {
+    let mut stack = vec![pattern];
+    let mut hash = 0;
+    while let Some(pattern) = stack.pop() {
+        hash = mix(
+            hash,
+            match &pattern.kind {
+                PatternKind::Wildcard => 1,
+                PatternKind::Var(_) => 2,
+                PatternKind::Constructor(name, fields) => {
+                    stack.extend(fields.iter().rev());
+                    hash_of((name, fields.len()))
+                }
+                PatternKind::Tuple(fields) => {
+                    stack.extend(fields.iter().rev());
+                    mix(3, fields.len() as u64)
+                }
+            },
+        );
+    }
+    hash
+}
+
+fn literal_hash(literal: &Literal) -> u64 {
+    match *literal {
+        Literal::Bool(value) => hash_of((0, value)),
+        Literal::Int { value, dtype } => hash_of((1, value, dtype.unwrap_or(DataType::INT32))),
+        Literal::Float { bits, dtype } => hash_of((2, bits, dtype.unwrap_or(DataType::FLOAT32))),
+    }
+}
+
+/// The place of a variable with the type that is written for it, without comments.
+pub(crate) fn binder_range(db: &dyn Db, def: Def<'_>, body: &Body, of: Binding) -> TextRange {
+    let unit = of.unit as usize;
+    let own = body.units[unit].binder(of.binder).range + body.starts[unit];
+    let path = def.node(db).path_to(own);
+    let is_holder =
+        |kind| matches!(kind, SyntaxKind::PARAM | SyntaxKind::FREE_VAR_STMT | SyntaxKind::LET_STMT);
+    let holder = path.iter().rev().find(|node| is_holder(node.kind()));
+    let ty = holder.and_then(|node| node.children().find(|node| ast::Type::can_cast(node.kind())));
+    let end = ty.map_or(own.end(), |ty| ty.range().end()).max(own.end());
+    TextRange::new(own.start(), end) + def.start(db)
+}
+
+/// Whether a function is a group of calls that is compiled as one.
+fn role(function: &FnData) -> Role {
+    let is_mark = |name: &str| matches!(name, "Primitive" | "Composite" | "Compiler");
+    match function.attrs.iter().any(|(name, _)| is_mark(name)) {
+        true => Role::Fused,
+        false => Role::Plain,
+    }
+}

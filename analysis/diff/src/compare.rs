@@ -1,0 +1,507 @@
+//! The comparison of two modules.
+
+use std::{cell::OnceCell, sync::Arc};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use semantics::{
+    Db, DefKind, Module,
+    body::{Expr, Name},
+    infer::Inference,
+    scope::Binding,
+};
+use syntax::TextRange;
+use types::Type;
+
+use crate::{
+    build::{ModuleGraph, binder_range},
+    changes::Described,
+    equal,
+    flat::{Inlined, Scratch, Side, inlinable, inline},
+    graph::{Kind, Lambda, NONE, NodeId, Origin, by_name, global_family, hash_of, mix},
+    groups,
+    matching::{self, Input},
+    report::{FunctionDiff, FunctionRef, ModuleDiff, Pair, PairKind, TypeDiff},
+};
+
+/// What to compare.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Two functions alone: their names before and after, with the sigil.
+    pub functions: Option<(Name, Name)>,
+}
+
+/// One of the modules, with what is looked up in it when it is needed.
+pub(crate) struct Half<'db> {
+    pub(crate) module: ModuleGraph<'db>,
+    pub(crate) inlined: Inlined,
+    inference: Vec<OnceCell<Arc<Inference>>>,
+    lets: OnceCell<FxHashMap<NodeId, Vec<Let>>>,
+}
+
+/// A variable that `let` binds.
+pub(crate) struct Let {
+    def: u32,
+    binding: Binding,
+    /// The name with the type that is written, if one is.
+    pub(crate) range: TextRange,
+}
+
+impl<'db> Half<'db> {
+    fn new(db: &'db dyn Db, module: Module<'db>) -> Half<'db> {
+        let module = ModuleGraph::new(db, module);
+        let inference = module.sources.iter().map(|_| OnceCell::new()).collect();
+        Half { module, inlined: Inlined::default(), inference, lets: OnceCell::new() }
+    }
+
+    /// The type of a node, where it has one.
+    pub(crate) fn ty(&self, id: NodeId) -> Option<&Type> {
+        let node = self.module.graph.node(id);
+        let def = node.def as usize;
+        let inference = self.inference[def]
+            .get_or_init(|| semantics::inference(self.module.db, self.module.sources[def].def));
+        match node.origin {
+            Origin::Expr(spot) => Some(inference.units.get(spot.unit)?.expr(spot.expr)),
+            Origin::Binder(binding) => {
+                Some(inference.units.get(binding.unit as usize)?.binder(binding.binder))
+            }
+            Origin::Def => None,
+        }
+    }
+
+    fn reference(&self, number: usize) -> FunctionRef {
+        let function = &self.module.graph.functions[number];
+        let source = &self.module.sources[number];
+        FunctionRef {
+            name: function.name.clone(),
+            range: source.def.range(self.module.db),
+            // Nothing is inlined yet.
+            is_part: false,
+        }
+    }
+
+    /// The variables that `let` binds to each node, in order. Copies of a function have none of
+    /// their own.
+    pub(crate) fn lets(&self) -> &FxHashMap<NodeId, Vec<Let>> {
+        self.lets.get_or_init(|| {
+            let mut found: FxHashMap<NodeId, Vec<Let>> = FxHashMap::default();
+            for &(node, def, binding) in &self.module.lets {
+                let source = &self.module.sources[def as usize];
+                let range = binder_range(self.module.db, source.def, &source.body, binding);
+                found.entry(node).or_default().push(Let { def, binding, range });
+            }
+            found
+        })
+    }
+
+    /// The type written for a variable that `let` binds.
+    pub(crate) fn written(&self, of: &Let) -> Option<&Type> {
+        let unit = &self.module.sources[of.def as usize].body.units[of.binding.unit as usize];
+        unit.binder(of.binding.binder).annotation.as_ref()
+    }
+
+    /// The type written for a parameter.
+    pub(crate) fn annotation(&self, id: NodeId) -> Option<&Type> {
+        let node = self.module.graph.node(id);
+        let Origin::Binder(binding) = node.origin else { return None };
+        let body = &self.module.sources[node.def as usize].body;
+        body.units[binding.unit as usize].binder(binding.binder).annotation.as_ref()
+    }
+
+    /// The name of a parameter or another variable.
+    pub(crate) fn variable_name(&self, id: NodeId) -> Option<&Name> {
+        let node = self.module.graph.node(id);
+        let Origin::Binder(binding) = node.origin else { return None };
+        let body = &self.module.sources[node.def as usize].body;
+        Some(&body.units[binding.unit as usize].binder(binding.binder).name)
+    }
+}
+
+/// Compares two modules. The modules may be of different databases.
+pub fn compare<'a, 'b>(
+    before: (&'a dyn Db, Module<'a>),
+    after: (&'b dyn Db, Module<'b>),
+    options: &Options,
+) -> ModuleDiff {
+    let mut a = Half::new(before.0, before.1);
+    let mut b = Half::new(after.0, after.1);
+    let together = counterparts(&a, &b, options);
+    let is_wanted = |before: Option<&Name>, after: Option<&Name>| match &options.functions {
+        None => true,
+        Some((wanted_before, wanted_after)) => {
+            before.is_none_or(|name| name == wanted_before)
+                && after.is_none_or(|name| name == wanted_after)
+        }
+    };
+    let mut found: Vec<FunctionDiff> = Vec::new();
+    let mut open: Vec<(usize, usize, usize)> = Vec::new();
+    // Names mean the same on both sides, but for the two that were asked for.
+    let renamed = options.functions.as_ref().map(|(x, y)| (global_family(x), global_family(y)));
+    let same_global = |x: u64, y: u64| x == y || renamed == Some((x, y));
+    for &(before, after) in &together {
+        let name = |half: &Half<'_>, at: Option<usize>| {
+            at.map(|at| half.module.graph.functions[at].name.clone())
+        };
+        let (name_a, name_b) = (name(&a, before), name(&b, after));
+        if !is_wanted(name_a.as_ref(), name_b.as_ref()) {
+            continue;
+        }
+        let mut diff = FunctionDiff {
+            before: before.map(|at| a.reference(at)),
+            after: after.map(|at| b.reference(at)),
+            ..FunctionDiff::default()
+        };
+        if let (Some(before), Some(after)) = (before, after) {
+            match equal_pairs(&a, before, &b, after, &same_global) {
+                Some(pairs) => {
+                    diff.equal = true;
+                    diff.pairs = pairs;
+                    let calls = diff.pairs.iter().filter(|pair| !pair.operators.0.is_empty());
+                    diff.calls_before = calls.count();
+                    diff.calls_after = diff.calls_before;
+                }
+                None => open.push((found.len(), before, after)),
+            }
+        }
+        found.push(diff);
+    }
+    if !open.is_empty() {
+        inline_half(&mut a, &together, |pair| pair.0, |pair| pair.1);
+        inline_half(&mut b, &together, |pair| pair.1, |pair| pair.0);
+        let (mut scratch_a, mut scratch_b) = (Scratch::default(), Scratch::default());
+        for (at, before, after) in open {
+            let scratch = (&mut scratch_a, &mut scratch_b);
+            differ(&a, before, &b, after, scratch, renamed, &mut found[at]);
+        }
+    }
+    let parts = |half: &Half<'_>| -> FxHashSet<Name> {
+        let functions = half.module.graph.functions.iter();
+        let inlined = functions.filter(|f| half.inlined.globals.contains(&f.lambda));
+        inlined.map(|function| function.name.clone()).collect()
+    };
+    let (parts_a, parts_b) = (parts(&a), parts(&b));
+    for diff in &mut found {
+        if let Some(before) = &mut diff.before {
+            before.is_part = parts_a.contains(&before.name);
+        }
+        if let Some(after) = &mut diff.after {
+            after.is_part = parts_b.contains(&after.name);
+        }
+    }
+    let types = match options.functions {
+        Some(_) => Vec::new(),
+        None => type_differences(before, after),
+    };
+    let equal = types.is_empty() && found.iter().all(|diff| diff.equal);
+    ModuleDiff { equal, functions: found, types }
+}
+
+/// A function before and the one after that it is compared with, by number.
+type Together = (Option<usize>, Option<usize>);
+
+/// The functions that are compared with one another: those of one name, in order; a bare
+/// expression with `@main` where there is no other.
+fn counterparts(a: &Half<'_>, b: &Half<'_>, options: &Options) -> Vec<Together> {
+    let mut by_name: FxHashMap<&Name, Vec<usize>> = FxHashMap::default();
+    for (number, function) in b.module.graph.functions.iter().enumerate().rev() {
+        by_name.entry(&function.name).or_default().push(number);
+    }
+    let renamed = options.functions.as_ref();
+    let mut together = Vec::new();
+    let mut taken = FxHashSet::default();
+    for (number, function) in a.module.graph.functions.iter().enumerate() {
+        let name = match renamed {
+            Some((before, after)) if *before == function.name => after,
+            _ => &function.name,
+        };
+        let partner = by_name.get_mut(name).and_then(Vec::pop);
+        taken.extend(partner);
+        together.push((Some(number), partner));
+    }
+    for number in 0..b.module.graph.functions.len() {
+        if !taken.contains(&number) {
+            together.push((None, Some(number)));
+        }
+    }
+    // One function of another name on each side: a bare expression, or a function renamed.
+    let lone = |side: &dyn Fn(&Together) -> bool| {
+        let mut found = together.iter().enumerate().filter(|(_, pair)| side(pair));
+        found.next().map(|(at, _)| at).filter(|_| found.next().is_none())
+    };
+    let only_a = lone(&|pair| pair.1.is_none());
+    let only_b = lone(&|pair| pair.0.is_none());
+    if let (Some(at_a), Some(at_b)) = (only_a, only_b)
+        && together.len() == 2
+    {
+        together[at_a].1 = together[at_b].1;
+        together.remove(at_b);
+    }
+    together
+}
+
+/// The pairs of two functions that are equal.
+fn equal_pairs(
+    a: &Half<'_>,
+    before: usize,
+    b: &Half<'_>,
+    after: usize,
+    same_global: &dyn Fn(u64, u64) -> bool,
+) -> Option<Vec<Pair>> {
+    let (graph_a, graph_b) = (&a.module.graph, &b.module.graph);
+    let leaves = |id_a: NodeId, id_b: NodeId| {
+        let (node_a, node_b) = (graph_a.node(id_a), graph_b.node(id_b));
+        match node_a.kind {
+            Kind::Param | Kind::FreeVar => same_annotation(a.annotation(id_a), b.annotation(id_b)),
+            Kind::Global => same_global(node_a.family, node_b.family),
+            _ => node_a.label == node_b.label,
+        }
+    };
+    let (lambda_a, lambda_b) = (graph_a.functions[before].lambda, graph_b.functions[after].lambda);
+    if !same_headers(a, graph_a.lambda(lambda_a), b, graph_b.lambda(lambda_b)) {
+        return None;
+    }
+    let found = equal::pairs((graph_a, lambda_a), (graph_b, lambda_b), &leaves)?;
+    let described = Described { a, b };
+    if !described.same_let_annotations(&found) {
+        return None;
+    }
+    let mut pairs = Vec::with_capacity(found.len());
+    for (a, b) in found {
+        if graph_a.node(a).origin != Origin::Def && graph_b.node(b).origin != Origin::Def {
+            described.pair_with_lets((a, b), PairKind::Same, Vec::new(), &mut pairs);
+        }
+    }
+    order(&mut pairs);
+    Some(pairs)
+}
+
+/// Orders pairs by the text after, and drops what is there twice: a function that is called twice
+/// was compared twice. The kind that says most stays.
+pub(crate) fn order(pairs: &mut Vec<Pair>) {
+    let key = |pair: &Pair| {
+        let place = |range: TextRange| (range.start(), range.end());
+        (place(pair.after), place(pair.before))
+    };
+    pairs.sort_by(|x, y| {
+        key(x).cmp(&key(y)).then((y.changes.len(), y.kind).cmp(&(x.changes.len(), x.kind)))
+    });
+    pairs.dedup_by(|x, y| key(x) == key(y));
+}
+
+/// Types that are written and differ make a difference; one that is left out makes none.
+pub(crate) fn same_annotation(a: Option<&Type>, b: Option<&Type>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a == b || !a.is_closed() || !b.is_closed(),
+        _ => true,
+    }
+}
+
+/// Whether the written result types of two functions agree.
+fn same_headers(a: &Half<'_>, of_a: &Lambda, b: &Half<'_>, of_b: &Lambda) -> bool {
+    let ret = |half: &Half<'_>, lambda: &Lambda| {
+        half.module.function(lambda).and_then(|function| function.ret.clone())
+    };
+    same_annotation(ret(a, of_a).as_ref(), ret(b, of_b).as_ref())
+}
+
+fn inline_half(
+    half: &mut Half<'_>,
+    together: &[Together],
+    own: impl Fn(&Together) -> Option<usize>,
+    other: impl Fn(&Together) -> Option<usize>,
+) {
+    let graph = &mut half.module.graph;
+    let names = by_name(graph);
+    let mut candidates = FxHashMap::default();
+    for pair in together {
+        if let (Some(own), None) = (own(pair), other(pair)) {
+            let function = &graph.functions[own];
+            let family = global_family(&function.name);
+            // Of several with one name, the first is the one that is called.
+            if names.get(&family) == Some(&(own as u32)) {
+                candidates.insert(family, function.lambda);
+            }
+        }
+    }
+    let globals = inlinable(graph, &candidates);
+    half.inlined = inline(graph, &globals);
+}
+
+/// Pairs the expressions of two functions that differ.
+fn differ(
+    a: &Half<'_>,
+    before: usize,
+    b: &Half<'_>,
+    after: usize,
+    scratch: (&mut Scratch, &mut Scratch),
+    renamed: Option<(u64, u64)>,
+    diff: &mut FunctionDiff,
+) {
+    let (graph_a, graph_b) = (&a.module.graph, &b.module.graph);
+    let (lambda_a, lambda_b) = (graph_a.functions[before].lambda, graph_b.functions[after].lambda);
+    let side_a = Side::new(graph_a, &a.inlined, lambda_a, scratch.0);
+    let side_b = Side::new(graph_b, &b.inlined, lambda_b, scratch.1);
+    let is_inlined = !a.inlined.calls.is_empty() || !b.inlined.calls.is_empty();
+    let mut input = Input {
+        seeds_a: seeds(a, &side_a, 1),
+        seeds_b: seeds(b, &side_b, 2),
+        types_a: type_hashes(a, &side_a),
+        types_b: type_hashes(b, &side_b),
+        rank_a: rank(&side_a, is_inlined),
+        rank_b: rank(&side_b, is_inlined),
+        a: &side_a,
+        b: &side_b,
+        params: Vec::new(),
+    };
+    let params = pair_params(a, graph_a.lambda(lambda_a), b, graph_b.lambda(lambda_b));
+    let place = |side: &Side| -> FxHashMap<NodeId, u32> {
+        let leaves = (0..side.len()).filter(|&at| side.kinds[at].is_leaf());
+        leaves.map(|at| (side.ids[at], at as u32)).collect()
+    };
+    let (place_a, place_b) = (place(&side_a), place(&side_b));
+    for (number, (param_a, param_b)) in (0..).zip(&params) {
+        if let (Some(&at_a), Some(&at_b)) = (place_a.get(param_a), place_b.get(param_b)) {
+            let seed = mix(11, number);
+            input.seeds_a[at_a as usize] = seed;
+            input.seeds_b[at_b as usize] = seed;
+            input.params.push((at_a, at_b));
+        }
+    }
+    // The two functions that were asked for call themselves by different names.
+    if let Some((family_a, family_b)) = renamed {
+        let of_a = (0..side_a.len()).find(|&at| side_a.families[at] == family_a);
+        if let Some(seed) = of_a.map(|at| input.seeds_a[at]) {
+            for at in (0..side_b.len()).filter(|&at| side_b.families[at] == family_b) {
+                input.seeds_b[at] = seed;
+            }
+        }
+    }
+    let pairing = matching::pair(&input);
+    groups::report(a, b, &input, &pairing, &params, (lambda_a, lambda_b), diff);
+}
+
+/// The order of nodes: that of the text, which an edit changes least, unless functions were inlined,
+/// whose places in the text say nothing about the places of their calls.
+fn rank(side: &Side, is_inlined: bool) -> Vec<u32> {
+    match is_inlined {
+        true => (0..side.len() as u32).collect(),
+        false => side.ids.clone(),
+    }
+}
+
+/// What each leaf is. Parameters are told apart until they are paired; those of inner functions
+/// are what their position says.
+fn seeds(half: &Half<'_>, side: &Side, which: u64) -> Vec<u64> {
+    let graph = &half.module.graph;
+    let seed = |(at, &id): (usize, &NodeId)| match side.kinds[at] {
+        Kind::Param if is_outer(half, id) => mix(which, u64::from(id)),
+        _ => side.labels[at],
+    };
+    debug_assert!(graph.nodes.len() >= side.ids.len());
+    side.ids.iter().enumerate().map(seed).collect()
+}
+
+/// Whether a node is a parameter of a definition.
+fn is_outer(half: &Half<'_>, id: NodeId) -> bool {
+    let node = half.module.graph.node(id);
+    node.kind == Kind::Param
+        && node.extra != NONE
+        && half.module.graph.lambda(node.extra).place.is_none()
+}
+
+fn type_hashes(half: &Half<'_>, side: &Side) -> Vec<u64> {
+    side.ids.iter().map(|&id| half.ty(id).map_or(0, hash_of)).collect()
+}
+
+/// Pairs parameters: by name, then those that are left in order if their types agree.
+pub(crate) fn pair_params(
+    a: &Half<'_>,
+    of_a: &Lambda,
+    b: &Half<'_>,
+    of_b: &Lambda,
+) -> Vec<(NodeId, NodeId)> {
+    let mut names: FxHashMap<&Name, usize> = FxHashMap::default();
+    for (at, &id) in of_b.params.iter().enumerate() {
+        if let Some(name) = b.variable_name(id) {
+            names.entry(name).or_insert(at);
+        }
+    }
+    let mut partners: Vec<Option<usize>> = vec![None; of_a.params.len()];
+    let mut taken = vec![false; of_b.params.len()];
+    for (at, &id) in of_a.params.iter().enumerate() {
+        let named = a.variable_name(id).and_then(|name| names.get(name));
+        if let Some(&of_b) = named.filter(|&&of_b| !taken[of_b]) {
+            partners[at] = Some(of_b);
+            taken[of_b] = true;
+        }
+    }
+    let left_a: Vec<usize> = (0..partners.len()).filter(|&at| partners[at].is_none()).collect();
+    let left_b: Vec<usize> = (0..taken.len()).filter(|&at| !taken[at]).collect();
+    if left_a.len() == left_b.len() {
+        for (&at, &of_b) in left_a.iter().zip(&left_b) {
+            partners[at] = Some(of_b);
+        }
+    } else {
+        let mut rest = left_b.iter().peekable();
+        for &at in &left_a {
+            let ty = a.ty(of_a.params[at]);
+            let mut found = None;
+            while let Some(&&next) = rest.peek() {
+                if b.ty(of_b.params[next]) == ty {
+                    found = Some(next);
+                    rest.next();
+                    break;
+                }
+                rest.next();
+            }
+            partners[at] = found;
+        }
+    }
+    let pair =
+        |(at, partner): (usize, &Option<usize>)| Some((of_a.params[at], of_b.params[(*partner)?]));
+    partners.iter().enumerate().filter_map(pair).collect()
+}
+
+/// A data type: its name, its place, the number of its parameters, its constructors.
+type DataType = (Name, TextRange, usize, Vec<(Name, Type)>);
+
+fn data_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<DataType> {
+    let defs = module.items(db).iter().filter(|def| def.kind(db) == DefKind::Type);
+    let of = |def: &semantics::Def<'db>| {
+        let data = semantics::type_def(db, *def)?;
+        let constructors = data.adt.constructors.iter();
+        let form = constructors.map(|c| (c.name.clone(), c.ty.clone())).collect();
+        Some((data.adt.name.clone(), def.range(db), data.adt.params.len(), form))
+    };
+    defs.filter_map(of).collect()
+}
+
+/// Data types that are not the same on both sides.
+fn type_differences<'a, 'b>(
+    before: (&'a dyn Db, Module<'a>),
+    after: (&'b dyn Db, Module<'b>),
+) -> Vec<TypeDiff> {
+    let (old, new) = (data_types(before.0, before.1), data_types(after.0, after.1));
+    let mut left: FxHashMap<&Name, &DataType> = new.iter().map(|data| (&data.0, data)).collect();
+    let mut found = Vec::new();
+    for (name, range, count, form) in &old {
+        let other = left.remove(name);
+        let is_same = other.is_some_and(|(_, _, of, other)| of == count && other == form);
+        if !is_same {
+            let after = other.map(|(_, range, ..)| *range);
+            found.push(TypeDiff { before: Some(*range), after, name: name.clone() });
+        }
+    }
+    for (name, range, ..) in &new {
+        if left.contains_key(name) {
+            found.push(TypeDiff { before: None, after: Some(*range), name: name.clone() });
+        }
+    }
+    found
+}
+
+/// The expression that a node came from, if it is one.
+pub(crate) fn expr_of<'h>(half: &'h Half<'_>, id: NodeId) -> Option<&'h Expr> {
+    let node = half.module.graph.node(id);
+    let Origin::Expr(spot) = node.origin else { return None };
+    Some(half.module.sources[node.def as usize].body.units[spot.unit].expr(spot.expr))
+}

@@ -1,0 +1,220 @@
+//! Modules as graphs of values: what depends on what, without names, order or notation.
+//!
+//! `let` bindings, graph bindings and nested calls all become edges, so that modules that differ in
+//! notation alone have equal graphs. A node keeps the place that it came from and nothing of its
+//! text.
+
+use rustc_hash::FxHashMap;
+use semantics::{
+    Spot,
+    body::{FnId, Name},
+    scope::Binding,
+};
+use syntax::TextRange;
+
+/// The number of a node in its graph.
+pub(crate) type NodeId = u32;
+
+/// No node.
+pub(crate) const NONE: NodeId = u32::MAX;
+
+/// The kinds of nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Kind {
+    /// A parameter of a function.
+    Param,
+    /// `free_var`
+    FreeVar,
+    /// A number or truth value.
+    Literal,
+    /// An entry of the metadata section, or `Constant(1, (10, 10), float32)`.
+    Constant,
+    /// `@f`
+    Global,
+    /// An operator or a constructor as a value.
+    Name,
+    /// A variable that is not bound.
+    Unknown,
+    /// A function inside of itself.
+    Recursion,
+    /// Something that could not be read.
+    Missing,
+    /// A variable of a pattern.
+    Pattern,
+    /// A tuple.
+    Tuple,
+    /// A field of a tuple.
+    Proj,
+    /// A call of an operator.
+    Call,
+    /// A call of a constructor, or of a name that is unknown.
+    Construct,
+    /// A call of a function, which is the first operand.
+    Apply,
+    /// `if`: the condition and both results.
+    If,
+    /// `match`: the scrutinee and the result of each arm.
+    Match,
+    /// A function: its result. The parameters are in its [`Lambda`].
+    Fn,
+    /// `ref(e)`, with the effect before it as last operand, as for the next two.
+    RefNew,
+    /// `ref_read(r)`
+    RefRead,
+    /// `ref_write(r, e)`
+    RefWrite,
+}
+
+impl Kind {
+    /// Returns true for nodes without operands that are cheap to repeat: a module is the same
+    /// whether such a value is bound once or written twice.
+    pub(crate) fn is_leaf(self) -> bool {
+        matches!(
+            self,
+            Kind::Param
+                | Kind::FreeVar
+                | Kind::Literal
+                | Kind::Constant
+                | Kind::Global
+                | Kind::Name
+                | Kind::Unknown
+                | Kind::Recursion
+                | Kind::Missing
+        )
+    }
+}
+
+/// The place of the definition that a node came from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Origin {
+    /// An expression.
+    Expr(Spot),
+    /// A parameter or another variable.
+    Binder(Binding),
+    /// A definition as a whole.
+    Def,
+}
+
+/// A value of a module.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    /// A hash of all that the node is apart from its operands: operator, attributes, content.
+    pub(crate) label: u64,
+    /// A hash of the kind, and of what is called.
+    pub(crate) family: u64,
+    /// Where the operands begin among the edges.
+    pub(crate) first: u32,
+    /// The number of operands.
+    pub(crate) count: u32,
+    /// The definition that it came from.
+    pub(crate) def: u32,
+    /// The function that it belongs to, if it belongs to one.
+    pub(crate) owner: u32,
+    /// The function that it is, for a function; the function that it is a parameter of; the field
+    /// of a projection.
+    pub(crate) extra: u32,
+    pub(crate) origin: Origin,
+    /// The place in the file, without comments.
+    pub(crate) range: TextRange,
+}
+
+/// The purpose of a function, as its attributes say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// A definition or a plain function expression.
+    Plain,
+    /// `Primitive`, `Composite` or `Compiler`: a group of calls that is compiled as one.
+    Fused,
+}
+
+/// A function: a definition, or a function expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Lambda {
+    /// The node that is the function.
+    pub(crate) node: NodeId,
+    pub(crate) params: Vec<NodeId>,
+    pub(crate) result: NodeId,
+    /// The nodes of the body and of functions in it are those from `first` up to `node`.
+    pub(crate) first: NodeId,
+    /// The function that it stands in.
+    pub(crate) parent: u32,
+    /// The number of its definition.
+    pub(crate) def: u32,
+    /// The unit and the function there; a definition as a whole has none.
+    pub(crate) place: Option<(usize, FnId)>,
+    pub(crate) role: Role,
+    /// The function uses itself.
+    pub(crate) recursive: bool,
+}
+
+/// The graph of a module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Graph {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) edges: Vec<NodeId>,
+    pub(crate) lambdas: Vec<Lambda>,
+    /// The functions that are definitions, in the order of the module.
+    pub(crate) functions: Vec<Function>,
+}
+
+/// A definition that computes something.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    /// Its name, with the sigil; empty for a bare expression.
+    pub(crate) name: Name,
+    /// The function.
+    pub(crate) lambda: u32,
+}
+
+impl Graph {
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    pub(crate) fn operands(&self, id: NodeId) -> &[NodeId] {
+        let node = self.node(id);
+        &self.edges[node.first as usize..(node.first + node.count) as usize]
+    }
+
+    pub(crate) fn lambda(&self, id: u32) -> &Lambda {
+        &self.lambdas[id as usize]
+    }
+
+    /// Adds a node with its operands.
+    pub(crate) fn push(&mut self, mut node: Node, operands: &[NodeId]) -> NodeId {
+        node.first = self.edges.len() as u32;
+        node.count = operands.len() as u32;
+        self.edges.extend_from_slice(operands);
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+}
+
+/// Combines two hashes; the order of the two matters.
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD1B5_4A32_D192_ED03);
+    (product as u64) ^ ((product >> 64) as u64) ^ a.rotate_left(17)
+}
+
+/// The hash of a value, equal in every process.
+pub(crate) fn hash_of(value: impl std::hash::Hash) -> u64 {
+    use std::hash::Hasher;
+    let mut hasher = std::hash::DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The family of globals of a name.
+pub(crate) fn global_family(name: &Name) -> u64 {
+    mix(Kind::Global as u64 + 1, hash_of(name))
+}
+
+/// The first function of each name, by the family of globals that mean it.
+pub(crate) fn by_name(graph: &Graph) -> FxHashMap<u64, u32> {
+    let mut found = FxHashMap::default();
+    for (number, function) in graph.functions.iter().enumerate() {
+        found.entry(global_family(&function.name)).or_insert(number as u32);
+    }
+    found
+}

@@ -1,0 +1,564 @@
+//! From a pairing of nodes to what is reported: pairs, what is gone and what is new, one with one
+//! and one with several.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::format_smolstr;
+use syntax::TextRange;
+
+use crate::{
+    changes::{Described, annotation_change, change, lost},
+    compare::{Half, order},
+    flat::{InlinedCall, Side, group_of},
+    graph::{Kind, NONE, NodeId, Origin, Role},
+    matching::{Input, Pairing, values},
+    report::{Change, Fact, FunctionDiff, Lost, Pair, PairKind, What},
+};
+
+/// Nodes of one side without partner that hang together.
+struct Part {
+    nodes: Vec<u32>,
+    calls: usize,
+}
+
+struct Report<'h, 'a, 'b> {
+    a: &'h Half<'a>,
+    b: &'h Half<'b>,
+    input: &'h Input<'h>,
+    pairing: &'h Pairing,
+    described: Described<'h, 'a, 'b>,
+    pairs: Vec<Pair>,
+    /// Nodes that belong to several, and so are neither gone nor new.
+    known_a: FxHashSet<u32>,
+    known_b: FxHashSet<u32>,
+}
+
+/// Writes what a pairing says into `diff`.
+pub(crate) fn report<'a, 'b>(
+    a: &Half<'a>,
+    b: &Half<'b>,
+    input: &Input<'_>,
+    pairing: &Pairing,
+    params: &[(NodeId, NodeId)],
+    (lambda_a, lambda_b): (u32, u32),
+    diff: &mut FunctionDiff,
+) {
+    let mut report = Report {
+        a,
+        b,
+        input,
+        pairing,
+        described: Described { a, b },
+        pairs: Vec::new(),
+        known_a: FxHashSet::default(),
+        known_b: FxHashSet::default(),
+    };
+    let calls_a = calls_of(a, lambda_a);
+    let calls_b = calls_of(b, lambda_b);
+    report.params(params);
+    report.header(lambda_a, lambda_b);
+    let groups = report.wrappers(&calls_a, &calls_b);
+    report.several();
+    report.repeated();
+    report.inner(&groups);
+    let (removed, added) = report.lost();
+    (diff.removed, diff.added) = (removed, added);
+    diff.pairs = report.pairs;
+    let calls = |side: &Side| side.kinds.iter().filter(|kind| **kind == Kind::Call).count();
+    (diff.calls_before, diff.calls_after) = (calls(input.a), calls(input.b));
+    let is_call = |pair: &&Pair| pair.kind != PairKind::Changed && !pair.operators.1.is_empty();
+    let kept = diff.pairs.iter().filter(is_call).count();
+    diff.is_guess = diff.calls_before.min(diff.calls_after) >= 4
+        && kept * 8 < diff.calls_before.min(diff.calls_after);
+    order(&mut diff.pairs);
+}
+
+/// The inlined calls that belong to a function: those in it, and those in what they call.
+fn calls_of(half: &Half<'_>, root: u32) -> Vec<InlinedCall> {
+    let graph = &half.module.graph;
+    let top = |mut lambda: u32| {
+        while lambda != NONE && graph.lambda(lambda).parent != NONE {
+            lambda = graph.lambda(lambda).parent;
+        }
+        lambda
+    };
+    // The function that each inlined definition is called from.
+    let mut callers: FxHashMap<u32, u32> = FxHashMap::default();
+    for call in &half.inlined.calls {
+        let own = top(graph.node(call.call).owner);
+        if graph.lambda(call.lambda).parent == NONE {
+            callers.insert(call.lambda, own);
+        }
+    }
+    let is_own = |call: &&InlinedCall| {
+        let mut at = top(graph.node(call.call).owner);
+        // Definitions that call one another in circles are not inlined.
+        for _ in 0..=callers.len() {
+            if at == root {
+                return true;
+            }
+            match callers.get(&at) {
+                Some(&next) => at = next,
+                None => return false,
+            }
+        }
+        false
+    };
+    half.inlined.calls.iter().filter(is_own).copied().collect()
+}
+
+/// The groups that belong together: those of before by those of after.
+type Groups = FxHashSet<(u32, u32)>;
+
+impl Report<'_, '_, '_> {
+    fn node_a(&self, at: u32) -> NodeId {
+        self.input.a.ids[at as usize]
+    }
+
+    fn node_b(&self, at: u32) -> NodeId {
+        self.input.b.ids[at as usize]
+    }
+
+    fn params(&mut self, params: &[(NodeId, NodeId)]) {
+        for &(a, b) in params {
+            let changes = annotation_change(self.a.annotation(a), self.b.annotation(b));
+            let changes: Vec<Change> = changes.into_iter().collect();
+            let kind = if changes.is_empty() { PairKind::Same } else { PairKind::Changed };
+            self.described.pair_with_lets((a, b), kind, changes, &mut self.pairs);
+        }
+    }
+
+    /// Attributes and the result type of the definitions themselves.
+    fn header(&mut self, lambda_a: u32, lambda_b: u32) {
+        let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+        let (data_a, data_b) = (graph_a.lambda(lambda_a), graph_b.lambda(lambda_b));
+        let (fn_a, fn_b) = (self.a.module.function(data_a), self.b.module.function(data_b));
+        let mut changes = Vec::new();
+        if let (Some(fn_a), Some(fn_b)) = (fn_a, fn_b) {
+            if graph_a.node(data_a.node).label != graph_b.node(data_b.node).label {
+                changes = self.described.own_changes(data_a.node, data_b.node);
+                // Parameters that come or go are said for themselves.
+                changes.retain(|change| change.what == What::Attribute);
+            }
+            changes.extend(annotation_change(fn_a.ret.as_ref(), fn_b.ret.as_ref()));
+        }
+        if !changes.is_empty() {
+            let kind = PairKind::Changed;
+            self.described.pair_with_lets(
+                (data_a.node, data_b.node),
+                kind,
+                changes,
+                &mut self.pairs,
+            );
+        }
+    }
+
+    /// Calls that were looked through, and the functions that they call.
+    fn wrappers(&mut self, calls_a: &[InlinedCall], calls_b: &[InlinedCall]) -> Groups {
+        let mut groups = Groups::default();
+        let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+        let place = |side: &Side| -> FxHashMap<NodeId, u32> {
+            side.ids.iter().enumerate().map(|(at, &id)| (id, at as u32)).collect()
+        };
+        let (place_a, place_b) = (place(self.input.a), place(self.input.b));
+        // The calls by their result, the outermost first.
+        let mut by_result: FxHashMap<u32, Vec<InlinedCall>> = FxHashMap::default();
+        for &call in calls_a {
+            if let Some(&at) = place_a.get(&self.a.inlined.resolve(call.call)) {
+                by_result.entry(at).or_default().push(call);
+            }
+        }
+        for &call in calls_b {
+            let Some(&at) = place_b.get(&self.b.inlined.resolve(call.call)) else { continue };
+            let Some(result) = self.pairing.a(at) else { continue };
+            let role = graph_b.lambda(call.lambda).role;
+            let candidates = by_result.get_mut(&result);
+            let same_role = |other: &InlinedCall| graph_a.lambda(other.lambda).role == role;
+            let partner = candidates.and_then(|calls| {
+                let at = calls.iter().position(same_role)?;
+                Some(calls.remove(at))
+            });
+            match partner {
+                Some(partner) => {
+                    groups.insert((partner.lambda, call.lambda));
+                    self.group(partner, call);
+                }
+                None => {
+                    let kind = match role {
+                        Role::Fused => PairKind::Fused,
+                        Role::Plain => PairKind::Inlined,
+                    };
+                    let both = (self.node_a(result), call.call);
+                    self.described.pair_with_lets(both, kind, Vec::new(), &mut self.pairs);
+                }
+            }
+        }
+        for (result, calls) in by_result {
+            let Some(partner) = self.pairing.b(result) else { continue };
+            for call in calls {
+                let kind = match graph_a.lambda(call.lambda).role {
+                    Role::Fused => PairKind::Fused,
+                    Role::Plain => PairKind::Inlined,
+                };
+                let both = (call.call, self.node_b(partner));
+                self.described.pair_with_lets(both, kind, Vec::new(), &mut self.pairs);
+            }
+        }
+        groups
+    }
+
+    /// Two calls of functions with one result, and the functions.
+    fn group(&mut self, call_a: InlinedCall, call_b: InlinedCall) {
+        let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+        let (data_a, data_b) = (graph_a.lambda(call_a.lambda), graph_b.lambda(call_b.lambda));
+        let kind = PairKind::Same;
+        self.described.pair_with_lets(
+            (call_a.call, call_b.call),
+            kind,
+            Vec::new(),
+            &mut self.pairs,
+        );
+        let mut changes = Vec::new();
+        if graph_a.node(data_a.node).label != graph_b.node(data_b.node).label {
+            changes = self.described.own_changes(data_a.node, data_b.node);
+            changes.retain(|change| change.what == What::Attribute);
+        }
+        let ret =
+            |half: &Half<'_>, lambda| half.module.function(lambda).and_then(|f| f.ret.clone());
+        let (ret_a, ret_b) = (ret(self.a, data_a), ret(self.b, data_b));
+        if ret_a != ret_b && !changes.is_empty() {
+            changes.extend(annotation_change(ret_a.as_ref(), ret_b.as_ref()));
+        }
+        let kind = if changes.is_empty() { kind } else { PairKind::Changed };
+        self.described.pair_with_lets((data_a.node, data_b.node), kind, changes, &mut self.pairs);
+        if data_a.params.len() == data_b.params.len() {
+            for (&a, &b) in data_a.params.iter().zip(&data_b.params) {
+                self.described.pair_with_lets((a, b), PairKind::Same, Vec::new(), &mut self.pairs);
+            }
+        }
+    }
+
+    /// One with one: what differs, and how they belong together.
+    fn inner(&mut self, groups: &Groups) {
+        let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+        for at_a in 0..self.input.a.len() as u32 {
+            let Some(at_b) = self.pairing.b(at_a) else { continue };
+            if self.input.a.kind(at_a).is_leaf() {
+                continue;
+            }
+            let (a, b) = (self.node_a(at_a), self.node_b(at_b));
+            let mut changes = self.described.own_changes(a, b);
+            self.operands(at_a, at_b, &mut changes);
+            let is_changed = !changes.is_empty();
+            if is_changed {
+                changes.extend(self.described.type_changes(a, b));
+            }
+            let kind = match (group_of(graph_a, a), group_of(graph_b, b)) {
+                (None, None) => self.moved(a, b),
+                (Some(of_a), Some(of_b)) if groups.contains(&(of_a, of_b)) => PairKind::Same,
+                _ => PairKind::Fused,
+            };
+            let kind = match kind {
+                PairKind::Same if is_changed => PairKind::Changed,
+                kind => kind,
+            };
+            self.described.pair_with_lets((a, b), kind, changes, &mut self.pairs);
+            if graph_a.node(a).kind == Kind::Fn && graph_b.node(b).kind == Kind::Fn {
+                let params_a = &graph_a.lambda(graph_a.node(a).extra).params;
+                let params_b = &graph_b.lambda(graph_b.node(b).extra).params;
+                let params: Vec<(NodeId, NodeId)> =
+                    params_a.iter().copied().zip(params_b.iter().copied()).collect();
+                self.params(&params);
+            }
+        }
+    }
+
+    /// How two calls outside of groups belong together.
+    fn moved(&self, a: NodeId, b: NodeId) -> PairKind {
+        let definition = |half: &Half<'_>, id: NodeId| {
+            let node = half.module.graph.node(id);
+            let lambda = half.module.sources[node.def as usize].def;
+            lambda.name(half.module.db).clone()
+        };
+        let depth = |half: &Half<'_>, id: NodeId| {
+            let graph = &half.module.graph;
+            let mut at = graph.node(id).owner;
+            let mut depth = 0;
+            while at != NONE {
+                at = graph.lambda(at).parent;
+                depth += 1;
+            }
+            depth
+        };
+        let inlined = |half: &Half<'_>, id: NodeId| {
+            half.inlined.defs.contains(&half.module.graph.node(id).def)
+        };
+        let same = definition(self.a, a) == definition(self.b, b)
+            || !inlined(self.a, a) && !inlined(self.b, b);
+        match same && depth(self.a, a) == depth(self.b, b) {
+            true => PairKind::Same,
+            false => PairKind::Inlined,
+        }
+    }
+
+    /// The operands of a pair: those that are other ones now, unless what is gone or new says so.
+    fn operands(&mut self, at_a: u32, at_b: u32, changes: &mut Vec<Change>) {
+        let (side_a, side_b) = (self.input.a, self.input.b);
+        let (slots_a, slots_b) = (side_a.operands(at_a), side_b.operands(at_b));
+        if slots_a.len() != slots_b.len() {
+            if side_a.family(at_a) == side_b.family(at_b) {
+                let (before, after) = (Fact::Count(slots_a.len()), Fact::Count(slots_b.len()));
+                if !changes.iter().any(|change| change.what == What::Operands) {
+                    changes.push(change(What::Operands, "", before, after));
+                }
+            }
+            return;
+        }
+        for (slot, (&of_a, &of_b)) in slots_a.iter().zip(slots_b).enumerate() {
+            let (leaf_a, leaf_b) = (side_a.kind(of_a).is_leaf(), side_b.kind(of_b).is_leaf());
+            let is_value = |kind| matches!(kind, Kind::Literal | Kind::Constant);
+            let (a, b) = (self.node_a(of_a), self.node_b(of_b));
+            if leaf_a && leaf_b {
+                let same = self.input.seeds_a[of_a as usize] == self.input.seeds_b[of_b as usize];
+                if is_value(side_a.kind(of_a)) && is_value(side_b.kind(of_b)) {
+                    let (kind, changes) = match same {
+                        true => (PairKind::Same, Vec::new()),
+                        false => {
+                            let mut changes = self.described.own_changes(a, b);
+                            changes.extend(self.described.type_changes(a, b));
+                            (PairKind::Changed, changes)
+                        }
+                    };
+                    self.described.pair_with_lets((a, b), kind, changes, &mut self.pairs);
+                    continue;
+                }
+                if same {
+                    continue;
+                }
+            } else if !leaf_a && !leaf_b {
+                let explained = self.pairing.b(of_a) == Some(of_b)
+                    || self.pairing.b(of_a).is_none()
+                    || self.pairing.a(of_b).is_none();
+                if explained {
+                    continue;
+                }
+            } else if leaf_b && self.pairing.b(of_a).is_none()
+                || leaf_a && self.pairing.a(of_b).is_none()
+            {
+                // What was put in the place of the other is gone or new.
+                continue;
+            }
+            let (before, after) = (
+                Fact::Expr(self.a.module.graph.node(a).range),
+                Fact::Expr(self.b.module.graph.node(b).range),
+            );
+            let name = format_smolstr!("{}", slot + 1);
+            changes.push(Change {
+                places: (
+                    argument(self.a, self.node_a(at_a), slot),
+                    argument(self.b, self.node_b(at_b), slot),
+                ),
+                ..change(What::Operand, &name, before, after)
+            });
+        }
+    }
+
+    /// One with several: parts without partner between the same pairs. What holds of two sides here
+    /// holds of them the other way round.
+    fn several(&mut self) {
+        let (side_a, side_b) = (self.input.a, self.input.b);
+        let parts_a = parts(side_a, &self.pairing.to_b);
+        let parts_b = parts(side_b, &self.pairing.to_a);
+        let number = |side: &Side, parts: &[Part]| {
+            let mut of = vec![NONE; side.len()];
+            for (number, part) in (0..).zip(parts) {
+                for &at in &part.nodes {
+                    of[at as usize] = number;
+                }
+            }
+            of
+        };
+        let (of_a, of_b) = (number(side_a, &parts_a), number(side_b, &parts_b));
+        // Parts that give one pair the same operand, and parts whose operand a constant is there.
+        let mut links: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let mut constants_a: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let mut constants_b: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let is_constant = |kind| matches!(kind, Kind::Constant | Kind::Literal);
+        for user_a in 0..side_a.len() as u32 {
+            let Some(user_b) = self.pairing.b(user_a) else { continue };
+            if side_a.family(user_a) != side_b.family(user_b) {
+                continue;
+            }
+            let slots = side_a.operands(user_a).iter().zip(side_b.operands(user_b));
+            for (&slot_a, &slot_b) in slots {
+                match (of_a[slot_a as usize], of_b[slot_b as usize]) {
+                    (NONE, NONE) => {}
+                    (NONE, part) if is_constant(side_a.kind(slot_a)) => {
+                        constants_b.insert((part, slot_a));
+                    }
+                    (part, NONE) if is_constant(side_b.kind(slot_b)) => {
+                        constants_a.insert((part, slot_b));
+                    }
+                    (NONE, _) | (_, NONE) => {}
+                    both => {
+                        links.insert(both);
+                    }
+                }
+            }
+        }
+        if let (Some(&root_a), Some(&root_b)) = (side_a.roots.first(), side_b.roots.first()) {
+            let both = (of_a[root_a as usize], of_b[root_b as usize]);
+            if both.0 != NONE && both.1 != NONE {
+                links.insert(both);
+            }
+        }
+        let mut degree_a: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut degree_b: FxHashMap<u32, u32> = FxHashMap::default();
+        for &(part_a, part_b) in &links {
+            *degree_a.entry(part_a).or_default() += 1;
+            *degree_b.entry(part_b).or_default() += 1;
+        }
+        for &(a, b) in &links {
+            let (part_a, part_b) = (&parts_a[a as usize], &parts_b[b as usize]);
+            let is_sure = degree_a[&a] == 1 || degree_b[&b] == 1;
+            if !is_sure || part_a.calls != 1 && part_b.calls != 1 {
+                continue;
+            }
+            // One of the two has a single call, so this is one pair for each call of the other.
+            for &at_a in part_a.nodes.iter().filter(|&&at| side_a.kind(at) == Kind::Call) {
+                for &at_b in part_b.nodes.iter().filter(|&&at| side_b.kind(at) == Kind::Call) {
+                    self.join(at_a, at_b, PairKind::Expanded);
+                }
+            }
+            self.known_a.extend(&part_a.nodes);
+            self.known_b.extend(&part_b.nodes);
+        }
+        for (part, constant) in only(&constants_a) {
+            if !degree_a.contains_key(&part) {
+                for &at in &parts_a[part as usize].nodes {
+                    self.join(at, constant, PairKind::Folded);
+                }
+            }
+        }
+        for (part, constant) in only(&constants_b) {
+            if !degree_b.contains_key(&part) {
+                for &at in &parts_b[part as usize].nodes {
+                    self.join(constant, at, PairKind::Folded);
+                }
+            }
+        }
+    }
+
+    fn join(&mut self, at_a: u32, at_b: u32, kind: PairKind) {
+        let pair = self.described.pair(self.node_a(at_a), self.node_b(at_b), kind, Vec::new());
+        self.pairs.push(pair);
+        self.known_a.insert(at_a);
+        self.known_b.insert(at_b);
+    }
+
+    /// Values that are computed once on one side and several times on the other.
+    fn repeated(&mut self) {
+        let values_a = values(self.input.a, &self.input.seeds_a);
+        let values_b = values(self.input.b, &self.input.seeds_b);
+        let mut first_a: FxHashMap<u64, u32> = FxHashMap::default();
+        for at in 0..self.input.a.len() as u32 {
+            if self.pairing.b(at).is_some() {
+                first_a.entry(values_a[at as usize]).or_insert(at);
+            }
+        }
+        let mut first_b: FxHashMap<u64, u32> = FxHashMap::default();
+        for at in 0..self.input.b.len() as u32 {
+            if self.pairing.a(at).is_some() {
+                first_b.entry(values_b[at as usize]).or_insert(at);
+            }
+        }
+        for at in 0..self.input.a.len() as u32 {
+            if self.pairing.b(at).is_none()
+                && !self.input.a.kind(at).is_leaf()
+                && let Some(&twin) = first_a.get(&values_a[at as usize])
+                && let Some(partner) = self.pairing.b(twin)
+            {
+                self.join(at, partner, PairKind::Folded);
+            }
+        }
+        for at in 0..self.input.b.len() as u32 {
+            if self.pairing.a(at).is_none()
+                && !self.input.b.kind(at).is_leaf()
+                && let Some(&twin) = first_b.get(&values_b[at as usize])
+                && let Some(partner) = self.pairing.a(twin)
+            {
+                self.join(partner, at, PairKind::Folded);
+            }
+        }
+    }
+
+    /// What is gone and what is new, in the order of the text.
+    fn lost(&self) -> (Vec<Lost>, Vec<Lost>) {
+        let of = |half: &Half<'_>, side: &Side, partners: &[u32], known: &FxHashSet<u32>| {
+            let is_lost = |at: &u32| {
+                partners[*at as usize] == NONE
+                    && !known.contains(at)
+                    && !side.kind(*at).is_leaf()
+                    && side.kind(*at) != Kind::Pattern
+            };
+            let all = (0..side.len() as u32).filter(is_lost);
+            let mut found: Vec<Lost> = all.map(|at| lost(half, side.ids[at as usize])).collect();
+            found.sort_by_key(|lost| (lost.range.start(), lost.range.end()));
+            found.dedup();
+            found
+        };
+        let removed = of(self.a, self.input.a, &self.pairing.to_b, &self.known_a);
+        let added = of(self.b, self.input.b, &self.pairing.to_a, &self.known_b);
+        (removed, added)
+    }
+}
+
+/// The place where the operand of a call is written.
+fn argument(half: &Half<'_>, id: NodeId, slot: usize) -> Option<TextRange> {
+    let node = half.module.graph.node(id);
+    let Origin::Expr(spot) = node.origin else { return None };
+    let call = half.module.call(id)?;
+    // What is called is the first operand of a call of a function.
+    let slot = if node.kind == Kind::Apply { slot.checked_sub(1)? } else { slot };
+    let source = &half.module.sources[node.def as usize];
+    let range = source.body.units[spot.unit].range(*call.args.get(slot)?);
+    Some(range + source.body.starts[spot.unit] + source.def.start(half.module.db))
+}
+
+/// The parts that have one constant in their place, and no more.
+fn only(constants: &BTreeSet<(u32, u32)>) -> Vec<(u32, u32)> {
+    let all: Vec<(u32, u32)> = constants.iter().copied().collect();
+    let parts = all.chunk_by(|x, y| x.0 == y.0);
+    parts.filter(|part| part.len() == 1).map(|part| part[0]).collect()
+}
+
+/// The nodes without partner in parts that hang together.
+fn parts(side: &Side, partners: &[u32]) -> Vec<Part> {
+    let is_free = |at: u32| partners[at as usize] == NONE && !side.kind(at).is_leaf();
+    let mut seen = vec![false; side.len()];
+    let mut found = Vec::new();
+    for start in 0..side.len() as u32 {
+        if seen[start as usize] || !is_free(start) {
+            continue;
+        }
+        let mut part = Part { nodes: Vec::new(), calls: 0 };
+        let mut stack = vec![start];
+        seen[start as usize] = true;
+        // Each node is taken from the stack once.
+        while let Some(at) = stack.pop() {
+            part.nodes.push(at);
+            part.calls += usize::from(side.kind(at) == Kind::Call);
+            let users = side.users(at).iter().map(|(user, _)| *user);
+            for next in side.operands(at).iter().copied().chain(users) {
+                if is_free(next) && !seen[next as usize] {
+                    seen[next as usize] = true;
+                    stack.push(next);
+                }
+            }
+        }
+        part.nodes.sort_unstable();
+        found.push(part);
+    }
+    found
+}

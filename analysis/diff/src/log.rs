@@ -1,0 +1,387 @@
+//! Logs of passes: files that hold modules one after another, with other lines between them.
+//!
+//! [`split`] finds the modules by the lines that begin and end them and looks into none, so that a
+//! log of hundreds of megabytes costs one pass over its lines. Recognised are the headers that TVM
+//! writes (`PrintIR(…):`, `Print IR before: …`, `Before Running Pass: …`, and the same for after)
+//! and modules without any.
+
+use std::{borrow::Cow, ops::Range};
+
+use memchr::memmem;
+use rustc_hash::FxHashSet;
+
+/// A module in a log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogModule {
+    /// The bytes from the first line of the module to the end of its last.
+    pub range: Range<usize>,
+    /// The line of the first byte, from 0.
+    pub line: u32,
+    /// The pass that the header names.
+    pub pass: Option<String>,
+    /// The pass runs after the module was printed, and not before.
+    pub is_before: bool,
+    /// The items of the module: definitions, types, the version, the metadata section.
+    pub items: Vec<Range<usize>>,
+    /// Lines of other programs in the middle of the module.
+    pub noise: Vec<Range<usize>>,
+    /// The log ends, or another module begins, in the middle of an item.
+    pub is_cut: bool,
+}
+
+impl LogModule {
+    /// Returns the text of the module, with white space in the place of lines that do not belong to
+    /// it, so that offsets are those of the log counted from the start of the module.
+    pub fn text<'t>(&self, log: &'t str) -> Cow<'t, str> {
+        let text = log.get(self.range.clone()).unwrap_or_default();
+        if self.noise.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut bytes = text.as_bytes().to_vec();
+        for noise in &self.noise {
+            let own = noise.start - self.range.start..noise.end - self.range.start;
+            for byte in &mut bytes[own] {
+                if *byte != b'\n' {
+                    *byte = b' ';
+                }
+            }
+        }
+        // Whole lines were replaced, so what is left is text as before.
+        Cow::Owned(String::from_utf8(bytes).unwrap_or_default())
+    }
+}
+
+/// What a line outside of an item is.
+enum Line<'t> {
+    Blank,
+    /// A header: the pass, and whether it is yet to run.
+    Header(Option<&'t str>, bool),
+    /// `#[version = "0.0.5"]`
+    Version,
+    /// The first line of a definition or type, and its name.
+    Item(&'t [u8]),
+    Metadata,
+    Comment,
+    /// Indented, or `}` and the like: the middle of something.
+    Rest,
+    Other,
+}
+
+/// Finds the modules of a log.
+pub fn split(text: &str) -> Vec<LogModule> {
+    let mut splitter = Splitter { text, ..Splitter::default() };
+    let bytes = text.as_bytes();
+    let (mut start, mut number) = (0, 0u32);
+    while start < bytes.len() {
+        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at + 1);
+        splitter.line(start..end, number);
+        (start, number) = (end, number + 1);
+    }
+    splitter.line_start = bytes.len();
+    splitter.close(false);
+    splitter.found
+}
+
+#[derive(Default)]
+struct Splitter<'t> {
+    text: &'t str,
+    found: Vec<LogModule>,
+    /// The module that is read.
+    module: Option<LogModule>,
+    /// Names of the definitions of it.
+    names: FxHashSet<&'t [u8]>,
+    /// The start of the item that is read.
+    item: Option<usize>,
+    /// An expression, which ends with a blank line.
+    is_expression: bool,
+    /// Lines after the last item that may turn out to be in the middle of the module.
+    pending: Vec<Range<usize>>,
+    header: Option<(Option<&'t str>, bool)>,
+    /// The start of the line that is read; at the end, the end of the log.
+    line_start: usize,
+}
+
+impl<'t> Splitter<'t> {
+    fn line(&mut self, range: Range<usize>, number: u32) {
+        self.line_start = range.start;
+        let bytes = self.text.as_bytes();
+        let line = &bytes[range.clone()];
+        if self.item.is_some() && !self.is_expression {
+            match line.first() {
+                // Most lines of a log are these: the middle of a function.
+                Some(b' ' | b'\n' | b'\r' | b'\t' | b')' | b'"' | b'{') => return,
+                Some(b'}' | b']') => return self.end_item(range.end),
+                _ => {}
+            }
+        }
+        match classify(line) {
+            Line::Header(pass, is_before) => {
+                self.close(self.item.is_some());
+                self.header = Some((pass, is_before));
+            }
+            Line::Version => {
+                self.close(self.item.is_some());
+                self.open(range.start, number);
+                self.begin(range.start);
+                self.end_item(range.end);
+            }
+            Line::Item(name) => {
+                let is_cut = self.item.is_some() && !self.is_expression;
+                if is_cut || self.names.contains(name) {
+                    self.close(is_cut);
+                }
+                self.open(range.start, number);
+                self.names.insert(name);
+                self.begin(range.start);
+                if is_whole(line) {
+                    self.end_item(range.end);
+                }
+            }
+            Line::Metadata if self.module.is_some() => {
+                self.begin(range.start);
+                if is_whole(line) && line.contains(&b'{') {
+                    self.end_item(range.end);
+                }
+            }
+            Line::Blank => {
+                if self.is_expression && self.item.is_some() {
+                    self.end_item(range.start);
+                }
+            }
+            Line::Comment => {}
+            Line::Rest | Line::Metadata => {
+                if self.item.is_none() && self.module.is_some() {
+                    self.pending.push(range);
+                }
+            }
+            Line::Other => {
+                // A bare expression follows a version at once.
+                let has_items = self.module.as_ref().is_some_and(|module| {
+                    module.items.iter().any(|item| !self.text[item.clone()].starts_with("#["))
+                });
+                if self.is_expression && self.item.is_some() {
+                    // The statements of a bare expression.
+                } else if self.item.is_some() {
+                    self.pending.push(range);
+                } else if self.module.is_some() && !has_items && self.pending.is_empty() {
+                    self.begin(range.start);
+                    self.is_expression = !line.trim_ascii_end().ends_with(b"{");
+                } else if self.module.is_some() {
+                    self.pending.push(range);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, start: usize, line: u32) {
+        if self.module.is_some() {
+            return;
+        }
+        let (pass, is_before) = self.header.take().unwrap_or_default();
+        self.module = Some(LogModule {
+            range: start..start,
+            line,
+            pass: pass.map(str::to_owned),
+            is_before,
+            items: Vec::new(),
+            noise: Vec::new(),
+            is_cut: false,
+        });
+    }
+
+    fn begin(&mut self, start: usize) {
+        if let Some(module) = &mut self.module {
+            module.noise.append(&mut self.pending);
+            self.item = Some(start);
+            self.is_expression = false;
+        }
+    }
+
+    fn end_item(&mut self, end: usize) {
+        let Some(start) = self.item.take() else { return };
+        self.is_expression = false;
+        if let Some(module) = &mut self.module {
+            module.noise.append(&mut self.pending);
+            module.items.push(start..end);
+            module.range.end = end;
+        }
+    }
+
+    /// Ends the module that is read. A version alone is none.
+    fn close(&mut self, is_cut: bool) {
+        if self.item.is_some() {
+            let end = self.pending.first().map_or(self.line_start, |noise| noise.start);
+            self.pending.clear();
+            self.end_item(end);
+            if let Some(module) = &mut self.module {
+                module.is_cut = is_cut || end == self.text.len();
+            }
+        }
+        self.pending.clear();
+        self.names.clear();
+        if let Some(module) = self.module.take() {
+            let is_empty = match module.items.as_slice() {
+                [only] => self.text[only.clone()].starts_with("#["),
+                items => items.is_empty(),
+            };
+            if !is_empty {
+                self.found.push(module);
+            }
+        }
+    }
+}
+
+fn classify(line: &[u8]) -> Line<'_> {
+    let text = line.trim_ascii_end();
+    match text.first() {
+        None => return Line::Blank,
+        Some(b' ' | b'\t' | b'}' | b')' | b']' | b'{' | b'"') => return Line::Rest,
+        _ => {}
+    }
+    if let Some(header) = header(text) {
+        return header;
+    }
+    let name = |rest: &[u8]| {
+        let end = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || b"@_.:/".contains(b)));
+        end.unwrap_or(rest.len())
+    };
+    for keyword in [&b"def "[..], b"type ", b"extern type ", b"data "] {
+        if let Some(rest) = text.strip_prefix(keyword) {
+            let is_name = rest.first().is_some_and(|b| *b == b'@' || b.is_ascii_alphabetic());
+            let is_item = keyword != b"data " || memchr::memchr(b'{', rest).is_some();
+            if is_name && is_item {
+                return Line::Item(&text[..keyword.len() + name(rest)]);
+            }
+        }
+    }
+    if text.starts_with(b"#[version") {
+        return Line::Version;
+    }
+    if text.starts_with(b"#[metadata]") {
+        return Line::Metadata;
+    }
+    if text.starts_with(b"@") && memmem::find(text, b"primfn(").is_some() {
+        return Line::Item(&text[..name(text)]);
+    }
+    if text.starts_with(b"//") || text.starts_with(b"/*") {
+        return Line::Comment;
+    }
+    Line::Other
+}
+
+/// The pass that a header names.
+fn header(line: &[u8]) -> Option<Line<'_>> {
+    let line = std::str::from_utf8(line).ok()?;
+    if let Some(at) = line.find("PrintIR(") {
+        let rest = &line[at + "PrintIR(".len()..];
+        let inner = rest.strip_suffix(':').unwrap_or(rest);
+        let inner = inner.strip_suffix(')')?.trim();
+        let (inner, is_before) = match (inner.strip_prefix("after "), inner.strip_prefix("before "))
+        {
+            (Some(pass), _) => (pass.trim(), false),
+            (None, Some(pass)) => (pass.trim(), true),
+            _ => (inner, false),
+        };
+        return Some(Line::Header(Some(inner).filter(|pass| !pass.is_empty()), is_before));
+    }
+    for (mark, is_before) in [("Print IR after:", false), ("Print IR before:", true)] {
+        if let Some(at) = line.find(mark) {
+            let pass = line[at + mark.len()..].trim();
+            return Some(Line::Header(Some(pass).filter(|pass| !pass.is_empty()), is_before));
+        }
+    }
+    for (mark, is_before) in [("After Running Pass:", false), ("Before Running Pass:", true)] {
+        if let Some(at) = line.find(mark) {
+            let rest = &line[at + mark.len()..];
+            let name = rest.find("pass name:").map(|at| &rest[at + "pass name:".len()..]);
+            let name = name.unwrap_or(rest);
+            let pass = name.find(", opt_level").map_or(name, |end| &name[..end]).trim();
+            return Some(Line::Header(Some(pass).filter(|pass| !pass.is_empty()), is_before));
+        }
+    }
+    None
+}
+
+/// Whether an item ends on the line that it begins on.
+fn is_whole(line: &[u8]) -> bool {
+    let mut depth = 0i64;
+    for &byte in line {
+        match byte {
+            b'{' | b'(' | b'[' => depth += 1,
+            b'}' | b')' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    depth <= 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn modules(log: &str) -> Vec<(Option<String>, String, bool)> {
+        let found = split(log).into_iter();
+        found
+            .map(|module| (module.pass.clone(), module.text(log).into_owned(), module.is_cut))
+            .collect()
+    }
+
+    const A: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) {\n  %x\n}\n";
+    const B: &str = "def @main(%x: int32) {\n  %0 = negative(%x);\n  %0\n}\n\ndef @f() {\n  1\n}\n";
+
+    #[test]
+    fn every_form_of_header_names_its_pass() {
+        let forms = [
+            "[10:00:01] /src/ir/transform.cc:629: PrintIR(after FuseOps):\n",
+            "Print IR after: FuseOps\n",
+            "After Running Pass: The meta data of the pass - pass name: FuseOps, opt_level: 2, required passes: [InferType, ]\n",
+        ];
+        for form in forms {
+            let log = format!("{form}{A}\nsome warning\n{form}{B}\n");
+            let found = modules(&log);
+            assert_eq!(found.len(), 2, "{log}");
+            for (at, module) in [A, B].iter().enumerate() {
+                assert_eq!(found[at], (Some("FuseOps".into()), (*module).to_owned(), false));
+            }
+        }
+    }
+
+    #[test]
+    fn modules_without_headers_end_where_a_name_comes_again() {
+        let log = format!("{B}{B}");
+        let found = modules(&log);
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().all(|(pass, text, _)| pass.is_none() && text == B));
+    }
+
+    #[test]
+    fn lines_of_others_in_the_middle_of_a_module_become_white_space() {
+        let log = "def @f() {\n  1\n}\nWARNING: tuning\ndef @g() {\n  2\n}\n";
+        let found = modules(log);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].1.len(), log.len());
+        assert!(!found[0].1.contains("tuning") && found[0].1.contains("@g"));
+    }
+
+    #[test]
+    fn metadata_belongs_to_the_module_before_it() {
+        let log = format!("{A}#[metadata]\n{{\n  \"root\": 1\n}}\nTraceback:\n{A}");
+        let found = modules(&log);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].1.ends_with("\"root\": 1\n}\n"));
+    }
+
+    #[test]
+    fn a_log_cut_in_the_middle_of_a_module_keeps_what_there_is() {
+        for end in 1..A.len() {
+            let log = format!("{A}{}", &A[..end]);
+            let found = modules(&log);
+            assert!(!found.is_empty() && found[0].1 == A, "{log}");
+            for module in split(&log) {
+                assert!(log.get(module.range.clone()).is_some());
+            }
+        }
+        let found = modules(&format!("{A}{}", &A[..A.len() - 3]));
+        assert!(found[1].2, "the last module is cut");
+    }
+}

@@ -1,0 +1,270 @@
+//! Which node of one function belongs to which of another.
+//!
+//! From certain to likely, each step pairs only what is not paired yet:
+//!
+//! 1. equal values: nodes with equal fingerprints from the parameters up;
+//! 2. equal uses: nodes with equal fingerprints from the result down;
+//! 3. equal weights: calls of one operator on the same parameters and constants;
+//! 4. order: what lies between the pairs so far, aligned in the order of evaluation, so that
+//!    repeated blocks keep theirs;
+//! 5. neighbours: operands and users of pairs, also of another operator.
+//!
+//! Steps 1 to 3 sort and hash. Step 4 takes time in proportion to the product of what is left
+//! between two pairs, up to [`align::CELLS`] in all; step 5 looks at each edge a few times.
+
+mod align;
+mod neighbours;
+
+use crate::{
+    flat::Side,
+    graph::{Kind, NONE, mix},
+};
+
+/// The two sides, with what is known of their nodes.
+pub(crate) struct Input<'s> {
+    pub(crate) a: &'s Side,
+    pub(crate) b: &'s Side,
+    /// What each leaf is: equal for leaves that are the same on both sides.
+    pub(crate) seeds_a: Vec<u64>,
+    pub(crate) seeds_b: Vec<u64>,
+    /// A hash of the type of each node.
+    pub(crate) types_a: Vec<u64>,
+    pub(crate) types_b: Vec<u64>,
+    /// The order of nodes that nothing else tells apart.
+    pub(crate) rank_a: Vec<u32>,
+    pub(crate) rank_b: Vec<u32>,
+    /// Parameters that are known to belong together.
+    pub(crate) params: Vec<(u32, u32)>,
+}
+
+/// A pairing of nodes: each has at most one partner.
+#[derive(Clone, Debug)]
+pub(crate) struct Pairing {
+    pub(crate) to_b: Vec<u32>,
+    pub(crate) to_a: Vec<u32>,
+}
+
+impl Pairing {
+    pub(crate) fn add(&mut self, a: u32, b: u32) {
+        self.to_b[a as usize] = b;
+        self.to_a[b as usize] = a;
+    }
+
+    pub(crate) fn b(&self, a: u32) -> Option<u32> {
+        Some(self.to_b[a as usize]).filter(|&b| b != NONE)
+    }
+
+    pub(crate) fn a(&self, b: u32) -> Option<u32> {
+        Some(self.to_a[b as usize]).filter(|&a| a != NONE)
+    }
+
+    /// Whether neither of the two has a partner.
+    pub(crate) fn are_free(&self, a: u32, b: u32) -> bool {
+        self.to_b[a as usize] == NONE && self.to_a[b as usize] == NONE
+    }
+}
+
+/// Pairs the nodes of two functions that are not equal. The order of the two makes no difference:
+/// where steps have to choose between equals, they look at the two in an order of their own.
+pub(crate) fn pair(input: &Input<'_>) -> Pairing {
+    let key = |side: &Side, seeds: &[u64]| {
+        let labels = side.labels.iter().fold(0u64, |sum, label| sum.wrapping_add(*label));
+        let root = side.roots.first().map(|&root| values(side, seeds)[root as usize]);
+        (side.len(), labels, root)
+    };
+    if key(input.a, &input.seeds_a) <= key(input.b, &input.seeds_b) {
+        return pair_in_order(input);
+    }
+    let mirrored = Input {
+        a: input.b,
+        b: input.a,
+        seeds_a: input.seeds_b.clone(),
+        seeds_b: input.seeds_a.clone(),
+        types_a: input.types_b.clone(),
+        types_b: input.types_a.clone(),
+        rank_a: input.rank_b.clone(),
+        rank_b: input.rank_a.clone(),
+        params: input.params.iter().map(|&(a, b)| (b, a)).collect(),
+    };
+    let Pairing { to_b, to_a } = pair_in_order(&mirrored);
+    Pairing { to_b: to_a, to_a: to_b }
+}
+
+fn pair_in_order(input: &Input<'_>) -> Pairing {
+    let (a, b) = (input.a, input.b);
+    let mut pairing = Pairing { to_b: vec![NONE; a.len()], to_a: vec![NONE; b.len()] };
+    for &(a, b) in &input.params {
+        pairing.add(a, b);
+    }
+    by_value(input, &mut pairing);
+    by_key(input, &mut pairing, &uses(a), &uses(b));
+    let (near_a, near_b) = (weights(a, &input.seeds_a), weights(b, &input.seeds_b));
+    by_key(input, &mut pairing, &anchors(a, &near_a, true), &anchors(b, &near_b, true));
+    by_key(input, &mut pairing, &anchors(a, &near_a, false), &anchors(b, &near_b, false));
+    neighbours::spread(input, &mut pairing);
+    align::align(input, &mut pairing);
+    neighbours::spread(input, &mut pairing);
+    neighbours::between(input, &mut pairing);
+    neighbours::spread(input, &mut pairing);
+    pairing
+}
+
+/// Pairs free nodes of equal keys, in order, where both sides have as many of them. A key of 0 is
+/// none.
+fn by_key(input: &Input<'_>, pairing: &mut Pairing, keys_a: &[u64], keys_b: &[u64]) {
+    for (a, b) in alike(input, pairing, keys_a, keys_b, usize::MAX) {
+        pairing.add(a, b);
+    }
+}
+
+/// Pairs free nodes of equal value, each with all that it is made of: first those that there is one
+/// of on each side, so that smaller ones that come several times belong to the right ones of them.
+fn by_value(input: &Input<'_>, pairing: &mut Pairing) {
+    let values_a = values(input.a, &input.seeds_a);
+    let values_b = values(input.b, &input.seeds_b);
+    let mut settle = |found: &mut Vec<(u32, u32)>| {
+        // Users come after what they use.
+        found.sort_unstable_by_key(|pair| std::cmp::Reverse(pair.0));
+        let mut stack = Vec::new();
+        for &pair in found.iter() {
+            stack.push(pair);
+            // Every pair that is made puts its operands on the stack once.
+            while let Some((a, b)) = stack.pop() {
+                let is_inner = !input.a.kind(a).is_leaf();
+                if is_inner
+                    && pairing.are_free(a, b)
+                    && values_a[a as usize] == values_b[b as usize]
+                {
+                    pairing.add(a, b);
+                    let operands = input.a.operands(a).iter().copied();
+                    stack.extend(operands.zip(input.b.operands(b).iter().copied()));
+                }
+            }
+        }
+    };
+    let none = Pairing { to_b: vec![NONE; input.a.len()], to_a: vec![NONE; input.b.len()] };
+    settle(&mut alike(input, &none, &values_a, &values_b, 1));
+    // Of those that come several times, where they are used decides, and then the order.
+    let (near_a, near_b) = (surroundings(input.a, &values_a), surroundings(input.b, &values_b));
+    by_key(input, pairing, &near_a, &near_b);
+    by_key(input, pairing, &values_a, &values_b);
+}
+
+/// What each node is and what it is used for: the users, with their other operands.
+fn surroundings(side: &Side, values: &[u64]) -> Vec<u64> {
+    let of = |at: usize| {
+        let users = side.users(at as u32).iter().map(|&(user, slot)| {
+            let others = side.operands(user).iter().filter(|of| **of != at as u32);
+            let others = others.fold(0, |hash, of| mix(hash, values[*of as usize]));
+            mix(mix(side.label(user), slot.into()), others)
+        });
+        mix(values[at], users.fold(0, u64::wrapping_add)).max(1)
+    };
+    (0..side.len()).map(of).collect()
+}
+
+/// The free nodes of equal keys, in order, where both sides have as many of them and no more than
+/// `most`. A key of 0 is none.
+fn alike(
+    input: &Input<'_>,
+    pairing: &Pairing,
+    keys_a: &[u64],
+    keys_b: &[u64],
+    most: usize,
+) -> Vec<(u32, u32)> {
+    let free = |side: &Side, keys: &[u64], partners: &[u32], rank: &[u32]| {
+        let wanted =
+            |at: &usize| keys[*at] != 0 && partners[*at] == NONE && !side.kinds[*at].is_leaf();
+        let mut found: Vec<(u64, u32, u32)> =
+            (0..side.len()).filter(wanted).map(|at| (keys[at], rank[at], at as u32)).collect();
+        found.sort_unstable();
+        found
+    };
+    let found_a = free(input.a, keys_a, &pairing.to_b, &input.rank_a);
+    let found_b = free(input.b, keys_b, &pairing.to_a, &input.rank_b);
+    let mut found = Vec::new();
+    let groups_a = found_a.chunk_by(|x, y| x.0 == y.0);
+    let mut groups_b = found_b.chunk_by(|x, y| x.0 == y.0).peekable();
+    for group_a in groups_a {
+        while groups_b.peek().is_some_and(|group| group[0].0 < group_a[0].0) {
+            groups_b.next();
+        }
+        let Some(group_b) = groups_b.peek().filter(|group| group[0].0 == group_a[0].0) else {
+            continue;
+        };
+        if group_a.len() == group_b.len() && group_a.len() <= most {
+            found.extend(group_a.iter().zip(*group_b).map(|(a, b)| (a.2, b.2)));
+        }
+    }
+    found
+}
+
+/// The fingerprint of each node from the leaves up.
+pub(crate) fn values(side: &Side, seeds: &[u64]) -> Vec<u64> {
+    let mut hashes = vec![0; side.len()];
+    for at in 0..side.len() {
+        hashes[at] = match side.kinds[at].is_leaf() {
+            true => seeds[at],
+            false => {
+                let operands = side.operands(at as u32).iter();
+                operands.fold(side.labels[at], |hash, &of| mix(hash, hashes[of as usize])).max(1)
+            }
+        };
+    }
+    hashes
+}
+
+/// The fingerprint of each node from the result down: what it is, and what its users are.
+fn uses(side: &Side) -> Vec<u64> {
+    let mut hashes = vec![0u64; side.len()];
+    for (number, &root) in (1..).zip(&side.roots) {
+        hashes[root as usize] = mix(3, number);
+    }
+    for at in (0..side.len()).rev() {
+        let uses = side
+            .users(at as u32)
+            .iter()
+            .map(|&(user, slot)| mix(mix(hashes[user as usize], slot.into()), side.label(user)));
+        let context = uses.fold(hashes[at], u64::wrapping_add);
+        hashes[at] = mix(context, side.labels[at]).max(1);
+    }
+    hashes
+}
+
+/// The parameter or constant that each node is, or is made of by operators of one argument; 0 for
+/// others.
+fn weights(side: &Side, seeds: &[u64]) -> Vec<u64> {
+    let mut near = vec![0; side.len()];
+    for at in 0..side.len() {
+        near[at] = match side.kinds[at] {
+            Kind::Param | Kind::FreeVar | Kind::Constant => seeds[at],
+            Kind::Call | Kind::Proj => {
+                let is_value = |of: &&u32| side.kind(**of) != Kind::Literal;
+                let mut values = side.operands(at as u32).iter().filter(is_value);
+                match (values.next(), values.next()) {
+                    (Some(&only), None) => near[only as usize],
+                    _ => 0,
+                }
+            }
+            _ => 0,
+        };
+    }
+    near
+}
+
+/// The weights that each call of two or more values is given, with the operator if `by_operator`.
+fn anchors(side: &Side, near: &[u64], by_operator: bool) -> Vec<u64> {
+    let key = |at: usize| {
+        let operands = side.operands(at as u32);
+        if side.kinds[at] != Kind::Call || operands.len() < 2 {
+            return 0;
+        }
+        let weights = operands.iter().map(|&of| near[of as usize]);
+        match weights.fold(0u64, |sum, weight| sum.wrapping_add(weight)) {
+            0 => 0,
+            sum if by_operator => mix(sum, side.families[at]),
+            sum => sum,
+        }
+    };
+    (0..side.len()).map(key).collect()
+}

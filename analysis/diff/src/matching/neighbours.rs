@@ -1,0 +1,143 @@
+//! Partners that follow from the partners of operands and users.
+
+use super::{Input, Pairing, align::likeness};
+use crate::{
+    flat::Side,
+    graph::{Kind, NONE},
+};
+
+/// Pairs operands in the same slot of pairs, and users in the same slot, if they are of one family
+/// and the only ones there. What a pass put in between is looked through.
+pub(super) fn spread(input: &Input<'_>, pairing: &mut Pairing) {
+    let (a, b) = (input.a, input.b);
+    let mut work: Vec<(u32, u32)> =
+        (0..a.len() as u32).filter_map(|at| Some((at, pairing.b(at)?))).collect();
+    // Each pair is taken from the list once, and each pairing adds one.
+    while let Some((at_a, at_b)) = work.pop() {
+        if a.kind(at_a) == b.kind(at_b) && a.operands(at_a).len() == b.operands(at_b).len() {
+            let slots = a.operands(at_a).iter().zip(b.operands(at_b));
+            for (&of_a, &of_b) in slots {
+                if let Some(found) = operand(input, pairing, of_a, of_b) {
+                    pairing.add(found.0, found.1);
+                    work.push(found);
+                }
+            }
+        }
+        while let Some(found) = user(input, pairing, at_a, at_b) {
+            pairing.add(found.0, found.1);
+            work.push(found);
+        }
+    }
+}
+
+/// The free nodes of one family in the place of two operands, behind what was put before them.
+fn operand(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32, u32)> {
+    let same = |a: u32, b: u32| {
+        let is_inner = !input.a.kind(a).is_leaf();
+        is_inner && input.a.family(a) == input.b.family(b) && pairing.are_free(a, b)
+    };
+    if same(a, b) {
+        return Some((a, b));
+    }
+    let (mut under_a, mut under_b) = (a, b);
+    // A pass puts a cast and a change of layout in one place, and hardly more.
+    for _ in 0..3 {
+        if let Some(next) = through(input.b, under_b).filter(|_| pairing.a(under_b).is_none()) {
+            under_b = next;
+            if same(a, under_b) {
+                return Some((a, under_b));
+            }
+        }
+        if let Some(next) = through(input.a, under_a).filter(|_| pairing.b(under_a).is_none()) {
+            under_a = next;
+            if same(under_a, b) {
+                return Some((under_a, b));
+            }
+        }
+    }
+    None
+}
+
+/// The two free users of a pair that are most alike and use it in one slot; those that are reached
+/// through what has no partner count as well.
+fn user(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32, u32)> {
+    let users_a = reached(input.a, &pairing.to_b, a);
+    if users_a.is_empty() {
+        return None;
+    }
+    let users_b = reached(input.b, &pairing.to_a, b);
+    let mut best: Option<(u32, (u32, u32))> = None;
+    for &(user_a, slot_a, far_a) in &users_a {
+        for &(user_b, slot_b, far_b) in &users_b {
+            if slot_a != slot_b {
+                continue;
+            }
+            let like = likeness(input, pairing, user_a, user_b);
+            let score = (like * 4).saturating_sub(far_a + far_b);
+            if like > 0 && best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, (user_a, user_b)));
+            }
+        }
+    }
+    best.map(|(_, found)| found)
+}
+
+/// The most users of a node that are looked at: some hundred nodes may use one constant.
+const USERS: usize = 24;
+
+/// The users of a node without partner, each with the slot and the number of nodes in between.
+fn reached(side: &Side, partners: &[u32], at: u32) -> Vec<(u32, u32, u32)> {
+    let mut found = Vec::new();
+    let mut from = vec![(at, 0)];
+    // Each step looks at [`USERS`] users at most, of no more than that many nodes, three deep.
+    while let Some((node, far)) = from.pop() {
+        for &(user, slot) in side.users(node).iter().take(USERS) {
+            if partners[user as usize] != NONE || found.len() >= USERS {
+                continue;
+            }
+            found.push((user, slot, far));
+            if far < 3 && through(side, user).is_some() {
+                from.push((user, far + 1));
+            }
+        }
+    }
+    found
+}
+
+/// The operand of a node that changes nothing but the form of a value: the only one that it has.
+pub(crate) fn through(side: &Side, at: u32) -> Option<u32> {
+    match (side.kind(at), side.operands(at)) {
+        (Kind::Call | Kind::Proj, &[only]) => Some(only),
+        _ => None,
+    }
+}
+
+/// Pairs free nodes of different operators that lie between the same pairs: an operand and a user
+/// of both belong together.
+pub(super) fn between(input: &Input<'_>, pairing: &mut Pairing) {
+    let (a, b) = (input.a, input.b);
+    for at_b in 0..b.len() as u32 {
+        if pairing.a(at_b).is_some() || b.kind(at_b) != Kind::Call {
+            continue;
+        }
+        let mut found = None;
+        for &of_b in b.operands(at_b) {
+            let Some(of_a) = pairing.a(of_b) else { continue };
+            for &(at_a, _) in a.users(of_a).iter().take(16) {
+                if pairing.b(at_a).is_none() && a.kind(at_a) == Kind::Call {
+                    let is_user = |&(user, slot): &(u32, u32)| {
+                        let user = pairing.a(user);
+                        user.is_some_and(|user| a.users(at_a).contains(&(user, slot)))
+                    };
+                    let is_end = a.roots.contains(&at_a) && b.roots.contains(&at_b);
+                    if is_end || b.users(at_b).iter().take(16).any(is_user) {
+                        found = found.or(Some(at_a));
+                    }
+                }
+            }
+        }
+        if let Some(at_a) = found {
+            pairing.add(at_a, at_b);
+        }
+    }
+}

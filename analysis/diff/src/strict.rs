@@ -1,0 +1,120 @@
+//! Structural equality as TVM defines it: names and places do not count, notation does. A function
+//! in `let` form is not equal to the same function in graph form, and written types count.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use semantics::{
+    Db, Module,
+    body::{Body, Function, Name},
+};
+use types::Type;
+
+use crate::{
+    build::ModuleGraph,
+    equal,
+    graph::{Graph, Kind, NodeId, Origin},
+};
+
+/// A module as structural equality sees it. It holds nothing of the database that it was made from.
+pub struct Structure {
+    graph: Graph,
+    bodies: Vec<Arc<Body>>,
+    lets: Vec<Lets>,
+}
+
+impl Structure {
+    /// Returns the structure of a module.
+    pub fn new<'db>(db: &'db dyn Db, module: Module<'db>) -> Structure {
+        let made = ModuleGraph::new(db, module);
+        let lets = lets(&made);
+        let bodies = made.sources.into_iter().map(|source| source.body).collect();
+        Structure { graph: made.graph, bodies, lets }
+    }
+
+    /// Returns the functions that are new in `after`, gone, or not structurally equal, by name,
+    /// sorted.
+    pub fn changed(&self, after: &Structure) -> Vec<Name> {
+        let mut left: FxHashMap<&Name, u32> = FxHashMap::default();
+        for (number, function) in (0..).zip(&after.graph.functions) {
+            left.entry(&function.name).or_insert(number);
+        }
+        let mut changed = Vec::new();
+        for (number, function) in (0..).zip(&self.graph.functions) {
+            let other = left.remove(&function.name);
+            if !other.is_some_and(|other| are_equal(self, number, after, other)) {
+                changed.push(function.name.clone());
+            }
+        }
+        changed.extend(left.into_keys().cloned());
+        changed.sort_unstable();
+        changed.dedup();
+        changed
+    }
+
+    fn function(&self, lambda: u32) -> Option<&Function> {
+        let lambda = self.graph.lambda(lambda);
+        let body = &self.bodies[lambda.def as usize];
+        match lambda.place {
+            None => body.header(),
+            Some((unit, id)) => body.units[unit].fns.get(id.index()),
+        }
+    }
+
+    /// The type written for a parameter.
+    fn annotation(&self, id: NodeId) -> Option<&Type> {
+        let node = self.graph.node(id);
+        let Origin::Binder(binding) = node.origin else { return None };
+        let unit = &self.bodies[node.def as usize].units[binding.unit as usize];
+        unit.binder(binding.binder).annotation.as_ref()
+    }
+}
+
+/// The values that `let` binds in a definition, in order, with the types that it writes.
+type Lets = Vec<(NodeId, Option<Type>)>;
+
+fn lets(module: &ModuleGraph<'_>) -> Vec<Lets> {
+    let mut found = vec![Lets::new(); module.sources.len()];
+    for &(node, def, binding) in &module.lets {
+        let unit = &module.sources[def as usize].body.units[binding.unit as usize];
+        found[def as usize].push((node, unit.binder(binding.binder).annotation.clone()));
+    }
+    found
+}
+
+fn are_equal(a: &Structure, before: u32, b: &Structure, after: u32) -> bool {
+    let (lambda_a, lambda_b) =
+        (a.graph.functions[before as usize].lambda, b.graph.functions[after as usize].lambda);
+    let (lets_a, lets_b) = (&a.lets[before as usize], &b.lets[after as usize]);
+    let leaves = |of_a: NodeId, of_b: NodeId| {
+        let (node_a, node_b) = (a.graph.node(of_a), b.graph.node(of_b));
+        match node_a.kind {
+            Kind::Param | Kind::FreeVar => a.annotation(of_a) == b.annotation(of_b),
+            _ => node_a.label == node_b.label,
+        }
+    };
+    let ret = |module: &Structure, lambda: u32| {
+        module.function(lambda).and_then(|function| function.ret.clone())
+    };
+    if lets_a.len() != lets_b.len() || ret(a, lambda_a) != ret(b, lambda_b) {
+        return false;
+    }
+    let Some(pairs) = equal::pairs((&a.graph, lambda_a), (&b.graph, lambda_b), &leaves) else {
+        return false;
+    };
+    if lets_a.is_empty() {
+        return true;
+    }
+    let partners: FxHashMap<NodeId, NodeId> = pairs.into_iter().collect();
+    lets_a.iter().zip(lets_b).all(|((of_a, ty_a), (of_b, ty_b))| {
+        let is_leaf = |module: &Structure, id: NodeId| {
+            module.graph.nodes.get(id as usize).is_none_or(|node| node.kind.is_leaf())
+        };
+        let same = match partners.get(of_a) {
+            Some(partner) => partner == of_b || is_leaf(b, *of_b),
+            // Variables bound to variables.
+            None => is_leaf(a, *of_a) && is_leaf(b, *of_b),
+        };
+        same && ty_a == ty_b
+    })
+}

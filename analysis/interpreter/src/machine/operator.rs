@@ -1,0 +1,134 @@
+//! Calls of operators, and what else makes tensors.
+
+use std::time::Instant;
+
+use smallvec::SmallVec;
+use types::{Attrs, Type};
+
+use super::{
+    Args, LARGE, Run,
+    hand::{self, is_large},
+    memory::bytes_of,
+    observer::{Given, Measured},
+};
+use crate::{
+    code::Fill,
+    fault::{Fault, FaultKind},
+    interrupt,
+    kernel::{self, Call},
+    tensor::count_of,
+    value::Value,
+};
+
+impl Run<'_, '_, '_> {
+    pub(super) fn operator(
+        &mut self,
+        operator: &'static operators::Operator,
+        attrs: &Attrs,
+        args: &mut [Value],
+        result: &Type,
+    ) -> Result<Value, Fault> {
+        let Some(kernel) = kernel::find(operator.name) else {
+            let message = format!("`{}` cannot be computed here", operator.name);
+            return Err(Fault::new(FaultKind::NoKernel, message));
+        };
+        let large = args.iter().filter_map(Value::as_tensor).any(|tensor| tensor.len() > LARGE);
+        if large {
+            self.watch.poll()?;
+        }
+        // The kernel may take its arguments.
+        let given: SmallVec<[Given; 4]> = args.iter().map(Given::of).collect();
+        let begin = self.measures.then(Instant::now);
+        let empty = match kernel.computes() {
+            true => Call::new(operator, attrs, args, result, &self.watch).empty_result(),
+            false => None,
+        };
+        let held = match &empty {
+            Some(_) => 0,
+            None => self.held(args, bytes_of(result))?,
+        };
+        let other;
+        let watch = match held {
+            0 => &self.watch,
+            _ => {
+                other = self.watch.holding(held);
+                &other
+            }
+        };
+        let hand = if empty.is_none() && is_large(args, result) { self.hand.get() } else { None };
+        self.has_large |= hand.is_some();
+        let made = match (empty, hand) {
+            (Some(value), _) => Ok(Ok(value)),
+            (None, Some(hand)) => {
+                let take = |arg: &mut Value| std::mem::replace(arg, Value::Empty);
+                let mut args: Args = args.iter_mut().map(take).collect();
+                let (attrs, result, watch) = (attrs.clone(), result.clone(), watch.clone());
+                hand.call(&self.watch, move || {
+                    let mut call = Call::new(operator, &attrs, &mut args, &result, &watch);
+                    interrupt::scope(&watch, || (kernel.run)(&mut call))
+                })
+                .and_then(|done| done)
+            }
+            (None, None) => {
+                let mut call = Call::new(operator, attrs, args, result, watch);
+                interrupt::scope(watch, || (kernel.run)(&mut call))
+            }
+        };
+        let value = match made.and_then(|done| done) {
+            Ok(value) => value,
+            Err(mut fault) => {
+                fault.arguments = given.iter().map(|given| given.ty().to_string()).collect();
+                return Err(fault);
+            }
+        };
+        if let (Some(begin), Some(observer), Some(frame)) =
+            (begin, &mut self.observer, self.frames.last())
+        {
+            let time = begin.elapsed();
+            let args: Vec<Type> = given.iter().map(Given::ty).collect();
+            let place = frame.proc.places.get(frame.pc.saturating_sub(1)).copied();
+            observer.called(&Measured {
+                operator,
+                attrs,
+                args: &args,
+                value: &value,
+                time,
+                function: &frame.proc.name,
+                place: (frame.proc.file, place.unwrap_or_default()),
+            });
+        }
+        Ok(value)
+    }
+
+    /// A constant of a metadata section, which is decoded when it is used first.
+    pub(super) fn constant(&mut self, number: u32) -> Result<Value, Fault> {
+        let Some(read) = self.program.constant(number)? else {
+            return self.program.known(number);
+        };
+        let hand = if read.len() > hand::LARGE as u64 { self.hand.get() } else { None };
+        self.has_large |= hand.is_some();
+        let watch = self.watch.clone();
+        let decode = move || interrupt::scope(&watch, || read.decode());
+        let decoded = match hand {
+            Some(hand) => hand.call(&self.watch, decode).and_then(|done| done),
+            None => decode(),
+        };
+        let value = decoded.and_then(|done| done)?;
+        self.program.keep(number, value.clone());
+        Ok(value)
+    }
+
+    /// A tensor that the text fills with one number.
+    pub(super) fn fill(&mut self, fill: &Fill) -> Result<Value, Fault> {
+        let shape = &fill.shape;
+        let none = || {
+            let message = format!("a constant of shape {shape:?} fits no memory");
+            Fault::new(FaultKind::Memory, message)
+        };
+        let bytes = count_of(shape).and_then(|n| n.checked_mul(fill.value.bytes()));
+        let held = self.held(&[], Some(bytes.ok_or_else(none)? as u64))?;
+        let watch = self.watch.holding(held);
+        let tensor = interrupt::scope(&watch, || fill.value.filled(shape))?;
+        tensor.map(Value::from).ok_or_else(none)
+    }
+}

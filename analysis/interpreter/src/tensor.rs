@@ -1,0 +1,535 @@
+//! Tensors: arrays of one of thirteen data types.
+
+use half::{bf16, f16};
+use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
+use types::{DataType, Dim, Type};
+
+use crate::{
+    allocate::room,
+    convert,
+    interrupt::{self, mapped, repeated},
+};
+
+/// An array that is shared until someone writes to it. Its elements lie in row-major order without
+/// gaps: `as_slice()` always has them.
+pub type Array<T> = ArcArray<T, IxDyn>;
+
+macro_rules! tensors {
+    ($($(#[$doc:meta])* $variant:ident $ty:ty = $dtype:ident,)*) => {
+        /// A tensor: one variant a data type.
+        #[derive(Clone, Debug)]
+        pub enum Tensor {
+            $($(#[$doc])* $variant(Array<$ty>),)*
+        }
+
+        impl Tensor {
+            /// The type of the elements.
+            pub fn dtype(&self) -> DataType {
+                match self {
+                    $(Tensor::$variant(_) => DataType::$dtype,)*
+                }
+            }
+
+            /// The sizes of the axes.
+            pub fn shape(&self) -> &[usize] {
+                match self {
+                    $(Tensor::$variant(array) => array.shape(),)*
+                }
+            }
+
+            /// The number of elements.
+            pub fn len(&self) -> usize {
+                match self {
+                    $(Tensor::$variant(array) => array.len(),)*
+                }
+            }
+
+            /// The same elements in another shape; `None` where their number differs.
+            pub fn reshape(self, shape: &[usize]) -> Option<Tensor> {
+                match self {
+                    $(Tensor::$variant(array) => {
+                        Some(Tensor::$variant(array.into_shape_with_order(IxDyn(shape)).ok()?))
+                    })*
+                }
+            }
+
+            /// Zeros; `None` for a data type that has no tensors, and for a shape that has more
+            /// elements than can be counted.
+            pub fn zeros(dtype: DataType, shape: &[usize]) -> Option<Tensor> {
+                let count = count_of(shape)?;
+                match dtype {
+                    $(DataType::$dtype => {
+                        <$ty>::tensor(shape, repeated(<$ty as Element>::from_i64(0), count))
+                    })*
+                    _ => None,
+                }
+            }
+
+            /// Where the elements are in memory: tensors that share them give the same.
+            pub(crate) fn address(&self) -> usize {
+                match self {
+                    $(Tensor::$variant(array) => array.as_ptr() as usize,)*
+                }
+            }
+        }
+
+        $(
+            impl Element for $ty {
+                const DTYPE: DataType = DataType::$dtype;
+
+                fn wrap(array: Array<$ty>) -> Tensor {
+                    debug_assert!(array.is_standard_layout());
+                    Tensor::$variant(array)
+                }
+
+                fn unwrap(tensor: &Tensor) -> Option<&Array<$ty>> {
+                    match tensor {
+                        Tensor::$variant(array) => Some(array),
+                        _ => None,
+                    }
+                }
+
+                fn unwrap_mut(tensor: &mut Tensor) -> Option<&mut Array<$ty>> {
+                    match tensor {
+                        Tensor::$variant(array) => Some(array),
+                        _ => None,
+                    }
+                }
+
+                fn unwrap_owned(tensor: Tensor) -> Option<Array<$ty>> {
+                    match tensor {
+                        Tensor::$variant(array) => Some(array),
+                        _ => None,
+                    }
+                }
+
+                tensors!(@convert $variant $ty);
+            }
+        )*
+
+        /// Runs the body with `$name` bound to the array and `T` to the type of its elements.
+        macro_rules! each_dtype {
+            ($tensor:expr, $name:ident => $body:expr) => {
+                match $tensor {
+                    $($crate::Tensor::$variant($name) => {
+                        type T = $ty;
+                        // Not every body names the type.
+                        let _ = std::marker::PhantomData::<T>;
+                        $body
+                    })*
+                }
+            };
+        }
+    };
+    (@convert Bool $ty:ty) => {
+        fn to_f64(self) -> f64 { f64::from(u8::from(self)) }
+        fn to_f32(self) -> f32 { f32::from(u8::from(self)) }
+        fn from_f64(value: f64) -> bool { value != 0.0 }
+        fn from_f32(value: f32) -> bool { value != 0.0 }
+        fn nearest(value: f64) -> bool { value != 0.0 }
+        fn to_i64(self) -> i64 { i64::from(self) }
+        fn from_i64(value: i64) -> bool { value != 0 }
+    };
+    (@convert F16 $ty:ty) => { tensors!(@half $ty, convert::to_odd); };
+    // Brain floating point is single precision cut short, whatever it is made of.
+    (@convert BF16 $ty:ty) => { tensors!(@half $ty, convert::to_single); };
+    (@convert F32 $ty:ty) => { tensors!(@float $ty); };
+    (@convert F64 $ty:ty) => { tensors!(@float $ty); };
+    (@convert I64 $ty:ty) => { tensors!(@integer $ty, convert::to_i64); };
+    (@convert U64 $ty:ty) => { tensors!(@integer $ty, convert::to_u64); };
+    (@convert U32 $ty:ty) => { tensors!(@integer $ty, convert::to_u32); };
+    (@convert $variant:ident $ty:ty) => { tensors!(@integer $ty, convert::to_i32); };
+    (@integer $ty:ty, $cut:path) => {
+        fn to_f64(self) -> f64 { self as f64 }
+        fn to_f32(self) -> f32 { self as f32 }
+        fn from_f64(value: f64) -> $ty { $cut(value) as $ty }
+        fn from_f32(value: f32) -> $ty { $cut(f64::from(value)) as $ty }
+        fn nearest(value: f64) -> $ty { value as $ty }
+        fn to_i64(self) -> i64 { self as i64 }
+        fn from_i64(value: i64) -> $ty { value as $ty }
+    };
+    (@float $ty:ty) => {
+        fn to_f64(self) -> f64 { f64::from(self) }
+        fn to_f32(self) -> f32 { self as f32 }
+        fn from_f64(value: f64) -> $ty { value as $ty }
+        fn from_f32(value: f32) -> $ty { <$ty>::from(value) }
+        fn nearest(value: f64) -> $ty { value as $ty }
+        fn to_i64(self) -> i64 { convert::to_i64(f64::from(self)) }
+        fn from_i64(value: i64) -> $ty { value as $ty }
+    };
+    (@half $ty:ty, $single:path) => {
+        fn to_f64(self) -> f64 { f64::from(self) }
+        fn to_f32(self) -> f32 { f32::from(self) }
+        fn from_f64(value: f64) -> $ty { <$ty>::from_f32($single(value)) }
+        fn from_f32(value: f32) -> $ty { <$ty>::from_f32(value) }
+        fn nearest(value: f64) -> $ty { Self::from_f64(value) }
+        fn to_i64(self) -> i64 { convert::to_i64(f64::from(self)) }
+        fn from_i64(value: i64) -> $ty { <$ty>::from_f32(value as f32) }
+    };
+}
+
+/// A type of elements.
+pub trait Element: Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + 'static {
+    /// Its data type.
+    const DTYPE: DataType;
+
+    /// An array as a tensor.
+    fn wrap(array: Array<Self>) -> Tensor;
+    /// The array, if the tensor has elements of this type.
+    fn unwrap(tensor: &Tensor) -> Option<&Array<Self>>;
+    /// The array, to be written to, if the tensor has elements of this type.
+    fn unwrap_mut(tensor: &mut Tensor) -> Option<&mut Array<Self>>;
+    /// The array, if the tensor has elements of this type.
+    fn unwrap_owned(tensor: Tensor) -> Option<Array<Self>>;
+    /// The number, rounded to the nearest.
+    fn to_f64(self) -> f64;
+    /// The number in single precision, rounded once.
+    fn to_f32(self) -> f32;
+    /// The number as an element, as numpy casts it on x86-64: rounded to the nearest, or cut toward
+    /// zero; integers that do not fit wrap or are the least one of 32 or 64 bits, by the data type.
+    fn from_f64(value: f64) -> Self;
+    /// As [`Element::from_f64`], from single precision.
+    fn from_f32(value: f32) -> Self;
+    /// The nearest element: integers are cut toward zero and saturate, and NaN is 0.
+    fn nearest(value: f64) -> Self;
+    /// The number, cut toward zero; what does not fit is the least one.
+    fn to_i64(self) -> i64;
+    /// The number; integers wrap.
+    fn from_i64(value: i64) -> Self;
+
+    /// A tensor of elements in row-major order; `None` where their number is not the shape's.
+    fn tensor(shape: &[usize], elements: Vec<Self>) -> Option<Tensor> {
+        Some(Self::wrap(Array::from_shape_vec(IxDyn(shape), elements).ok()?))
+    }
+}
+
+tensors! {
+    /// Truth values.
+    Bool bool = BOOL,
+    /// Signed integers of 8 bits.
+    I8 i8 = INT8,
+    /// Signed integers of 16 bits.
+    I16 i16 = INT16,
+    /// Signed integers of 32 bits.
+    I32 i32 = INT32,
+    /// Signed integers of 64 bits.
+    I64 i64 = INT64,
+    /// Unsigned integers of 8 bits.
+    U8 u8 = UINT8,
+    /// Unsigned integers of 16 bits.
+    U16 u16 = UINT16,
+    /// Unsigned integers of 32 bits.
+    U32 u32 = UINT32,
+    /// Unsigned integers of 64 bits.
+    U64 u64 = UINT64,
+    /// Half precision.
+    F16 half::f16 = FLOAT16,
+    /// Brain floating point.
+    BF16 half::bf16 = BFLOAT16,
+    /// Single precision.
+    F32 f32 = FLOAT32,
+    /// Double precision.
+    F64 f64 = FLOAT64,
+}
+
+#[expect(clippy::single_component_path_imports, reason = "it gives the macro a path")]
+pub(crate) use each_dtype;
+
+/// The number of elements of a shape.
+///
+/// `None` where there is no tensor of the shape: the product of the sizes that are not 0 is above
+/// `isize::MAX`. So the sizes of a tensor, or some of them, can be multiplied without a look at the
+/// result; a shape that is not one of a tensor yet has to be asked here first.
+pub fn count_of(shape: &[usize]) -> Option<usize> {
+    let mut sizes = shape.iter().filter(|&&size| size != 0);
+    let product = sizes.try_fold(1usize, |product, &size| product.checked_mul(size))?;
+    isize::try_from(product).ok()?;
+    Some(if shape.contains(&0) { 0 } else { product })
+}
+
+/// The elements of an array, in row-major order.
+pub(crate) fn elements<T: Element>(array: &Array<T>) -> &[T] {
+    array.as_slice().unwrap_or_default()
+}
+
+/// An array that nobody else holds, to be written to.
+pub(crate) fn own<T: Element>(array: Array<T>) -> Array<T> {
+    if array.is_unique() {
+        return array;
+    }
+    let copy = Array::from_shape_vec(array.raw_dim(), mapped(elements(&array), |x| x));
+    copy.unwrap_or(array)
+}
+
+impl Tensor {
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many axes there are.
+    pub fn rank(&self) -> usize {
+        self.shape().len()
+    }
+
+    /// Bytes of the elements.
+    pub fn bytes(&self) -> usize {
+        self.len() * self.dtype().bytes() as usize
+    }
+
+    /// The type.
+    pub fn ty(&self) -> Type {
+        Type::tensor(self.shape().iter().map(|&size| Dim::known(size as i64)), self.dtype())
+    }
+
+    /// An array with elements in any order.
+    pub fn from_array<T: Element>(array: ArrayD<T>) -> Tensor {
+        let array = if array.is_standard_layout() {
+            array
+        } else {
+            array.as_standard_layout().into_owned()
+        };
+        T::wrap(array.into_shared())
+    }
+
+    /// A copy of a view, row-major.
+    pub fn from_view<T: Element>(view: ArrayViewD<'_, T>) -> Tensor {
+        T::wrap(view.as_standard_layout().into_owned().into_shared())
+    }
+
+    /// A scalar.
+    pub fn scalar<T: Element>(value: T) -> Tensor {
+        T::wrap(ndarray::arr0(value).into_dyn().into_shared())
+    }
+
+    /// The axes in the opposite order.
+    #[must_use]
+    pub fn transposed(&self) -> Tensor {
+        let order: Vec<usize> = (0..self.rank()).rev().collect();
+        crate::families::permuted(self, &order)
+    }
+
+    /// A scalar of a data type that is known when the program runs: the number nearest to `value`
+    /// that it has. `None` where the data type has no tensors.
+    pub(crate) fn nearest(dtype: DataType, value: f64) -> Option<Tensor> {
+        let like = Tensor::zeros(dtype, &[])?;
+        Some(each_dtype!(like, _like => Tensor::scalar(<T as Element>::nearest(value))))
+    }
+
+    /// A tensor of a shape that has the first element of this one everywhere; `None` where there is
+    /// none, or more than there can be.
+    pub fn filled(&self, shape: &[usize]) -> Option<Tensor> {
+        let count = count_of(shape)?;
+        each_dtype!(self, array => T::tensor(shape, repeated(*elements(array).first()?, count)))
+    }
+
+    /// Every element as a 64-bit number.
+    pub fn to_f64s(&self) -> Vec<f64> {
+        each_dtype!(self, array => mapped(elements(array), Element::to_f64))
+    }
+
+    /// Gives every element as a 64-bit number, a piece at a time.
+    pub fn each_f64s(&self, mut f: impl FnMut(&[f64])) {
+        let mut piece = [0f64; 512];
+        for start in (0..self.len()).step_by(piece.len()) {
+            let length = (self.len() - start).min(piece.len());
+            convert::read_doubles(self, start, &mut piece[..length]);
+            f(&piece[..length]);
+        }
+    }
+
+    /// The element at a position in row-major order, as a 64-bit number.
+    pub fn get_f64(&self, at: usize) -> Option<f64> {
+        each_dtype!(self, array => elements(array).get(at).map(|&x| Element::to_f64(x)))
+    }
+
+    /// Every element as a 64-bit integer, cut toward zero.
+    pub fn to_i64s(&self) -> Vec<i64> {
+        each_dtype!(self, array => mapped(elements(array), Element::to_i64))
+    }
+
+    /// Every element in single precision.
+    pub fn to_f32s(&self) -> Vec<f32> {
+        match self {
+            Tensor::F32(array) => mapped(elements(array), |x| x),
+            other => each_dtype!(other, array => mapped(elements(array), Element::to_f32)),
+        }
+    }
+
+    /// A tensor of a data type that is known when the program runs, from 64-bit numbers; `None`
+    /// where their number is not the shape's, or the data type has no tensors. Each is cast as
+    /// numpy does it; see [`Element::from_f64`].
+    pub fn from_f64s(dtype: DataType, shape: &[usize], values: Vec<f64>) -> Option<Tensor> {
+        if dtype == DataType::FLOAT64 {
+            return f64::tensor(shape, values);
+        }
+        let like = Tensor::zeros(dtype, &[])?;
+        each_dtype!(like, _array => T::tensor(shape, mapped(&values, <T as Element>::from_f64)))
+    }
+
+    /// As [`Tensor::from_f64s`], from integers, which wrap.
+    pub fn from_i64s(dtype: DataType, shape: &[usize], values: Vec<i64>) -> Option<Tensor> {
+        if dtype == DataType::INT64 {
+            return i64::tensor(shape, values);
+        }
+        let like = Tensor::zeros(dtype, &[])?;
+        each_dtype!(like, _array => T::tensor(shape, mapped(&values, <T as Element>::from_i64)))
+    }
+
+    /// A tensor from little-endian bytes in row-major order; `None` where they are too few or too
+    /// many, or the data type has no tensors.
+    pub fn from_le_bytes(dtype: DataType, shape: &[usize], bytes: &[u8]) -> Option<Tensor> {
+        let count = count_of(shape)?;
+        if count.checked_mul(dtype.bytes() as usize)? != bytes.len() {
+            return None;
+        }
+        let mut rest = bytes;
+        let next = |to: &mut [u8]| {
+            let (now, later) = rest.split_at(to.len());
+            to.copy_from_slice(now);
+            rest = later;
+            Ok::<(), std::convert::Infallible>(())
+        };
+        Tensor::read_le(dtype, shape, next).unwrap_or_else(|never| match never {})
+    }
+
+    /// A tensor from little-endian bytes in row-major order, which `next` writes piece by piece into
+    /// what it is given; `None` where the data type has no tensors, or the shape more elements than
+    /// can be counted.
+    ///
+    /// # Errors
+    /// That of `next`.
+    pub fn read_le<E>(
+        dtype: DataType,
+        shape: &[usize],
+        mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Option<Tensor>, E> {
+        let Some(count) = count_of(shape) else { return Ok(None) };
+        // All at once: a file that holds less than it says is refused before it is read.
+        let mut bytes = [0; READ];
+        macro_rules! read {
+            ($($dtype:ident $ty:ty = $read:expr,)*) => {
+                match dtype {
+                    $(DataType::$dtype => {
+                        let mut all = room::<$ty>(count);
+                        while all.len() < count {
+                            interrupt::poll();
+                            let width = size_of::<$ty>();
+                            let length = (count - all.len()).min(READ / width) * width;
+                            let bytes = &mut bytes[..length];
+                            next(bytes)?;
+                            let (chunks, _) = bytes.as_chunks::<{ size_of::<$ty>() }>();
+                            all.extend(chunks.iter().map(|&chunk| $read(chunk)));
+                        }
+                        Ok(<$ty>::tensor(shape, all))
+                    })*
+                    _ => Ok(None),
+                }
+            };
+        }
+        read! {
+            BOOL bool = |[byte]: [u8; 1]| byte != 0,
+            INT8 i8 = i8::from_le_bytes,
+            INT16 i16 = i16::from_le_bytes,
+            INT32 i32 = i32::from_le_bytes,
+            INT64 i64 = i64::from_le_bytes,
+            UINT8 u8 = u8::from_le_bytes,
+            UINT16 u16 = u16::from_le_bytes,
+            UINT32 u32 = u32::from_le_bytes,
+            UINT64 u64 = u64::from_le_bytes,
+            FLOAT16 f16 = f16::from_le_bytes,
+            BFLOAT16 bf16 = bf16::from_le_bytes,
+            FLOAT32 f32 = f32::from_le_bytes,
+            FLOAT64 f64 = f64::from_le_bytes,
+        }
+    }
+
+    /// Gives the elements to `put` as little-endian bytes in row-major order, piece by piece.
+    ///
+    /// # Errors
+    /// That of `put`.
+    pub fn write_le<E>(&self, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let mut bytes = Vec::new();
+        macro_rules! write {
+            ($($variant:ident)*) => {
+                match self {
+                    Tensor::Bool(array) => {
+                        for piece in elements(array).chunks(READ) {
+                            bytes.clear();
+                            bytes.extend(piece.iter().map(|&x| u8::from(x)));
+                            put(&bytes)?;
+                        }
+                    }
+                    $(Tensor::$variant(array) => {
+                        for piece in elements(array).chunks(READ / 8) {
+                            bytes.clear();
+                            piece.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+                            put(&bytes)?;
+                        }
+                    })*
+                }
+            };
+        }
+        write! { I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64 }
+        Ok(())
+    }
+}
+
+/// Bytes that are read or written at once.
+const READ: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+
+    #[test]
+    fn bytes_and_numbers() {
+        let tensor = Tensor::from_le_bytes(DataType::INT16, &[2], &[1, 0, 255, 255]);
+        assert_eq!(tensor.map(|t| t.to_i64s()), Some(vec![1, -1]));
+        assert!(Tensor::from_le_bytes(DataType::INT16, &[2], &[1, 0, 255]).is_none());
+        let tensor = Tensor::from_f64s(DataType::UINT8, &[3], vec![-1.0, 2.9, 300.0]);
+        // As numpy casts them.
+        assert_eq!(tensor.map(|t| t.to_i64s()), Some(vec![255, 2, 44]));
+        let nearest = [-1.0, 2.9, 300.0, f64::NAN].map(<u8 as Element>::nearest);
+        assert_eq!(nearest, [0, 2, 255, 0]);
+    }
+
+    #[test]
+    fn bytes_go_there_and_back() {
+        for dtype in [DataType::BOOL, DataType::INT16, DataType::BFLOAT16, DataType::FLOAT64] {
+            let numbers: Vec<i64> = (0..100_000).map(|k| k % 2).collect();
+            let tensor = Tensor::from_i64s(dtype, &[100_000], numbers).expect("a tensor");
+            let mut bytes = Vec::new();
+            let wrote: Result<(), ()> = tensor.write_le(|piece| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            });
+            assert_eq!((wrote, bytes.len()), (Ok(()), tensor.bytes()));
+            let read = Tensor::from_le_bytes(dtype, &[100, 1000], &bytes).expect("a tensor");
+            assert_eq!(read.to_f64s(), tensor.to_f64s());
+            assert!(Tensor::from_le_bytes(dtype, &[100, 1001], &bytes).is_none());
+        }
+    }
+
+    #[test]
+    fn shapes_of_no_elements() {
+        let huge = 1usize << 62;
+        assert_eq!(count_of(&[0, huge]), Some(0));
+        assert_eq!(count_of(&[huge, 0, 1]), Some(0));
+        assert_eq!(count_of(&[huge]), Some(huge));
+        assert_eq!(count_of(&[0, huge, 2]), None);
+        assert_eq!(count_of(&[usize::MAX, 0]), None);
+        for shape in [&[0, huge][..], &[huge, 0], &[1, huge, 0, 1]] {
+            for dtype in [DataType::BOOL, DataType::FLOAT64] {
+                let tensor = Tensor::zeros(dtype, shape).expect("a tensor");
+                assert_eq!((tensor.shape(), tensor.bytes()), (shape, 0));
+                assert!(tensor.clone().reshape(&[0]).is_some());
+                assert!(Tensor::from_le_bytes(dtype, shape, &[]).is_some());
+                assert!(Tensor::scalar(1i8).filled(shape).is_some());
+                assert_eq!(tensor.ty().to_string(), Value::from(tensor).ty().to_string());
+            }
+        }
+        assert!(Tensor::zeros(DataType::INT8, &[0, huge, 4]).is_none());
+    }
+}

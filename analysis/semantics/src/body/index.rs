@@ -1,0 +1,260 @@
+//! The parts of a unit, and where its expressions are used: asked once for each finding, and answered without
+//! looking through the unit each time.
+//!
+//! Most units are one statement of a few expressions, and looked through. One that holds a function
+//! of thousands of statements is indexed when it is asked for the first time.
+
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+use syntax::TextRange;
+
+use super::{
+    Binder, BinderId, CallData, CallId, Callee, Expr, ExprId, FreeId, Function, Name, Unit,
+    UnitKind,
+};
+
+/// How many expressions are rather looked through than indexed.
+const FEW: usize = 48;
+
+/// The index of a unit, once it has been asked for. It follows from the unit, and makes no two
+/// units differ.
+#[derive(Debug, Default)]
+pub(crate) struct Lazy(OnceLock<Box<Index>>);
+
+impl Clone for Lazy {
+    fn clone(&self) -> Lazy {
+        Lazy::default()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Index {
+    /// The last value that each variable is bound to.
+    values: FxHashMap<BinderId, ExprId>,
+    /// The first variable that each value is bound to.
+    bound: FxHashMap<ExprId, BinderId>,
+    /// The uses of each variable, in order.
+    uses: FxHashMap<BinderId, Vec<ExprId>>,
+    free_uses: FxHashMap<FreeId, Vec<ExprId>>,
+    globals: FxHashMap<Name, Vec<ExprId>>,
+    /// The call of each callee.
+    calls: FxHashMap<ExprId, ExprId>,
+    /// The `if` or `match` that gives what a branch or an arm of it gives.
+    given: FxHashMap<ExprId, ExprId>,
+}
+
+impl Index {
+    fn of(unit: &Unit) -> Index {
+        let mut index = Index::default();
+        for (at, expr) in unit.exprs.iter().enumerate() {
+            let at = ExprId(at as u32);
+            match expr {
+                Expr::Bind { binder, value, .. } => {
+                    index.values.insert(*binder, *value);
+                    index.bound.entry(*value).or_insert(*binder);
+                }
+                Expr::Bound(binder) => index.uses.entry(*binder).or_default().push(at),
+                Expr::Free(free) => index.free_uses.entry(*free).or_default().push(at),
+                Expr::Global(name) => index.globals.entry(name.clone()).or_default().push(at),
+                Expr::Call(call) => {
+                    if let Callee::Expr(callee) = unit.call(*call).callee {
+                        index.calls.entry(callee).or_insert(at);
+                    }
+                }
+                Expr::If { then, otherwise, .. } => {
+                    index.given.entry(then.result).or_insert(at);
+                    index.given.entry(otherwise.result).or_insert(at);
+                }
+                Expr::Match(id) => {
+                    for arm in &unit.matches[id.index()].arms {
+                        index.given.entry(arm.body.result).or_insert(at);
+                    }
+                }
+                _ => {}
+            }
+        }
+        index
+    }
+}
+
+impl Unit {
+    /// Where an expression stands, counted from the start of the unit.
+    pub fn range(&self, expr: ExprId) -> TextRange {
+        self.ranges[expr.index()]
+    }
+
+    /// An expression.
+    pub fn expr(&self, expr: ExprId) -> &Expr {
+        &self.exprs[expr.index()]
+    }
+
+    /// A variable.
+    pub fn binder(&self, binder: BinderId) -> &Binder {
+        &self.binders[binder.index()]
+    }
+
+    /// A call.
+    pub fn call(&self, call: CallId) -> &CallData {
+        &self.calls[call.index()]
+    }
+
+    /// The header's function.
+    pub fn header(&self) -> Option<&Function> {
+        (self.kind == UnitKind::Header).then(|| self.fns.first()).flatten()
+    }
+
+    /// Globals that the unit names.
+    pub fn globals(&self) -> impl Iterator<Item = (&Name, ExprId)> {
+        self.exprs.iter().enumerate().filter_map(|(i, expr)| match expr {
+            Expr::Global(name) => Some((name, ExprId(i as u32))),
+            _ => None,
+        })
+    }
+
+    fn index(&self) -> Option<&Index> {
+        (self.exprs.len() > FEW).then(|| &**self.index.0.get_or_init(|| Box::new(Index::of(self))))
+    }
+
+    /// The expressions that are `wanted`, with their numbers.
+    fn all(&self, wanted: impl Fn(&Expr) -> bool) -> Vec<ExprId> {
+        let exprs = self.exprs.iter().enumerate();
+        exprs.filter(|(_, expr)| wanted(expr)).map(|(at, _)| ExprId(at as u32)).collect()
+    }
+
+    /// The value that a variable of the unit is bound to, the last one where there are several.
+    pub fn value_of(&self, binder: BinderId) -> Option<ExprId> {
+        match self.index() {
+            Some(index) => index.values.get(&binder).copied(),
+            None => self.exprs.iter().rev().find_map(|expr| match expr {
+                Expr::Bind { binder: of, value, .. } if *of == binder => Some(*value),
+                _ => None,
+            }),
+        }
+    }
+
+    /// The variable that an expression is bound to, the first one where there are several.
+    pub fn bound_to(&self, value: ExprId) -> Option<BinderId> {
+        match self.index() {
+            Some(index) => index.bound.get(&value).copied(),
+            None => self.exprs.iter().find_map(|expr| match expr {
+                Expr::Bind { binder, value: of, .. } if *of == value => Some(*binder),
+                _ => None,
+            }),
+        }
+    }
+
+    /// The uses of a variable that the unit binds, in order.
+    pub fn uses_of(&self, binder: BinderId) -> Vec<ExprId> {
+        match self.index() {
+            Some(index) => index.uses.get(&binder).cloned().unwrap_or_default(),
+            None => self.all(|expr| *expr == Expr::Bound(binder)),
+        }
+    }
+
+    /// The uses of a name that the unit takes from outside, in order.
+    pub fn uses_of_free(&self, free: FreeId) -> Vec<ExprId> {
+        match self.index() {
+            Some(index) => index.free_uses.get(&free).cloned().unwrap_or_default(),
+            None => self.all(|expr| *expr == Expr::Free(free)),
+        }
+    }
+
+    /// The uses of a global, in order.
+    pub fn uses_of_global(&self, name: &str) -> Vec<ExprId> {
+        match self.index() {
+            Some(index) => index.globals.get(name).cloned().unwrap_or_default(),
+            None => self.all(|expr| matches!(expr, Expr::Global(used) if used == name)),
+        }
+    }
+
+    /// The call of what `callee` gives.
+    pub fn call_of(&self, callee: ExprId) -> Option<ExprId> {
+        match self.index() {
+            Some(index) => index.calls.get(&callee).copied(),
+            None => {
+                let calls = |expr: &Expr| match expr {
+                    Expr::Call(call) => self.call(*call).callee == Callee::Expr(callee),
+                    _ => false,
+                };
+                self.exprs.iter().position(calls).map(|at| ExprId(at as u32))
+            }
+        }
+    }
+
+    /// The `if` or `match` of which `result` is what a branch or an arm gives.
+    pub fn given_by(&self, result: ExprId) -> Option<ExprId> {
+        match self.index() {
+            Some(index) => index.given.get(&result).copied(),
+            None => {
+                let gives = |expr: &Expr| match expr {
+                    Expr::If { then, otherwise, .. } => {
+                        then.result == result || otherwise.result == result
+                    }
+                    Expr::Match(id) => {
+                        let mut arms = self.matches[id.index()].arms.iter();
+                        arms.any(|arm| arm.body.result == result)
+                    }
+                    _ => false,
+                };
+                self.exprs.iter().position(gives).map(|at| ExprId(at as u32))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{all_defs, body, db::Database};
+
+    /// A unit says the same whether it is looked through or indexed.
+    #[test]
+    fn an_index_says_what_looking_through_the_unit_says() {
+        let one = "
+          let %a = if (%c) { @f(%x) } else { match (%x) { %y => @g(%y, %x) } };
+          let %b = fn (%z) { %0 = @f(%z); %1 = (%0, %a); %1.0 };
+          %2 = %b(%a);
+          let %a = @h;
+        ";
+        for times in [1, 2, 3, 20] {
+            let text = format!(
+                "def @main(%x, %c) {{ let %all = fn () {{ {} %x }}; %all }}",
+                one.repeat(times)
+            );
+            let db = Database::new();
+            let file = db.add_file(&text, syntax::ParseLimits::default());
+            for def in all_defs(&db, file) {
+                for unit in &body(&db, def).units {
+                    let index = Index::of(unit);
+                    let last = |binder| {
+                        unit.exprs.iter().rev().find_map(|expr| match expr {
+                            Expr::Bind { binder: of, value, .. } if *of == binder => Some(*value),
+                            _ => None,
+                        })
+                    };
+                    for binder in (0..unit.binders.len()).map(|at| BinderId(at as u32)) {
+                        assert_eq!(unit.value_of(binder), last(binder));
+                        assert_eq!(index.values.get(&binder).copied(), last(binder));
+                        let uses = unit.all(|expr| *expr == Expr::Bound(binder));
+                        assert_eq!(unit.uses_of(binder), uses);
+                        assert_eq!(index.uses.get(&binder).cloned().unwrap_or_default(), uses);
+                    }
+                    for free in (0..unit.frees.len()).map(|at| FreeId(at as u32)) {
+                        let uses = unit.all(|expr| *expr == Expr::Free(free));
+                        assert_eq!(index.free_uses.get(&free).cloned().unwrap_or_default(), uses);
+                    }
+                    for (name, expr) in unit.globals() {
+                        assert!(unit.uses_of_global(name).contains(&expr));
+                        assert_eq!(index.globals[name], unit.uses_of_global(name));
+                        assert_eq!(index.calls.get(&expr).copied(), unit.call_of(expr));
+                    }
+                    for expr in (0..unit.exprs.len()).map(|at| ExprId(at as u32)) {
+                        assert_eq!(index.bound.get(&expr).copied(), unit.bound_to(expr));
+                        assert_eq!(index.given.get(&expr).copied(), unit.given_by(expr));
+                    }
+                }
+            }
+        }
+    }
+}

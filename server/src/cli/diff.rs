@@ -1,0 +1,209 @@
+//! `relay-analyzer diff`
+
+use std::io::Write;
+
+use diff::Options;
+use ide::shapes::FunctionShapes;
+use semantics::{Database, Def, DefKind, SourceFile};
+use serde_json::{Value, json};
+use syntax::LineIndex;
+
+use super::{DiffArgs, DiffFormat, Failure, Outcome, warn};
+use crate::{
+    analyzer::Analyzer,
+    input::{NamedModule, read_module},
+    report::{
+        diff::{self as report, Cost, Shown, Totals},
+        escape,
+    },
+    run::{
+        agree::{Agreement, agree},
+        arguments::no_function,
+    },
+};
+
+pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
+    let read = |path| read_module(path, args.reading.max_code());
+    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let mut analyzers = (Analyzer::new(false), Analyzer::new(false));
+    let (one, other) = (&mut analyzers.0, &mut analyzers.1);
+    let broken = rayon::join(|| load(one, &before), || load(other, &after));
+    let ((db_a, file_a), (db_b, file_b)) = (analyzers.0.database(), analyzers.1.database());
+    let functions = args.function.as_deref().map(|names| {
+        let (a, b) = names.split_once('=').unwrap_or((names, names));
+        (global(a), global(b))
+    });
+    if let Some((name_a, name_b)) = &functions {
+        check_function(db_a, file_a, name_a, &before)?;
+        check_function(db_b, file_b, name_b, &after)?;
+    }
+    let options = Options {
+        functions: functions.clone().map(|(a, b)| (a.as_str().into(), b.as_str().into())),
+    };
+    let (Some(a), Some(b)) =
+        (semantics::module(db_a, file_a, 0), semantics::module(db_b, file_b, 0))
+    else {
+        return Err("there is nothing to compare".to_owned().into());
+    };
+    let found = diff::compare((db_a, a), (db_b, b), &options);
+    let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
+    let (shown_a, shown_b) = (shown(&before, &lines_a), shown(&after, &lines_b));
+    let totals = match found.equal {
+        true => Totals::default(),
+        false => {
+            let name = |side: usize| {
+                functions.as_ref().map(|names| if side == 0 { &names.0 } else { &names.1 })
+            };
+            Totals {
+                before: cost(db_a, file_a, name(0).map(String::as_str)),
+                after: cost(db_b, file_b, name(1).map(String::as_str)),
+            }
+        }
+    };
+    let runs = match args.run {
+        true => run_both((db_a, file_a), (db_b, file_b), &found),
+        false => Vec::new(),
+    };
+    let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+    match args.format {
+        DiffFormat::Json => {
+            let mut document = report::json(&found, (&shown_a, &shown_b), totals_json(&totals));
+            document.runs = runs.iter().map(run_json).collect();
+            serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+        DiffFormat::Human => {
+            write!(out, "{}", report::human(&found, (&shown_a, &shown_b), &totals))?;
+            for (name, agreement) in &runs {
+                let name = escape::terminal(name);
+                writeln!(out, "\n`{name}` on drawn inputs: {}", run_text(agreement))?;
+            }
+        }
+        DiffFormat::Html => {
+            write!(out, "{}", report::html(&found, (&shown_a, &shown_b), &totals))?;
+        }
+    }
+    out.flush()?;
+    drop(out);
+    for (is_broken, side) in [(broken.0, &before), (broken.1, &after)] {
+        if is_broken {
+            warn(&format!(
+                "`{}` cannot be read whole: what can be read of it was compared, and `relay-analyzer check` shows the rest",
+                escape::terminal(&side.name)
+            ));
+        }
+    }
+    // The end of the process frees at once what would be taken apart piece by piece.
+    std::mem::forget(analyzers);
+    let is_equal = found.equal && !broken.0 && !broken.1;
+    Ok(if is_equal { Outcome::Clean } else { Outcome::Errors })
+}
+
+/// Runs each function that differs on both sides.
+fn run_both(
+    (db_a, file_a): (&Database, SourceFile),
+    (db_b, file_b): (&Database, SourceFile),
+    found: &diff::ModuleDiff,
+) -> Vec<(String, Agreement)> {
+    let mut runs = Vec::new();
+    for function in found.functions.iter().filter(|function| !function.equal) {
+        let (Some(before), Some(after)) = (&function.before, &function.after) else { continue };
+        let def_a = semantics::all_defs(db_a, file_a).find(|d| d.range(db_a) == before.range);
+        let def_b = semantics::all_defs(db_b, file_b).find(|d| d.range(db_b) == after.range);
+        if let (Some(def_a), Some(def_b)) = (def_a, def_b) {
+            runs.push((before.name.to_string(), agree((db_a, def_a), (db_b, def_b), 0)));
+        }
+    }
+    runs
+}
+
+fn run_text(agreement: &Agreement) -> String {
+    match agreement {
+        Agreement::Equal(0.0) => "equal".to_owned(),
+        Agreement::Equal(most) => format!("equal up to rounding, at most {most:e} apart"),
+        Agreement::Different(Some(most)) => format!("not equal, {most:e} apart"),
+        Agreement::Different(None) => "not equal: the results are not of one form".to_owned(),
+        Agreement::Unknown(why) => format!("not known: {}", escape::terminal(why)),
+    }
+}
+
+fn run_json((name, agreement): &(String, Agreement)) -> Value {
+    let (equal, most, why) = match agreement {
+        Agreement::Equal(most) => (Some(true), Some(*most), None),
+        Agreement::Different(most) => (Some(false), *most, None),
+        Agreement::Unknown(why) => (None, None, Some(why)),
+    };
+    json!({ "function": name, "equal": equal, "difference": most, "reason": why })
+}
+
+/// Parses a side, and returns whether it has syntax errors.
+fn load(analyzer: &mut Analyzer, side: &NamedModule) -> bool {
+    analyzer.parse(&side.text);
+    let (db, file) = analyzer.database();
+    file.parse(db).errors.iter().any(|error| !error.kind.is_compat())
+}
+
+fn shown<'t>(side: &'t NamedModule, lines: &'t LineIndex) -> Shown<'t> {
+    Shown {
+        name: &side.name,
+        text: &side.text,
+        lines,
+        offset: side.offset,
+        first_line: side.first_line,
+    }
+}
+
+/// `main` is `@main`.
+fn global(name: &str) -> String {
+    format!("@{}", name.trim_start_matches('@'))
+}
+
+fn check_function(
+    db: &Database,
+    file: SourceFile,
+    name: &str,
+    side: &NamedModule,
+) -> Result<(), String> {
+    let is_function = |def: &Def<'_>| def.kind(db) == DefKind::Fn;
+    let names: Vec<&str> = semantics::all_defs(db, file)
+        .filter(is_function)
+        .map(|def| def.name(db).as_str())
+        .collect();
+    match names.contains(&name) {
+        true => Ok(()),
+        false => Err(format!("{}: {}", escape::terminal(&side.name), no_function(name, &names))),
+    }
+}
+
+/// What a run of the function costs that was asked for, or else of `@main` or the only one.
+pub(super) fn cost(db: &Database, file: SourceFile, name: Option<&str>) -> Option<Cost> {
+    let defs: Vec<Def<'_>> = semantics::all_defs(db, file)
+        .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
+        .collect();
+    let wanted = name.unwrap_or("@main");
+    let def = defs.iter().find(|def| def.name(db) == wanted).or(match defs.as_slice() {
+        [only] if name.is_none() => Some(only),
+        _ => None,
+    })?;
+    let summary: FunctionShapes = ide::shapes::totals(db, &[*def]).pop()??;
+    Some(Cost {
+        name: def.name(db).to_string(),
+        calls: summary.total.calls,
+        params: summary.number(&summary.total.params),
+        macs: summary.number(&summary.total.macs),
+        peak: summary.bytes(&summary.total.peak),
+    })
+}
+
+fn totals_json(totals: &Totals) -> Value {
+    let side = |cost: &Option<Cost>| cost.as_ref().map(cost_json);
+    json!({ "before": side(&totals.before), "after": side(&totals.after) })
+}
+
+/// A cost as JSON. Amounts are as people read them, since sizes may be unknown.
+pub(super) fn cost_json(cost: &Cost) -> Value {
+    json!({
+        "function": cost.name, "calls": cost.calls, "params": cost.params, "macs": cost.macs,
+        "peak": cost.peak,
+    })
+}

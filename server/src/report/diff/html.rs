@@ -1,0 +1,217 @@
+//! Differences as one page that needs nothing else: both texts side by side, what is unchanged
+//! folded away, partners that light up together.
+
+use std::fmt::Write;
+
+use diff::{ModuleDiff, PairKind};
+use syntax::TextRange;
+
+use super::{Shown, Totals};
+use crate::report::escape::html as escaped;
+
+/// How many lines around a change are shown.
+const CONTEXT: usize = 3;
+
+const STYLE: &str = "
+body { font: 14px/1.4 system-ui, sans-serif; margin: 0; color-scheme: light dark; }
+header { padding: .6em 1em; border-bottom: 1px solid #8884; }
+main { display: flex; height: calc(100vh - 7em); }
+section { flex: 1; overflow: auto; border-right: 1px solid #8884; min-width: 0; }
+section > h2 { position: sticky; top: 0; margin: 0; padding: .2em 1em; font-size: 14px; background: Canvas; }
+div.l { font-family: ui-monospace, monospace; font-size: 12px; white-space: pre; padding: 0 .5em; }
+div.l::before { content: attr(data-n); display: inline-block; width: 5em; color: #8888; }
+summary { color: #888; padding: 0 .5em; cursor: pointer; font-size: 12px; }
+details { content-visibility: auto; }
+.changed { background: #e8a80055; } .fused { background: #5a8dee33; } .inlined { background: #5a8dee33; }
+.folded { background: #9c6ade44; } .expanded { background: #9c6ade44; }
+.removed { background: #e6553355; } .added { background: #2da04455; }
+.on { outline: 2px solid #e65533; }
+[data-k] { cursor: pointer; }
+input { font: inherit; padding: .2em .5em; width: 20em; }
+";
+
+const SCRIPT: &str = "
+const all = key => document.querySelectorAll(`[data-k~=\"${key}\"]`);
+const keysOf = event => { const of = event.target.closest('[data-k]'); return of ? of.dataset.k.split(' ') : []; };
+let lit = [];
+const light = keys => {
+  for (const element of lit) element.classList.remove('on');
+  lit = keys.flatMap(key => [...all(key)]);
+  for (const element of lit) element.classList.add('on');
+};
+document.addEventListener('mouseover', event => light(keysOf(event)));
+const reveal = element => {
+  for (let at = element; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
+  element.scrollIntoView({ block: 'center' });
+};
+document.addEventListener('click', event => {
+  const keys = keysOf(event), side = event.target.closest('section');
+  for (const key of keys) for (const element of all(key))
+    if (element.closest('section') !== side) { reveal(element); return; }
+});
+const find = document.querySelector('input');
+let at = 0;
+find.addEventListener('change', () => {
+  const wanted = find.value.toLowerCase();
+  if (!wanted) return;
+  const lines = [...document.querySelectorAll('div.l')];
+  const found = lines.filter(line => line.textContent.toLowerCase().includes(wanted));
+  if (found.length) reveal(found[at++ % found.length]);
+});
+const marks = () => [...document.querySelectorAll('.changed,.fused,.inlined,.folded,.expanded,.removed,.added')];
+let mark = -1;
+document.querySelector('button').addEventListener('click', () => {
+  const found = marks();
+  if (found.length) { mark = (mark + 1) % found.length; reveal(found[mark]); light((found[mark].dataset.k || '').split(' ').filter(Boolean)); }
+});
+";
+
+/// A place of one side that is marked, up to the end of its first line.
+struct Mark {
+    range: TextRange,
+    class: &'static str,
+    keys: Vec<usize>,
+}
+
+/// Returns a difference as a page.
+pub(crate) fn html(
+    diff: &ModuleDiff,
+    (before, after): (&Shown<'_>, &Shown<'_>),
+    totals: &Totals,
+) -> String {
+    let (mut marks_a, mut marks_b) = (Vec::new(), Vec::new());
+    let mut number = 0;
+    for function in &diff.functions {
+        for pair in &function.pairs {
+            number += 1;
+            let class = match pair.kind {
+                PairKind::Same => "",
+                kind => kind.word(),
+            };
+            marks_a.push(Mark { range: pair.before, class, keys: vec![number] });
+            marks_b.push(Mark { range: pair.after, class, keys: vec![number] });
+        }
+        let lost = |range, class| Mark { range, class, keys: Vec::new() };
+        marks_a.extend(function.removed.iter().map(|l| lost(l.range, "removed")));
+        marks_b.extend(function.added.iter().map(|l| lost(l.range, "added")));
+    }
+    let title = escaped(&format!("{} → {}", before.name, after.name));
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n\
+         <style>{STYLE}</style></head>\n<body>\n<header><strong>{title}</strong><br>{}{}<br>\n\
+         <input type=\"search\" placeholder=\"Search\" aria-label=\"Search\"> <button>Next change</button></header>\n<main>\n",
+        escaped(&super::human::headline(diff)),
+        cost(totals),
+    );
+    section(before, marks_a, &mut out);
+    section(after, marks_b, &mut out);
+    let _ = writeln!(out, "</main>\n<script>{SCRIPT}</script>\n</body></html>");
+    out
+}
+
+fn cost(totals: &Totals) -> String {
+    let (Some(a), Some(b)) = (&totals.before, &totals.after) else { return String::new() };
+    let both = |old: &str, new: &str| match old == new {
+        true => escaped(old),
+        false => escaped(&format!("{old} → {new}")),
+    };
+    format!(
+        "<br>{} calls, {} parameters, {} multiply-accumulates, peak {}",
+        both(&a.calls.to_string(), &b.calls.to_string()),
+        both(&a.params, &b.params),
+        both(&a.macs, &b.macs),
+        both(&a.peak, &b.peak)
+    )
+}
+
+fn section(side: &Shown<'_>, mut marks: Vec<Mark>, out: &mut String) {
+    let _ = writeln!(out, "<section><h2>{}</h2>", escaped(side.name));
+    marks.sort_by_key(|mark| (mark.range.start(), std::cmp::Reverse(mark.range.end())));
+    // What has several partners is one place with several keys, and the class that says most.
+    marks.dedup_by(|next, kept| {
+        let same = next.range == kept.range;
+        if same {
+            kept.keys.append(&mut next.keys);
+            if kept.class.is_empty() {
+                kept.class = next.class;
+            }
+        }
+        same
+    });
+    let lines: Vec<&str> = side.text.split_inclusive('\n').collect();
+    let mut starts = Vec::with_capacity(lines.len());
+    let mut start = 0;
+    for line in &lines {
+        starts.push(start);
+        start += line.len();
+    }
+    let mut of_line: Vec<(usize, usize)> = vec![(0, 0); lines.len()];
+    let mut next = 0;
+    for (at, &start) in starts.iter().enumerate() {
+        let first = next;
+        while next < marks.len() && usize::from(marks[next].range.start()) < start + lines[at].len()
+        {
+            next += 1;
+        }
+        of_line[at] = (first, next);
+    }
+    let is_changed =
+        |at: usize| marks[of_line[at].0..of_line[at].1].iter().any(|m| !m.class.is_empty());
+    let mut shown = vec![false; lines.len()];
+    for at in 0..lines.len() {
+        if is_changed(at) {
+            let end = (at + CONTEXT + 1).min(lines.len());
+            shown[at.saturating_sub(CONTEXT)..end].fill(true);
+        }
+    }
+    let mut at = 0;
+    while at < lines.len() {
+        let run = shown[at..].iter().take_while(|is| **is == shown[at]).count();
+        let folded = !shown[at] && run > 2 * CONTEXT;
+        if folded {
+            let _ = writeln!(out, "<details><summary>{run} unchanged lines</summary>");
+        }
+        for number in at..at + run {
+            let own = &marks[of_line[number].0..of_line[number].1];
+            let _ = write!(
+                out,
+                "<div class=\"l\" data-n=\"{}\">",
+                number + side.first_line as usize + 1
+            );
+            line(lines[number].trim_end_matches(['\n', '\r']), starts[number], own, out);
+            out.push_str("</div>\n");
+        }
+        if folded {
+            out.push_str("</details>\n");
+        }
+        at += run;
+    }
+    out.push_str("</section>\n");
+}
+
+/// One line with its marks, which nest as expressions do.
+fn line(text: &str, start: usize, marks: &[Mark], out: &mut String) {
+    let mut open: Vec<usize> = Vec::new();
+    let mut written = 0;
+    let put = |from: &mut usize, to: usize, out: &mut String| {
+        out.push_str(&escaped(text.get(*from..to).unwrap_or_default()));
+        *from = to.max(*from);
+    };
+    for mark in marks {
+        let from = usize::from(mark.range.start()) - start;
+        let to = (usize::from(mark.range.end()) - start).min(text.len());
+        while open.last().is_some_and(|&end| end <= from) {
+            put(&mut written, open.pop().unwrap_or_default(), out);
+            out.push_str("</span>");
+        }
+        put(&mut written, from.min(text.len()), out);
+        let keys: Vec<String> = mark.keys.iter().map(usize::to_string).collect();
+        let _ = write!(out, "<span class=\"{}\" data-k=\"{}\">", mark.class, keys.join(" "));
+        open.push(to.min(open.last().copied().unwrap_or(text.len())));
+    }
+    while let Some(end) = open.pop() {
+        put(&mut written, end, out);
+        out.push_str("</span>");
+    }
+    put(&mut written, text.len(), out);
+}

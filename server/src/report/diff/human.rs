@@ -1,0 +1,364 @@
+//! Differences for people: a headline, then what changed, with what repeats told once.
+
+use std::fmt::Write;
+
+use diff::{Change, Fact, FunctionDiff, Lost, ModuleDiff, Pair, PairKind, What};
+use rustc_hash::FxHashMap;
+use syntax::TextRange;
+use types::AttrValue;
+
+use super::{Cost, Shown, Totals};
+use crate::report::escape;
+
+/// How many groups of changes are shown of each function.
+const MOST_GROUPS: usize = 40;
+/// The longest part of a line that is shown, in characters.
+const LONGEST_LINE: usize = 110;
+
+/// Returns a difference as text for a terminal.
+pub(crate) fn human(diff: &ModuleDiff, sides: (&Shown<'_>, &Shown<'_>), totals: &Totals) -> String {
+    let (before, after) = sides;
+    let mut out = String::new();
+    let (name_a, name_b) = (escape::terminal(before.name), escape::terminal(after.name));
+    if diff.equal {
+        let _ = writeln!(out, "`{name_a}` and `{name_b}` are equal in structure");
+        return out;
+    }
+    let _ = writeln!(out, "`{name_a}` → `{name_b}`: {}", headline(diff));
+    for ty in &diff.types {
+        let name = escape::terminal(&ty.name);
+        let _ = match (ty.before, ty.after) {
+            (Some(_), Some(_)) => writeln!(out, "\nthe data type `{name}` changed"),
+            (None, _) => writeln!(out, "\nthe data type `{name}` is new"),
+            _ => writeln!(out, "\nthe data type `{name}` is gone"),
+        };
+    }
+    for function in diff.functions.iter().filter(|function| !function.equal) {
+        describe(function, sides, &mut out);
+    }
+    cost(totals, &mut out);
+    out
+}
+
+/// Returns what happened in one sentence.
+pub(super) fn headline(diff: &ModuleDiff) -> String {
+    let mut parts = Vec::new();
+    let open = || diff.functions.iter().filter(|f| !f.equal);
+    if open().any(|function| function.is_guess) {
+        parts.push(
+            "the two have hardly anything in common, and what follows is the best guess".to_owned(),
+        );
+    }
+    let pairs = || open().flat_map(|f| &f.pairs);
+    let calls = |kind: PairKind| {
+        pairs()
+            .filter(|p| {
+                p.kind == kind && is_operator(&p.operators.0) && is_operator(&p.operators.1)
+            })
+            .count()
+    };
+    let fused = calls(PairKind::Fused);
+    if fused > 0 {
+        let is_group = |p: &&Pair| p.kind == PairKind::Fused && is_call_of_function(&p.operators.1);
+        let was_group =
+            |p: &&Pair| p.kind == PairKind::Fused && is_call_of_function(&p.operators.0);
+        let (now, then) = (pairs().filter(is_group).count(), pairs().filter(was_group).count());
+        parts.push(match (now, then) {
+            (0, then) => format!(
+                "{} became {}",
+                count(then, "fused function", "fused functions"),
+                count(fused, "call", "calls")
+            ),
+            (now, 0) => format!(
+                "{} became {}",
+                count(fused, "call", "calls"),
+                count(now, "fused function", "fused functions")
+            ),
+            (now, then) => format!(
+                "{} moved between fused functions, of which there are {now} new and {then} old",
+                count(fused, "call", "calls")
+            ),
+        });
+    }
+    let mut tell = |number: usize, one: &str, several: &str, what: &str| {
+        if number > 0 {
+            parts.push(format!("{} {what}", count(number, one, several)));
+        }
+    };
+    tell(calls(PairKind::Inlined), "call", "calls", "moved into or out of functions");
+    tell(
+        pairs().filter(|p| p.kind == PairKind::Changed).count(),
+        "expression",
+        "expressions",
+        "changed",
+    );
+    tell(calls(PairKind::Expanded), "pair of calls", "pairs of calls", "of expanded operators");
+    tell(
+        pairs().filter(|p| p.kind == PairKind::Folded).count(),
+        "expression",
+        "expressions",
+        "folded into others",
+    );
+    tell(open().map(|f| f.removed.len()).sum(), "expression", "expressions", "removed");
+    tell(open().map(|f| f.added.len()).sum(), "expression", "expressions", "added");
+    let gone = diff.functions.iter().filter(|f| f.after.is_none() && !is_part(f)).count();
+    let new = diff.functions.iter().filter(|f| f.before.is_none() && !is_part(f)).count();
+    tell(gone, "function", "functions", "removed");
+    tell(new, "function", "functions", "added");
+    tell(diff.types.len(), "data type", "data types", "changed");
+    match parts.len() {
+        0 => "the two differ in what functions are called or in what order".to_owned(),
+        1 => format!("{}; nothing else changed", parts[0]),
+        _ => parts.join("; "),
+    }
+}
+
+fn count(number: usize, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
+}
+
+fn is_operator(name: &str) -> bool {
+    !name.is_empty() && !is_call_of_function(name)
+}
+
+/// Globals have their sigil; a function expression is called `fn` in reports.
+fn is_call_of_function(name: &str) -> bool {
+    name.starts_with('@') || name == "fn"
+}
+
+fn is_part(function: &FunctionDiff) -> bool {
+    let of = function.before.as_ref().or(function.after.as_ref());
+    of.is_some_and(|reference| reference.is_part)
+}
+
+fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut String) {
+    let shown = |name: &str| match name {
+        "" => "the expression".to_owned(),
+        name => format!("`{}`", escape::terminal(name)),
+    };
+    match (&function.before, &function.after) {
+        (Some(a), Some(b)) if a.name == b.name => {
+            let _ = writeln!(out, "\n{}", shown(&a.name));
+        }
+        (Some(a), Some(b)) => {
+            let _ = writeln!(out, "\n{} → {}", shown(&a.name), shown(&b.name));
+        }
+        (Some(a), None) => {
+            let why = if a.is_part { "is inlined now" } else { "is gone" };
+            let _ = writeln!(out, "\n{} {why}", shown(&a.name));
+            return;
+        }
+        (None, Some(b)) => {
+            let why = if b.is_part { "holds calls that were elsewhere" } else { "is new" };
+            let _ = writeln!(out, "\n{} {why}", shown(&b.name));
+            return;
+        }
+        (None, None) => return,
+    }
+    let mut groups: Vec<(String, Vec<Item<'_>>)> = Vec::new();
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut add = |key: String, item| {
+        let at = *places.entry(key.clone()).or_insert_with(|| {
+            groups.push((key, Vec::new()));
+            groups.len() - 1
+        });
+        groups[at].1.push(item);
+    };
+    for pair in function.pairs.iter().filter(|pair| pair.kind != PairKind::Same) {
+        // Every call in a fused function is one; the function itself tells of all of them.
+        let is_member = pair.kind == PairKind::Fused
+            && pair.changes.is_empty()
+            && is_operator(&pair.operators.0)
+            && is_operator(&pair.operators.1);
+        if !is_member {
+            add(title(pair), Item::Pair(pair));
+        }
+    }
+    for lost in &function.removed {
+        add(format!("removed: {}", name_of(lost)), Item::Removed(lost));
+    }
+    for lost in &function.added {
+        add(format!("added: {}", name_of(lost)), Item::Added(lost));
+    }
+    let hidden = groups.len().saturating_sub(MOST_GROUPS);
+    for (title, items) in groups.iter().take(MOST_GROUPS) {
+        let _ = writeln!(out, "  {title}");
+        items[0].show(sides, out);
+        match items.len() - 1 {
+            0 => {}
+            more => {
+                let _ = writeln!(out, "    … and {more} more like it");
+            }
+        }
+    }
+    if hidden > 0 {
+        let _ = writeln!(
+            out,
+            "  … and {hidden} more kinds of changes: `--format json` and `--format html` have all"
+        );
+    }
+}
+
+fn name_of(lost: &Lost) -> String {
+    match lost.operator.as_str() {
+        "" => "an expression".to_owned(),
+        name => format!("`{}`", escape::terminal(name)),
+    }
+}
+
+/// What a group of changes has in common.
+fn title(pair: &Pair) -> String {
+    let (a, b) = (&pair.operators.0, &pair.operators.1);
+    let subject = match (a.as_str(), b.as_str()) {
+        ("", "") => "an expression".to_owned(),
+        (a, b) if a == b => format!("`{}`", escape::terminal(a)),
+        (a, b) => {
+            let name = |name: &str| match name {
+                "" => "an expression".to_owned(),
+                name => format!("`{}`", escape::terminal(name)),
+            };
+            format!("{} → {}", name(a), name(b))
+        }
+    };
+    let details: Vec<String> = pair.changes.iter().map(summary).collect();
+    match details.is_empty() {
+        true => format!("{}: {subject}", pair.kind.word()),
+        false => format!("{}: {subject}: {}", pair.kind.word(), details.join(", ")),
+    }
+}
+
+fn summary(change: &Change) -> String {
+    let name = match change.name.as_str() {
+        "" => String::new(),
+        name => format!(" `{}`", escape::terminal(name)),
+    };
+    let what = change.what.word();
+    match (&change.before, &change.after) {
+        // Places differ from change to change of one group.
+        (Fact::Expr(_), _) | (_, Fact::Expr(_)) => format!("{what}{name}"),
+        (before, after) => format!("{what}{name} {} → {}", fact_text(before), fact_text(after)),
+    }
+}
+
+/// Returns a fact as people read it.
+pub(crate) fn fact_text(fact: &Fact) -> String {
+    let text = match fact {
+        Fact::Absent => "nothing".to_owned(),
+        Fact::Callee(name) => name.to_string(),
+        Fact::Attribute(value) => attribute_text(value),
+        Fact::Type(ty) => ty.to_string(),
+        Fact::Expr(_) => "another expression".to_owned(),
+        Fact::Count(count) => count.to_string(),
+    };
+    escape::terminal(&text).into_owned()
+}
+
+/// An attribute in the notation of Relay. Lists are as deep as they are written.
+fn attribute_text(value: &AttrValue) -> String {
+    match value {
+        AttrValue::None => "None".to_owned(),
+        AttrValue::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
+        AttrValue::Int { value, .. } => value.to_string(),
+        AttrValue::Float(value) => format!("{}f", value.0),
+        AttrValue::Str(text) => format!("\"{text}\""),
+        AttrValue::DType(dtype) => format!("\"{dtype}\""),
+        AttrValue::Dim(dim) => dim.to_string(),
+        AttrValue::List(values) => {
+            let values: Vec<String> = values.iter().map(attribute_text).collect();
+            format!("[{}]", values.join(", "))
+        }
+        AttrValue::Constant(_) => "a constant".to_owned(),
+        AttrValue::Meta { key, index } => format!("meta[{key}][{index}]"),
+        AttrValue::Opaque | AttrValue::Error => "…".to_owned(),
+    }
+}
+
+enum Item<'d> {
+    Pair(&'d Pair),
+    Removed(&'d Lost),
+    Added(&'d Lost),
+}
+
+impl Item<'_> {
+    fn show(&self, (before, after): (&Shown<'_>, &Shown<'_>), out: &mut String) {
+        match self {
+            Item::Pair(pair) => {
+                let mark = |side: usize| {
+                    let change = pair
+                        .changes
+                        .iter()
+                        .find(|c| !matches!(c.what, What::DataType | What::Shape));
+                    change.and_then(|change| {
+                        let (place, fact) = match side {
+                            0 => (change.places.0, &change.before),
+                            _ => (change.places.1, &change.after),
+                        };
+                        place.or(match fact {
+                            Fact::Expr(range) => Some(*range),
+                            _ => None,
+                        })
+                    })
+                };
+                excerpt(before, pair.before, mark(0), '-', out);
+                excerpt(after, pair.after, mark(1), '+', out);
+            }
+            Item::Removed(lost) => excerpt(before, lost.range, None, '-', out),
+            Item::Added(lost) => excerpt(after, lost.range, None, '+', out),
+        }
+    }
+}
+
+/// One line of a side with a place in it, and a line with marks under the part that changed.
+fn excerpt(
+    side: &Shown<'_>,
+    range: TextRange,
+    mark: Option<TextRange>,
+    sign: char,
+    out: &mut String,
+) {
+    let (line, column) = side.position(range);
+    let text = side.slice(range);
+    let first = text.lines().next().unwrap_or_default();
+    let mark = mark.filter(|mark| range.contains_range(*mark)).map(|mark| mark - range.start());
+    // What is shown begins a little before the mark where the line is long.
+    let skip = match mark {
+        Some(mark) if usize::from(mark.end()) > LONGEST_LINE => {
+            let from = usize::from(mark.start()).saturating_sub(LONGEST_LINE / 2).min(first.len());
+            first[..from].char_indices().next_back().map_or(0, |(at, _)| at)
+        }
+        _ => 0,
+    };
+    let rest = first.get(skip..).unwrap_or_default();
+    let cut: String = rest.chars().take(LONGEST_LINE).map(escape::excerpt).collect();
+    let dots = if cut.len() < text.len() - skip { "…" } else { "" };
+    let lead = if skip > 0 { "…" } else { "" };
+    let place = format!("{line}:{column}");
+    let _ = writeln!(out, "    {sign} {place:>9}  {lead}{cut}{dots}");
+    if let Some(mark) = mark {
+        let start = usize::from(mark.start());
+        if start >= skip && start < skip + cut.len() {
+            let end = usize::from(mark.end()).min(skip + cut.len());
+            let width =
+                |from: usize, to: usize| first.get(from..to).unwrap_or_default().chars().count();
+            let indent = width(skip, start) + lead.chars().count();
+            let carets = "^".repeat(width(start, end).max(1));
+            let _ = writeln!(out, "      {:>9}  {}{carets}", "", " ".repeat(indent));
+        }
+    }
+}
+
+fn cost(totals: &Totals, out: &mut String) {
+    let (Some(a), Some(b)) = (&totals.before, &totals.after) else { return };
+    let line = |what: &str, of: &dyn Fn(&Cost) -> String| {
+        let (old, new) = (of(a), of(b));
+        match old == new {
+            true => format!("  {what:<24}{old}\n"),
+            false => format!("  {what:<24}{old} → {new}\n"),
+        }
+    };
+    let _ = writeln!(out, "\none run of `{}`", escape::terminal(&b.name));
+    out.push_str(&line("calls", &|cost| cost.calls.to_string()));
+    out.push_str(&line("parameters", &|cost| cost.params.clone()));
+    out.push_str(&line("multiply-accumulates", &|cost| cost.macs.clone()));
+    out.push_str(&line("peak memory", &|cost| cost.peak.clone()));
+}

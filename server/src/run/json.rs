@@ -1,0 +1,235 @@
+//! Values for machines: tensors with shape, type and elements; what is not finite as text.
+
+use std::io::{self, Write};
+
+use interpreter::{Tensor, Value};
+use serde::{
+    Serialize, Serializer,
+    ser::{SerializeMap, SerializeSeq},
+};
+use serde_json::Value as Json;
+use types::ElementKind;
+
+use super::{show::odd, summary::Summary};
+
+/// How deep a value is shown; what is deeper is `null`.
+const DEPTH: usize = 100;
+/// The most parts of tuples and data that are shown. A tuple that has another one twice, and that one
+/// a third one twice, and so on, has more than can be written.
+const PARTS: usize = 1 << 22;
+
+/// A value, where tensors of more than `most` elements are summed up, and of more fields than that the
+/// first are shown. `null` where it has too many parts.
+pub(crate) fn within(value: &Value, most: usize) -> Json {
+    let mut left = PARTS;
+    if !fits(value, 0, most, &mut left) {
+        return Json::Null;
+    }
+    serde_json::to_value(Shown { value, depth: 0, most, extra: &[] }).unwrap_or_default()
+}
+
+/// Writes a value and a line break, as it goes along: a text of all elements may be larger than memory.
+/// `extra` comes behind the fields of the outermost object.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn write(
+    value: &Value,
+    extra: &[(&'static str, Json)],
+    mut out: impl Write,
+) -> io::Result<()> {
+    let mut left = PARTS;
+    if !fits(value, 0, usize::MAX, &mut left) {
+        return Err(io::Error::other(format!(
+            "the result has more than {PARTS} parts, too many to be written"
+        )));
+    }
+    serde_json::to_writer(&mut out, &Shown { value, depth: 0, most: usize::MAX, extra })?;
+    out.write_all(b"\n")?;
+    out.flush()
+}
+
+/// Whether a value has no more parts than `left`. Goes as deep as what is shown.
+fn fits(value: &Value, depth: usize, most: usize, left: &mut usize) -> bool {
+    let Some(rest) = left.checked_sub(1) else { return false };
+    *left = rest;
+    if depth > DEPTH {
+        return true;
+    }
+    let mut all =
+        |fields: &[Value]| fields.iter().take(most).all(|field| fits(field, depth + 1, most, left));
+    match value {
+        Value::Tuple(_) => all(value.as_tuple().unwrap_or_default()),
+        Value::Data(data) => all(data.fields()),
+        Value::Ref(cell) => all(&[cell.get()]),
+        Value::Tensor(_) | Value::Closure(_) | Value::Empty => true,
+    }
+}
+
+struct Shown<'v> {
+    value: &'v Value,
+    depth: usize,
+    most: usize,
+    extra: &'v [(&'static str, Json)],
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let &Shown { value, depth, most, extra } = self;
+        if depth > DEPTH {
+            return to.serialize_unit();
+        }
+        if matches!(value, Value::Empty) && extra.is_empty() {
+            return to.serialize_unit();
+        }
+        let fields = |fields| Fields { fields, depth: depth + 1, most };
+        let mut map = to.serialize_map(None)?;
+        match value {
+            Value::Tensor(tensor) => {
+                if tensor.len() <= most {
+                    map.serialize_entry("data", &Elements(tensor))?;
+                }
+                map.serialize_entry("dtype", &tensor.dtype().to_string())?;
+                map.serialize_entry("shape", tensor.shape())?;
+                if tensor.len() > most {
+                    map.serialize_entry("summary", &Summary::of(tensor))?;
+                }
+                map.serialize_entry("type", &tensor.ty().to_string())?;
+            }
+            Value::Tuple(_) => {
+                map.serialize_entry("tuple", &fields(value.as_tuple().unwrap_or_default()))?;
+            }
+            Value::Data(data) => {
+                map.serialize_entry("constructor", data.constructor.as_str())?;
+                map.serialize_entry("fields", &fields(data.fields()))?;
+            }
+            Value::Closure(_) => map.serialize_entry("function", &true)?,
+            Value::Ref(cell) => {
+                let value = &cell.get();
+                map.serialize_entry("ref", &Shown { value, depth: depth + 1, most, extra: &[] })?;
+            }
+            Value::Empty => {}
+        }
+        for (key, value) in extra {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+struct Fields<'v> {
+    fields: &'v [Value],
+    depth: usize,
+    most: usize,
+}
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let &Fields { fields, depth, most } = self;
+        let shown = |value| Shown { value, depth, most, extra: &[] };
+        to.collect_seq(fields.iter().take(most).map(shown))
+    }
+}
+
+/// The elements of a tensor, in row-major order.
+struct Elements<'v>(&'v Tensor);
+
+impl Serialize for Elements<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Elements(tensor) = self;
+        let mut all = to.serialize_seq(Some(tensor.len()))?;
+        match (tensor, tensor.dtype().kind) {
+            // All bits of these count.
+            (Tensor::U64(array), _) => array.iter().try_for_each(|x| all.serialize_element(x))?,
+            (Tensor::I64(array), _) => array.iter().try_for_each(|x| all.serialize_element(x))?,
+            (Tensor::Bool(array), _) => array.iter().try_for_each(|x| all.serialize_element(x))?,
+            (tensor, kind) => {
+                let is_float = matches!(kind, ElementKind::Float | ElementKind::BFloat);
+                let mut written = Ok(());
+                tensor.each_f64s(|numbers| {
+                    let mut one = |&x: &f64| match odd(x) {
+                        Some(text) => all.serialize_element(text),
+                        None if is_float => all.serialize_element(&x),
+                        None => all.serialize_element(&(x as i64)),
+                    };
+                    if written.is_ok() {
+                        written = numbers.iter().try_for_each(&mut one);
+                    }
+                });
+                written?;
+            }
+        }
+        all.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interpreter::Element;
+    use serde_json::json;
+    use types::DataType;
+
+    use super::*;
+
+    fn written(value: &Value, extra: &[(&'static str, Json)]) -> Json {
+        let mut bytes = Vec::new();
+        write(value, extra, &mut bytes).expect("it can be written");
+        assert_eq!(bytes.last(), Some(&b'\n'));
+        let read: Json = serde_json::from_slice(&bytes).expect("JSON");
+        if extra.is_empty() {
+            assert_eq!(read, within(value, usize::MAX));
+        }
+        read
+    }
+
+    #[test]
+    fn what_is_not_finite_is_text() {
+        let numbers = f64::tensor(&[3], vec![1.5, f64::NAN, f64::NEG_INFINITY]).expect("numbers");
+        assert_eq!(written(&numbers.into(), &[])["data"], json!([1.5, "nan", "-inf"]));
+    }
+
+    #[test]
+    fn elements_of_every_data_type() {
+        let of = |dtype| {
+            let tensor = Tensor::from_i64s(dtype, &[2], vec![0, 1]).expect("a tensor");
+            written(&tensor.into(), &[])["data"].clone()
+        };
+        assert_eq!(of(DataType::BOOL), json!([false, true]));
+        for dtype in [DataType::INT8, DataType::UINT32, DataType::INT64, DataType::UINT64] {
+            assert_eq!(of(dtype), json!([0, 1]), "{dtype}");
+        }
+        for dtype in [DataType::FLOAT16, DataType::BFLOAT16, DataType::FLOAT64] {
+            assert_eq!(of(dtype), json!([0.0, 1.0]), "{dtype}");
+        }
+        let large = u64::tensor(&[1], vec![u64::MAX]).expect("a tensor");
+        assert_eq!(written(&large.into(), &[])["data"], json!([u64::MAX]));
+    }
+
+    #[test]
+    fn more_comes_behind_the_value() {
+        let pair = Value::tuple([Tensor::scalar(1i32).into(), Value::tuple([])]);
+        let shown = written(&pair, &[("profile", json!(7))]);
+        assert_eq!(shown["profile"], 7);
+        assert_eq!(shown["tuple"][1], json!({ "tuple": [] }));
+        assert_eq!(within(&pair, 0)["tuple"], json!([]));
+    }
+
+    #[test]
+    fn shared_parts_are_not_written_forever() {
+        let mut value = Value::from(Tensor::scalar(1i32));
+        for _ in 0..60 {
+            value = Value::tuple([value.clone(), value]);
+        }
+        assert_eq!(within(&value, 1000), Json::Null);
+        let error = write(&value, &[], io::sink()).expect_err("it has too many parts");
+        assert!(error.to_string().contains("parts"), "{error}");
+    }
+
+    #[test]
+    fn tensors_without_elements() {
+        let empty = Tensor::zeros(DataType::FLOAT32, &[0, 1 << 62]).expect("a tensor");
+        let shown = written(&empty.into(), &[]);
+        assert_eq!(shown["shape"], json!([0, 1u64 << 62]));
+        assert_eq!(shown["data"], json!([]));
+    }
+}

@@ -1,0 +1,98 @@
+//! Readers of arrays: whatever a file says of itself, reading it ends soon and takes no more memory
+//! than a run may; and what is read is the same after it is written and read again.
+
+use std::{sync::Arc, time::Duration};
+
+use arrays::{Archive, Array, Source, write_npz};
+use interpreter::{Limits, Tensor, Watch};
+
+/// What the run that reads may take, in bytes.
+const MEMORY: u64 = 4 << 20;
+/// More arrays of one file are not read.
+const MOST_READ: usize = 100;
+
+fn limits() -> Limits {
+    Limits { memory: Some(MEMORY), time: Some(Duration::from_secs(1)), ..Limits::default() }
+}
+
+/// Reads within the limits of a run. A limit that is reached gives nothing.
+fn reading(read: impl FnOnce() -> Vec<(String, Tensor)>) {
+    let watch = Watch::new(&limits(), Arc::default());
+    let Ok(read) = watch.within(read) else { return };
+    // Eight bytes an element at most, where the file has one: nothing grows further than that.
+    let bytes: usize = read.iter().map(|(_, tensor)| tensor.bytes()).sum();
+    assert!(bytes as u64 <= MEMORY * MOST_READ as u64, "{bytes} bytes are read");
+    write_and_read(&read);
+}
+
+fn bytes_of(tensor: &Tensor) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let put = |piece: &[u8]| -> Result<(), std::convert::Infallible> {
+        bytes.extend(piece);
+        Ok(())
+    };
+    tensor.write_le(put).unwrap_or_else(|never| match never {});
+    bytes
+}
+
+fn write_and_read(tensors: &[(String, Tensor)]) {
+    // Names that are no names of files are not written by anybody.
+    let numbered = tensors.iter().enumerate();
+    let named = numbered.map(|(number, (_, tensor))| (format!("o{number}"), tensor));
+    let mut file = Vec::new();
+    // A file takes no more than 65,535 bytes of description: such an array is refused.
+    if write_npz(&mut file, named).is_err() {
+        return;
+    }
+    let archive = Archive::npz(Source::of_bytes(file)).expect("what was written can be read");
+    assert_eq!(archive.names().len(), tensors.len());
+    for (number, (_, tensor)) in tensors.iter().enumerate() {
+        let again = archive.array(number).and_then(Array::read).expect("an array that was written");
+        assert_eq!((again.dtype(), again.shape()), (tensor.dtype(), tensor.shape()));
+        assert!(bytes_of(&again) == bytes_of(tensor), "the elements differ");
+    }
+}
+
+fn everything(archive: Result<Archive<&[u8]>, arrays::Error>) -> Vec<(String, Tensor)> {
+    let archive = match archive {
+        Ok(archive) => archive,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return Vec::new();
+        }
+    };
+    let count = archive.names().len().min(MOST_READ);
+    let read = |at: usize| {
+        let array = archive.array(at).ok()?;
+        let (dtype, shape) = (array.dtype(), array.shape().to_vec());
+        let tensor = array.read().ok()?;
+        assert_eq!(
+            (tensor.dtype(), tensor.shape()),
+            (dtype, &shape[..]),
+            "the head said otherwise"
+        );
+        Some((archive.names()[at].clone(), tensor))
+    };
+    let read = (0..count).filter_map(read).collect();
+    assert!(archive.array(archive.names().len()).is_err());
+    read
+}
+
+/// Reads a file of one array.
+pub fn npy(input: &[u8]) {
+    reading(|| {
+        let source = Source::of_bytes(input);
+        let tensor = source.npy().and_then(Array::read);
+        tensor.map(|tensor| (String::new(), tensor)).into_iter().collect()
+    });
+}
+
+/// Reads an archive of arrays.
+pub fn npz(input: &[u8]) {
+    reading(|| everything(Archive::npz(Source::of_bytes(input))));
+}
+
+/// Reads a file of parameters.
+pub fn params(input: &[u8]) {
+    reading(|| everything(Archive::params(Source::of_bytes(input))));
+}

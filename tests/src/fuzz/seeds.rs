@@ -1,0 +1,157 @@
+//! What inputs are made from: the texts of this repository, and small files of arrays.
+
+use std::collections::BTreeSet;
+
+use flate2::{Compression, write::DeflateEncoder};
+
+use crate::{
+    arrays::{npy, params},
+    corpus, generators, mdtest,
+};
+
+/// The form of inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A text.
+    Text,
+    /// A text, and edits: each follows the byte 1, as `position length replacement`.
+    Edits,
+    /// A file of one array.
+    Npy,
+    /// An archive of arrays.
+    Npz,
+    /// A file of parameters.
+    Params,
+    /// Messages to the server; see [`session`](fn@super::session).
+    Session,
+}
+
+/// Texts and files to begin with.
+pub struct Seeds {
+    /// Texts, the shortest first; there is one at least.
+    pub texts: Vec<String>,
+    npy: Vec<Vec<u8>>,
+    npz: Vec<Vec<u8>>,
+    params: Vec<Vec<u8>>,
+}
+
+/// Longer texts make no seeds.
+const MOST_SEED: usize = 3000;
+
+impl Seeds {
+    /// The texts of the examples and of the markdown tests, generated texts of a few repetitions,
+    /// and texts that have failed before.
+    pub fn of_repository() -> Seeds {
+        let mut texts = BTreeSet::new();
+        texts.extend(corpus::examples().into_iter().map(|(_, text)| text));
+        for folder in ["mdtest/language", "mdtest/operators"] {
+            for (_, page) in mdtest::pages(&corpus::here().join(folder)) {
+                texts.extend(mdtest::blocks(&page).into_iter().map(|block| block.text));
+            }
+        }
+        for generator in generators::all() {
+            texts.extend([1, 2, 4].map(|n| (generator.text)(n)));
+        }
+        texts.extend(failures("text").into_iter().map(|(_, text)| text));
+        texts.retain(|text| text.len() <= MOST_SEED);
+        let mut texts: Vec<String> = texts.into_iter().collect();
+        texts.sort_by_key(String::len);
+        Seeds { texts, npy: one_array(), npz: archives(), params: parameters() }
+    }
+
+    /// Files of a kind of file; none of other kinds.
+    pub(super) fn files(&self, kind: Kind) -> &[Vec<u8>] {
+        match kind {
+            Kind::Npy => &self.npy,
+            Kind::Npz => &self.npz,
+            Kind::Params => &self.params,
+            Kind::Text | Kind::Edits | Kind::Session => &[],
+        }
+    }
+
+    /// The seeds of a kind of input as `cargo fuzz` takes them, one file each.
+    pub fn corpus(&self, kind: Kind) -> Vec<Vec<u8>> {
+        match kind {
+            Kind::Npy | Kind::Npz | Kind::Params => self.files(kind).to_vec(),
+            Kind::Text => self.texts.iter().map(|text| text.clone().into_bytes()).collect(),
+            // Texts without edits say little, and scripts are made from them.
+            Kind::Edits | Kind::Session => {
+                (0..500).map(|seed| super::Mutator::new(self, seed).input(kind)).collect()
+            }
+        }
+    }
+}
+
+/// Inputs that have made a target fail before: the files in `tests/fuzz/regressions/<folder>`.
+pub fn failures(folder: &str) -> Vec<(String, String)> {
+    let folder = corpus::here().join("fuzz/regressions").join(folder);
+    let mut files: Vec<(String, String)> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Some((name, std::fs::read_to_string(entry.path()).ok()?))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+fn one_array() -> Vec<Vec<u8>> {
+    let bytes: Vec<u8> = (0..64).collect();
+    [
+        ("<f4", "(2, 3)", 24),
+        ("<f8", "()", 8),
+        ("|b1", "(5,)", 5),
+        ("<i8", "(0, 3)", 0),
+        (">i2", "(1, 2, 2)", 8),
+        ("<V2", "(4,)", 8),
+        ("|u1", "(2, 2)", 4),
+        ("<f2", "(3,)", 6),
+    ]
+    .into_iter()
+    .map(|(descr, shape, length)| npy(descr, shape, &bytes[..length]))
+    .collect()
+}
+
+fn archives() -> Vec<Vec<u8>> {
+    let arrays = one_array();
+    let of = |packed: bool, count: usize| -> Vec<u8> {
+        let mut out = rawzip::ZipArchiveWriter::new(Vec::new());
+        for (number, array) in arrays.iter().take(count).enumerate() {
+            let method = if packed {
+                rawzip::CompressionMethod::DEFLATE
+            } else {
+                rawzip::CompressionMethod::STORE
+            };
+            let name = format!("x{number}.npy");
+            let file = out.new_file(&name).compression_method(method);
+            let (mut entry, config) = file.start().expect("an entry in memory");
+            let descriptor = if packed {
+                let mut writer =
+                    config.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
+                std::io::copy(&mut &array[..], &mut writer).expect("memory takes it");
+                let (encoder, descriptor) = writer.finish().expect("memory takes it");
+                encoder.finish().expect("memory takes it");
+                descriptor
+            } else {
+                let mut writer = config.wrap(&mut entry);
+                std::io::copy(&mut &array[..], &mut writer).expect("memory takes it");
+                writer.finish().expect("memory takes it").1
+            };
+            entry.finish(descriptor).expect("memory takes it");
+        }
+        out.finish().expect("memory takes it")
+    };
+    vec![of(false, 0), of(false, 1), of(false, 3), of(true, 1), of(true, 3)]
+}
+
+fn parameters() -> Vec<Vec<u8>> {
+    let bytes: Vec<u8> = (0..64).collect();
+    vec![
+        params(&[]),
+        params(&[("x", &[2, 3], &bytes[..24])]),
+        params(&[("a", &[], &bytes[..4]), ("weight", &[4], &bytes[..16]), ("e", &[0], &[])]),
+    ]
+}

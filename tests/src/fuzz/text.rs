@@ -1,0 +1,99 @@
+//! What is done with one text: checking, everything else that opening does, layout.
+
+use semantics::{Database, Diagnostic, apply, check_file, types_in};
+use syntax::{
+    Parse, ParseLimits, SyntaxError, TextRange,
+    format::{Style, formatted},
+    parse,
+};
+
+use crate::opening::{HEAVY_STEPS, Opened, STEPS};
+
+/// The longest message, in letters.
+const MOST_MESSAGE: usize = 600;
+
+/// The text of an input.
+pub(super) fn text_of(input: &[u8]) -> String {
+    String::from_utf8_lossy(input).into_owned()
+}
+
+/// The errors of a parse that are not about what TVM alone refuses.
+fn faults(parse: &Parse) -> Vec<&SyntaxError> {
+    parse.errors.iter().filter(|error| !error.kind.is_compat()).collect()
+}
+
+/// Checks a text with its types, in both modes: the tree holds every byte, findings are at places
+/// in the text, messages are not empty and not endless, and changes of a text without syntax errors
+/// make one without.
+pub fn check(input: &[u8]) {
+    let text = text_of(input);
+    let mut db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    let parse = file.parse(&db);
+    assert!(parse.green.to_string() == text, "the tree lost something");
+    let is_sound = faults(&parse).is_empty();
+    for strict in [false, true] {
+        db.set_strict(strict);
+        for at in types_in(&db, file) {
+            assert_inside(&text, at.range, "type");
+        }
+        for diagnostic in check_file(&db, file).iter() {
+            judge(&text, diagnostic, is_sound);
+        }
+    }
+}
+
+/// A range that is cut out of the text has to lie between letters.
+fn assert_inside(text: &str, range: TextRange, what: &str) {
+    let bytes = std::ops::Range::<usize>::from(range);
+    assert!(text.get(bytes).is_some(), "a {what} is at {range:?}, outside of the text");
+}
+
+fn judge(text: &str, diagnostic: &Diagnostic, is_sound: bool) {
+    let code = diagnostic.code;
+    assert_inside(text, diagnostic.range, code);
+    assert!(semantics::code_of(code).is_some(), "`{code}` has no page");
+    let related = diagnostic.related.iter().map(|related| &related.message);
+    for message in [&diagnostic.message].into_iter().chain(&diagnostic.help).chain(related) {
+        assert!(!message.is_empty(), "`{code}` says nothing");
+        let length = message.chars().count();
+        assert!(length <= MOST_MESSAGE, "`{code}` has a message of {length} letters: {message}");
+    }
+    for related in &diagnostic.related {
+        assert_inside(text, related.range, "place beside a finding");
+    }
+    for fix in &diagnostic.fixes {
+        for (range, _) in &fix.edits {
+            assert_inside(text, *range, "change");
+        }
+        if is_sound {
+            let after = parse(&apply(text, [fix]));
+            let faults = faults(&after);
+            assert!(faults.is_empty(), "`{code}`: {fix:?} makes a text that cannot be read");
+        }
+    }
+}
+
+/// Does everything that opening a file and typing in it does, and everything that an editor may ask
+/// at the middle of it.
+pub fn open(input: &[u8]) {
+    let mut opened = Opened::new(text_of(input));
+    for step in STEPS.iter().chain(HEAVY_STEPS) {
+        opened.run(step);
+    }
+}
+
+/// Lays a text out in both styles: nothing but white space changes, and a second time nothing does.
+pub fn format(input: &[u8]) {
+    let text = text_of(input);
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    let is_sound = faults(&parse(&text)).is_empty();
+    for style in [Style::Tvm, Style::Reading] {
+        let after = formatted(&text, style);
+        assert!(bare(&after) == bare(&text), "{} loses something:\n{after}", style.name());
+        let again = formatted(&after, style);
+        assert!(again == after, "{} is not idempotent:\n{after:?}\n{again:?}", style.name());
+        let reads = faults(&parse(&after)).is_empty();
+        assert!(reads == is_sound, "{} changes what can be read:\n{after}", style.name());
+    }
+}

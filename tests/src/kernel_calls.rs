@@ -1,0 +1,94 @@
+//! The calls of `tests/kernels/cases.jsonl`, to be run with other numbers.
+
+use interpreter::Tensor;
+use serde::Deserialize;
+use types::DataType;
+
+use crate::corpus::here;
+
+/// A call of an operator with its arguments.
+#[derive(Deserialize)]
+pub struct Case {
+    /// The call; its arguments are `%a`, `%b`, ….
+    pub expr: String,
+    /// The arguments.
+    pub args: Vec<Array>,
+    /// Definitions in front of `@main`.
+    #[serde(default)]
+    pub before: String,
+    /// The metadata section.
+    #[serde(default)]
+    pub after: String,
+}
+
+/// An argument.
+#[derive(Deserialize)]
+pub struct Array {
+    dtype: String,
+    /// Its sizes, outermost axis first.
+    pub shape: Vec<usize>,
+    /// Its elements, row by row.
+    pub data: Vec<serde_json::Value>,
+}
+
+impl Array {
+    /// The data type of its elements.
+    ///
+    /// # Panics
+    /// There is no such data type.
+    pub fn dtype(&self) -> DataType {
+        DataType::parse(&self.dtype).expect("a data type")
+    }
+
+    /// Returns true for floating-point elements.
+    pub fn is_float(&self) -> bool {
+        self.dtype().is_float() || self.dtype().is_bfloat()
+    }
+
+    /// The argument as a value.
+    ///
+    /// # Panics
+    /// The elements do not fit the shape or the data type.
+    pub fn tensor(&self) -> Tensor {
+        let tensor = if self.is_float() {
+            let number = |value: &serde_json::Value| match value {
+                serde_json::Value::String(name) => name.parse().expect("a number"),
+                other => other.as_f64().expect("a number"),
+            };
+            Tensor::from_f64s(self.dtype(), &self.shape, self.data.iter().map(number).collect())
+        } else {
+            let number = |value: &serde_json::Value| match value {
+                serde_json::Value::Bool(truth) => i64::from(*truth),
+                other => other.as_i64().unwrap_or_default(),
+            };
+            Tensor::from_i64s(self.dtype(), &self.shape, self.data.iter().map(number).collect())
+        };
+        tensor.expect("as many as the shape has")
+    }
+}
+
+/// Where the numbers of an expression are that stand alone.
+pub fn numbers(expr: &str) -> Vec<std::ops::Range<usize>> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '%' | '"');
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = expr[at..].find(|c: char| c.is_ascii_digit()).map(|start| at + start) {
+        let end =
+            expr[start..].find(|c: char| !c.is_ascii_digit()).map_or(expr.len(), |n| start + n);
+        if !expr[..start].ends_with(is_part) && !expr[end..].starts_with(is_part) {
+            let signed = expr[..start].ends_with('-');
+            found.push(start - usize::from(signed)..end);
+        }
+        at = end;
+    }
+    found
+}
+
+/// All calls of the file.
+///
+/// # Panics
+/// The file is not there, or malformed.
+pub fn cases() -> Vec<Case> {
+    let text = std::fs::read_to_string(here().join("kernels/cases.jsonl")).expect("the cases");
+    text.lines().map(|line| serde_json::from_str(line).expect("a case")).collect()
+}

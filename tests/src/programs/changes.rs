@@ -1,0 +1,149 @@
+//! Changes of a text that keep what it means.
+
+pub mod actions;
+pub mod annotations;
+pub mod functions;
+pub mod names;
+pub mod values;
+
+use std::collections::HashMap;
+
+use ide::edit::Edits;
+use syntax::{TextRange, TextSize};
+
+use super::meaning::index;
+
+/// A changed text, and where the parts of the old one are in it.
+pub struct Change {
+    /// The new text.
+    pub text: String,
+    parts: Parts,
+    /// Definitions that have new names; those with an empty one are gone.
+    renamed: HashMap<String, String>,
+}
+
+/// A piece of a new text.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// A range of the old text.
+    Old(TextRange),
+    /// What is new.
+    New(String),
+}
+
+/// Where the parts of a text went.
+enum Parts {
+    /// Some were replaced; sorted, none overlaps another. With whether what is replaced is the same
+    /// under another name.
+    Edited(Edits, bool),
+    /// Ranges that were moved as a whole, and where they begin now.
+    Moved(Vec<(TextRange, TextSize)>),
+    /// Both, one after the other.
+    Both(Box<Parts>, Box<Parts>),
+}
+
+impl Change {
+    /// The change that some edits make, which must not overlap.
+    pub fn edited(text: &str, edits: Edits) -> Change {
+        Change::by_edits(text, edits, false)
+    }
+
+    /// The change that edits of names make: what is replaced is there yet.
+    pub fn renamed(text: &str, edits: Edits) -> Change {
+        Change::by_edits(text, edits, true)
+    }
+
+    fn by_edits(text: &str, mut edits: Edits, names: bool) -> Change {
+        edits.sort_by_key(|(range, _)| (range.start(), range.end()));
+        edits.dedup();
+        Change {
+            text: ide::edit::apply_all(text, &edits),
+            parts: Parts::Edited(edits, names),
+            renamed: HashMap::new(),
+        }
+    }
+
+    /// The change that puts pieces together.
+    pub fn pieces(text: &str, pieces: &[Piece]) -> Change {
+        let mut out = String::new();
+        let mut moved = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::New(with) => out += with,
+                Piece::Old(range) => {
+                    moved.push((*range, TextSize::of(out.as_str())));
+                    out += &text[index(range.start())..index(range.end())];
+                }
+            }
+        }
+        Change { text: out, parts: Parts::Moved(moved), renamed: HashMap::new() }
+    }
+
+    /// Says that a definition has another name; an empty one if it is gone.
+    #[must_use]
+    pub fn with_name(mut self, old: impl Into<String>, new: impl Into<String>) -> Change {
+        self.renamed.insert(old.into(), new.into());
+        self
+    }
+
+    /// This change and then another one of its text.
+    #[must_use]
+    pub fn then(mut self, next: Change) -> Change {
+        for name in self.renamed.values_mut() {
+            if let Some(newer) = next.renamed.get(name) {
+                name.clone_from(newer);
+            }
+        }
+        for (old, new) in next.renamed {
+            self.renamed.entry(old).or_insert(new);
+        }
+        let parts = Parts::Both(Box::new(self.parts), Box::new(next.parts));
+        Change { text: next.text, parts, renamed: self.renamed }
+    }
+
+    /// The name of a definition in the new text.
+    pub fn name_of<'a>(&'a self, old: &'a str) -> Option<&'a str> {
+        match self.renamed.get(old) {
+            Some(new) if new.is_empty() => None,
+            Some(new) => Some(new),
+            None => Some(old),
+        }
+    }
+
+    /// Where a range of the old text is in the new one, if it is there yet.
+    pub fn place_of(&self, range: TextRange) -> Option<TextRange> {
+        self.parts.place_of(range)
+    }
+}
+
+impl Parts {
+    fn place_of(&self, range: TextRange) -> Option<TextRange> {
+        match self {
+            Parts::Both(first, second) => second.place_of(first.place_of(range)?),
+            Parts::Moved(moved) => moved.iter().find_map(|(from, to)| {
+                from.contains_range(range).then(|| range - from.start() + *to)
+            }),
+            Parts::Edited(edits, names) => {
+                let number = |size: TextSize| i64::from(u32::from(size));
+                let (mut start, mut end) = (number(range.start()), number(range.end()));
+                for (place, with) in edits {
+                    let more = with.len() as i64 - number(place.len());
+                    let is_inside = match place.is_empty() {
+                        true => range.contains(place.start()),
+                        false => range.contains_range(*place) && (*names || *place != range),
+                    };
+                    if place.end() <= range.start() {
+                        start += more;
+                        end += more;
+                    } else if is_inside {
+                        end += more;
+                    } else if place.start() < range.end() {
+                        return None;
+                    }
+                }
+                let size = |at: i64| TextSize::new(at as u32);
+                Some(TextRange::new(size(start), size(end)))
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The most general types of definitions, written into their headers as they are shown.
+
+use ide::edit::Edits;
+use semantics::{DefKind, View};
+use syntax::{
+    Node, SyntaxKind, TextRange,
+    ast::{self, AstNode},
+};
+use types::{Flags, Kind, Type};
+
+use super::Change;
+use crate::programs::meaning::Program;
+
+/// Writes the types of all definitions whose types can be written; `None` if there is none.
+///
+/// There are no words for a reference, for what stands for the data type of a number, and for rules
+/// that have attributes.
+pub fn general(program: &Program) -> Option<Change> {
+    let parse = syntax::parse(&program.text);
+    let root = Node::root(&parse.green);
+    let mut edits = Edits::new();
+    for view in program.views() {
+        if view.def.kind(view.db) == DefKind::Fn {
+            edits.extend(header(&view, root).unwrap_or_default());
+        }
+    }
+    (!edits.is_empty()).then(|| Change::edited(&program.text, edits))
+}
+
+fn header(view: &View<'_>, root: Node<'_>) -> Option<Edits> {
+    let range = view.def.node(view.db).range() + view.def.start(view.db);
+    let node = root.children().find(|node| node.range() == range)?;
+    let def = ast::FnDef::cast(node)?;
+    if def.type_params().is_some() || def.where_clause().is_some() || def.body().is_none() {
+        return None;
+    }
+    // What `_` stands for has no name in the rest.
+    let header = node.descendants().filter(|inner| inner.kind() == SyntaxKind::HOLE_TYPE);
+    if header.into_iter().next().is_some() {
+        return None;
+    }
+    let signature = view.inference.signature.as_ref()?.signature()?;
+    let mut edits = Edits::new();
+    let list = def.params()?;
+    for (param, ty) in list.params().zip(signature.func.params()) {
+        if param.ty().is_none() {
+            let end = param.name()?.range().end();
+            edits.push((TextRange::empty(end), format!(": {}", written(ty)?)));
+        }
+    }
+    let mut after = match def.ret() {
+        Some(_) => String::new(),
+        None => format!(" -> {}", written(signature.func.ret())?),
+    };
+    let end = def.ret().map_or(list.range().end(), |ret| ret.range().end());
+    let mut rules = Vec::new();
+    for constraint in &signature.constraints {
+        let is_plain = matches!(constraint.relation.name, "Broadcast" | "BroadcastComp");
+        let args: Option<Vec<String>> = constraint.args.iter().map(written).collect();
+        let args = args.filter(|_| is_plain)?;
+        rules.push(format!("{}({})", constraint.relation.name, args.join(", ")));
+    }
+    if !rules.is_empty() {
+        after += &format!(" where {}", rules.join(", "));
+    }
+    if !after.is_empty() {
+        edits.push((TextRange::empty(end), after));
+    }
+    let names: Option<Vec<&str>> = signature
+        .type_params
+        .iter()
+        .map(|param| (param.kind() == Kind::Type).then(|| param.name().as_str()))
+        .collect();
+    let names = names?;
+    if !names.is_empty() {
+        let end = def.name()?.range().end();
+        let brackets = if rules.is_empty() { ("[", "]") } else { ("<", ">") };
+        edits.push((
+            TextRange::empty(end),
+            format!("{}{}{}", brackets.0, names.join(", "), brackets.1),
+        ));
+    }
+    Some(edits)
+}
+
+/// A type as it is written.
+fn written(ty: &Type) -> Option<String> {
+    let mut can = ty.is_closed() && !ty.flags().has(Flags::POLY);
+    types::for_each_part(ty, Flags::EVERYTHING, &mut |part| {
+        can &= !matches!(part, Type::Ref(_) | Type::Hole | Type::Error);
+    });
+    can.then(|| semantics::writable(ty)).flatten()
+}

@@ -1,0 +1,393 @@
+//! What a text means: whether it is accepted, its types, and the values that it gives.
+
+use std::{
+    collections::HashMap,
+    fmt::Write,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use interpreter::{FaultKind, Limits, Machine, Tensor, Value};
+use semantics::{
+    Database, Def, DefKind, Severity, SourceFile, Spot, TypeAt, View, all_defs,
+    body::{BinderId, Expr, ExprId},
+    check_file, modules,
+};
+use syntax::{
+    ParseLimits, TextRange, TextSize,
+    ast::{self, AstNode},
+};
+use types::Type;
+
+use super::{
+    changes::Change,
+    schemes::{is_instance, is_same_scheme},
+};
+
+/// Elements of a tensor that is made up as an argument, at most.
+const ELEMENTS: u64 = 4096;
+
+/// A text with its analysis.
+pub struct Program {
+    /// The text.
+    pub text: String,
+    /// The database.
+    pub db: Database,
+    /// The file in it.
+    pub file: SourceFile,
+}
+
+/// What a run of a definition gives.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// A value, written with every bit of it.
+    Value(String),
+    /// It fails, for a reason that lies in the program.
+    Fault(FaultKind),
+}
+
+/// A definition that computes.
+pub struct Computed {
+    /// Its name; nothing for a bare expression.
+    pub name: String,
+    /// Its type.
+    pub signature: Option<Type>,
+    /// The types in it.
+    pub types: Vec<TypeAt>,
+}
+
+impl Program {
+    /// Analyses a text.
+    pub fn new(text: impl Into<String>) -> Program {
+        let text = text.into();
+        let db = Database::new();
+        let file = db.add_file(&text, ParseLimits::default());
+        Program { text, db, file }
+    }
+
+    /// The codes of its errors, in alphabetical order.
+    pub fn errors(&self) -> Vec<&'static str> {
+        let found = check_file(&self.db, self.file);
+        let errors = found.iter().filter(|d| d.severity == Severity::Error);
+        let mut codes: Vec<_> = errors.map(|d| d.code).collect();
+        codes.sort_unstable();
+        codes
+    }
+
+    /// The first error, as a report shows it.
+    pub fn first_error(&self) -> Option<String> {
+        let found = check_file(&self.db, self.file);
+        let error = found.iter().find(|d| d.severity == Severity::Error)?;
+        let at = self.text.get(std::ops::Range::<usize>::from(error.range)).unwrap_or_default();
+        Some(format!("{}: {} (at `{at}`)", error.code, error.message))
+    }
+
+    /// Returns true if it is one module without syntax errors and without parts that are opaque to
+    /// a transformation.
+    pub fn is_plain(&self) -> bool {
+        let parse = syntax::parse(&self.text);
+        parse.errors.iter().all(|error| error.kind.is_compat())
+            && modules(&self.db, self.file).len() == 1
+            && all_defs(&self.db, self.file).all(|def| {
+                // An external function cannot be run.
+                let is_external = ast::FnDef::cast(def.node(&self.db))
+                    .is_some_and(|def| def.external().is_some());
+                !is_external
+                    && matches!(
+                        def.kind(&self.db),
+                        DefKind::Fn | DefKind::Expr | DefKind::Type | DefKind::Version
+                    )
+            })
+    }
+
+    /// The definitions that compute.
+    pub fn defs(&self) -> Vec<Def<'_>> {
+        let is_computing =
+            |def: &Def<'_>| matches!(def.kind(&self.db), DefKind::Fn | DefKind::Expr);
+        all_defs(&self.db, self.file).filter(is_computing).collect()
+    }
+
+    /// Views of the definitions that compute.
+    pub fn views(&self) -> Vec<View<'_>> {
+        self.defs().into_iter().filter_map(|def| View::new(&self.db, def)).collect()
+    }
+
+    /// The types of each definition that computes.
+    pub fn computed(&self) -> Vec<Computed> {
+        self.views()
+            .iter()
+            .map(|view| Computed {
+                name: view.def.name(&self.db).to_string(),
+                signature: view.inference.signature.clone(),
+                types: types_of(view),
+            })
+            .collect()
+    }
+
+    /// What a definition gives; `None` if it takes arguments that cannot be made up, or does not
+    /// end within narrow limits.
+    pub fn run(&self, def: Def<'_>) -> Option<Outcome> {
+        match self.evaluated(def)? {
+            Ok(value) => {
+                let mut text = String::new();
+                let mut left = 20_000;
+                write_value(&value, &mut text, &mut left);
+                (left > 0).then_some(Outcome::Value(text))
+            }
+            Err(kind) => Some(Outcome::Fault(kind)),
+        }
+    }
+
+    /// As [`Program::run`], the value itself.
+    fn evaluated(&self, def: Def<'_>) -> Option<Result<Value, FaultKind>> {
+        let view = View::new(&self.db, def)?;
+        let args = match &view.inference.signature {
+            Some(ty) if def.kind(&self.db) == DefKind::Fn => {
+                let signature = ty.signature()?;
+                signature.func.params().iter().map(argument).collect::<Option<Vec<Value>>>()?
+            }
+            _ => Vec::new(),
+        };
+        let limits = Limits {
+            fuel: Some(200_000),
+            memory: Some(64 << 20),
+            time: Some(Duration::from_secs(5)),
+            depth: Some(20_000),
+        };
+        let flag: Arc<AtomicBool> = Arc::default();
+        let mut machine = Machine::new(&self.db).limited(limits).cancelled_by(flag);
+        match machine.run(def, args, None) {
+            Ok(value) => Some(Ok(value)),
+            Err(fault) => match fault.kind {
+                FaultKind::Fuel
+                | FaultKind::Memory
+                | FaultKind::Time
+                | FaultKind::Depth
+                | FaultKind::Cancelled
+                | FaultKind::Missing => None,
+                kind => Some(Err(kind)),
+            },
+        }
+    }
+}
+
+/// The types of the expressions and variables of a definition.
+fn types_of(view: &View<'_>) -> Vec<TypeAt> {
+    let mut types = Vec::new();
+    for (number, unit) in view.body.units.iter().enumerate() {
+        for (index, expr) in unit.exprs.iter().enumerate() {
+            if !expr.is_step() && *expr != Expr::Missing {
+                let spot = Spot { unit: number, expr: ExprId(index as u32) };
+                types.push(TypeAt { range: view.range(spot), ty: view.ty(spot).clone() });
+            }
+        }
+        for (index, binder) in unit.binders.iter().enumerate() {
+            let ty = view.unit_types(number).binder(BinderId(index as u32)).clone();
+            types.push(TypeAt { range: view.place(number, binder.range), ty });
+        }
+    }
+    types.sort_by_key(|at| (at.range.start(), at.range.end()));
+    types
+}
+
+/// A value for a parameter: tensors with different small elements, and tuples of them.
+fn argument(ty: &Type) -> Option<Value> {
+    match ty {
+        Type::Tensor(tensor) if tensor.elements()? <= ELEMENTS => {
+            let sizes: Option<Vec<usize>> =
+                tensor.shape.iter().map(|dim| usize::try_from(dim.as_known()?).ok()).collect();
+            let sizes = sizes?;
+            let count: usize = sizes.iter().product();
+            let numbers = (0..count).map(|at| (at % 3) as f64).collect();
+            Tensor::from_f64s(tensor.dtype, &sizes, numbers).map(Value::from)
+        }
+        // Types are as deep as they are written, which the parser bounds.
+        Type::Tuple(fields) => {
+            Some(Value::tuple(fields.iter().map(argument).collect::<Option<Vec<_>>>()?))
+        }
+        _ => None,
+    }
+}
+
+/// Writes a value; `left` bounds its length and, with it, the recursion through references.
+fn write_value(value: &Value, out: &mut String, left: &mut i32) {
+    *left -= 1;
+    if *left <= 0 || out.len() > 1 << 20 {
+        *left = 0;
+        return;
+    }
+    match value {
+        Value::Tensor(tensor) => {
+            let bits: Vec<u64> = tensor.to_f64s().iter().map(|x| x.to_bits()).collect();
+            let _ = write!(out, "{}{bits:?}", tensor.ty());
+        }
+        Value::Tuple(_) => {
+            out.push('(');
+            for field in value.as_tuple().unwrap_or_default() {
+                write_value(field, out, left);
+                out.push(',');
+            }
+            out.push(')');
+        }
+        Value::Data(data) => {
+            let _ = write!(out, "{}(", data.constructor);
+            for field in data.fields() {
+                write_value(field, out, left);
+                out.push(',');
+            }
+            out.push(')');
+        }
+        Value::Closure(_) => out.push_str("fn"),
+        Value::Ref(cell) => {
+            out.push_str("ref ");
+            write_value(&cell.get(), out, left);
+        }
+        Value::Empty => out.push_str("nothing"),
+    }
+}
+
+/// How much of a law holds for a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keeps {
+    /// Errors of the same codes, every type, every value.
+    Everything,
+    /// Whether there are errors, every type, every value.
+    Types,
+    /// Whether there are errors, the types of definitions, every value. What expressions have is
+    /// an instance of what they have afterwards: the annotation of a `let` is gone, or an
+    /// expression has become a value of its own, which is generalised.
+    Instances,
+    /// Whether there are errors, the types of definitions, every value.
+    Signatures,
+}
+
+/// What a change does not keep of a program; nothing if the law holds.
+pub fn difference(before: &Program, change: &Change, keeps: Keeps) -> Option<String> {
+    let after = Program::new(change.text.clone());
+    let (errors, now) = (before.errors(), after.errors());
+    let is_same = match keeps {
+        Keeps::Everything => errors == now,
+        _ => errors.is_empty() == now.is_empty(),
+    };
+    if !is_same {
+        let first = after.first_error().or_else(|| before.first_error()).unwrap_or_default();
+        return Some(format!("errors {errors:?} become {now:?}: {first}"));
+    }
+    if !errors.is_empty() {
+        return None;
+    }
+    let theirs: HashMap<String, Computed> =
+        after.computed().into_iter().map(|def| (def.name.clone(), def)).collect();
+    let mut places: HashMap<TextRange, Vec<&Type>> = HashMap::new();
+    for at in theirs.values().flat_map(|def| &def.types) {
+        places.entry(at.range).or_default().push(&at.ty);
+    }
+    for def in before.computed() {
+        let name = change.name_of(&def.name);
+        if let Some(other) = name.and_then(|name| theirs.get(name)) {
+            let types = (def.signature.as_ref(), other.signature.as_ref());
+            if let (Some(a), Some(b)) = types
+                && !is_same_scheme(a, b)
+            {
+                return Some(format!("`{}` has type `{a}`, and then `{b}`", def.name));
+            }
+        }
+        if keeps == Keeps::Signatures {
+            continue;
+        }
+        for at in &def.types {
+            let Some(place) = change.place_of(at.range) else { continue };
+            let shown = before.text.get(std::ops::Range::<usize>::from(at.range));
+            let shown = shown.unwrap_or_default();
+            // A number is of the type that the annotation of its variable says, while it is there.
+            if keeps == Keeps::Instances && shown.parse::<f64>().is_ok() {
+                continue;
+            }
+            let Some(found) = places.get(&place) else {
+                return Some(format!("`{shown}` has no type any more"));
+            };
+            let is_kept = |ty: &&&Type| match keeps {
+                Keeps::Instances => is_instance(&at.ty, ty),
+                _ => is_same_scheme(&at.ty, ty),
+            };
+            if !found.iter().any(|ty| is_kept(&ty)) {
+                return Some(format!(
+                    "`{shown}` in `{}` has type `{}`, and then `{}`",
+                    def.name, at.ty, found[0]
+                ));
+            }
+        }
+    }
+    values(before, &after, change, keeps)
+}
+
+/// Which value is another one.
+fn values(before: &Program, after: &Program, change: &Change, keeps: Keeps) -> Option<String> {
+    for def in before.defs() {
+        let name = def.name(&before.db).to_string();
+        let Some(new) = change.name_of(&name) else { continue };
+        let Some(other) =
+            after.defs().into_iter().find(|other| other.name(&after.db).as_str() == new)
+        else {
+            continue;
+        };
+        let (Some(a), Some(b)) = (before.run(def), after.run(other)) else { continue };
+        // What nothing uses is not evaluated as a graph binding, and cannot fail.
+        let fails = matches!(a, Outcome::Fault(_)) != matches!(b, Outcome::Fault(_));
+        if a != b && !(fails && keeps == Keeps::Instances) {
+            return Some(format!("`{name}` gives {a:?}, and then {b:?}"));
+        }
+    }
+    None
+}
+
+/// How a program that is accepted goes wrong when it runs, or a value that is not of its type.
+pub fn unsound(program: &Program) -> Option<String> {
+    for view in program.views() {
+        let name = view.def.name(&program.db);
+        match program.evaluated(view.def) {
+            Some(Err(kind)) if kind != FaultKind::NoArm => {
+                return Some(format!("`{name}` is accepted, and fails: {kind:?}"));
+            }
+            Some(Ok(value)) => {
+                let signature = view.inference.signature.as_ref().and_then(Type::signature);
+                let ty = signature.map(|signature| signature.func.ret().clone());
+                if let Some(ty) = ty.filter(|ty| !inhabits(&value, ty)) {
+                    return Some(format!("`{name}` is of type `{ty}`, and gives {value:?}"));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns true if a value is of a type, as far as both say. Types are as deep as inference lets
+/// them be.
+fn inhabits(value: &Value, ty: &Type) -> bool {
+    match (value, ty) {
+        (Value::Tensor(tensor), Type::Tensor(wanted)) => {
+            let sizes = tensor.shape().iter().zip(&wanted.shape);
+            tensor.dtype() == wanted.dtype
+                && tensor.shape().len() == wanted.shape.len()
+                && sizes.into_iter().all(|(&size, dim)| {
+                    dim.as_known().is_none_or(|dim| usize::try_from(dim) == Ok(size))
+                })
+        }
+        (Value::Tuple(_), Type::Tuple(_)) => {
+            let (fields, types) = (value.as_tuple(), ty.as_tuple());
+            let (fields, types) = (fields.unwrap_or_default(), types.unwrap_or_default());
+            fields.len() == types.len()
+                && fields.iter().zip(types).all(|(field, ty)| inhabits(field, ty))
+        }
+        (Value::Closure(_), ty) => ty.is_function() || matches!(ty, Type::Param(_) | Type::Hole),
+        (Value::Data(_), Type::Adt(_)) | (Value::Ref(_), Type::Ref(_)) => true,
+        (_, Type::Param(_) | Type::Hole | Type::OpenTensor(_) | Type::Poly(_)) => true,
+        _ => false,
+    }
+}
+
+/// An offset as an index into a text.
+pub(crate) fn index(at: TextSize) -> usize {
+    usize::from(at)
+}

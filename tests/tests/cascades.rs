@@ -1,0 +1,116 @@
+//! One fault makes few errors: of texts without errors in which one token is changed, at most one in
+//! a thousand has more than five.
+//!
+//! The texts are those of this repository and, where the conformance corpus is present, its models.
+//! `RELAY_CASCADES=200000` looks at so many changes of each kind of text, and prints more of the worst.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use relay_tests::{
+    corpus,
+    fuzz::{Seeds, one_token},
+};
+use semantics::{Database, Severity, check_file};
+use syntax::ParseLimits;
+
+/// More errors than this are a cascade.
+const FEW: usize = 5;
+/// One in so many changes may make a cascade.
+const ONE_IN: usize = 1000;
+/// Longer texts are left out: a change in them takes long to look at, and says as much as in a
+/// shorter one.
+const MOST_TEXT: usize = 300_000;
+
+/// The codes of the errors in a text, in order.
+fn errors(text: &str) -> Vec<&'static str> {
+    let db = Database::new();
+    let file = db.add_file(text, ParseLimits::default());
+    let found = check_file(&db, file);
+    found.iter().filter(|found| found.severity == Severity::Error).map(|found| found.code).collect()
+}
+
+/// A change that makes a cascade.
+struct Cascade {
+    name: String,
+    change: String,
+    codes: Vec<&'static str>,
+    text: String,
+}
+
+/// Changes a token of one text after the other; gives the cascades and the number of changes that
+/// make errors at all.
+fn cascades(texts: &[(String, String)], changes: usize, seed: u64) -> (Vec<Cascade>, usize) {
+    let mut rng = Rng::with_seed(seed);
+    let (mut found, mut faults) = (Vec::new(), 0);
+    for number in 0..changes {
+        let (name, text) = &texts[number % texts.len()];
+        let Some((text, change)) = one_token(&mut rng, text) else { continue };
+        let codes = errors(&text);
+        faults += usize::from(!codes.is_empty());
+        if codes.len() > FEW {
+            found.push(Cascade { name: name.clone(), change, codes, text });
+        }
+    }
+    (found, faults)
+}
+
+fn report(cascades: &[Cascade], shown: usize) -> String {
+    let mut kinds: BTreeMap<String, Vec<&Cascade>> = BTreeMap::new();
+    for cascade in cascades {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        cascade.codes.iter().for_each(|code| *counts.entry(code).or_default() += 1);
+        let most = counts.iter().max_by_key(|(_, count)| **count).map_or("", |(code, _)| code);
+        kinds.entry(most.to_owned()).or_default().push(cascade);
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, cascades)| std::cmp::Reverse(cascades.len()));
+    let mut report = String::new();
+    for (code, cascades) in kinds {
+        report += &format!("{} mostly of `{code}`:\n", cascades.len());
+        for cascade in cascades.iter().take(shown) {
+            let Cascade { name, change, codes, text } = cascade;
+            report +=
+                &format!("  {name}: {change}: {} errors, first {:?}\n", codes.len(), codes[0]);
+            if text.len() < 700 {
+                report += &format!("    {text:?}\n");
+            }
+        }
+    }
+    report
+}
+
+fn hold(what: &str, texts: &[(String, String)], changes: usize) {
+    let chosen = std::env::var("RELAY_CASCADES").ok().and_then(|count| count.parse().ok());
+    let changes = chosen.unwrap_or(changes);
+    let (found, faults) = cascades(texts, changes, 12);
+    let rate = 100.0 * found.len() as f64 / changes as f64;
+    println!("{what}: {} of {changes} changes ({rate:.3} %), {faults} with errors", found.len());
+    let report = report(&found, if chosen.is_some() { 12 } else { 3 });
+    println!("{report}");
+    assert!(faults * 2 > changes, "too few changes make errors: {faults} of {changes}");
+    assert!(found.len() * ONE_IN <= changes, "{what}: {rate:.3} % of changes cascade\n{report}");
+}
+
+#[test]
+fn one_token_changed_in_texts_of_the_repository() {
+    let seeds = Seeds::of_repository().texts.into_iter();
+    let sound = seeds.filter(|text| errors(text).is_empty());
+    let texts: Vec<(String, String)> =
+        sound.enumerate().map(|(number, text)| (format!("text {number}"), text)).collect();
+    assert!(texts.len() > 300, "{} texts without errors", texts.len());
+    hold("texts of the repository", &texts, 20_000);
+}
+
+#[test]
+fn one_token_changed_in_models() {
+    let Some(folder) = corpus::conformance() else {
+        eprintln!(
+            "SKIPPED: the conformance corpus is not here; name its folder in RELAY_CONFORMANCE"
+        );
+        return;
+    };
+    let mut texts = corpus::relay_files(&folder.join("models"));
+    texts.retain(|(_, text)| text.len() < MOST_TEXT);
+    hold("models", &texts, 2_000);
+}

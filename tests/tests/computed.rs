@@ -1,0 +1,245 @@
+//! A call that checks without a warning can be computed.
+//!
+//! The calls are those of `tests/kernels/cases.jsonl` with other numbers in their attributes and
+//! other sizes of their arguments. `RELAY_COMPUTED_CALLS` says how many are tried, and
+//! `RELAY_LAWS_SEED` which.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
+
+use interpreter::{Fault, FaultKind, Limits, Machine, Tensor, Value};
+use relay_tests::kernel_calls::{Array, Case, cases, numbers};
+use semantics::{Database, Severity, all_defs, check_file};
+use syntax::ParseLimits;
+
+/// Operators of which a call is accepted that cannot be computed, whatever its elements are: of axes
+/// that are not there, sizes below 1, and shapes that do not fit each other. Each of them is to get a
+/// warning that says so, and leaves this list with it.
+const KNOWN: &[&str] = &[
+    "argsort",
+    "auto_scheduler_layout_transform",
+    "broadcast_to",
+    "collapse_sum_to",
+    "cumprod",
+    "cumsum",
+    "dft",
+    "dyn.broadcast_to",
+    "dyn.image.resize2d",
+    "dyn.nn.pad",
+    "dyn.reshape",
+    "dyn.sparse_to_dense",
+    "dyn.squeeze",
+    "fixed_point_multiply_per_axis",
+    "full",
+    "gather_nd",
+    "image.affine_grid",
+    "image.crop_and_resize",
+    "image.dilation2d",
+    "image.grid_sample",
+    "image.resize1d",
+    "image.resize2d",
+    "image.resize3d",
+    "matrix_set_diag",
+    "nn.avg_pool2d_grad",
+    "nn.batch_to_space_nd",
+    "nn.bitpack",
+    "nn.bitserial_conv2d",
+    "nn.bitserial_dense",
+    "nn.contrib_conv2d_gemm_weight_transform",
+    "nn.contrib_conv2d_gemm_without_weight_transform",
+    "nn.contrib_conv2d_winograd_weight_transform",
+    "nn.contrib_conv2d_winograd_without_weight_transform",
+    "nn.contrib_conv3d_winograd_weight_transform",
+    "nn.contrib_conv3d_winograd_without_weight_transform",
+    "nn.contrib_dense_pack",
+    "nn.conv2d",
+    "nn.conv2d_backward_weight",
+    "nn.conv2d_transpose",
+    "nn.conv3d",
+    "nn.correlation",
+    "nn.depth_to_space",
+    "nn.dilate",
+    "nn.fifo_buffer",
+    "nn.group_norm",
+    "nn.instance_norm",
+    "nn.internal.sparse_dense_padded",
+    "nn.l2_normalize",
+    "nn.lrn",
+    "nn.max_pool2d_grad",
+    "nn.mirror_pad",
+    "nn.pad",
+    "nn.space_to_batch_nd",
+    "nn.space_to_depth",
+    "nn.sparse_add",
+    "nn.sparse_conv2d",
+    "nn.sparse_dense",
+    "nn.sparse_transpose",
+    "ones",
+    "qnn.contrib_dense_pack",
+    "qnn.conv2d",
+    "qnn.simulated_dequantize",
+    "qnn.simulated_quantize",
+    "qnn.softmax",
+    "random.multinomial",
+    "random.normal",
+    "random.threefry_generate",
+    "random.uniform",
+    "reshape",
+    "scatter",
+    "scatter_add",
+    "scatter_elements",
+    "scatter_nd",
+    "sliding_window",
+    "sort",
+    "sparse_fill_empty_rows",
+    "sparse_reshape",
+    "sparse_to_dense",
+    "split",
+    "stack",
+    "stft",
+    "strided_set",
+    "take",
+    "topk",
+    "variance",
+    "vision.all_class_non_max_suppression",
+    "vision.get_valid_counts",
+    "vision.multibox_transform_loc",
+    "vision.non_max_suppression",
+    "vision.proposal",
+    "vision.regular_non_max_suppression",
+    "vision.roi_align",
+    "vision.roi_pool",
+    "vision.yolo_reorg",
+    "vm.reshape_tensor",
+    "zeros",
+];
+
+/// The elements of an argument.
+#[derive(Clone, Copy)]
+enum Elements {
+    /// Those of the case, as often as the shape needs them.
+    Own,
+    /// The same number everywhere.
+    All(f64),
+}
+
+fn tensor(arg: &Array, shape: &[usize], elements: Elements) -> Option<Tensor> {
+    let count: usize = shape.iter().product();
+    let own = arg.tensor().to_f64s();
+    let number = |at: usize| match elements {
+        Elements::Own => own.get(at % own.len().max(1)).copied().unwrap_or(0.0),
+        Elements::All(number) => number,
+    };
+    Tensor::from_f64s(arg.dtype(), shape, (0..count).map(number).collect())
+}
+
+/// A call that is accepted without a warning: how it fails with each of some arguments, if it fails
+/// with all of them.
+fn failure(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<(String, Vec<Fault>)> {
+    let arguments = |elements| -> Option<Vec<Tensor>> {
+        let args = case.args.iter().zip(shapes);
+        args.map(|(arg, shape)| tensor(arg, shape, elements)).collect()
+    };
+    let args = arguments(Elements::Own)?;
+    let params = args.iter().zip('a'..).map(|(arg, name)| format!("%{name}: {}", arg.ty()));
+    let params = params.collect::<Vec<_>>().join(", ");
+    let text = format!("{}\ndef @main({params}) {{ {expr} }}\n{}", case.before, case.after);
+    let db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    let found = check_file(&db, file);
+    if found.iter().any(|d| matches!(d.severity, Severity::Error | Severity::Warning)) {
+        return None;
+    }
+    let def = all_defs(&db, file).find(|def| def.name(&db) == "@main")?;
+    let limits =
+        Limits { memory: Some(64 << 20), time: Some(Duration::from_secs(1)), ..Limits::default() };
+    let mut faults = Vec::new();
+    // What fails for some elements fails for its elements: an index, say.
+    for elements in [Elements::Own, Elements::All(0.0), Elements::All(1.0), Elements::All(2.0)] {
+        let args = arguments(elements)?.into_iter().map(Value::from).collect();
+        let run = || Machine::new(&db).limited(limits.clone()).run(def, args, None);
+        let Ok(ended) = catch_unwind(AssertUnwindSafe(run)) else {
+            return Some((format!("it panics: {text}"), Vec::new()));
+        };
+        match ended {
+            Err(fault) if matches!(fault.kind, FaultKind::Operator | FaultKind::Untyped) => {
+                faults.push(fault);
+            }
+            _ => return None,
+        }
+    }
+    Some((text, faults))
+}
+
+/// A case with other sizes and numbers; what was equal stays equal.
+fn changed(case: &Case, rng: &mut fastrand::Rng) -> (String, Vec<Vec<usize>>) {
+    let mut expr = case.expr.clone();
+    let mut sizes: HashMap<usize, usize> = HashMap::new();
+    if rng.bool() {
+        let found: Vec<usize> = case.args.iter().flat_map(|arg| arg.shape.clone()).collect();
+        if !found.is_empty() {
+            let size = found[rng.usize(0..found.len())];
+            sizes.insert(size, rng.usize(1..7));
+        }
+    }
+    let mut shapes: Vec<Vec<usize>> = case
+        .args
+        .iter()
+        .map(|arg| arg.shape.iter().map(|size| *sizes.get(size).unwrap_or(size)).collect())
+        .collect();
+    // Sometimes one axis alone.
+    if rng.u8(0..4) == 0 {
+        let at = rng.usize(0..shapes.len().max(1));
+        if let Some(shape) = shapes.get_mut(at).filter(|shape| !shape.is_empty()) {
+            let axis = rng.usize(0..shape.len());
+            shape[axis] = rng.usize(1..5);
+        }
+    }
+    for _ in 0..rng.usize(0..3) {
+        let places = numbers(&expr);
+        if places.is_empty() {
+            break;
+        }
+        let place = places[rng.usize(0..places.len())].clone();
+        expr.replace_range(place, &rng.i64(-2..6).to_string());
+    }
+    (expr, shapes)
+}
+
+#[test]
+fn calls_without_a_warning_can_be_computed() {
+    let number = |variable: &str, default: u64| {
+        std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+    };
+    let mut rng = fastrand::Rng::with_seed(number("RELAY_LAWS_SEED", 0));
+    let cases = cases();
+    let mut found: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut panics = Vec::new();
+    for _ in 0..number("RELAY_COMPUTED_CALLS", 20_000) {
+        let case = &cases[rng.usize(0..cases.len())];
+        let (expr, shapes) = changed(case, &mut rng);
+        let Some((text, faults)) = failure(case, &expr, &shapes) else { continue };
+        let mut words = expr.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_'));
+        let operator = words.find(|word| operators::named(word).is_some()).unwrap_or_default();
+        let operator = operator.to_owned();
+        let entry = found.entry(operator).or_default();
+        entry.0 += 1;
+        // The shortest one is the easiest to read.
+        let message = faults.first().map_or("", |fault| &fault.message);
+        let shown = format!("{}: {message}", text.trim());
+        panics.extend(faults.is_empty().then(|| shown.clone()));
+        if entry.1.is_empty() || shown.len() < entry.1.len() {
+            entry.1 = shown;
+        }
+    }
+    assert!(panics.is_empty(), "{}", panics.join("\n"));
+    let unknown: Vec<String> = found
+        .iter()
+        .filter(|(operator, _)| !KNOWN.contains(&operator.as_str()))
+        .map(|(operator, (count, shown))| format!("{operator} ({count}): {shown}"))
+        .collect();
+    assert!(unknown.is_empty(), "{} operators:\n{}", unknown.len(), unknown.join("\n"));
+}

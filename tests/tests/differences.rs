@@ -1,0 +1,313 @@
+//! Comparison of modules and logs of passes, as the command line gives it.
+
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use relay_tests::{client::binary, corpus};
+use serde_json::Value;
+
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.err))
+    }
+}
+
+fn run(folder: &Path, args: &[&str]) -> Run {
+    let output =
+        Command::new(binary()).args(args).current_dir(folder).output().expect("the program ends");
+    Run {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).expect("text"),
+        err: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// A folder of files for one test, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
+        let path = std::env::temp_dir().join(format!("relay-diff-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder");
+        for (file, text) in files {
+            std::fs::write(path.join(file), text).expect("a file");
+        }
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Whoever looks into it meanwhile keeps it.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A section of a page: two modules and the report.
+struct Section {
+    title: String,
+    blocks: Vec<String>,
+}
+
+fn sections(page: &str) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut block: Option<String> = None;
+    for line in page.lines() {
+        match &mut block {
+            Some(text) if line == "```" => {
+                let text = std::mem::take(text);
+                sections.last_mut().expect("a section").blocks.push(text);
+                block = None;
+            }
+            Some(text) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            None if line.starts_with("## ") => {
+                sections.push(Section { title: line[3..].to_owned(), blocks: Vec::new() });
+            }
+            None if line.starts_with("```") => block = Some(String::new()),
+            None => {}
+        }
+    }
+    sections
+}
+
+#[test]
+fn pages_of_differences_hold_their_reports() {
+    let pages = corpus::here().join("differences");
+    let mut looked = 0;
+    for entry in std::fs::read_dir(&pages).expect("pages").flatten() {
+        let page = std::fs::read_to_string(entry.path()).expect("a page");
+        let intro = page.find("\n## ").expect("a section");
+        let mut written = page[..intro].to_owned() + "\n";
+        let mut faults = Vec::new();
+        for section in sections(&page) {
+            let [before, after, wanted] = section.blocks.as_slice() else {
+                panic!("`{}` has three blocks", section.title)
+            };
+            let folder = Folder::new("page", &[("before.relay", before), ("after.relay", after)]);
+            let ran = run(&folder.0, &["diff", "before.relay", "after.relay"]);
+            assert_eq!(ran.err, "", "{}", section.title);
+            assert_eq!(ran.code, Some(i32::from(!ran.out.contains("are equal"))));
+            if ran.out != *wanted {
+                faults.push(format!("{}\n{}", section.title, ran.out));
+            }
+            let _ = write!(
+                written,
+                "## {}\n\n```relay\n{before}```\n\n```relay\n{after}```\n\n```text\n{}```\n\n",
+                section.title, ran.out
+            );
+            looked += 1;
+        }
+        if std::env::var_os("RELAY_UPDATE").is_some() {
+            std::fs::write(entry.path(), written.trim_end().to_owned() + "\n").expect("a page");
+        } else {
+            assert!(faults.is_empty(), "{}", faults.join("\n"));
+        }
+    }
+    assert!(looked >= 7);
+}
+
+const A: &str = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(4), float32]) {\n  %0 = tanh(%x);\n  negative(%0)\n}\n";
+const B: &str = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(4), float32]) {\n  %0 = fast_tanh(%x);\n  negative(%0)\n}\n";
+
+fn log() -> String {
+    format!(
+        "[10:00:01] /src/ir/transform.cc:629: PrintIR(after InferType):\n{A}\n\
+         [10:00:02] /src/ir/transform.cc:629: PrintIR(after FoldConstant):\n{A}\n\
+         [10:00:03] warning: not tuned\n\
+         [10:00:04] /src/ir/transform.cc:629: PrintIR(after FastMath):\n{B}\n\
+         Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\nValueError: x\n"
+    )
+}
+
+#[test]
+fn exit_codes_tell_equal_from_different_from_unreadable() {
+    let twice = "def @f(%x: int32) { %x }\ndef @f(%x: int32) { negative(%x) }\n";
+    let files = [("a.relay", A), ("b.relay", B), ("cut.relay", &A[..60]), ("twice.relay", twice)];
+    let folder = Folder::new("codes", &files);
+    let code = |args: &[&str]| run(&folder.0, args).code;
+    assert_eq!(code(&["diff", "a.relay", "a.relay"]), Some(0));
+    assert_eq!(code(&["diff", "a.relay", "b.relay"]), Some(1));
+    assert_eq!(code(&["diff", "a.relay", "none.relay"]), Some(2));
+    assert_eq!(code(&["diff", "a.relay", "b.relay", "--function", "@none"]), Some(2));
+    assert_eq!(code(&["diff", "twice.relay", "twice.relay"]), Some(0));
+    assert_eq!(code(&["diff", "twice.relay", "a.relay"]), Some(1));
+    let cut = run(&folder.0, &["diff", "cut.relay", "cut.relay"]);
+    assert_eq!(cut.code, Some(1), "what cannot be read cannot be said to be equal");
+    assert!(cut.err.contains("cannot be read whole"), "{}", cut.err);
+}
+
+#[test]
+fn modules_of_a_log_are_named_by_number_and_by_pass() {
+    let text = log();
+    let folder = Folder::new("named", &[("run.log", &text)]);
+    let found = run(&folder.0, &["diff", "run.log#FoldConstant", "run.log#2", "--format", "json"]);
+    assert_eq!(found.code, Some(1));
+    let pairs = found.json()["functions"][0]["pairs"].clone();
+    let changed: Vec<&Value> =
+        pairs.as_array().expect("pairs").iter().filter(|pair| pair["kind"] != "same").collect();
+    assert_eq!(changed.len(), 1);
+    let slice = |side: &str| {
+        let at = |end: usize| changed[0][side][end].as_u64().expect("an offset") as usize;
+        &text[at(0)..at(1)]
+    };
+    // Places are those of the log.
+    assert_eq!((slice("before"), slice("after")), ("tanh(%x)", "fast_tanh(%x)"));
+    assert_eq!(run(&folder.0, &["diff", "run.log#0", "run.log#1"]).code, Some(0));
+    for (name, reason) in
+        [("run.log#9", "3 modules"), ("run.log#Nope", "FastMath"), ("run.log", "#2")]
+    {
+        let refused = run(&folder.0, &["diff", "run.log#0", name]);
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.err.contains(reason), "{}", refused.err);
+    }
+}
+
+#[test]
+fn passes_lists_modules_with_what_changed() {
+    let text = log();
+    let folder = Folder::new("passes", &[("run.log", &text), ("none.log", "nothing\n")]);
+    let found = run(&folder.0, &["passes", "run.log", "--format", "json"]);
+    assert_eq!(found.code, Some(0));
+    let modules = found.json()["modules"].as_array().expect("modules").clone();
+    let passes: Vec<&str> = modules.iter().filter_map(|m| m["pass"].as_str()).collect();
+    assert_eq!(passes, ["InferType", "FoldConstant", "FastMath"]);
+    let changed: Vec<usize> =
+        modules.iter().map(|m| m["changed"].as_array().map_or(9, Vec::len)).collect();
+    assert_eq!(changed, [0, 0, 1]);
+    for (module, wanted) in modules.iter().zip([A, A, B]) {
+        let at = |name: &str| module[name].as_u64().expect("an offset") as usize;
+        assert_eq!(&text[at("start")..at("end")], wanted);
+        let line = text[..at("start")].lines().count() + 1;
+        assert_eq!(at("line"), line);
+    }
+    assert_eq!(run(&folder.0, &["passes", "none.log"]).code, Some(2));
+}
+
+#[test]
+fn history_follows_an_expression_both_ways() {
+    let text = log();
+    let folder = Folder::new("history", &[("run.log", &text)]);
+    let line = text.lines().position(|line| line.contains("fast_tanh")).expect("a line") + 1;
+    let found = run(&folder.0, &["history", "run.log", "--at", &format!("{line}:9")]);
+    assert_eq!(found.code, Some(0), "{}", found.err);
+    assert!(
+        found.out.contains("changed by `FastMath`: operator  tanh → fast_tanh"),
+        "{}",
+        found.out
+    );
+    assert_eq!(found.out.matches("tanh(%x)").count(), 3);
+    let back = run(&folder.0, &["history", "run.log", "--at", "4:9"]);
+    assert_eq!(back.out.matches("tanh(%x)").count(), 3);
+    for (at, reason) in [("1:1", "no module is at line 1"), ("999:1", "there is no line 999")] {
+        let refused = run(&folder.0, &["history", "run.log", "--at", at]);
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.err.contains(reason), "{}", refused.err);
+    }
+}
+
+#[test]
+fn values_confirm_what_structure_leaves_open() {
+    let one = "def @main(%x: Tensor[(4), float32]) { add(%x, %x) }";
+    let same = "def @main(%x: Tensor[(4), float32]) { multiply(%x, 2f) }";
+    let other = "def @main(%x: Tensor[(4), float32]) { multiply(%x, 3f) }";
+    let shape = "def @main(%x: Tensor[(5), float32]) { multiply(%x, 3f) }";
+    let files =
+        [("one.relay", one), ("same.relay", same), ("other.relay", other), ("shape.relay", shape)];
+    let folder = Folder::new("values", &files);
+    let told = |file: &str| {
+        let found = run(&folder.0, &["diff", "one.relay", file, "--run", "--format", "json"]);
+        found.json()["runs"][0]["equal"].clone()
+    };
+    assert_eq!(told("same.relay"), true);
+    assert_eq!(told("other.relay"), false);
+    assert_eq!(told("shape.relay"), Value::Null);
+}
+
+#[test]
+fn two_functions_of_different_names_are_compared() {
+    let text = "def @f(%x: int32) { negative(%x) }\ndef @g(%y: int32) { negative(%y) }\ndef @h(%y: int32) { abs(%y) }\n";
+    let folder = Folder::new("two", &[("a.relay", text)]);
+    let code =
+        |names: &str| run(&folder.0, &["diff", "a.relay", "a.relay", "--function", names]).code;
+    assert_eq!(code("@f=@g"), Some(0));
+    assert_eq!(code("f=g"), Some(0));
+    assert_eq!(code("@f=@h"), Some(1));
+    assert_eq!(code("@f"), Some(0));
+}
+
+#[test]
+fn the_page_holds_both_texts_without_their_markup() {
+    let evil = "def @main(%x: Tensor[(4), float32]) { /* <script>alert(1)</script> */ tanh(%x) }\n";
+    let folder = Folder::new("page-html", &[("a.relay", evil), ("b.relay", B)]);
+    let page = run(&folder.0, &["diff", "a.relay", "b.relay", "--format", "html"]).out;
+    assert!(page.contains("fast_tanh") && page.contains("&lt;script&gt;alert(1)"));
+    assert!(!page.contains("<script>alert(1)"));
+    assert_eq!(page.matches("<span").count(), page.matches("</span>").count());
+}
+
+/// Every network of the corpus, where it is present: itself in `let` form is no difference.
+#[test]
+fn networks_equal_their_let_form() {
+    let Some(corpus) = corpus::conformance() else { return };
+    let models = corpus.join("models");
+    for (name, _) in corpus::relay_files(&models) {
+        let base = name.trim_end_matches(".relay");
+        let anf = format!("{base}-anf.relay");
+        for other in [&name, &anf] {
+            if models.join(other).exists() {
+                let ran = run(&models, &["diff", &name, other]);
+                assert_eq!(ran.code, Some(0), "{name} and {other}: {}{}", ran.out, ran.err);
+            }
+        }
+    }
+}
+
+/// In networks of the corpus, where it is present: another digit in a list among the attributes of
+/// one call is one change, of that call.
+#[test]
+fn one_attribute_of_a_network_is_told_as_one_change_at_its_place() {
+    let Some(corpus) = corpus::conformance() else { return };
+    let mut random = fastrand::Rng::with_seed(16);
+    for name in ["bert-base.relay", "resnet50.relay", "tv-swin_t.relay"] {
+        let text = std::fs::read_to_string(corpus.join("models").join(name)).expect("a network");
+        let places: Vec<usize> = text
+            .match_indices("=[")
+            .map(|(at, _)| at + 2)
+            .filter(|&at| text.as_bytes()[at].is_ascii_digit())
+            .collect();
+        assert!(places.len() > 50, "{name}");
+        for _ in 0..12 {
+            let at = places[random.usize(..places.len())];
+            let digit = (text.as_bytes()[at] - b'0' + 1) % 10;
+            let mut other = text.clone();
+            other.replace_range(at..=at, &digit.to_string());
+            let folder =
+                Folder::new(&format!("one-{at}"), &[("a.relay", &text), ("b.relay", &other)]);
+            let found = run(&folder.0, &["diff", "a.relay", "b.relay", "--format", "json"]).json();
+            let functions = found["functions"].as_array().expect("functions");
+            let list = |name: &str| -> Vec<Value> {
+                let lists = functions.iter().filter_map(|function| function[name].as_array());
+                lists.flatten().cloned().collect()
+            };
+            let changed: Vec<Value> =
+                list("pairs").into_iter().filter(|pair| pair["kind"] != "same").collect();
+            assert!(list("removed").is_empty() && list("added").is_empty(), "{name} at {at}");
+            assert_eq!(changed.len(), 1, "{name} at {at}: {changed:?}");
+            let end = |end: usize| changed[0]["before"][end].as_u64().expect("an offset") as usize;
+            assert!(end(0) < at && at < end(1), "{name} at {at}");
+            assert_eq!(changed[0]["changes"][0]["what"], "attribute");
+        }
+    }
+}

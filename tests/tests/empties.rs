@@ -1,0 +1,206 @@
+//! Tensors without elements whose other axes are huge: every operator takes them, or says why not, and
+//! none looks at each of 2^62 places to find nothing there.
+//!
+//! The calls are those of `tests/kernels/cases.jsonl`, with one size of their arguments made 0 and
+//! another one huge, wherever these sizes are written.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::{Duration, Instant},
+};
+
+use interpreter::{FaultKind, Limits, Machine, Tensor, Value, count_of};
+use relay_tests::corpus::here;
+use semantics::{Database, Severity, all_defs};
+use serde::Deserialize;
+use syntax::ParseLimits;
+use types::DataType;
+
+const HUGE: u64 = 1 << 62;
+
+/// Operators whose results are not held against their types: of windows of size 0, and of attributes that
+/// say something else than the arguments, TVM's types say what no sum gives.
+const WINDOWED: &[&str] = &[
+    "collapse_sum_to",
+    "image.dilation2d",
+    "nn.avg_pool",
+    "nn.batch_matmul",
+    "nn.bitserial",
+    "nn.contrib_conv",
+    "nn.conv",
+    "nn.max_pool",
+    "qnn.avg_pool",
+    "qnn.conv",
+    "vm.reshape_tensor",
+];
+
+#[derive(Deserialize)]
+struct Case {
+    expr: String,
+    args: Vec<Array>,
+    #[serde(default)]
+    before: String,
+    #[serde(default)]
+    after: String,
+}
+
+#[derive(Deserialize)]
+struct Array {
+    dtype: String,
+    shape: Vec<u64>,
+}
+
+fn cases() -> Vec<Case> {
+    let text = std::fs::read_to_string(here().join("kernels/cases.jsonl")).expect("the cases");
+    text.lines().map(|line| serde_json::from_str(line).expect("a case")).collect()
+}
+
+/// The sizes that become 0 and huge.
+#[derive(Clone, Copy)]
+struct Change {
+    zero: u64,
+    huge: Option<u64>,
+    /// In attributes, too.
+    everywhere: bool,
+}
+
+impl Change {
+    fn of(self, size: u64) -> u64 {
+        match size {
+            size if size == self.zero => 0,
+            size if Some(size) == self.huge => HUGE,
+            size => size,
+        }
+    }
+
+    /// The numbers in a text changed.
+    fn text(self, text: &str) -> String {
+        if !self.everywhere {
+            return text.to_owned();
+        }
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+            let (front, back) = rest.split_at(at);
+            out += front;
+            let end = back.find(|c: char| !c.is_ascii_digit()).unwrap_or(back.len());
+            let (number, back) = back.split_at(end);
+            // Not a part of a name, such as `float32` or `i64`, or of `0.5`.
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '%' | '"');
+            let alone = !front.ends_with(is_part) && !back.starts_with(is_part);
+            match number.parse() {
+                Ok(size) if alone => out += &self.of(size).to_string(),
+                _ => out += number,
+            }
+            rest = back;
+        }
+        out + rest
+    }
+}
+
+/// What became of a call.
+#[derive(PartialEq, Eq, Debug)]
+enum End {
+    /// It has no meaning.
+    Untyped,
+    /// An argument has elements, too many of them.
+    Large,
+    Value,
+    Fault(FaultKind),
+}
+
+fn run(case: &Case, change: Change) -> Result<End, String> {
+    let mut args = Vec::new();
+    let mut params = Vec::new();
+    for (array, name) in case.args.iter().zip('a'..) {
+        let dtype = DataType::parse(&array.dtype).expect("a data type");
+        let shape: Vec<usize> = array.shape.iter().map(|&size| change.of(size) as usize).collect();
+        match count_of(&shape) {
+            Some(count) if count <= 1 << 16 => {}
+            _ => return Ok(End::Large),
+        }
+        let tensor = Tensor::zeros(dtype, &shape).expect("a tensor");
+        params.push(format!("%{name}: {}", tensor.ty()));
+        args.push(Value::from(tensor));
+    }
+    let expr = change.text(&case.expr);
+    let text =
+        format!("{}\ndef @main({}) {{ {expr} }}\n{}", case.before, params.join(", "), case.after);
+    let begin = Instant::now();
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        let db = Database::new();
+        let file = db.add_file(&text, ParseLimits::default());
+        let found = semantics::check_file(&db, file);
+        if found.iter().any(|d| d.severity == Severity::Error) {
+            return Ok(End::Untyped);
+        }
+        let def = all_defs(&db, file).find(|def| def.name(&db) == "@main").expect("@main");
+        let limits = Limits {
+            memory: Some(64 << 20),
+            time: Some(Duration::from_secs(5)),
+            ..Limits::default()
+        };
+        match Machine::new(&db).limited(limits).run(def, args, None) {
+            Err(fault) if fault.kind == FaultKind::Time => Err("it takes too long".to_owned()),
+            Err(fault) => Ok(End::Fault(fault.kind)),
+            Ok(value) => {
+                let view = semantics::View::new(&db, def).expect("a function");
+                let wanted = match view.inference.signature.as_ref() {
+                    Some(types::Type::Func(func)) => func.ret().clone(),
+                    _ => types::Type::Error,
+                };
+                // A size that is a literal of 64 bits is written as one.
+                let (is, wanted) = (value.ty().to_string(), wanted.to_string().replace("i64", ""));
+                // TVM gives sizes below 0 to windows that are larger than the data.
+                let is_open = wanted.contains(['?', '-'])
+                    || WINDOWED.iter().any(|name| expr.starts_with(name));
+                if !is_open && is.replace("i64", "") != wanted {
+                    return Err(format!("it is {is}, and not {wanted}"));
+                }
+                Ok(End::Value)
+            }
+        }
+    }));
+    let took = begin.elapsed();
+    let panicked = |_| Err("it panics".to_owned());
+    match done.unwrap_or_else(panicked) {
+        Err(what) => Err(format!("{what}: {text}")),
+        Ok(_) if took > Duration::from_secs(4) => Err(format!("it takes {took:?}: {text}")),
+        Ok(end) => Ok(end),
+    }
+}
+
+#[test]
+fn every_operator_takes_tensors_without_elements() {
+    let mut wrong = Vec::new();
+    let (mut values, mut faults, mut untyped) = (0, 0, 0);
+    let mut operators = std::collections::BTreeSet::new();
+    for case in cases() {
+        let mut sizes: Vec<u64> = case.args.iter().flat_map(|arg| arg.shape.clone()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        for &zero in &sizes {
+            let others = sizes.iter().filter(|&&size| size != zero).map(|&size| Some(size));
+            for huge in others.chain([None]) {
+                for everywhere in [false, true] {
+                    match run(&case, Change { zero, huge, everywhere }) {
+                        Ok(End::Value) => {
+                            values += 1;
+                            let name = case.expr.split('(').next().unwrap_or_default();
+                            operators.insert(name.to_owned());
+                        }
+                        Ok(End::Fault(_)) => faults += 1,
+                        Ok(End::Untyped | End::Large) => untyped += 1,
+                        Err(what) => wrong.push(what),
+                    }
+                }
+            }
+        }
+    }
+    println!(
+        "{values} values, {faults} faults, {untyped} of no meaning, {} operators",
+        operators.len()
+    );
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(values > 5000 && operators.len() > 200, "{values} values, {}", operators.len());
+}

@@ -1,0 +1,210 @@
+//! The fuzz targets, for a few seconds each: on inputs that have failed before, and on inputs made
+//! from the texts of this repository with fixed seeds.
+//!
+//! `RELAY_FUZZ=60` spends 60 seconds on each target. A failing input is printed after it has been made
+//! smaller; keep it in `tests/fuzz/regressions`. Where the process dies, the input is in the file
+//! that the last line of the output names.
+
+use std::{
+    alloc::System,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use cap::Cap;
+use relay_tests::{
+    corpus::here,
+    fuzz::{
+        Failure, Kind, MOST_MEMORY, Mutator, STACK, Seeds, TARGETS, Target, dictionary,
+        end_session, failures, minimise,
+    },
+};
+
+/// What does not fit aborts the process.
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, MOST_MEMORY);
+
+/// How long the inputs of one target are run.
+const SHARE: Duration = Duration::from_millis(1_800);
+/// An input that has not ended after this, however busy the machine is, never will.
+const NEVER: Duration = Duration::from_secs(60);
+/// The seed of all inputs. They depend on nothing else but their number.
+const SEED: u64 = 0x7265_6C61_7900;
+
+/// Runs targets on a thread with a small stack, and ends the process if an input hangs.
+fn watched(run: impl FnOnce(&Watched) + Send + 'static) {
+    let watched = Arc::new(Watched { started: AtomicU64::new(0), begin: Instant::now() });
+    let own = watched.clone();
+    let builder = std::thread::Builder::new().stack_size(STACK);
+    let thread = builder.spawn(move || run(&own)).expect("a thread");
+    while !thread.is_finished() {
+        std::thread::sleep(Duration::from_millis(20));
+        let started = Duration::from_millis(watched.started.load(Ordering::Relaxed));
+        if watched.begin.elapsed().saturating_sub(started) > NEVER {
+            eprintln!("an input does not end: {}", last_path().display());
+            std::process::abort();
+        }
+    }
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+struct Watched {
+    /// When the present input was started, in milliseconds since the beginning.
+    started: AtomicU64,
+    begin: Instant,
+}
+
+/// The file of the input that is being worked on.
+fn last_path() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{}", std::process::id()))
+}
+
+impl Watched {
+    fn attempt(&self, target: Target, input: &[u8]) -> Result<(), Failure> {
+        let now = self.begin.elapsed().as_millis() as u64;
+        self.started.store(now, Ordering::Relaxed);
+        std::fs::write(last_path(), input).expect("a file for the input");
+        target.attempt(input)
+    }
+
+    /// Runs a target on an input, and says what it fails on in the end.
+    fn hold(&self, target: Target, input: &[u8], about: &str) {
+        let Err(failure) = self.attempt(target, input) else { return };
+        let same = |input: &[u8]| {
+            let again = self.attempt(target, input).err();
+            again.is_some_and(|again| again.signature() == failure.signature())
+        };
+        let small = minimise(input, target.kind, same);
+        panic!(
+            "`{}` fails on {about}, at {}: {}\nmade smaller:\n{:?}",
+            target.name,
+            failure.place,
+            failure.message,
+            String::from_utf8_lossy(&small)
+        );
+    }
+}
+
+#[test]
+fn no_promise_is_broken_on_random_inputs() {
+    let share = std::env::var("RELAY_FUZZ").ok().and_then(|seconds| seconds.parse().ok());
+    let share = share.map_or(SHARE, Duration::from_secs);
+    eprintln!("the input that is being worked on: {}", last_path().display());
+    watched(move |watched| {
+        let seeds = Seeds::of_repository();
+        assert!(seeds.texts.len() > 500, "{} seeds", seeds.texts.len());
+        for target in TARGETS {
+            let begin = Instant::now();
+            let mut count = 0;
+            while begin.elapsed() < share {
+                let input = Mutator::new(&seeds, SEED + count).input(target.kind);
+                watched.hold(*target, &input, &format!("input {count}"));
+                count += 1;
+            }
+            if target.kind == Kind::Session {
+                let ends = Target { run: |_| end_session(), ..*target };
+                watched.hold(ends, &[], "the end of its server");
+            }
+            println!("{}: {count} inputs", target.name);
+            assert!(count >= 10, "`{}` comes to {count} inputs", target.name);
+        }
+        // It is of no more use.
+        let _ = std::fs::remove_file(last_path());
+    });
+}
+
+#[test]
+fn no_promise_is_broken_on_inputs_that_failed_before() {
+    watched(|watched| {
+        let folders = [("text", Kind::Text), ("edits", Kind::Edits), ("session", Kind::Session)];
+        for (folder, kind) in folders {
+            let inputs = failures(folder);
+            assert!(!inputs.is_empty(), "there is nothing in `{folder}`");
+            for target in TARGETS.iter().filter(|target| target.kind == kind) {
+                for (name, input) in &inputs {
+                    watched.hold(*target, input.as_bytes(), name);
+                }
+                let ends = Target { run: |_| end_session(), ..*target };
+                watched.hold(ends, &[], "the end of its server");
+            }
+        }
+        let _ = std::fs::remove_file(last_path());
+    });
+}
+
+/// A broken promise is found, made smaller, and told apart from another one.
+#[test]
+fn failures_are_noticed_and_made_smaller() {
+    let target = Target {
+        name: "test",
+        kind: Kind::Text,
+        run: |input| {
+            let text = String::from_utf8_lossy(input);
+            assert!(!(text.contains("nn.relu") && text.contains("%x")), "both are there");
+        },
+    };
+    let text = "def @main(%x: int32) {\n  %0 = nn.relu(%x);\n  add(%0, %x)\n}\n";
+    let failure = target.attempt(text.as_bytes()).expect_err("it fails");
+    assert_eq!(failure.message, "both are there");
+    assert!(failure.place.contains("fuzz_bounded.rs"), "{failure:?}");
+    assert_eq!(target.attempt(b"nn.relu"), Ok(()));
+    let small = minimise(text.as_bytes(), Kind::Text, |input| target.attempt(input).is_err());
+    assert_eq!(String::from_utf8_lossy(&small).replace(['\n', ' '], "").len(), "nn.relu%x".len());
+    let slow = Target {
+        run: |_| {
+            let begin = cpu_time::ThreadTime::now();
+            while begin.elapsed() <= relay_tests::fuzz::MOST_TIME {}
+        },
+        ..target
+    };
+    assert_eq!(slow.attempt(b"").expect_err("it is slow").place, "slow");
+}
+
+/// Inputs depend on their seed alone, and differ.
+#[test]
+fn inputs_can_be_made_again() {
+    let seeds = Seeds::of_repository();
+    for target in TARGETS {
+        let inputs = |_| -> Vec<Vec<u8>> {
+            (0..50).map(|seed| Mutator::new(&seeds, seed).input(target.kind)).collect()
+        };
+        let (once, again) = (inputs(0), inputs(1));
+        assert!(once == again, "{}", target.name);
+        let different: std::collections::HashSet<_> = once.iter().collect();
+        assert!(different.len() > 40, "{}: {} of 50", target.name, different.len());
+    }
+}
+
+/// The dictionary of libFuzzer has every operator, attribute and keyword; `RELAY_WRITE=1` writes it.
+#[test]
+fn dictionary_is_that_of_the_operators() {
+    let path = here().join("fuzz/dictionaries/relay.dict");
+    let wanted = dictionary::text();
+    if std::env::var_os("RELAY_WRITE").is_some() {
+        std::fs::write(&path, &wanted).expect("the dictionary is written");
+    }
+    let found = std::fs::read_to_string(&path).expect("the dictionary");
+    assert!(found == wanted, "the dictionary is stale: run this test with RELAY_WRITE=1");
+    for operator in operators::all() {
+        assert!(found.contains(&format!("\"{}\"\n", operator.name)), "{}", operator.name);
+    }
+}
+
+/// Every target has an entry point for `cargo fuzz`.
+#[test]
+fn every_target_has_an_entry_point() {
+    let manifest = std::fs::read_to_string(here().join("fuzz/Cargo.toml")).expect("a manifest");
+    for target in TARGETS {
+        let entry = format!("fuzz_targets/{}.rs", target.name);
+        assert!(manifest.contains(&format!("path = \"{entry}\"")), "{entry}");
+        let text = std::fs::read_to_string(here().join("fuzz").join(&entry)).expect("an entry");
+        assert!(text.contains(&format!("relay_tests::fuzz::{}(", target.name)), "{entry}");
+    }
+    assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
+}

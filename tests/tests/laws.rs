@@ -1,0 +1,315 @@
+//! Laws of typing and evaluation: changes of a program that keep its types and its values.
+//!
+//! The programs are generated and shrink to the smallest one that breaks a law, or come from the
+//! pages and modules of the project and the conformance corpus. `PROPTEST_CASES` says how many are
+//! generated for each law, `RELAY_LAWS_SEED` from which seed, and `RELAY_LAWS_CORPUS` how many texts
+//! of the corpus are tried.
+
+use std::time::{Duration, Instant};
+
+use proptest::{
+    prelude::*,
+    test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
+};
+use relay_tests::{
+    corpus, mdtest,
+    programs::{
+        changes::{
+            Change,
+            actions::{Action, action},
+            annotations, functions, names, values,
+        },
+        generate,
+        meaning::{Keeps, Program, difference, unsound},
+        tape::tapes,
+    },
+};
+
+/// A change of which one is chosen by a number, and what it keeps.
+struct Law {
+    name: &'static str,
+    keeps: Keeps,
+    change: fn(&Program, usize) -> Result<Option<Change>, String>,
+}
+
+/// What an action does; that it refuses is no failure of its own.
+fn of_action(program: &Program, id: &str, at: usize) -> Result<Option<Change>, String> {
+    match action(program, id, at) {
+        Action::NotOffered | Action::Refused(_) => Ok(None),
+        Action::Done(change) => Ok(Some(change)),
+    }
+}
+
+/// What an action does that has no reason to refuse where there are no errors.
+fn of_sure_action(program: &Program, id: &str, at: usize) -> Result<Option<Change>, String> {
+    match action(program, id, at) {
+        Action::NotOffered => Ok(None),
+        Action::Refused(_) if !program.errors().is_empty() => Ok(None),
+        Action::Refused(message) => Err(format!("the action `{id}` refuses: {message}")),
+        Action::Done(change) => Ok(Some(change)),
+    }
+}
+
+const LAWS: &[Law] = &[
+    Law {
+        name: "renaming of variables",
+        keeps: Keeps::Everything,
+        change: |program, _| Ok(Some(names::locals(program))),
+    },
+    Law {
+        name: "renaming of type parameters",
+        keeps: Keeps::Everything,
+        change: |program, _| Ok(Some(names::type_params(program))),
+    },
+    Law {
+        name: "renaming of definitions",
+        keeps: Keeps::Everything,
+        change: |program, _| Ok(Some(names::globals(program))),
+    },
+    Law {
+        name: "another order of definitions",
+        keeps: Keeps::Types,
+        change: |program, at| {
+            let keys: Vec<u16> =
+                (0..16).map(|key| (at as u16).wrapping_mul(2 * key + 1).rotate_left(5)).collect();
+            Ok(Some(names::permuted(program, &keys)))
+        },
+    },
+    Law {
+        name: "types written by the action",
+        keeps: Keeps::Types,
+        change: |program, at| of_sure_action(program, "write-all-types", at),
+    },
+    Law {
+        name: "most general types written",
+        keeps: Keeps::Signatures,
+        change: |program, _| Ok(annotations::general(program)),
+    },
+    Law {
+        name: "definitions as local functions",
+        keeps: Keeps::Types,
+        change: |program, _| Ok(functions::to_lets(program)),
+    },
+    Law {
+        name: "a local function as a definition",
+        keeps: Keeps::Types,
+        change: |program, at| Ok(functions::to_definition(program, at)),
+    },
+    Law {
+        name: "a value in the place of its name",
+        keeps: Keeps::Instances,
+        change: |program, at| Ok(values::inlined(program, at)),
+    },
+    Law {
+        name: "an expression as a `let`",
+        keeps: Keeps::Instances,
+        change: |program, at| Ok(values::as_let(program, at)),
+    },
+    Law {
+        name: "an expression as a definition with its type",
+        keeps: Keeps::Instances,
+        change: |program, at| Ok(values::as_definition(program, at, true)),
+    },
+    Law {
+        name: "an expression as a definition",
+        keeps: Keeps::Instances,
+        change: |program, at| Ok(values::as_definition(program, at, false)),
+    },
+    Law {
+        name: "A-normal form",
+        keeps: Keeps::Instances,
+        change: |program, at| of_action(program, "graph-to-let", at),
+    },
+    Law {
+        name: "graph form",
+        keeps: Keeps::Instances,
+        change: |program, at| of_action(program, "let-to-graph", at),
+    },
+    Law {
+        name: "a call inlined by the action",
+        keeps: Keeps::Signatures,
+        change: |program, at| of_action(program, "inline-call", at),
+    },
+    Law {
+        name: "a variable inlined by the action",
+        keeps: Keeps::Signatures,
+        change: |program, at| of_action(program, "inline-variable", at),
+    },
+    Law {
+        name: "a variable extracted by the action",
+        keeps: Keeps::Instances,
+        change: |program, at| of_action(program, "extract-variable", at),
+    },
+    Law {
+        name: "a definition extracted by the action",
+        keeps: Keeps::Signatures,
+        change: |program, at| of_action(program, "extract-definition", at),
+    },
+];
+
+fn law(name: &str) -> &'static Law {
+    LAWS.iter().find(|law| law.name == name).expect("there is such a law")
+}
+
+impl Law {
+    /// How a program breaks the law.
+    fn broken_by(&self, program: &Program, at: usize) -> Option<String> {
+        match (self.change)(program, at) {
+            Ok(None) => None,
+            Err(message) => Some(format!("{}: {message}\n--- of\n{}", self.name, program.text)),
+            Ok(Some(change)) => difference(program, &change, self.keeps).map(|message| {
+                format!(
+                    "{}: {message}\n--- before\n{}\n--- after\n{}",
+                    self.name, program.text, change.text
+                )
+            }),
+        }
+    }
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// Tries a property of generated programs, and panics with the smallest one that breaks it.
+fn hold<S: Strategy>(strategy: &S, property: impl Fn(S::Value) -> Result<(), String>) {
+    let config = Config {
+        cases: number("PROPTEST_CASES", 120) as u32,
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..Config::default()
+    };
+    let mut seed = [7; 32];
+    seed[..8].copy_from_slice(&number("RELAY_LAWS_SEED", 0).to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let result = runner.run(strategy, |value| property(value).map_err(TestCaseError::fail));
+    if let Err(error) = result {
+        match error {
+            proptest::test_runner::TestError::Fail(reason, _) => panic!("{reason}"),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+/// A law of programs that are accepted.
+fn accepted(name: &str) {
+    let law = law(name);
+    hold(&(tapes(3), any::<u16>()), |(tapes, at)| {
+        let program = Program::new(generate::module(&tapes));
+        law.broken_by(&program, usize::from(at)).map_or(Ok(()), Err)
+    });
+}
+
+#[test]
+fn generated_programs_are_accepted_and_do_not_go_wrong() {
+    hold(&tapes(4), |tapes| {
+        let program = Program::new(generate::module(&tapes));
+        if let Some(error) = program.first_error() {
+            return Err(format!("{error}\n{}", program.text));
+        }
+        unsound(&program).map_or(Ok(()), |message| Err(format!("{message}\n{}", program.text)))
+    });
+}
+
+#[test]
+fn programs_with_an_error_are_refused_whatever_is_changed() {
+    let strategy = (tapes(2), any::<u16>(), 0..6usize, any::<u16>());
+    hold(&strategy, |(tapes, error, block, at)| {
+        let text = generate::broken_module(&tapes, usize::from(error), block);
+        let program = Program::new(text);
+        if program.errors().is_empty() {
+            return Err(format!("this is accepted:\n{}", program.text));
+        }
+        LAWS.iter()
+            .filter(|law| law.name != "types written by the action")
+            .find_map(|law| law.broken_by(&program, usize::from(at)))
+            .map_or(Ok(()), Err)
+    });
+}
+
+macro_rules! laws {
+    ($($test:ident: $name:literal,)*) => {
+        $(
+            #[test]
+            fn $test() {
+                accepted($name);
+            }
+        )*
+
+        #[test]
+        fn every_law_has_a_test() {
+            let tested = [$($name),*];
+            assert_eq!(LAWS.iter().map(|law| law.name).collect::<Vec<_>>(), tested);
+        }
+    };
+}
+
+laws! {
+    names_of_variables_do_not_matter: "renaming of variables",
+    names_of_type_parameters_do_not_matter: "renaming of type parameters",
+    names_of_definitions_do_not_matter: "renaming of definitions",
+    the_order_of_definitions_does_not_matter: "another order of definitions",
+    inferred_types_can_be_written: "types written by the action",
+    most_general_types_can_be_written: "most general types written",
+    definitions_are_local_functions: "definitions as local functions",
+    closed_local_functions_are_definitions: "a local function as a definition",
+    names_are_their_values: "a value in the place of its name",
+    expressions_are_let_bindings: "an expression as a `let`",
+    closed_expressions_are_definitions_of_their_type: "an expression as a definition with its type",
+    closed_expressions_are_definitions: "an expression as a definition",
+    a_normal_form_means_the_same: "A-normal form",
+    graph_form_means_the_same: "graph form",
+    inlined_calls_mean_the_same: "a call inlined by the action",
+    inlined_variables_mean_the_same: "a variable inlined by the action",
+    extracted_variables_mean_the_same: "a variable extracted by the action",
+    extracted_definitions_mean_the_same: "a definition extracted by the action",
+}
+
+/// Texts that the project wrote, and some that TVM printed where the corpus is present.
+fn texts() -> Vec<(String, String)> {
+    let mut found = corpus::examples();
+    for folder in ["mdtest/language", "mdtest/operators"] {
+        for (name, page) in mdtest::pages(&corpus::here().join(folder)) {
+            let blocks = mdtest::blocks(&page).into_iter();
+            found.extend(blocks.map(|block| (format!("{name}:{}", block.line), block.text)));
+        }
+    }
+    for file in ["eval.jsonl", "typed.jsonl", "printonly.jsonl", "reject.jsonl"] {
+        found.extend(corpus::cases(file).unwrap_or_default());
+    }
+    found
+}
+
+/// The laws on texts that somebody wrote or printed: each text with one law, or with all of them if
+/// all texts are wanted.
+#[test]
+fn laws_hold_for_the_corpus() {
+    let texts = texts();
+    let wanted = number("RELAY_LAWS_CORPUS", 250) as usize;
+    let step = (texts.len() / wanted.max(1)).max(1);
+    let end = Instant::now() + Duration::from_secs(number("RELAY_LAWS_SECONDS", 20));
+    let (mut tried, mut broken) = (0, Vec::new());
+    for (number, (name, text)) in texts.iter().enumerate().step_by(step) {
+        // Large modules are what other tests look at.
+        if text.len() > 20_000 || Instant::now() > end {
+            continue;
+        }
+        let program = Program::new(text.clone());
+        if !program.is_plain() {
+            continue;
+        }
+        for (at, law) in LAWS.iter().enumerate() {
+            if step > 1 && (number / step) % LAWS.len() != at {
+                continue;
+            }
+            tried += 1;
+            if let Some(message) = law.broken_by(&program, number) {
+                broken.push(format!("{name}: {message}"));
+            }
+        }
+    }
+    assert!(tried > 0, "no text was tried");
+    let first: Vec<&str> = broken.iter().take(10).map(String::as_str).collect();
+    assert!(broken.is_empty(), "{} of {tried} break a law\n{}", broken.len(), first.join("\n\n"));
+}
