@@ -281,10 +281,8 @@ impl<'db> Context<'db> {
         self.text().get(range).unwrap_or_default()
     }
 
-    /// A statement of the definition together with its line, if it has one to itself; what comes
-    /// out is a place in the file, since a line may begin in front of the definition.
-    fn whole_line(&self, range: TextRange) -> TextRange {
-        let absolute = range + self.start();
+    /// A statement, by its place in the file, together with its line, if it has one to itself.
+    fn whole_line(&self, absolute: TextRange) -> TextRange {
         let text = self.text();
         let (start, end) = (usize::from(absolute.start()), usize::from(absolute.end()));
         let (Some(head), Some(tail)) = (text.get(..start), text.get(end..)) else {

@@ -304,7 +304,7 @@ def @main(%x: Tensor[(256), float32]) {
                 #0 %0 = nn.relu(%x): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 1,024
                 #1 %1 = tanh(#0): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 2,048
                 #2 %3 = exp(#1): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 3,072
-                #3 %5 = add(#0, #1, #2): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 4,096
+                #3 %5 = add(#0, #2): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 4,096
                 #4 _ = sigmoid(#3): Tensor[(256), float32] | params 0 | macs 0 | bytes 1,024 | live 2,048
                 total: params 0 (0 bytes) | macs 0 | peak 4,096 at Some(3) | calls 5
                 by operator: add ×1 0 1,024

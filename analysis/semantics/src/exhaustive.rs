@@ -136,7 +136,7 @@ enum Known<'p> {
     /// It was made so.
     Is(Head<'p>),
     /// It was made by one of the other constructors of the data type.
-    IsNone(Vec<Head<'p>>),
+    IsNone(FxHashSet<Head<'p>>),
 }
 
 /// What is known of a value, the latest first.
@@ -260,7 +260,7 @@ impl<'a, 'p> Search<'a, 'p> {
             }
             _ => false,
         };
-        let asked: Vec<Head<'p>> = order.iter().copied().filter(belongs).collect();
+        let asked: FxHashSet<Head<'p>> = order.iter().copied().filter(belongs).collect();
         let left_out = match data_type {
             DataType::Tuple => false,
             DataType::Adt(adt) => asked.len() < adt.constructors.len(),
@@ -374,8 +374,7 @@ impl<'a, 'p> Search<'a, 'p> {
                     Head::Tuple(_) => None,
                 });
                 let Some((adt, _)) = adt else { return vec!["_".to_owned()] };
-                let asked: FxHashSet<&Head<'p>> = heads.iter().collect();
-                let is_left = |name: &str| !asked.contains(&Head::Constructor(name));
+                let is_left = |name: &str| !heads.contains(&Head::Constructor(name));
                 let left = adt.constructors.iter().filter(|c| is_left(&c.name)).take(MAX_MISSING);
                 let none = FxHashMap::default();
                 left.flat_map(|c| self.fields(place, &c.name, c.fields.len(), &none)).collect()

@@ -179,7 +179,7 @@ struct Infer<'a> {
     /// The type parameters of functions, as written, with those of the table.
     rigid: FxHashMap<ParamId, Param>,
     /// Variables that are bound to constants of open data types.
-    constants: Vec<generalise::ConstantBinding>,
+    constants: generalise::Constants,
     /// Relations that `where` clauses say.
     given: Vec<RelationId>,
     /// The first relation that came up in each function with type parameters.
@@ -258,7 +258,7 @@ impl<'a> Infer<'a> {
             numeric: vec![Vec::new(); bodies.len()],
             weak: vec![false; bodies.len()],
             rigid: FxHashMap::default(),
-            constants: Vec::new(),
+            constants: generalise::Constants::default(),
             given: Vec::new(),
             first_relations: FxHashMap::default(),
             given_up: FxHashSet::default(),

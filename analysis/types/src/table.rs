@@ -19,15 +19,18 @@
 
 mod literals;
 mod params;
+mod parts;
 mod resolve;
 mod unify;
 mod variables;
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
+
+use self::parts::Parts;
 
 pub use resolve::Resolver;
 pub use variables::{Var, Vars};
@@ -80,17 +83,11 @@ pub(crate) struct FuncTerm {
 
 #[derive(Clone, Debug)]
 struct Node {
-    parent: u32,
+    /// Towards the node that represents this one. A cell, so that [`Table::find`] shortens the path.
+    parent: Cell<u32>,
     /// The last walk over the graph that came by.
     seen: u32,
     term: Term,
-}
-
-/// A shape, a size or a data type that may be open.
-#[derive(Clone, Debug)]
-struct Part<T> {
-    value: Option<T>,
-    level: Level,
 }
 
 /// Which sides of a unification take part in the union.
@@ -106,11 +103,11 @@ pub enum Assign {
 #[derive(Default)]
 pub struct Table {
     nodes: Vec<Node>,
-    shapes: Vec<Part<ShapeTerm>>,
-    dtypes: Vec<Part<DTypeTerm>>,
+    shapes: Parts<ShapeTerm>,
+    dtypes: Parts<DTypeTerm>,
     /// The data types that each open one may become.
     classes: Vec<DTypeClass>,
-    dims: Vec<Part<Dim>>,
+    dims: Parts<Dim>,
     /// Data types of literals that nothing has decided, with their default.
     literals: Vec<(DTypeVar, DataType)>,
     /// Relations to run again when a variable becomes known.
@@ -218,7 +215,7 @@ impl Table {
 
     fn push(&mut self, term: Term) -> NodeId {
         let id = self.id(self.nodes.len() as u32);
-        self.nodes.push(Node { parent: id.index, seen: 0, term });
+        self.nodes.push(Node { parent: Cell::new(id.index), seen: 0, term });
         id
     }
 
@@ -243,23 +240,20 @@ impl Table {
     /// A shape that is not known.
     pub fn fresh_shape(&mut self) -> ShapeVar {
         let level = self.tick();
-        self.shapes.push(Part { value: None, level });
-        ShapeVar(self.shapes.len() as u32 - 1)
+        ShapeVar(self.shapes.fresh(level))
     }
 
     /// A data type that is not known.
     pub fn fresh_dtype(&mut self, class: DTypeClass) -> DTypeVar {
         let level = self.tick();
-        self.dtypes.push(Part { value: None, level });
         self.classes.push(class);
-        DTypeVar(self.dtypes.len() as u32 - 1)
+        DTypeVar(self.dtypes.fresh(level))
     }
 
     /// A size that is not known.
     pub fn fresh_dim(&mut self) -> DimVar {
         let level = self.tick();
-        self.dims.push(Part { value: None, level });
-        DimVar(self.dims.len() as u32 - 1)
+        DimVar(self.dims.fresh(level))
     }
 
     /// A node of its own for `ty`. The variables in `ty` are those of the table.
@@ -326,23 +320,25 @@ impl Table {
         self.push(Term::Adt(name, args.into_iter().collect()))
     }
 
-    /// The node that represents `node` now.
+    /// The node that represents `node` now. Each node on the way points there afterwards: a chain
+    /// of unions costs its length once, not once for each question.
     pub fn find(&self, node: NodeId) -> NodeId {
-        let mut at = node.index;
-        debug_assert_eq!(self.at(node).parent, self.nodes[at as usize].parent);
-        while self.nodes[at as usize].parent != at {
-            at = self.nodes[at as usize].parent;
+        let mut root = self.at(node).parent.get();
+        if root == node.index {
+            return node;
         }
-        self.id(at)
-    }
-
-    fn find_and_shorten(&mut self, node: NodeId) -> NodeId {
-        let root = self.find(node);
-        let mut at = node.index;
-        while self.nodes[at as usize].parent != root.index {
-            at = std::mem::replace(&mut self.nodes[at as usize].parent, root.index);
+        loop {
+            let next = self.nodes[root as usize].parent.get();
+            if next == root {
+                break;
+            }
+            root = next;
         }
-        root
+        let mut at = node.index;
+        while at != root {
+            at = self.nodes[at as usize].parent.replace(root);
+        }
+        self.id(root)
     }
 
     /// Returns true if nothing is known of `node`.
@@ -352,7 +348,7 @@ impl Table {
 
     /// Gives the root of `node` nodes for its parts, where its type has parts.
     fn expand_in_place(&mut self, node: NodeId) -> NodeId {
-        let root = self.find_and_shorten(node);
+        let root = self.find(node);
         let Term::Leaf(ty) = &self.at(root).term else { return root };
         let ty = ty.clone();
         let mut known = FxHashMap::default();
@@ -383,7 +379,7 @@ impl Table {
     /// The node of field `index` of a tuple node: nothing for anything else, and inside `Some`
     /// nothing where the tuple has no such field.
     pub fn field(&mut self, node: NodeId, index: usize) -> Option<Option<NodeId>> {
-        let root = self.find_and_shorten(node);
+        let root = self.find(node);
         // A long tuple from outside is not taken apart for each of its projections.
         if let Term::Leaf(Type::Tuple(fields)) = &self.at(root).term
             && fields.len() > 16
@@ -477,7 +473,7 @@ impl Table {
         let mut stack = vec![node];
         let mut seen = FxHashSet::default();
         while let Some(node) = stack.pop() {
-            let root = self.find_and_shorten(node);
+            let root = self.find(node);
             if !seen.insert(root) {
                 continue;
             }

@@ -17,6 +17,8 @@ use crate::{edit::Edits, place::Symbol};
 /// A type as it is written, if it can be: the text format has no words for references, and none
 /// for a type parameter that the header does not declare.
 pub(super) fn written(view: &View<'_>, ty: &Type) -> Option<String> {
+    // First: it refuses types that are too large to be walked for each of many variables.
+    let text = semantics::writable(ty)?;
     let header = view.body.header();
     let mut is_declared = true;
     let _same = ty.rename_params(&mut |param| {
@@ -28,7 +30,7 @@ pub(super) fn written(view: &View<'_>, ty: &Type) -> Option<String> {
     types::for_each_part(ty, Flags::EVERYTHING, &mut |part| {
         is_plain &= !matches!(part, Type::Ref(_) | Type::OpenTensor(_));
     });
-    is_plain.then(|| semantics::writable(ty)).flatten()
+    is_plain.then_some(text)
 }
 
 /// Returns true if each use of a variable chooses the data types of numbers in its value:

@@ -73,7 +73,7 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
         return Err(format!("`{name}` is a function that calls itself"));
     }
     let text = context.slice(value.range()).to_owned();
-    let mut edits = vec![(context.whole_line(stmt.range()), String::new())];
+    let mut edits = vec![(context.whole_line(stmt.range() + context.start()), String::new())];
     for place in uses {
         let path = root.path_to(place - start);
         if !is_atom(value) {

@@ -1,12 +1,13 @@
 //! Bindings that nothing uses, away with them.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+
 use semantics::{
     DefKind, View, all_defs,
     body::BinderKind,
     scope::{Binding, is_silenced},
 };
-use syntax::{Node, SyntaxKind, TextRange};
+use syntax::{Node, SyntaxKind, TextRange, TextSize};
 
 use super::{Context, has_effects, names};
 use crate::{edit::Edits, place::Symbol};
@@ -36,16 +37,17 @@ fn can_go(stmt: Node<'_>, effects: bool) -> bool {
     !effects || !calls_functions()
 }
 
-/// The statements of a definition that bind what nothing uses, or nothing but others of the kind.
-fn dead<'v>(view: &'v View<'_>, effects: bool) -> Vec<Node<'v>> {
+/// The statements of a definition that bind what nothing uses, or nothing but others of the kind:
+/// their places in the file.
+fn dead(view: &View<'_>, effects: bool) -> Vec<TextRange> {
     let mut bindings = names::bound(view, BinderKind::Let);
     bindings.extend(names::bound(view, BinderKind::Graph));
     bindings.sort_by_key(|&binding| view.binding_range(binding).start());
     let uses = names::all_uses(view);
     let start = view.def.start(view.db);
-    let mut gone: Vec<Node<'_>> = Vec::new();
-    let mut ranges: FxHashSet<(u32, u32)> = FxHashSet::default();
-    // From the end on: a binding comes before its uses.
+    // The end of each statement that goes, by its start. None is inside of another one.
+    let mut gone: BTreeMap<TextSize, TextSize> = BTreeMap::new();
+    // From the end on: uses before what they use, and inner statements before outer ones.
     for binding in bindings.into_iter().rev() {
         if is_silenced(&view.binder(binding).name) {
             continue;
@@ -55,24 +57,21 @@ fn dead<'v>(view: &'v View<'_>, effects: bool) -> Vec<Node<'v>> {
             continue;
         };
         let own = stmt.range() + start;
-        let unused = places.iter().all(|place| {
-            own.contains_range(*place)
-                || gone.iter().any(|gone| (gone.range() + start).contains_range(*place))
-        });
+        let goes = |place: &TextRange| {
+            let before = gone.range(..=place.start()).next_back();
+            before.is_some_and(|(_, end)| place.end() <= *end)
+        };
+        let unused = places.iter().all(|place| own.contains_range(*place) || goes(place));
         if unused && can_go(stmt, effects) {
-            let key = (u32::from(stmt.start()), u32::from(stmt.range().end()));
-            if ranges.insert(key) {
-                gone.push(stmt);
+            let inside: Vec<TextSize> =
+                gone.range(own.start()..own.end()).map(|(start, _)| *start).collect();
+            for inner in inside {
+                gone.remove(&inner);
             }
+            gone.insert(own.start(), own.end());
         }
     }
-    // A statement inside of one that goes, goes with it.
-    let outer: Vec<TextRange> = gone.iter().map(|node| node.range()).collect();
-    gone.retain(|node| {
-        let own = node.range();
-        !outer.iter().any(|other| *other != own && other.contains_range(own))
-    });
-    gone
+    gone.into_iter().rev().map(|(start, end)| TextRange::new(start, end)).collect()
 }
 
 fn binding_at(context: &Context<'_>) -> Option<Binding> {
@@ -98,7 +97,7 @@ pub(super) fn one(context: &Context<'_>) -> Result<Edits, String> {
     let binding = binding_at(context).ok_or(nothing)?;
     let view = context.view.as_ref().ok_or(nothing)?;
     let stmt = statement_of(view, binding).ok_or(nothing)?;
-    Ok(vec![(context.whole_line(stmt.range()), String::new())])
+    Ok(vec![(context.whole_line(stmt.range() + context.start()), String::new())])
 }
 
 pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
@@ -127,9 +126,8 @@ pub(super) fn all(context: &Context<'_>) -> Result<Edits, String> {
             continue;
         }
         let Some(view) = View::new(db, def) else { continue };
-        let here = Context::new(db, context.file, TextRange::empty(def.start(db)));
         for stmt in dead(&view, effects) {
-            edits.push((here.whole_line(stmt.range()), String::new()));
+            edits.push((context.whole_line(stmt), String::new()));
         }
     }
     if edits.is_empty() { Err("every binding is used".into()) } else { Ok(edits) }

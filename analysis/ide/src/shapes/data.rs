@@ -180,18 +180,23 @@ impl<'db> Data<'db> {
                 }
                 Expr::Proj { tuple, index } => {
                     let tuple = self.resolve(Spot { unit: spot.unit, expr: *tuple });
-                    match self.view.unit(tuple.unit).expr(tuple.expr) {
-                        Expr::Tuple(fields) => {
-                            let &expr = fields.get(*index as usize)?;
-                            spot = Spot { unit: tuple.unit, expr };
-                        }
-                        _ => return None,
-                    }
+                    spot = self.field(tuple, *index)?;
                 }
                 _ => return None,
             }
         }
         None
+    }
+
+    /// A field of a tuple that is written.
+    fn field(&self, tuple: Spot, index: u32) -> Option<Spot> {
+        match self.view.unit(tuple.unit).expr(tuple.expr) {
+            Expr::Tuple(fields) => {
+                let &expr = fields.get(index as usize)?;
+                Some(Spot { unit: tuple.unit, expr })
+            }
+            _ => None,
+        }
     }
 
     /// The parameters that are the first argument of some operator: what the function works on.
@@ -262,6 +267,17 @@ impl<'db> Data<'db> {
                         match of.expr(value.expr) {
                             Expr::Meta(_) | Expr::Filled(_) | Expr::Literal(_) => {
                                 Some(Input::Constant)
+                            }
+                            // A wide tuple is not gone through for each of its projections.
+                            &Expr::Proj { tuple, index } => {
+                                let tuple = self.resolve(Spot { unit: value.unit, expr: tuple });
+                                stack.push(self.field(tuple, index).unwrap_or(tuple));
+                                None
+                            }
+                            Expr::Tuple(fields) => {
+                                let fields = fields.iter().take(MAX_SOURCES).rev();
+                                stack.extend(fields.map(|&expr| Spot { unit: value.unit, expr }));
+                                None
                             }
                             expr => {
                                 parts(of, expr, &mut |expr| {

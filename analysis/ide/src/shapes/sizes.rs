@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use semantics::{Source, Spot, View, source_of};
-use types::{Dim, MAX_WEIGHT, SymbolId, Type};
+use types::{Dim, Flags, MAX_WEIGHT, SymbolId, Type};
 
 use super::{
     UnknownSize,
@@ -36,6 +36,8 @@ impl Sizes {
     pub(super) fn sized(&mut self, view: &View<'_>, origins: &mut Origins, spot: Spot) -> Type {
         let ty = view.ty(spot);
         match ty {
+            // A wide tuple is not copied for each of its projections.
+            _ if !ty.flags().has(Flags::ANY) => ty.clone(),
             Type::Tensor(_) => self.tensor(view, origins, spot, None, ty),
             Type::Tuple(fields) => Type::tuple(
                 fields

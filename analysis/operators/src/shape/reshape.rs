@@ -256,10 +256,11 @@ fn wrong_count<T>(
     // The sizes that -1 could take the place of.
     let plain = entries.len() == shape.len() && entries.iter().all(|e| e.as_known() > Some(0));
     if plain && old > 0 {
-        let fits = |i: &usize| {
-            let others: Vec<Dim> =
-                (0..shape.len()).filter(|k| k != i).map(|k| shape[k].clone()).collect();
-            element_count(&others).is_some_and(|n| n > 0 && old % n == 0)
+        // All sizes are positive, and `new` is their product.
+        let fits = |&i: &usize| {
+            let size = shape[i].as_known().map_or(1, i128::from);
+            let others = new / size.max(1);
+            others > 0 && old % others == 0
         };
         let places: Vec<usize> = (0..shape.len()).filter(fits).collect();
         if let [place] = places[..] {

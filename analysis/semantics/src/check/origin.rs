@@ -637,8 +637,12 @@ fn decided_together(
 /// A size for what is not known, which no module uses for anything else.
 const PROBE: i64 = 1_000_003;
 
+/// In how many `?` the source of one is looked for. Each is a run of the relation on all arguments.
+const MOST_UNKNOWN: usize = 64;
+
 /// Which `?` of the arguments a `?` of the result comes from, and whether it is the same size: each
-/// is given a size in turn, and the result watched.
+/// is given a size in turn, and the result watched. Nothing where there are more than
+/// [`MOST_UNKNOWN`] of them.
 fn unknown_source(
     view: &View<'_>,
     relation: &Relation,
@@ -647,6 +651,17 @@ fn unknown_source(
     arg: &dyn Fn(usize) -> Spot,
     result: &dyn Fn(&[Type]) -> Option<Dim>,
 ) -> Option<(Spot, usize, bool)> {
+    let unknown_in = |ty: &Type| match ty {
+        Type::Tensor(tensor) => tensor.shape.iter().filter(|size| size.is_any()).count(),
+        _ => 0,
+    };
+    let unknown = inputs.iter().map(|input| match input {
+        Type::Tuple(fields) => fields.iter().map(unknown_in).sum(),
+        other => unknown_in(other),
+    });
+    if unknown.sum::<usize>() > MOST_UNKNOWN {
+        return None;
+    }
     let mut changed = None;
     for (position, input) in inputs.iter().enumerate() {
         for (part, source, ty) in parts(view, arg(position), input) {

@@ -66,7 +66,7 @@ impl Infer<'_> {
             _ => None,
         });
         let numeric: Vec<types::DTypeTerm> = numeric.collect();
-        self.constants.iter_mut().for_each(|constant| constant.note_use(poly, &args));
+        self.constants.note_use(poly, &args);
         if !numeric.is_empty() {
             self.current().instances.push((used, Instance::DTypes(numeric)));
         }

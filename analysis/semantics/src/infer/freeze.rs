@@ -95,8 +95,13 @@ impl Infer<'_> {
         }
         self.settle_constants();
         let constants = std::mem::take(&mut self.constants);
+        let constants = constants.bindings();
         let shown: Vec<Vec<Param>> =
             constants.iter().map(|constant| constant.decide(&mut self.solver.table)).collect();
+        let mut own_constants: FxHashMap<At, Vec<usize>> = FxHashMap::default();
+        for (index, constant) in constants.iter().enumerate() {
+            own_constants.entry(constant.at).or_default().push(index);
+        }
         if self.solver.table.default_literals() {
             self.solver.solve();
         }
@@ -134,14 +139,19 @@ impl Infer<'_> {
             let mut binders: Box<[Type]> =
                 binders.map(|node| node.map_or(Type::Error, |node| freeze(node, None))).collect();
             let mut schemes = Vec::new();
-            for (constant, params) in constants.iter().zip(&shown) {
-                if constant.at == open.at {
+            let own = own_constants.get(&open.at).map_or(&[][..], Vec::as_slice);
+            let own: Vec<&ConstantBinding> = own
+                .iter()
+                .map(|&index| {
+                    let constant = &constants[index];
                     let ty = freeze(constant.shown, None);
-                    binders[constant.binder.index()] = PolyType::close(params, Vec::new(), &ty);
+                    binders[constant.binder.index()] =
+                        PolyType::close(&shown[index], Vec::new(), &ty);
                     let scheme = table.refresh(&constant.scheme).without_variables();
                     schemes.push((constant.binder, scheme));
-                }
-            }
+                    constant
+                })
+                .collect();
             let mut findings = std::mem::take(&mut open.findings);
             findings.extend(too_large.map(|expr| Finding::TypeTooLarge { expr }));
             findings.iter_mut().for_each(|finding| finding.freeze(table));
@@ -156,7 +166,7 @@ impl Infer<'_> {
                 alone,
                 open: is_open,
                 generalised,
-                numeric: freeze_numeric(open, schemes, &constants, table, &self.numeric),
+                numeric: freeze_numeric(open, schemes, &own, table, &self.numeric),
             };
             self.done[open.at.body as usize][open.at.unit as usize] = Some(Arc::new(types));
         }
@@ -407,7 +417,7 @@ fn signature_of(body: &Body, units: &[Arc<UnitTypes>]) -> Option<Type> {
 fn freeze_numeric(
     open: &mut OpenUnit,
     schemes: Vec<(BinderId, Type)>,
-    constants: &[ConstantBinding],
+    constants: &[&ConstantBinding],
     table: &types::Table,
     members: &[Vec<Param>],
 ) -> Option<Box<Numeric>> {
@@ -416,8 +426,7 @@ fn freeze_numeric(
         let dtypes: Vec<DTypeTerm> = match instance {
             Instance::DTypes(dtypes) => {
                 let of_constant = |dtype: &DTypeTerm| {
-                    let mut own = constants.iter().filter(|constant| constant.at == open.at);
-                    own.find_map(|constant| constant.param(expr, dtype, table))
+                    constants.iter().find_map(|constant| constant.param(expr, dtype, table))
                 };
                 let known = |dtype: &DTypeTerm| match of_constant(dtype) {
                     Some(param) => DTypeTerm::Param(param),

@@ -9,6 +9,8 @@
 //! values, and names of those. What is evaluated once and used at two types could go wrong:
 //! `let %r = ref(Nil);`.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use types::{
     Constraint, DTypeClass, DTypeTerm, Kind, Level, NodeId, Param, PolyType, RelationId, Table,
@@ -42,14 +44,36 @@ pub(super) struct ConstantBinding {
     uses: Vec<Vec<TypeArg>>,
 }
 
-impl ConstantBinding {
-    /// Notes a use, if it is one of this constant.
+/// The constants of the open stretch, in the order in which they are bound.
+#[derive(Default)]
+pub(super) struct Constants {
+    bindings: Vec<ConstantBinding>,
+    /// The binding of each scheme, by the address of the scheme, which the binding keeps alive.
+    by_scheme: FxHashMap<*const PolyType, usize>,
+}
+
+impl Constants {
+    fn push(&mut self, constant: ConstantBinding) {
+        if let Type::Poly(scheme) = &constant.scheme {
+            self.by_scheme.insert(Arc::as_ptr(scheme), self.bindings.len());
+        }
+        self.bindings.push(constant);
+    }
+
+    /// Notes a use of `poly`, if that is the scheme of a constant.
     pub(super) fn note_use(&mut self, poly: &PolyType, args: &[TypeArg]) {
-        if matches!(&self.scheme, Type::Poly(own) if std::ptr::eq(&raw const **own, poly)) {
-            self.uses.push(args.to_vec());
+        if let Some(&index) = self.by_scheme.get(&std::ptr::from_ref(poly)) {
+            self.bindings[index].uses.push(args.to_vec());
         }
     }
 
+    /// The bindings.
+    pub(super) fn bindings(&self) -> &[ConstantBinding] {
+        &self.bindings
+    }
+}
+
+impl ConstantBinding {
     /// The type parameter that a data type is in the value, where `expr` is a part of it.
     pub(super) fn param(&self, expr: ExprId, dtype: &DTypeTerm, table: &Table) -> Option<Param> {
         let (start, end) = self.exprs;
@@ -161,7 +185,7 @@ impl Infer<'_> {
     /// Tells constants what their uses make of them.
     pub(super) fn settle_constants(&mut self) {
         // What is made of one may tell what is made of another, which comes before it.
-        for constant in self.constants.iter().rev() {
+        for constant in self.constants.bindings().iter().rev() {
             constant.settle(&mut self.solver.table);
         }
     }
@@ -169,7 +193,7 @@ impl Infer<'_> {
     /// Returns true if it is known of all constants what their uses make of them.
     pub(super) fn has_settled(&mut self) -> bool {
         // One that is not settled is enough, and the last one is the likeliest.
-        let mut constants = self.constants.iter().rev();
+        let mut constants = self.constants.bindings().iter().rev();
         constants.all(|constant| constant.settle(&mut self.solver.table))
     }
 

@@ -15,7 +15,7 @@ impl Table {
 
     /// Returns true if a literal's data type is undecided.
     pub fn has_open_literals(&self) -> bool {
-        self.literals.iter().any(|(var, _)| self.dtypes[var.0 as usize].value.is_none())
+        self.literals.iter().any(|(var, _)| self.dtypes.is_open(var.0))
     }
 
     /// Gives every undecided literal its default data type. Returns true if there was one.
@@ -55,11 +55,7 @@ impl Table {
     /// The variable that a data type is one with, whether or not it is known by now.
     pub fn dtype_root(&self, dtype: &DTypeTerm) -> Option<Var> {
         let DTypeTerm::Var(var) = dtype else { return None };
-        let mut var = *var;
-        while let Some(DTypeTerm::Var(next)) = &self.dtypes[var.0 as usize].value {
-            var = *next;
-        }
-        Some(Var::DType(var.0))
+        Some(Var::DType(self.dtypes.root(var.0)))
     }
 
     /// A data type as far as it is known.

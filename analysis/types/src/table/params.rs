@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::{Level, NodeId, Part, Table, Term, Var};
+use super::{Level, NodeId, Table, Term, Var};
 use crate::{
     Constraint, DTypeClass, DTypeTerm, DTypeVar, DataType, Dim, Kind, Param, ParamId, PolyType,
     ShapeTerm, Type, TypeArg, TypeParam, TypeVar,
@@ -92,13 +92,13 @@ impl Table {
                 self.open -= 1;
             }
             Var::Shape(index) => {
-                self.shapes[index as usize].value = Some(ShapeTerm::Param(param.clone()));
+                self.shapes.set(index, ShapeTerm::Param(param.clone()));
             }
             Var::DType(index) => {
-                self.dtypes[index as usize].value = Some(DTypeTerm::Param(param.clone()));
+                self.dtypes.set(index, DTypeTerm::Param(param.clone()));
             }
             Var::Dim(index) => {
-                self.dims[index as usize].value = Some(Dim::param(param.clone()));
+                self.dims.set(index, Dim::param(param.clone()));
             }
         }
     }
@@ -122,9 +122,9 @@ impl Table {
                 self.nodes[index as usize].term = Term::Var(level);
                 self.open += 1;
             }
-            Var::Shape(index) => self.shapes[index as usize] = Part { value: None, level },
-            Var::DType(index) => self.dtypes[index as usize] = Part { value: None, level },
-            Var::Dim(index) => self.dims[index as usize] = Part { value: None, level },
+            Var::Shape(index) => self.shapes.reopen(index, level),
+            Var::DType(index) => self.dtypes.reopen(index, level),
+            Var::Dim(index) => self.dims.reopen(index, level),
         }
     }
 
@@ -139,11 +139,11 @@ impl Table {
     pub fn is_open(&self, var: Var) -> bool {
         match var {
             Var::Type(index) => self.is_unknown(self.id(index)),
-            Var::Shape(index) => self.shapes[index as usize].value.is_none(),
+            Var::Shape(index) => self.shapes.is_open(index),
             Var::DType(index) => {
                 matches!(self.dtype(&DTypeTerm::Var(DTypeVar(index))), DTypeTerm::Var(_))
             }
-            Var::Dim(index) => self.dims[index as usize].value.is_none(),
+            Var::Dim(index) => self.dims.is_open(index),
         }
     }
 
@@ -160,12 +160,12 @@ impl Table {
                 let _ = self.unify(self.id(index), node);
             }
             (Var::Shape(index), TypeArg::Shape(shape)) => {
-                self.shapes[index as usize].value = Some(shape);
+                self.shapes.set(index, shape);
             }
             (Var::DType(index), TypeArg::DType(dtype)) => {
                 self.set_dtype(DTypeVar(index), dtype);
             }
-            (Var::Dim(index), TypeArg::Dim(dim)) => self.dims[index as usize].value = Some(dim),
+            (Var::Dim(index), TypeArg::Dim(dim)) => self.dims.set(index, dim),
             _ => {}
         }
         true

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{NodeId, Table, Term};
 use crate::{
-    DTypeTerm, Dim, ShapeTerm, Type, TypeVar,
+    DTypeTerm, DTypeVar, Dim, DimVar, ShapeTerm, ShapeVar, Type, TypeVar,
     info::{Flags, Info, MAX_DEPTH},
     map::{Rewrite, Rewriter, map_leaves_with, open_tensor},
 };
@@ -132,7 +132,6 @@ impl Table {
         }
     }
 
-    /// Chains of variables are as long as what has been unified, and are followed in a loop.
     pub(super) fn dim(&self, dim: &Dim) -> Dim {
         match dim {
             Dim::Known { .. } | Dim::Any => return dim.clone(),
@@ -140,37 +139,32 @@ impl Table {
             _ => {}
         }
         dim.map(&mut |leaf| {
-            let mut at = leaf.clone();
-            while let Dim::Var(var) = &at
-                && let Some(bound) = &self.dims[var.0 as usize].value
-            {
-                at = bound.clone();
-            }
-            match &at {
+            let Dim::Var(var) = leaf else { return leaf.clone() };
+            match self.dims.value(var.0) {
                 // What a variable stands for is an expression, of which variables may be known.
-                Dim::Symbol(_) if matches!(leaf, Dim::Var(_)) => self.dim(&at),
-                _ => at,
+                Some(at @ Dim::Symbol(_)) => self.dim(at),
+                Some(at) => at.clone(),
+                None => Dim::Var(DimVar(self.dims.root(var.0))),
             }
         })
     }
 
     pub(super) fn dtype(&self, dtype: &DTypeTerm) -> DTypeTerm {
-        let mut at = dtype;
-        while let DTypeTerm::Var(var) = at
-            && let Some(bound) = &self.dtypes[var.0 as usize].value
-        {
-            at = bound;
+        let DTypeTerm::Var(var) = dtype else { return dtype.clone() };
+        match self.dtypes.value(var.0) {
+            Some(known) => known.clone(),
+            None => DTypeTerm::Var(DTypeVar(self.dtypes.root(var.0))),
         }
-        at.clone()
     }
 
     pub(super) fn shape(&self, shape: &ShapeTerm) -> ShapeTerm {
-        let mut at = shape;
-        while let ShapeTerm::Var(var) = at
-            && let Some(bound) = &self.shapes[var.0 as usize].value
-        {
-            at = bound;
-        }
+        let at = match shape {
+            ShapeTerm::Var(var) => match self.shapes.value(var.0) {
+                Some(known) => known,
+                None => return ShapeTerm::Var(ShapeVar(self.shapes.root(var.0))),
+            },
+            _ => shape,
+        };
         match at {
             ShapeTerm::Dims(dims) => {
                 ShapeTerm::Dims(dims.iter().map(|dim| self.dim(dim)).collect())

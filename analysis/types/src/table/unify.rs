@@ -29,7 +29,7 @@ impl Table {
         right: NodeId,
         assign: Assign,
     ) -> Result<(), Box<Conflict>> {
-        let (l, r) = (self.find_and_shorten(left), self.find_and_shorten(right));
+        let (l, r) = (self.find(left), self.find(right));
         if l == r {
             return Ok(());
         }
@@ -92,7 +92,7 @@ impl Table {
 
     /// `from` is represented by `to` from now on.
     fn link(&mut self, from: NodeId, to: NodeId) {
-        self.at_mut(from).parent = to.index;
+        self.at(from).parent.set(to.index);
     }
 
     /// The variable `var` becomes one with `node`. Both are roots.
@@ -179,7 +179,7 @@ impl Table {
     /// Says what the size with number `index` is. Refused for an expression over itself, and for a
     /// type parameter that is younger.
     fn set_dim(&mut self, index: u32, dim: &Dim) -> bool {
-        let level = self.dims[index as usize].level;
+        let level = self.dims.level(index);
         let mut fits = true;
         let mut younger: SmallVec<[u32; 2]> = SmallVec::new();
         dim.for_each_leaf(&mut |leaf| match leaf {
@@ -194,7 +194,7 @@ impl Table {
         });
         if fits {
             younger.into_iter().for_each(|var| self.lower(Var::Dim(var), level));
-            self.dims[index as usize].value = Some(dim.clone());
+            self.dims.set(index, dim.clone());
             self.wake(Var::Dim(index));
         }
         fits
@@ -206,8 +206,7 @@ impl Table {
 
     /// Says what an open data type is. Refused for one that is not of its class.
     pub(super) fn set_dtype(&mut self, var: DTypeVar, dtype: DTypeTerm) -> bool {
-        let index = var.0 as usize;
-        let (class, level) = (self.classes[index], self.dtypes[index].level);
+        let (class, level) = (self.classes[var.0 as usize], self.dtypes.level(var.0));
         let fits = match &dtype {
             DTypeTerm::Known(dtype) => class.admits(*dtype),
             DTypeTerm::Param(param) => {
@@ -223,15 +222,14 @@ impl Table {
             DTypeTerm::Bound(_) | DTypeTerm::Unknown => false,
         };
         if fits {
-            self.dtypes[index].value = Some(dtype);
+            self.dtypes.set(var.0, dtype);
             self.wake(Var::DType(var.0));
         }
         fits
     }
 
     fn set_shape(&mut self, var: ShapeVar, shape: &ShapeTerm) -> bool {
-        let index = var.0 as usize;
-        let level = self.shapes[index].level;
+        let level = self.shapes.level(var.0);
         let fits = match shape {
             ShapeTerm::Param(param) => self.is_in_scope(param.id(), level),
             ShapeTerm::Var(other) => {
@@ -253,7 +251,7 @@ impl Table {
             ShapeTerm::Bound(_) | ShapeTerm::Unknown => false,
         };
         if fits {
-            self.shapes[index].value = Some(shape.clone());
+            self.shapes.set(var.0, shape.clone());
             self.wake(Var::Shape(var.0));
         }
         fits
@@ -339,7 +337,7 @@ impl Table {
                     first = Err(conflict.turned().inside(step));
                 }
             }
-            t.find_and_shorten(x)
+            t.find(x)
         };
         let merged = match (a, b) {
             (Term::Leaf(Type::Error), _) => {

@@ -82,9 +82,9 @@ impl Table {
                 Term::Var(level) => level,
                 _ => Level::NEVER,
             },
-            Var::Shape(index) => self.shapes[index as usize].level,
-            Var::DType(index) => self.dtypes[index as usize].level,
-            Var::Dim(index) => self.dims[index as usize].level,
+            Var::Shape(index) => self.shapes.level(index),
+            Var::DType(index) => self.dtypes.level(index),
+            Var::Dim(index) => self.dims.level(index),
         }
     }
 
@@ -95,9 +95,9 @@ impl Table {
                 Term::Var(level) => level,
                 _ => return,
             },
-            Var::Shape(index) => &mut self.shapes[index as usize].level,
-            Var::DType(index) => &mut self.dtypes[index as usize].level,
-            Var::Dim(index) => &mut self.dims[index as usize].level,
+            Var::Shape(index) => self.shapes.level_mut(index),
+            Var::DType(index) => self.dtypes.level_mut(index),
+            Var::Dim(index) => self.dims.level_mut(index),
         };
         *own = (*own).min(level);
     }
@@ -106,7 +106,7 @@ impl Table {
     /// which the type is written.
     pub fn free_vars(&mut self, node: NodeId, level: Level, vars: &mut Vars) {
         // Reused for every relation that waits; most types are leaves.
-        let root = self.find_and_shorten(node);
+        let root = self.find(node);
         match &self.at(root).term {
             Term::Var(own) => {
                 if *own >= level {
@@ -201,7 +201,7 @@ impl Table {
         let walk = self.walk;
         let mut stack: SmallVec<[NodeId; 16]> = SmallVec::from_slice(&[node]);
         while let Some(node) = stack.pop() {
-            let root = self.find_and_shorten(node);
+            let root = self.find(node);
             if std::mem::replace(&mut self.at_mut(root).seen, walk) == walk {
                 continue;
             }

@@ -1,0 +1,132 @@
+//! Shapes, sizes and data types that may be open, merged by union and find.
+
+use std::cell::Cell;
+
+use super::Level;
+use crate::{DTypeTerm, Dim, ShapeTerm};
+
+/// What a part of a type may stand for.
+pub(super) trait Value {
+    /// The number of the open part that this is.
+    fn open(&self) -> Option<u32>;
+}
+
+impl Value for ShapeTerm {
+    fn open(&self) -> Option<u32> {
+        match self {
+            ShapeTerm::Var(var) => Some(var.0),
+            _ => None,
+        }
+    }
+}
+
+impl Value for DTypeTerm {
+    fn open(&self) -> Option<u32> {
+        match self {
+            DTypeTerm::Var(var) => Some(var.0),
+            _ => None,
+        }
+    }
+}
+
+impl Value for Dim {
+    fn open(&self) -> Option<u32> {
+        match self {
+            Dim::Var(var) => Some(var.0),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Part<T> {
+    /// Towards the part that represents this one. A cell, so that [`Parts::root`] shortens the path.
+    towards: Cell<u32>,
+    value: Option<T>,
+    level: Level,
+}
+
+impl<T> Part<T> {
+    fn open(index: u32, level: Level) -> Part<T> {
+        Part { towards: Cell::new(index), value: None, level }
+    }
+}
+
+/// All parts of one kind.
+#[derive(Debug)]
+pub(super) struct Parts<T>(Vec<Part<T>>);
+
+impl<T> Default for Parts<T> {
+    fn default() -> Parts<T> {
+        Parts(Vec::new())
+    }
+}
+
+impl<T: Value> Parts<T> {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number of a new open part.
+    pub(super) fn fresh(&mut self, level: Level) -> u32 {
+        let index = self.0.len() as u32;
+        self.0.push(Part::open(index, level));
+        index
+    }
+
+    /// The part that represents `index` now. Each part on the way points there afterwards: a chain
+    /// of unions costs its length once, not once for each question.
+    pub(super) fn root(&self, index: u32) -> u32 {
+        let towards = |at: u32| self.0[at as usize].towards.get();
+        let mut root = towards(index);
+        while towards(root) != root {
+            root = towards(root);
+        }
+        let mut at = index;
+        while at != root {
+            at = self.0[at as usize].towards.replace(root);
+        }
+        root
+    }
+
+    /// What is known of the part that represents `index`.
+    pub(super) fn value(&self, index: u32) -> Option<&T> {
+        self.0[self.root(index) as usize].value.as_ref()
+    }
+
+    /// Returns true if the part has neither a value nor another part that represents it.
+    pub(super) fn is_open(&self, index: u32) -> bool {
+        let part = &self.0[index as usize];
+        part.value.is_none() && part.towards.get() == index
+    }
+
+    /// Says what an open part is.
+    pub(super) fn set(&mut self, index: u32, value: T) {
+        match value.open() {
+            Some(other) if self.root(other) == index => {}
+            Some(other) => self.0[index as usize].towards.set(other),
+            None => self.0[index as usize].value = Some(value),
+        }
+    }
+
+    /// Forgets what the part is.
+    pub(super) fn reopen(&mut self, index: u32, level: Level) {
+        self.0[index as usize] = Part::open(index, level);
+    }
+
+    pub(super) fn level(&self, index: u32) -> Level {
+        self.0[index as usize].level
+    }
+
+    pub(super) fn level_mut(&mut self, index: u32) -> &mut Level {
+        &mut self.0[index as usize].level
+    }
+}
