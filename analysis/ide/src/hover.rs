@@ -145,6 +145,9 @@ fn of_variable(view: &View<'_>, binding: Binding) -> String {
         BinderKind::Free => "free variable",
     };
     out += &format!("\n\n{kind}{}", size(ty));
+    if view.is_assumed_binding(binding) {
+        out += ASSUMED;
+    }
     if let Some(value) = view.value(binding) {
         out += &facts(view, value);
     }
@@ -153,6 +156,9 @@ fn of_variable(view: &View<'_>, binding: Binding) -> String {
     }
     out
 }
+
+/// What is said of a type that an error leaves open.
+const ASSUMED: &str = "\n\n*assumed*: an error here or before it leaves the type open";
 
 /// An expression: its type and where that comes from.
 fn of_expr(view: &View<'_>, spot: Spot, name: Option<&str>) -> String {
@@ -164,6 +170,9 @@ fn of_expr(view: &View<'_>, spot: Spot, name: Option<&str>) -> String {
     let mut out = code(&text);
     if let Some(size) = size(ty).strip_prefix(", ") {
         out += &format!("\n\n{size}");
+    }
+    if view.is_assumed(spot) {
+        out += ASSUMED;
     }
     out + &facts(view, spot)
 }
@@ -396,6 +405,31 @@ mod tests {
             format!("{}\n---\n{}\n", &fixture.text[range], hover.markdown)
         });
         expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn an_assumed_type() {
+        check(
+            "
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = reshape(%x, newshape=[2, 4]);
+  nn.relu(%$00)
+}
+",
+            expect![[r#"
+                %0
+                ---
+                ```relay
+                %0: Tensor[(2, 4), float32]
+                ```
+
+                graph variable, 8 elements, 32 bytes
+
+                *assumed*: an error here or before it leaves the type open
+
+                `reshape` by `Reshape`: `(Tensor[(2, 3), float32])` → `Tensor[(2, 4), float32]`
+            "#]],
+        );
     }
 
     #[test]

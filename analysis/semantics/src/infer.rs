@@ -6,8 +6,10 @@
 //! such a stretch, so that an edit costs the statement and those whose inputs it changed; the
 //! rest is found again by comparing inputs.
 
+mod assume;
 mod call;
 mod comments;
+mod constants;
 mod demand;
 mod expr;
 mod finding;
@@ -179,7 +181,7 @@ struct Infer<'a> {
     /// The type parameters of functions, as written, with those of the table.
     rigid: FxHashMap<ParamId, Param>,
     /// Variables that are bound to constants of open data types.
-    constants: generalise::Constants,
+    constants: constants::Constants,
     /// Relations that `where` clauses say.
     given: Vec<RelationId>,
     /// The first relation that came up in each function with type parameters.
@@ -199,6 +201,8 @@ struct Infer<'a> {
     entangled: bool,
     /// Something got a type that is more general than what was written.
     generalised: bool,
+    /// Some type of the body depends on an assumed one.
+    assumed: bool,
     printer: comments::Printer,
 }
 
@@ -225,6 +229,8 @@ struct OpenUnit {
     numeric: Vec<(BinderId, Vec<Param>)>,
     /// Literals whose data type each use of a constant chooses.
     constants: Vec<(ExprId, Param)>,
+    /// Expressions of which the type is assumed, because of an error.
+    assumed: Vec<ExprId>,
 }
 
 /// What a use of a polymorphic type chooses.
@@ -258,7 +264,7 @@ impl<'a> Infer<'a> {
             numeric: vec![Vec::new(); bodies.len()],
             weak: vec![false; bodies.len()],
             rigid: FxHashMap::default(),
-            constants: generalise::Constants::default(),
+            constants: constants::Constants::default(),
             given: Vec::new(),
             first_relations: FxHashMap::default(),
             given_up: FxHashSet::default(),
@@ -268,6 +274,7 @@ impl<'a> Infer<'a> {
             exhausted: false,
             entangled: false,
             generalised: false,
+            assumed: false,
             printer: comments::Printer::default(),
         }
     }
@@ -294,13 +301,14 @@ impl<'a> Infer<'a> {
                     && let Some(types) = known.get(unit)
                     && (known.sees_the_same(unit, body, scopes) || self.inputs_hold(at, types))
                 {
+                    self.assumed |= types.assumed.is_some();
                     self.done[0][unit] = Some(types.clone());
                     continue;
                 }
                 first_open = unit;
             }
             self.run(at);
-            self.solver.solve();
+            self.solve();
             if unit + 1 == count || self.is_closed() {
                 self.close(unit + 1 == count);
                 if self.entangled {
@@ -383,10 +391,16 @@ impl<'a> Infer<'a> {
     fn inputs_of(&self, at: At) -> impl Iterator<Item = Type> {
         let (body, scopes) = self.bodies[at.body as usize];
         let unit = &body.units[at.unit as usize];
-        let frees = scopes.unit(at.unit as usize).iter().map(move |binding| match binding {
-            Some(binding) => self.frozen(at.body, *binding).unwrap_or(Type::Error),
-            None => Type::Error,
+        let frees = scopes.unit(at.unit as usize).iter().flat_map(move |binding| match binding {
+            // Errors are reported or not, depending on what is assumed.
+            Some(binding) => {
+                let is_assumed = self.assumed && self.is_assumed_outside(at.body, *binding);
+                let ty = self.frozen(at.body, *binding).unwrap_or(Type::Error);
+                [Some(ty), is_assumed.then_some(Type::Hole)]
+            }
+            None => [Some(Type::Error), None],
         });
+        let frees = frees.flatten();
         let globals = unit.globals().map(|(name, _)| match self.env.global(name) {
             Global::Known(ty) | Global::Written(ty) => ty,
             Global::Group(_) | Global::Opaque => Type::Error,
@@ -434,6 +448,7 @@ impl<'a> Infer<'a> {
             instances: Vec::new(),
             numeric: Vec::new(),
             constants: Vec::new(),
+            assumed: Vec::new(),
         });
         self.levels.clear();
         self.effects.clear();
@@ -446,6 +461,7 @@ impl<'a> Infer<'a> {
             self.levels.push(level);
             let expr = ExprId(index as u32);
             let node = if self.has_budget(expr) { self.expr(at, expr) } else { self.error_node() };
+            let node = self.or_assumed(at, expr, node);
             self.current().exprs.push(node);
         }
         if unit.kind == UnitKind::FreeVar
@@ -536,9 +552,11 @@ impl<'m> Known<'m> {
         let Some(changed) = &mut self.changed else { return };
         for (unit, types) in (first..).zip(done) {
             let before = self.memo.inference.units.get(unit);
-            let same = before
-                .zip(types.as_ref())
-                .is_some_and(|(a, b)| a.binders == b.binders && a.numeric == b.numeric);
+            let same = before.zip(types.as_ref()).is_some_and(|(a, b)| {
+                a.binders == b.binders
+                    && a.numeric == b.numeric
+                    && a.assumed_binders() == b.assumed_binders()
+            });
             changed[unit] = !same;
         }
     }

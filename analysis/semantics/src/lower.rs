@@ -510,6 +510,18 @@ fn claimed_type(text: &str) -> &str {
     text[..end].trim_end()
 }
 
+/// Reads a type as it stands in a comment. Names in it are not looked up.
+pub(crate) fn printed_type(text: &str) -> Option<Type> {
+    let mut lowering = Lowering {
+        scope: Scope::default(),
+        spare: Unit::default(),
+        shared: Shared::default(),
+        type_params: Vec::new(),
+    };
+    let root = syntax::parse_type("");
+    lowering.unit(Node::root(&root.green), UnitKind::Header).claimed(text)
+}
+
 /// Reads a type definition.
 pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
     use crate::module::{Adt, Constructor, TypeDef};

@@ -81,6 +81,17 @@ impl<'db> View<'db> {
         self.unit_types(spot.unit).expr(spot.expr)
     }
 
+    /// Returns true if an error leaves the type of an expression open, so that it is assumed, or
+    /// follows from one that is.
+    pub fn is_assumed(&self, spot: Spot) -> bool {
+        self.unit_types(spot.unit).is_assumed(spot.expr)
+    }
+
+    /// As [`View::is_assumed`], of a variable.
+    pub fn is_assumed_binding(&self, binding: Binding) -> bool {
+        self.unit_types(binding.unit as usize).is_assumed_binder(binding.binder)
+    }
+
     /// The type of a variable.
     pub fn binding_type(&self, binding: Binding) -> &Type {
         self.unit_types(binding.unit as usize).binder(binding.binder)

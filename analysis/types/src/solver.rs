@@ -47,6 +47,8 @@ pub struct Solver {
     pub table: Table,
     entries: Vec<Entry>,
     queue: VecDeque<u32>,
+    /// Relations that do not hold, where somebody else decides what their results are.
+    failed: Option<Vec<RelationId>>,
     /// Relations that neither hold nor fail, and have not been asked for.
     undecided: Vec<RelationId>,
     /// Relations that hold for calls that cannot be computed, with the reasons.
@@ -66,6 +68,7 @@ impl Solver {
         self.table.clear();
         self.entries.clear();
         self.queue.clear();
+        self.failed = None;
         self.undecided.clear();
         self.caveats.clear();
         self.stuck.clear();
@@ -146,13 +149,28 @@ impl Solver {
         if matches!(state, State::Failed(_) | State::Silent)
             && let Some(result) = result
         {
-            self.table.give_up(result);
+            match &mut self.failed {
+                Some(failed) => failed.push(RelationId(id)),
+                None => self.table.give_up(result),
+            }
         }
         if matches!(state, State::Undecided(_)) {
             self.undecided.push(RelationId(id));
         }
         self.caveats.extend(caveat.map(|reason| (RelationId(id), reason)));
         self.entries[id as usize].state = state;
+    }
+
+    /// Whether the results of relations that do not hold are left open, for
+    /// [`Solver::take_failed`], and are no error types at once.
+    pub fn keep_failed(&mut self, keep: bool) {
+        self.failed = keep.then(|| self.failed.take().unwrap_or_default());
+    }
+
+    /// The relations that have turned out not to hold since this was asked last, with results that
+    /// are to be decided.
+    pub fn take_failed(&mut self) -> Vec<RelationId> {
+        self.failed.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The relations that hold though their calls cannot be computed, with the reasons, since this

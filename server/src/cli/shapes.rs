@@ -53,7 +53,7 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     let (is_wrong, functions) = report.map_err(|panicked| panic_message(&input.path, &panicked))?;
     if is_wrong {
         complain(&format!(
-            "{}: there are errors, and what rests on them is not counted: `relay-analyzer check` shows them",
+            "{}: there are errors, and what follows from them is assumed or not counted: `relay-analyzer check` shows them",
             escape::terminal(&input.path)
         ));
         outcome = outcome.max(Outcome::Errors);

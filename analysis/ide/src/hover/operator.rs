@@ -17,6 +17,9 @@ pub(super) fn of_operator(operator: &'static Operator, call: Option<(&View<'_>, 
         && let Expr::Call(id) = view.unit(spot.unit).expr(spot.expr)
     {
         out += &relation_line(view, spot, operator, view.unit(spot.unit).call(*id));
+        if view.is_assumed(spot) {
+            out += super::ASSUMED;
+        }
     }
     out + &documentation(operator)
 }

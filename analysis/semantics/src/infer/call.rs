@@ -133,7 +133,7 @@ impl Infer<'_> {
             return self.error_node();
         }
         // What the arguments are may decide which function this is.
-        self.solver.solve();
+        self.solve();
         let ty = self.solver.table.resolve(callee);
         let node = match &ty {
             Type::Poly(poly) => {

@@ -219,7 +219,7 @@ impl Infer<'_> {
             // `let %id: fn [A](A) -> A = fn (%x) { %x };`: the value is of that type for every `A`.
             let level = self.levels[start.index()];
             let found = self.value(at, value);
-            self.solver.solve();
+            self.solve();
             let rigid = self.solver.table.skolemize(&poly, level);
             self.must_be(rigid, found, what);
             return annotation;
@@ -279,7 +279,7 @@ impl Infer<'_> {
     fn condition(&mut self, at: At, cond: ExprId) -> NodeId {
         // What a relation gives is found first, so that a tensor is refused as a condition, and
         // not as the result of `equal`.
-        self.solver.solve();
+        self.solve();
         let node = self.value(at, cond);
         let wanted = self.solver.table.import(&Type::scalar(DataType::BOOL));
         let ty = self.solver.table.resolve(node);

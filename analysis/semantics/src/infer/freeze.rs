@@ -7,7 +7,7 @@ use types::{
     Constraint, DTypeTerm, Level, NodeId, Param, PolyType, RelationId, Resolver, State, Type,
 };
 
-use super::{At, Finding, Infer, Instance, OpenUnit, generalise::ConstantBinding};
+use super::{At, Finding, Infer, Instance, OpenUnit, assume::Assumed, constants::ConstantBinding};
 use crate::body::*;
 
 /// The types of a body.
@@ -49,6 +49,8 @@ pub struct UnitTypes {
     pub(super) generalised: bool,
     /// What depends on the data types that uses choose for literals.
     pub numeric: Option<Box<Numeric>>,
+    /// What depends on types that are assumed because of an error.
+    pub(super) assumed: Option<Box<Assumed>>,
 }
 
 /// What evaluation has to know of literals whose data types are chosen where a function or constant
@@ -103,7 +105,7 @@ impl Infer<'_> {
             own_constants.entry(constant.at).or_default().push(index);
         }
         if self.solver.table.default_literals() {
-            self.solver.solve();
+            self.solve();
         }
         self.report();
         if last && self.env.strict() {
@@ -113,9 +115,10 @@ impl Infer<'_> {
         let alone = self.open.len() == 1;
         let generalised = std::mem::take(&mut self.generalised);
         let mut open = std::mem::take(&mut self.open);
+        let mut assumed = self.spread_assumptions(&mut open);
         let table = &self.solver.table;
         let mut resolver = Resolver::new(table);
-        for open in &mut open {
+        for (open, assumed) in open.iter_mut().zip(&mut assumed) {
             let unit = &self.bodies[open.at.body as usize].0.units[open.at.unit as usize];
             let mut is_open = false;
             let mut too_large = None;
@@ -156,7 +159,10 @@ impl Infer<'_> {
             findings.extend(too_large.map(|expr| Finding::TypeTooLarge { expr }));
             findings.iter_mut().for_each(|finding| finding.freeze(table));
             numbers_out_of_range(unit, &exprs, &mut findings);
-            let stale = self.printer.stale(unit, &exprs, &binders);
+            let mut stale = self.printer.stale(unit, &exprs, &binders);
+            if let Some(assumed) = assumed {
+                stale.retain(|&number| !assumed.holds(unit.evidence[number as usize].about));
+            }
             let types = UnitTypes {
                 exprs,
                 binders,
@@ -166,6 +172,7 @@ impl Infer<'_> {
                 alone,
                 open: is_open,
                 generalised,
+                assumed: assumed.take(),
                 numeric: freeze_numeric(open, schemes, &own, table, &self.numeric),
             };
             self.done[open.at.body as usize][open.at.unit as usize] = Some(Arc::new(types));
@@ -364,7 +371,7 @@ impl Infer<'_> {
             }
         }
         self.give_up(Some(result));
-        self.solver.solve();
+        self.solve();
     }
 
     /// The parameters and free variables without annotations whose types are not known, by their
@@ -405,7 +412,11 @@ impl Infer<'_> {
 /// The type of a definition from the types of its units.
 fn signature_of(body: &Body, units: &[Arc<UnitTypes>]) -> Option<Type> {
     let tail = body.units.iter().zip(units).rfind(|(unit, _)| unit.kind == UnitKind::Tail);
-    let result = tail.and_then(|(unit, types)| Some(types.expr(unit.root?).clone()));
+    // Other definitions do not depend on what is assumed.
+    let known =
+        |types: &UnitTypes, root| (!types.is_assumed(root)).then(|| types.expr(root).clone());
+    let result = tail.map(|(unit, types)| Some(known(types, unit.root?).unwrap_or(Type::Error)));
+    let result = result.flatten();
     let Some(header) = body.header() else { return result };
     let params = header.params.iter().map(|&binder| units[0].binder(binder).clone());
     let ret = header.ret.clone().filter(|ty| ty.is_closed()).or(result).unwrap_or(Type::Error);

@@ -216,7 +216,7 @@ impl Infer<'_> {
     /// The parameters of a function expression come into scope.
     pub(super) fn enter_function(&mut self, at: At, function: FnId) -> NodeId {
         if self.whole {
-            self.solver.solve();
+            self.solve();
         }
         let data = &self.unit(at).fns[function.index()];
         self.effects.push(0);
@@ -367,7 +367,7 @@ impl Infer<'_> {
             if let Some(found) = found
                 && self.solver.table.unify(result, found).is_ok()
             {
-                self.solver.solve();
+                self.solve();
             }
         }
     }

@@ -9,108 +9,16 @@
 //! values, and names of those. What is evaluated once and used at two types could go wrong:
 //! `let %r = ref(Nil);`.
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 use types::{
-    Constraint, DTypeClass, DTypeTerm, Kind, Level, NodeId, Param, PolyType, RelationId, Table,
-    Type, TypeArg, Var, Vars,
+    Constraint, DTypeClass, Kind, Level, NodeId, Param, PolyType, RelationId, Type, Var, Vars,
 };
 
-use super::{At, Finding, Infer, function::is_complete};
+use super::{At, Finding, Infer, constants::ConstantBinding, function::is_complete};
 use crate::body::*;
 
 /// The most relations that the members of a group carry together, where each carries those of all.
 const MOST_SHARED: usize = 100_000;
-
-/// A variable that is bound to a constant of a polymorphic type: `let %one = 1;`, `%0 = Nil;`.
-///
-/// Each use chooses its type, and evaluates the constant anew where that makes a difference. By
-/// itself it is shown as what its uses make of it, where they agree, as TVM prints it.
-pub(super) struct ConstantBinding {
-    /// The statement that binds it.
-    pub(super) at: At,
-    /// The variable.
-    pub(super) binder: BinderId,
-    /// The first and the last expression that is evaluated for it.
-    exprs: (ExprId, ExprId),
-    /// The type that its uses have instances of.
-    pub(super) scheme: Type,
-    /// The type that it is shown to have, which is not polymorphic.
-    pub(super) shown: NodeId,
-    /// What is open in that type, with the type parameters of the other.
-    vars: Vec<(Var, Param)>,
-    /// What uses make of them.
-    uses: Vec<Vec<TypeArg>>,
-}
-
-/// The constants of the open stretch, in the order in which they are bound.
-#[derive(Default)]
-pub(super) struct Constants {
-    bindings: Vec<ConstantBinding>,
-    /// The binding of each scheme, by the address of the scheme, which the binding keeps alive.
-    by_scheme: FxHashMap<*const PolyType, usize>,
-}
-
-impl Constants {
-    fn push(&mut self, constant: ConstantBinding) {
-        if let Type::Poly(scheme) = &constant.scheme {
-            self.by_scheme.insert(Arc::as_ptr(scheme), self.bindings.len());
-        }
-        self.bindings.push(constant);
-    }
-
-    /// Notes a use of `poly`, if that is the scheme of a constant.
-    pub(super) fn note_use(&mut self, poly: &PolyType, args: &[TypeArg]) {
-        if let Some(&index) = self.by_scheme.get(&std::ptr::from_ref(poly)) {
-            self.bindings[index].uses.push(args.to_vec());
-        }
-    }
-
-    /// The bindings.
-    pub(super) fn bindings(&self) -> &[ConstantBinding] {
-        &self.bindings
-    }
-}
-
-impl ConstantBinding {
-    /// The type parameter that a data type is in the value, where `expr` is a part of it.
-    pub(super) fn param(&self, expr: ExprId, dtype: &DTypeTerm, table: &Table) -> Option<Param> {
-        let (start, end) = self.exprs;
-        let root = table.dtype_root(dtype).filter(|_| (start..=end).contains(&expr))?;
-        self.vars.iter().find(|(var, _)| *var == root).map(|(_, param)| param.clone())
-    }
-
-    /// Returns true if all that is open is known.
-    fn settle(&self, table: &mut Table) -> bool {
-        let mut all = true;
-        for (i, (var, _)) in self.vars.iter().enumerate() {
-            if !table.is_open(*var) {
-                continue;
-            }
-            let args: Vec<TypeArg> =
-                self.uses.iter().filter_map(|args| Some(table.refresh_arg(args.get(i)?))).collect();
-            let mut known = args.iter().filter(|arg| arg.is_known());
-            let first = known.next();
-            let agree = first.is_some_and(|first| known.all(|other| other == first));
-            all &= agree && first.is_some_and(|first| table.settle(*var, first));
-        }
-        all
-    }
-
-    /// Decides what no use has decided: literals are what they are by themselves, the rest may be
-    /// anything. Returns the type parameters in what is shown.
-    pub(super) fn decide(&self, table: &mut Table) -> Vec<Param> {
-        let mut left = Vec::new();
-        for (var, param) in &self.vars {
-            if !matches!(var, Var::DType(_)) && table.is_open(*var) {
-                table.requantify(*var, param);
-                left.push(param.clone());
-            }
-        }
-        left
-    }
-}
 
 /// What is generalised together, and the relations that go with it.
 struct Generalisation {
@@ -200,7 +108,7 @@ impl Infer<'_> {
     /// Solves what can be, and gives up what TVM's rules give no type for.
     pub(super) fn solve_all(&mut self) {
         loop {
-            self.solver.solve();
+            self.solve();
             let undecided = self.solver.take_undecided();
             if undecided.is_empty() {
                 return;
@@ -516,7 +424,7 @@ impl Infer<'_> {
             }
         }
         if self.solver.table.default_some_literals(&alone) {
-            self.solver.solve();
+            self.solve();
         }
     }
 

@@ -136,7 +136,7 @@ impl UnitLowering<'_> {
         }
     }
 
-    fn claimed(&mut self, text: &str) -> Option<Type> {
+    pub(super) fn claimed(&mut self, text: &str) -> Option<Type> {
         let parse = syntax::parse_type(text);
         let node = Node::root(&parse.green);
         let ty = node.children().find_map(ast::Type::cast)?;
