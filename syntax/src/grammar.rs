@@ -167,6 +167,14 @@ fn local_name(p: &mut Parser<'_>) {
         }
         // Lowering says that it is none, beside what else is wrong with names.
         GRAPH => p.bump(),
+        // `let y = 2;`: the sigil is forgotten, and the rest is as it should be.
+        IDENT if matches!(p.nth(1), T!["="] | T![":"]) => {
+            p.expected("a local variable");
+            let error = p.start();
+            p.bump();
+            error.complete(p, ERROR);
+            p.recover();
+        }
         _ => p.expected("a local variable"),
     }
     name.complete(p, NAME);

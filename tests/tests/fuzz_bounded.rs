@@ -37,6 +37,8 @@ const SEED: u64 = 0x7265_6C61_7900;
 
 /// Runs targets on a thread with a small stack, and ends the process if an input hangs.
 fn watched(run: impl FnOnce(&Watched) + Send + 'static) {
+    // Sessions start the binary; building it is no part of an input.
+    relay_tests::client::binary();
     let watched = Arc::new(Watched { started: AtomicU64::new(0), begin: Instant::now() });
     let own = watched.clone();
     let builder = std::thread::Builder::new().stack_size(STACK);

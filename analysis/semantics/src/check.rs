@@ -10,6 +10,7 @@ mod compat;
 mod differ;
 mod echoes;
 mod lints;
+mod mistakes;
 mod names;
 mod origin;
 mod relation;

@@ -314,6 +314,13 @@ pub(super) fn unknown_name(view: &Checked<'_, '_>, range: TextRange, name: &str)
     let change = |diagnostic: Diagnostic, to: String, help: String| {
         diagnostic.help(help).fix(format!("Change to `{to}`"), [(range, to)])
     };
+    if let Some((to, help)) = super::mistakes::name_of_other_languages(name) {
+        let diagnostic = diagnostic.help(help);
+        return match to {
+            Some(to) => diagnostic.fix(format!("Change to `{to}`"), [(range, to.to_owned())]),
+            None => diagnostic,
+        };
+    }
     // A forgotten sigil.
     let global = format!("@{name}");
     if queries::global(view.db, view.module, &global).is_some() {

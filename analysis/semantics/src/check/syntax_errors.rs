@@ -2,6 +2,7 @@
 
 use syntax::{SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
+use super::mistakes;
 use crate::{
     db::{Db, SourceFile},
     diagnostic::Diagnostic,
@@ -32,7 +33,8 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
             None if shown => text_of(error.range),
             None => String::new(),
         };
-        if let Some(diagnostic) = shown.then(|| slash(&root, error)).flatten() {
+        let mistake = || slash(&root, error).or_else(|| mistakes::of(&root, error));
+        if let Some(diagnostic) = shown.then(mistake).flatten() {
             found.push(diagnostic);
         } else if let Some((code, message)) = words(&error.kind, &text) {
             let diagnostic = detail(error, Diagnostic::new(code, error.range, message));
