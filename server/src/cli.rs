@@ -274,9 +274,17 @@ struct RunArgs {
     /// Draw the arguments that are not given, from this seed
     #[arg(long, value_name = "SEED")]
     random: Option<u64>,
-    /// Save the tensors of the result as `o0`, `o1`, …
-    #[arg(long, value_name = "FILE.npz")]
+    /// Save the tensors of the result as `o0`, `o1`, … in a `.npz` file, or the one that it is in a
+    /// `.npy` file
+    #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Compare the result with `o0`, `o1`, … of a `.npz` file, or with the array of a `.npy` file, as
+    /// numpy's `allclose` does; exit code 1 if it differs
+    #[arg(long, value_name = "FILE")]
+    expect: Option<PathBuf>,
+    /// Show the N largest elements of each tensor with their positions, not the tensors
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    top: Option<u16>,
     /// How to show the result
     #[arg(long, value_enum, default_value = "human")]
     format: RunFormat,
@@ -554,6 +562,14 @@ fn warn(message: &str) {
     let style = anstyle::AnsiColor::Yellow.on_default().bold();
     // Nothing can be done where even this cannot be written.
     let _ = writeln!(anstream::stderr(), "{style}warning{style:#}: {message}");
+}
+
+/// Mentions something to the person at the terminal, in the manner of a diagnostic.
+fn note(message: &str) {
+    let style = anstyle::AnsiColor::Cyan.on_default().bold();
+    // Nothing can be done where even this cannot be written.
+    let _ =
+        writeln!(anstream::stderr(), "{style}note{style:#}: {}", escape::terminal_lines(message));
 }
 
 /// Tells the person at the terminal, in the manner of a diagnostic.

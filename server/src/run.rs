@@ -2,9 +2,11 @@
 
 pub(crate) mod agree;
 pub(crate) mod arguments;
+pub(crate) mod expect;
 pub(crate) mod failure;
 pub(crate) mod files;
 pub(crate) mod json;
 pub(crate) mod profile;
 pub(crate) mod show;
 pub(crate) mod summary;
+pub(crate) mod top;

@@ -82,7 +82,8 @@ fn a_name_that_no_parameter_has_is_a_warning() {
     let drawn = run(&folder.0, &["--params", "w.params", "--random", "0"]);
     assert_eq!(drawn.code, Some(0), "{}", drawn.err);
     let warning = "`w.params` has 2 arrays that no parameter takes: `weight`, `ww`";
-    assert_eq!(drawn.err, format!("warning: {warning}\n"));
+    let note = "note: `%w` is drawn from the seed 0";
+    assert_eq!(drawn.err, format!("{note}\nwarning: {warning}\n"));
     let json = run(&folder.0, &["--params", "w.params", "--random", "0", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
     assert_eq!((&shown["warnings"], json.err.as_str()), (&serde_json::json!([warning]), ""));
@@ -259,7 +260,8 @@ fn empty_arrays_of_huge_axes() {
     );
     folder.file("x.npy", npy("<f4", shape, &[]));
     let drawn = run(&folder.0, &["--random", "1", "--output", "o.npz"]);
-    assert_eq!((drawn.code, drawn.err.as_str()), (Some(0), ""));
+    let note = "note: `%o0`, `%o1` are drawn from the seed 1\n";
+    assert_eq!((drawn.code, drawn.err.as_str()), (Some(0), note));
     let read = run(&folder.0, &["--input", "o0=x.npy", "--inputs", "o.npz"]);
     assert_eq!(read.code, Some(0), "{}", read.err);
     assert_eq!(read.out, format!("({ty}\n[], {ty}\n[], 0.0 (float32))\n"));
@@ -270,4 +272,37 @@ fn empty_arrays_of_huge_axes() {
     assert_eq!(shown["tuple"][0]["data"], serde_json::json!([]));
     let profile = run(&folder.0, &["--random", "1", "--profile"]);
     assert_eq!(profile.code, Some(0), "{}", profile.err);
+}
+
+#[test]
+fn a_result_is_saved_and_compared() {
+    let folder = Temporary::new("expect");
+    let text = "def @main(%x: Tensor[(2, 3), float32]) { (nn.relu(%x), 1) }\n\
+                def @one(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }\n";
+    folder.file("a.relay", text);
+    let drawn = |more: &[&str]| run(&folder.0, &[&["--random", "1"], more].concat());
+    let one = ["--function", "@one"];
+    for (args, file) in [(&[][..], "o.npz"), (&one[..], "o.npy")] {
+        let saved = drawn(&[args, &["--output", file]].concat());
+        assert_eq!(saved.code, Some(0), "{}", saved.err);
+        assert!(saved.err.contains("`%x` is drawn from the seed 1"), "{}", saved.err);
+        let same = drawn(&[args, &["--expect", file]].concat());
+        assert_eq!((same.code, same.err.contains("error")), (Some(0), false), "{}", same.err);
+        let other = [args, &["--random", "2", "--expect", file]].concat();
+        let other = run(&folder.0, &other);
+        assert_eq!(other.code, Some(1), "{}", other.out);
+        assert!(other.out.starts_with("`o0`: ") && other.out.contains("elements differ"));
+    }
+    // A `.npy` file holds one array.
+    let saved = drawn(&["--output", "both.npy"]);
+    assert!(saved.err.contains("the result has 2 tensors"), "{}", saved.err);
+    let compared = drawn(&["--expect", "o.npy"]);
+    assert!(compared.err.contains("the result has 2 tensors"), "{}", compared.err);
+    let absent = drawn(&["--expect", "absent.npz"]);
+    assert!(absent.code == Some(2) && absent.err.contains("absent.npz"), "{}", absent.err);
+    let shown = run(
+        &folder.0,
+        &[&one[..], &["--input", "x=[[1, 5, 2], [4, 3, 0]]", "--top", "2"]].concat(),
+    );
+    assert_eq!(shown.out, "Tensor[(2, 3), float32]\n  [0, 1] 5\n  [1, 0] 4\n", "{}", shown.err);
 }

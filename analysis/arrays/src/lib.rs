@@ -23,7 +23,7 @@ use types::{DataType, Dim, Type};
 
 pub use archive::Archive;
 pub use rawzip::{FileReader, ReaderAt};
-pub use write::write_npz;
+pub use write::{write_npy, write_npz};
 
 /// The most axes that an array may have; numpy has 64.
 const MOST_AXES: usize = 256;

@@ -25,7 +25,11 @@ pub fn write_npz<'t>(
     archive.finish().map_err(io::Error::other)?.flush()
 }
 
-fn write_npy(out: &mut impl Write, tensor: &Tensor) -> io::Result<()> {
+/// Writes one array as a `.npy` file, in the data types of [`write_npz`].
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_npy(out: &mut impl Write, tensor: &Tensor) -> io::Result<()> {
     let code = match tensor {
         Tensor::Bool(_) => "|b1",
         Tensor::I8(_) => "|i1",

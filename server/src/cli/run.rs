@@ -19,10 +19,11 @@ use crate::{
     run::{
         self,
         arguments::{self, Given, Inputs},
+        expect,
         failure::{self, Places},
         files::Named,
         profile::Profile,
-        show,
+        show, top,
     },
 };
 
@@ -71,7 +72,12 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     };
     let gathered = watch.within(|| arguments::gather(&view, &inputs, &mut function));
     let (values, warnings) = match gathered {
-        Ok(Ok(arguments)) => (arguments.values, arguments.warnings),
+        Ok(Ok(arguments)) => {
+            if let (RunFormat::Human, Some(seed)) = (args.format, args.random) {
+                tell_drawn(&arguments.drawn, seed);
+            }
+            (arguments.values, arguments.warnings)
+        }
         Ok(Err(lack)) => {
             let diagnostic = lack.diagnostic(FaultKind::Input.code(), def.range(db));
             match args.format {
@@ -142,15 +148,41 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let leaves = value.leaves_within(MOST_SAVED).ok_or_else(|| {
             format!("cannot write `{shown}`: the result has more than {MOST_SAVED} parts")
         })?;
-        let named = leaves.iter().enumerate().map(|(k, tensor)| (format!("o{k}"), *tensor));
-        File::create(path)
-            .and_then(|file| arrays::write_npz(BufWriter::new(file), named))
-            .map_err(|error| format!("cannot write `{shown}`: {error}"))?;
+        let fail = |error: std::io::Error| format!("cannot write `{shown}`: {error}");
+        if path.extension().is_some_and(|extension| extension == "npy") {
+            let [tensor] = leaves[..] else {
+                let count = leaves.len();
+                let message = format!(
+                    "cannot write `{shown}`: the result has {count} tensors, and a `.npy` file one; \
+                     a `.npz` file takes them all"
+                );
+                return Err(message.into());
+            };
+            let mut out = File::create(path).map(BufWriter::new).map_err(fail)?;
+            arrays::write_npy(&mut out, tensor).and_then(|()| out.flush()).map_err(fail)?;
+        } else {
+            let named = leaves.iter().enumerate().map(|(k, tensor)| (format!("o{k}"), *tensor));
+            File::create(path)
+                .and_then(|file| arrays::write_npz(BufWriter::new(file), named))
+                .map_err(fail)?;
+        }
     }
+    let differences = match &args.expect {
+        Some(path) => expect::differences(&value, path)?,
+        None => Vec::new(),
+    };
     match args.format {
         RunFormat::Human => {
-            if args.output.is_none() {
-                println(&show::human(&value))?;
+            match (args.top, &args.output, &args.expect) {
+                (Some(count), _, _) => println(&top::human(&value, count.into()))?,
+                (None, None, None) => println(&show::human(&value))?,
+                _ => {}
+            }
+            match &args.expect {
+                Some(path) if differences.is_empty() => {
+                    println(&format!("the result is that of `{}`", path.display()))?;
+                }
+                _ => differences.iter().try_for_each(|difference| println(difference))?,
             }
             profile(&mut places);
         }
@@ -160,12 +192,29 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             if !warnings.is_empty() {
                 extra.push(("warnings", json!(warnings)));
             }
+            if args.expect.is_some() {
+                extra.push(("differences", json!(differences)));
+            }
             run::json::write(&value, &extra, BufWriter::new(std::io::stdout().lock()))?;
         }
     }
     // What is left of a long list or a large module ends with the process.
     std::mem::forget(value);
-    Ok(if faulty { Outcome::Errors } else { Outcome::Clean })
+    Ok(if faulty || !differences.is_empty() { Outcome::Errors } else { Outcome::Clean })
+}
+
+/// Says which arguments are not the user's.
+fn tell_drawn(drawn: &[String], seed: u64) {
+    let what = match drawn {
+        [] => return,
+        [one] => format!("`%{one}` is"),
+        [first, rest @ ..] if rest.len() < 4 => {
+            let rest: Vec<String> = rest.iter().map(|name| format!("`%{name}`")).collect();
+            format!("`%{first}`, {} are", rest.join(", "))
+        }
+        many => format!("{} arguments are", many.len()),
+    };
+    super::note(&format!("{what} drawn from the seed {seed}"));
 }
 
 /// The most parts of a result whose tensors are saved.

@@ -1,0 +1,115 @@
+//! Results held against arrays in a file, as numpy's `allclose` does.
+
+use std::path::Path;
+
+use arrays::Archive;
+use interpreter::{Tensor, Value};
+
+use super::files::Named;
+
+/// How far an element may be from what is expected: this much, and this much of its size. These are
+/// numpy's.
+const ABSOLUTE: f64 = 1e-8;
+const RELATIVE: f64 = 1e-5;
+/// The most tensors of a result that are compared.
+const MOST_LEAVES: usize = 1 << 16;
+
+/// Compares a result with the arrays `o0`, `o1`, … of a `.npz` file, or the one of a `.npy` file.
+/// Gives a sentence for each tensor that is not as expected.
+///
+/// # Errors
+/// A sentence: the file cannot be read, or holds other arrays than the result has tensors.
+pub(crate) fn differences(value: &Value, path: &Path) -> Result<Vec<String>, String> {
+    let shown = path.display();
+    let leaves = value
+        .leaves_within(MOST_LEAVES)
+        .ok_or_else(|| format!("the result has more than {MOST_LEAVES} parts"))?;
+    let source = Named { path: path.to_owned(), within: None }.open()?;
+    let fail = |error: arrays::Error| format!("cannot read `{shown}`: {error}");
+    if path.extension().is_some_and(|extension| extension == "npy") {
+        let [own] = leaves[..] else {
+            let count = leaves.len();
+            return Err(format!("`{shown}` holds one array, and the result has {count} tensors"));
+        };
+        let wanted = source.npy().and_then(arrays::Array::read).map_err(fail)?;
+        return Ok(difference("o0", own, &wanted).into_iter().collect());
+    }
+    let archive = Archive::npz(source).map_err(fail)?;
+    let mut found = Vec::new();
+    for (number, own) in leaves.iter().enumerate() {
+        let name = format!("o{number}");
+        let Some(position) = archive.names().iter().position(|known| *known == name) else {
+            return Err(format!("`{shown}` has no array `{name}`"));
+        };
+        let wanted = archive.array(position).and_then(arrays::Array::read).map_err(fail)?;
+        found.extend(difference(&name, own, &wanted));
+    }
+    let more = format!("o{}", leaves.len());
+    if archive.names().contains(&more) {
+        return Err(format!("`{shown}` has an array `{more}`, and the result no such tensor"));
+    }
+    Ok(found)
+}
+
+/// What is different about a tensor, if something is.
+fn difference(name: &str, own: &Tensor, wanted: &Tensor) -> Option<String> {
+    if own.ty() != wanted.ty() {
+        return Some(format!("`{name}` is {}, and {} is expected", own.ty(), wanted.ty()));
+    }
+    let (own, wanted) = (own.to_f64s(), wanted.to_f64s());
+    let mut count = 0;
+    let mut worst: Option<(f64, usize, f64, f64)> = None;
+    for (at, (x, y)) in own.iter().zip(&wanted).enumerate() {
+        let is_close = x == y
+            || (x.is_nan() && y.is_nan())
+            || (y.is_finite() && (x - y).abs() <= ABSOLUTE + RELATIVE * y.abs());
+        if is_close {
+            continue;
+        }
+        count += 1;
+        let distance = (x - y).abs();
+        let is_worse = worst.is_none_or(|(most, ..)| distance > most);
+        if is_worse {
+            worst = Some((distance, at, *x, *y));
+        }
+    }
+    let (distance, at, x, y) = worst?;
+    Some(format!(
+        "`{name}`: {count} of {} elements differ, by up to {distance:.3e}: element {at} is {x} and not {y}",
+        own.len()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use interpreter::Tensor;
+    use types::DataType;
+
+    fn differs(own: &[f64], wanted: &[f64]) -> Option<String> {
+        let tensor = |values: &[f64]| {
+            Tensor::from_f64s(DataType::FLOAT64, &[values.len()], values.to_vec()).expect("it fits")
+        };
+        super::difference("o0", &tensor(own), &tensor(wanted))
+    }
+
+    #[test]
+    fn as_numpy_does() {
+        assert_eq!(differs(&[1.0, 0.0], &[1.000_009, 1e-9]), None);
+        assert_eq!(differs(&[f64::NAN, f64::INFINITY], &[f64::NAN, f64::INFINITY]), None);
+        assert!(differs(&[1.0], &[f64::INFINITY]).is_some());
+        assert!(differs(&[1.0], &[f64::NAN]).is_some());
+        let said = differs(&[1.0, 2.0, 3.0], &[1.0, 2.1, 3.5]).expect("they differ");
+        assert_eq!(
+            said,
+            "`o0`: 2 of 3 elements differ, by up to 5.000e-1: element 2 is 3 and not 3.5"
+        );
+    }
+
+    #[test]
+    fn shapes_and_data_types_count() {
+        assert_eq!(
+            differs(&[1.0, 2.0], &[1.0]).as_deref(),
+            Some("`o0` is Tensor[(2), float64], and Tensor[(1), float64] is expected")
+        );
+    }
+}
