@@ -169,3 +169,38 @@ pub(crate) fn known_int(call: &Call<'_>, name: &str) -> Option<i64> {
         _ => call.attrs().int(name),
     }
 }
+
+/// Checks that each number of the list attribute `name` is an axis of the argument at `position`.
+pub(crate) fn names_axes(
+    call: &Call<'_>,
+    name: &'static str,
+    position: usize,
+    rank: usize,
+) -> Outcome {
+    let axes = call.attrs().ints(name).filter(|_| call.attrs().has(name)).unwrap_or_default();
+    match axes.iter().find(|&&axis| normal_axis(axis, rank).is_none()) {
+        Some(&axis) => axis_out_of_range(call, name, axis, position, rank),
+        None => Ok(()),
+    }
+}
+
+/// Checks that `number`, of the attribute `name`, divides an axis of the argument at `position`.
+pub(crate) fn divides(
+    call: &Call<'_>,
+    (name, number): (&'static str, i64),
+    (position, axis, size): (usize, usize, &Dim),
+) -> Outcome {
+    if number != 0 && size.as_known().is_none_or(|size| size % number == 0) {
+        return Ok(());
+    }
+    let argument = call.name(position);
+    fault(
+        call,
+        "shape-mismatch",
+        format!("axis {axis} of {argument} has size {size}, which {number} does not divide"),
+    )
+    .rule(format!("`{name}` must divide the size of the axis"))
+    .axis(position, axis, size.to_string())
+    .attribute(name, number.to_string())
+    .fail()
+}
