@@ -1,7 +1,7 @@
 //! Convolutions whose weight is laid out for one way to compute them: only the attributes and the
 //! data decide the type of the result, and the weight may have any.
 
-use super::{Layouts, channels, exact, kernel_size, reach};
+use super::{Layouts, channels, equal_groups, exact, kernel_size, reach};
 use crate::{
     nn_conv_contrib::{enough_tiles, fits_transformed},
     prelude::*,
@@ -42,6 +42,8 @@ fn ready_conv(
     let dshape = layouts.data_shape(call, &data)?;
     call.lenient(fits_ready(call, (&layouts, &dshape)))?;
     let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
+    let groups = call.attrs().int("groups").unwrap_or(1);
+    call.lenient(equal_groups(call, groups, &Dim::Any, &channels))?;
     if kernel_size(call)?.is_none() {
         return attribute_needed(call, "kernel_size");
     }

@@ -171,7 +171,7 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
     let shape =
         optional_dims(call, "shape")?.unwrap_or_else(|| (0..rank).map(|_| Dim::Any).collect());
     let expected = call.ty(call.arity());
-    call.lenient(collapses(call, &data.shape, &shape, rank))?;
+    call.lenient(collapses(call, &data.shape, &shape))?;
     call.output_tensor(shape, data.dtype)?;
     let Type::Tensor(expected) = expected else { return Ok(()) };
     // As for `broadcast_to`: only a result that is known beforehand is compared.
@@ -197,33 +197,20 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
     Ok(())
 }
 
-/// Checks that `shape`, which is `rank` numbers at run time, is what a tensor of the shape `data`
-/// can have been broadcast from.
-fn collapses(call: &Call<'_>, data: &[Dim], shape: &[Dim], rank: usize) -> Outcome {
+/// Checks that a tensor of the shape `data` can have been broadcast from one of the shape `shape`.
+fn collapses(call: &Call<'_>, data: &[Dim], shape: &[Dim]) -> Outcome {
     let skip = data.len().saturating_sub(shape.len());
     let mut pairs = shape.iter().zip(&data[skip..]);
-    if rank == shape.len()
-        && rank <= data.len()
+    if shape.len() <= data.len()
         && pairs.all(|(small, large)| small.is(1) || may_equal(small, large))
     {
         return Ok(());
     }
-    let found = shape_text(data);
-    let message = match rank == shape.len() {
-        true => format!(
-            "{} of shape `{found}` does not collapse to `{}`",
-            call.name(0),
-            shape_text(shape)
-        ),
-        false => {
-            let wanted = shape_text(shape);
-            format!("{} holds {rank} sizes, and `shape` is `{wanted}`", call.name(1))
-        }
-    };
+    let (found, wanted) = (shape_text(data), shape_text(shape));
+    let message = format!("{} of shape `{found}` does not collapse to `{wanted}`", call.name(0));
     fault(call, "broadcast-mismatch", message)
         .rule("the result must broadcast to the argument")
         .argument(0, found)
-        .argument(1, count(rank, "size", "sizes"))
         .fail()
 }
 
