@@ -470,7 +470,35 @@ fn reshape_tensor(call: &mut Call<'_>) -> Outcome {
     } else {
         Shape::new()
     };
+    call.lenient(same_elements(call, &data, &shape))?;
     call.output_tensor(shape, data.dtype)
+}
+
+/// Checks that the new shape holds as many elements as the tensor has, and is as long as the shape
+/// that is an argument.
+fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
+    let (x, s) = (call.name(0), call.name(1));
+    if let (Some(old), Some(new)) = (element_count(&data.shape), element_count(shape))
+        && old != new
+    {
+        return fault(
+            call,
+            "shape-mismatch",
+            format!("{x} has {old} elements, `{}` has {new}", shape_text(shape)),
+        )
+        .rule("a new shape keeps all elements")
+        .argument(0, shape_text(&data.shape))
+        .attribute("newshape", shape_text(shape))
+        .fail();
+    }
+    let Type::Tensor(sizes) = call.ty(1) else { return Ok(()) };
+    match sizes.shape.first() {
+        Some(length) => {
+            let rule = format!("{s} has the sizes of `newshape`, `{}`", shape_text(shape));
+            has_size(call, (1, 0, length), shape.len() as i64, &rule)
+        }
+        None => Ok(()),
+    }
 }
 
 fn shape_of(call: &mut Call<'_>) -> Outcome {

@@ -234,8 +234,17 @@ fn fits_diagonals(
         wanted.push(Dim::known(k2.saturating_sub(k1).saturating_add(1)));
     }
     wanted.push(length);
-    let same = |(a, b): (&Dim, &Dim)| may_equal(a, b);
-    if wanted.len() == diagonal.rank() && wanted.iter().zip(&diagonal.shape).all(same) {
+    // Lines that lie outside of the matrix are not read, and neither is what is too long.
+    let lines = rows.as_known().map(|rows| k2.saturating_sub(k1.max(1 - rows)).saturating_add(1));
+    let fits = |(axis, (wanted, found)): (usize, (&Dim, &Dim))| match axis < batch.len() {
+        true => may_equal(wanted, found),
+        false => {
+            let is_lines = k1 != k2 && axis == batch.len();
+            let least = if is_lines { lines } else { wanted.as_known() };
+            least.zip(found.as_known()).is_none_or(|(least, found)| found >= least)
+        }
+    };
+    if wanted.len() == diagonal.rank() && wanted.iter().zip(&diagonal.shape).enumerate().all(fits) {
         return Ok(());
     }
     let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();

@@ -4,7 +4,7 @@
 use crate::{
     image::{floats, with_sizes},
     prelude::*,
-    sparse::places_and_values,
+    sparse::{fits_places, places_and_values},
 };
 
 pub(crate) static OPERATORS: &[Operator] = &[
@@ -272,6 +272,9 @@ fn full(call: &mut Call<'_>) -> Outcome {
 fn broadcast_to(call: &mut Call<'_>) -> Outcome {
     let (shape, data) = (call.tensor(1)?, call.tensor(0)?);
     let rank = length(call, 1, &shape, SIZES)?;
+    if data.rank() > rank {
+        call.lenient(too_few(call, rank, data.rank()))?;
+    }
     call.output_tensor(unknown(rank), data.dtype)
 }
 
@@ -285,6 +288,7 @@ fn sparse_to_dense(call: &mut Call<'_>) -> Outcome {
     let shape = call.tensor(3)?;
     let dtype = places_and_values(call)?;
     let rank = length(call, 3, &shape, SIZES)?;
+    call.lenient(fits_places(call, rank))?;
     call.output_tensor(unknown(rank), dtype)
 }
 
@@ -321,7 +325,29 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     if removed > rank {
         return too_many(call, 1, removed, rank, what);
     }
+    let ones = data.shape.iter().filter(|size| may_equal(size, &Dim::known(1))).count();
+    if removed > ones {
+        let (x, name) = (call.name(0), call.name(1));
+        let message = format!("{name} names {removed}, but {x} has {ones} of size 1");
+        let check = fault(call, "shape-mismatch", message)
+            .rule("only axes of size 1 are removed")
+            .axis(1, 0, removed.to_string())
+            .argument(0, shape_text(&data.shape))
+            .fail();
+        call.lenient(check)?;
+    }
     call.output_tensor(unknown(rank - removed), data.dtype)
+}
+
+/// The failure that a shape has fewer axes than what is broadcast to it.
+fn too_few(call: &Call<'_>, rank: usize, needed: usize) -> Outcome {
+    let (name, data) = (call.name(1), call.name(0));
+    let message = format!("{name} is for {}, but {data} has {needed}", axes(rank));
+    fault(call, "rank-mismatch", message)
+        .rule("broadcasting adds axes and drops none")
+        .axis(1, 0, rank.to_string())
+        .argument(0, axes(needed))
+        .fail()
 }
 
 /// The failure that the argument at `position` speaks of more axes than the data has.
@@ -420,12 +446,24 @@ fn pad(call: &mut Call<'_>) -> Outcome {
         .fail();
     }
     needs_rank(call, 1, &width, 2, "axes, before and behind")?;
+    let rule = "there are two numbers for each axis: before and after";
+    if !may_equal(&width.shape[0], &Dim::known(rank as i64)) {
+        call.lenient(has_size(call, (1, 0, &width.shape[0]), rank as i64, rule))?;
+    }
+    call.lenient(has_size(call, (1, 1, &width.shape[1]), 2, rule))?;
     call.output_tensor(unknown(rank), data.dtype)
 }
 
 fn resize2d(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     floats(call, "roi")?;
+    if call.is_tensor(1) {
+        let size = call.tensor(1)?;
+        if let [length] = &size.shape[..] {
+            let rule = "there are two sizes: the height and the width of the result";
+            call.lenient(has_size(call, (1, 0, length), 2, rule))?;
+        }
+    }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     let shape = with_sizes(call, &data, "layout", "NCHW", &[Dim::Any, Dim::Any])?;
     call.output_tensor(shape, dtype)

@@ -243,6 +243,10 @@ fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
             call.need_tensor(position)?;
         }
     }
+    if call.is_tensor(0) {
+        let rank = call.tensor(0)?.rank();
+        call.lenient(names_axes(call, "axes", 0, rank))?;
+    }
     call.output_same(0)
 }
 

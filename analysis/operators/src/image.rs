@@ -239,6 +239,7 @@ fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
         .argument(1, "a scalar")
         .fail();
     };
+    call.lenient(fits_boxes(call, &boxes))?;
     let base = Layout::parse("NCHW").map_err(|_| Halt::Silent)?;
     let layout = needs_axes(call, "layout", layout_attr(call, "layout")?, &base)?;
     let mut shape = in_layout(call, 0, &data, &layout, &base)?;
@@ -251,6 +252,18 @@ fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     let Some(shape) = base.convert(&shape, &layout) else { return Err(Halt::Silent) };
     call.output_tensor(shape, dtype)
+}
+
+/// Checks that each box has four numbers, and one index of its image.
+fn fits_boxes(call: &Call<'_>, boxes: &TensorType) -> Outcome {
+    let [crops, corners] = &*boxes.shape else {
+        return needs_rank(call, 1, boxes, 2, "boxes, corners");
+    };
+    has_size(call, (1, 1, corners), 4, "a box has four numbers: y1, x1, y2, x2")?;
+    match &*call.tensor(2)?.shape {
+        [of] => same_size(call, (2, 0, of), (1, 0, crops), "there is one index for each box"),
+        _ => Ok(()),
+    }
 }
 
 fn affine_grid(call: &mut Call<'_>) -> Outcome {
@@ -284,6 +297,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
         .attribute("target_shape", found)
         .fail();
     };
+    call.lenient(at_least(call, "target_shape", 2))?;
     let shape = [batch.clone(), Dim::known(2), height.clone(), width.clone()];
     call.output_tensor(shape, data.dtype)
 }
@@ -331,7 +345,40 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
         .fail();
     };
     let shape = with_sizes(call, &data, "layout", base, sizes)?;
+    call.lenient(fits_grid(call, (&data, &grid), base))?;
     call.output_tensor(shape, data.dtype)
+}
+
+/// Checks that the layout is the one that is computed, and that the grid has a coordinate for each
+/// spatial axis and is as large as the batch.
+fn fits_grid(
+    call: &Call<'_>,
+    (data, grid): (&TensorType, &TensorType),
+    base: &'static str,
+) -> Outcome {
+    let layout = call.attrs().str("layout");
+    if layout != base {
+        return fault(call, "attribute-value", format!("the layout \"{layout}\" is not computed"))
+            .rule(format!("only \"{base}\" is computed"))
+            .attribute("layout", format!("\"{layout}\""))
+            .help("bring the data to that layout with `layout_transform`")
+            .fail();
+    }
+    let rank = data.rank();
+    if grid.rank() != rank {
+        return needs_rank(call, 1, grid, rank, "batch, coordinates, and the axes of the result");
+    }
+    let rule = "there is a grid for each image of the batch";
+    same_size(call, (1, 0, &grid.shape[0]), (0, 0, &data.shape[0]), rule)?;
+    let rule = "the grid has a coordinate for each spatial axis of the data";
+    has_size(call, (1, 1, &grid.shape[1]), rank as i64 - 2, rule)?;
+    if rank == 5 && call.attrs().str("method") == "bicubic" {
+        return fault(call, "attribute-value", "volumes are not sampled with \"bicubic\"")
+            .rule("the methods for volumes are \"nearest\" and \"bilinear\"")
+            .attribute("method", "\"bicubic\"")
+            .fail();
+    }
+    Ok(())
 }
 
 fn dilation2d(call: &mut Call<'_>) -> Outcome {
@@ -355,6 +402,11 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
     let (Some(batch), Some(channels)) = (image.first(), window.first()) else {
         return Err(Halt::Silent);
     };
+    let rule = "there is one kernel for each channel";
+    let (c, k) = (layout.index_of('C'), kernel.index_of('I'));
+    if let (Some(c), Some(k)) = (c, k) {
+        call.lenient(same_size(call, (1, k, channels), (0, c, &image[1]), rule))?;
+    }
     let mut shape: Shape = [batch.clone(), channels.clone()].into_iter().collect();
     for axis in 0..2 {
         let size = &image[2 + axis];

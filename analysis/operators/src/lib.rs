@@ -14,6 +14,7 @@ mod rules;
 pub mod similar;
 
 mod annotation;
+mod computable;
 mod create;
 mod dynamic;
 mod elementwise;
@@ -46,6 +47,7 @@ pub use versions::{OtherVersion, other_version};
 mod prelude {
     pub(crate) use crate::{
         attrs::{conv::*, image::*, nn::*, qnn::*, system::*, transform::*},
+        computable::*,
         layout::Layout,
         operator::{Cost, CostCall, Doc, Operator, op},
         rules::*,

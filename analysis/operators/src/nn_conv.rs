@@ -10,7 +10,7 @@ mod transpose;
 mod weight;
 
 pub(crate) use cost::ready as ready_macs;
-pub(crate) use layouts::{Layouts, channels, exact, kernel_size, reach};
+pub(crate) use layouts::{Layouts, channels, equal_groups, exact, kernel_size, reach};
 pub(crate) use ready::{attribute_needed, ready_conv2d, ready_conv2d_gemm, ready_conv3d};
 
 use crate::prelude::*;

@@ -143,6 +143,7 @@ fn bitpack(call: &mut Call<'_>) -> Outcome {
     let bit_axis = number("bit_axis")?;
     let pack_type = call.attrs().dtype("pack_type");
     let rank = data.rank() as i64;
+    call.lenient(fits_words(call, &data, pack_type))?;
     let mut shape = Shape::new();
     for (axis, size) in (0..).zip(&data.shape) {
         if axis == bit_axis {
@@ -163,6 +164,62 @@ fn bitpack(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, pack_type)
 }
 
+/// Checks that there are axes to pack and for the bits, and that whole words can be filled.
+fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcome {
+    let rank = data.rank();
+    within(call, "bits", 1, 8)?;
+    names_axis(call, "pack_axis", 0, rank)?;
+    within(call, "bit_axis", 0, rank as i64)?;
+    let word = i64::from(pack_type.bits);
+    if !pack_type.is_uint() || word < 8 {
+        return fault(call, "attribute-value", format!("`pack_type` is {pack_type}"))
+            .rule("a word is of an unsigned integer type of 8 bits or more")
+            .attribute("pack_type", pack_type.to_string())
+            .fix("pack_type", "\"uint32\"")
+            .fail();
+    }
+    let axis = known_int(call, "pack_axis").and_then(|axis| normal_axis(axis, rank));
+    let Some(axis) = axis else { return Ok(()) };
+    let size = &data.shape[axis];
+    if size.as_known().is_none_or(|size| size % word == 0) {
+        return Ok(());
+    }
+    let name = call.name(0);
+    fault(
+        call,
+        "shape-mismatch",
+        format!("axis {axis} of {name} has size {size}, a {pack_type} has {word} bits"),
+    )
+    .rule("each word is filled: its bits divide the size of the axis that is packed")
+    .axis(0, axis, size.to_string())
+    .attribute("pack_type", pack_type.to_string())
+    .fail()
+}
+
+/// Checks that the data and the weight of a bit-serial product have as many channels, given as the
+/// position of the argument, the axis and the size; the weight may be packed in words.
+fn same_channels(
+    call: &Call<'_>,
+    data: (usize, &Dim),
+    weight: (usize, &Dim),
+    packed: bool,
+) -> Outcome {
+    let bits = match call.ty(1) {
+        Type::Tensor(weight) if packed => i64::from(weight.dtype.bits),
+        _ => 1,
+    };
+    let channels = weight.1 * bits;
+    if may_equal(data.1, &channels) {
+        return Ok(());
+    }
+    let (x, w, found) = (call.name(0), call.name(1), data.1);
+    fault(call, "shape-mismatch", format!("{x} has {found} channels, {w} is for {channels}"))
+        .rule(format!("the channels of {x} are multiplied with those of {w}"))
+        .axis(0, data.0, found.to_string())
+        .axis(1, weight.0, weight.1.to_string())
+        .fail()
+}
+
 fn no_pack_type<T>(call: &Call<'_>) -> Result<T, Halt> {
     let operator = call.operator();
     Reason::new("attribute-value", format!("`{operator}` needs `pack_type`, the type of a word"))
@@ -177,6 +234,17 @@ fn bitserial_conv2d(call: &mut Call<'_>) -> Outcome {
     let nchw = Layout::plain("NCHW");
     let layout = needs_axes(call, "data_layout", layout_attr(call, "data_layout")?, &nchw)?;
     let dshape = in_layout(call, 0, &data, &layout, &nchw)?;
+    for name in ["activation_bits", "weight_bits"] {
+        call.lenient(within(call, name, 1, 64))?;
+    }
+    if let (Type::Tensor(weight), Some(at)) = (call.ty(1), layout.index_of('C'))
+        && matches!(weight.rank(), 4 | 5)
+        && !dshape[1].is(1)
+    {
+        let axis = if call.attrs().str("data_layout") == "NHWC" { 2 } else { 1 };
+        let (found, wanted) = ((at, &dshape[1]), (axis, &weight.shape[axis]));
+        call.lenient(same_channels(call, found, wanted, weight.rank() == 5))?;
+    }
     let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
     let Some(kernel) = kernel_size(call)? else { return attribute_needed(call, "kernel_size") };
     let pad = padding(call, "padding", 2)?;
@@ -209,6 +277,16 @@ fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
         .fail();
     };
     *last = units;
+    for name in ["data_bits", "weight_bits"] {
+        call.lenient(within(call, name, 1, 64))?;
+    }
+    if let (Type::Tensor(weight), Some(columns)) = (call.ty(1), data.shape.last())
+        && matches!(weight.rank(), 2 | 3)
+    {
+        let axis = weight.rank() - 1;
+        let (found, wanted) = ((data.rank() - 1, columns), (axis, &weight.shape[axis]));
+        call.lenient(same_channels(call, found, wanted, axis == 2))?;
+    }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     call.output_tensor(shape, dtype)
 }
@@ -258,6 +336,7 @@ fn winograd_weight2d(call: &mut Call<'_>) -> Outcome {
     let [outputs, inputs, height, width] = &weight.shape[..] else {
         return wrong_rank(call, weight.rank(), "O, I, KH, KW");
     };
+    call.lenient(square_window(call, 2, &[height, width]))?;
     let tile = |size: &Dim| tile_and(call, size);
     let shape = [tile(height)?, tile(width)?, outputs.clone(), inputs.clone()];
     call.output_tensor(shape, weight.dtype)
@@ -268,6 +347,12 @@ fn winograd_weight3d(call: &mut Call<'_>) -> Outcome {
     let [outputs, inputs, depth, height, width] = &weight.shape[..] else {
         return wrong_rank(call, weight.rank(), "O, I, KD, KH, KW");
     };
+    let is_deep = depth.as_known().is_none_or(|depth| (3..8).contains(&depth))
+        && depth.equals(height) == Some(true);
+    match is_deep {
+        true => call.lenient(square_window(call, 2, &[depth, height, width]))?,
+        false => call.lenient(square_window(call, 3, &[height, width]))?,
+    }
     let (outputs, inputs) = (outputs.clone(), inputs.clone());
     let tile = |size: &Dim| tile_and(call, size);
     let shape = match depth.as_known() {
@@ -277,6 +362,106 @@ fn winograd_weight3d(call: &mut Call<'_>) -> Outcome {
         None => [Dim::Any, Dim::Any, Dim::Any, outputs, inputs],
     };
     call.output_tensor(shape, weight.dtype)
+}
+
+/// Checks that the sides of a window, from axis `first` on, are equal and that there is a transform
+/// for them: of tiles of 2 to 8 places and windows of 3 to 7.
+fn square_window(call: &Call<'_>, first: usize, sides: &[&Dim]) -> Outcome {
+    within(call, "tile_size", 2, 8)?;
+    let name = call.name(0);
+    let rule = "the sides of the window are equal, 3 to 7 elements long";
+    for (k, side) in sides.iter().enumerate() {
+        let fits = side.as_known().is_none_or(|side| (3..8).contains(&side));
+        if !fits || !may_equal(side, sides[0]) {
+            let axis = first + k;
+            return fault(call, "shape-mismatch", format!("axis {axis} of {name} has size {side}"))
+                .rule(rule)
+                .axis(0, axis, side.to_string())
+                .axis(0, first, sides[0].to_string())
+                .fail();
+        }
+    }
+    Ok(())
+}
+
+/// Checks the data of Winograd's algorithm, of `spatial` axes, against a weight that is transformed.
+pub(crate) fn fits_transformed(
+    call: &Call<'_>,
+    (layout, plain): (&str, &str),
+    channels: &Dim,
+) -> Outcome {
+    let spatial = plain.len() - 2;
+    within(call, "tile_size", 2, 8)?;
+    for name in ["strides", "dilation"] {
+        within(call, name, 1, 1)?;
+    }
+    let Type::Tensor(weight) = call.ty(1) else { return Ok(()) };
+    let name = call.name(1);
+    if weight.rank() != spatial + 2 {
+        return needs_rank(call, 1, &weight, spatial + 2, "the transformed window, I, O");
+    }
+    let tile = known_int(call, "tile_size").unwrap_or(2);
+    // An untransformed depth is the last axis of the window.
+    let is_deep = spatial == 2 || weight.shape[2].equals(&weight.shape[0]) != Some(false);
+    for axis in 0..if is_deep { spatial } else { 2 } {
+        let size = &weight.shape[axis];
+        let window = size.as_known().map(|size| size + 1 - tile);
+        if window.is_some_and(|window| !(3..8).contains(&window)) {
+            return fault(call, "shape-mismatch", format!("axis {axis} of {name} has size {size}"))
+                .rule(format!(
+                    "the weight is transformed for tiles of {tile} and a window of 3 to 7 \
+                     elements: {} to {}",
+                    tile + 2,
+                    tile + 6
+                ))
+                .axis(1, axis, size.to_string())
+                .attribute("tile_size", tile.to_string())
+                .fail();
+        }
+    }
+    let (a, b) = (&weight.shape[spatial], &weight.shape[spatial + 1]);
+    if may_equal(a, channels) || may_equal(b, channels) {
+        return Ok(());
+    }
+    let (x, at) = (call.name(0), layout.find('C').unwrap_or(1));
+    fault(call, "shape-mismatch", format!("{x} has {channels} channels, {name} is {a} by {b}"))
+        .rule(format!("the last two axes of {name} are the channels of {x} and of the result"))
+        .axis(0, at, channels.to_string())
+        .axis(1, spatial, a.to_string())
+        .axis(1, spatial + 1, b.to_string())
+        .fail()
+}
+
+/// Checks that the tiles of a weight hold all products and outputs of a convolution.
+pub(crate) fn enough_tiles(call: &Call<'_>, inputs: &Dim) -> Outcome {
+    let Type::Tensor(tiles) = call.ty(1) else { return Ok(()) };
+    let [across, down, rows, columns] = &tiles.shape[..] else {
+        return needs_rank(
+            call,
+            1,
+            &tiles,
+            4,
+            "tiles of outputs, tiles of products, rows, columns",
+        );
+    };
+    let Some(kernel) = call.attrs().dims("kernel_size") else { return Ok(()) };
+    let depth = product(kernel.iter().chain([inputs])).as_known();
+    let outputs = call.attrs().dim("channels").and_then(|channels| channels.as_known());
+    let name = call.name(1);
+    for (room, needed, what) in
+        [(across * rows, outputs, "outputs"), (down * columns, depth, "products")]
+    {
+        if let (Some(room), Some(needed)) = (room.as_known(), needed)
+            && room < needed
+        {
+            let message = format!("{name} has tiles for {room} {what}, {needed} are needed");
+            return fault(call, "shape-mismatch", message)
+                .rule("the tiles hold `channels` outputs, each of kernel height · width · inputs")
+                .argument(1, shape_text(&tiles.shape))
+                .fail();
+        }
+    }
+    Ok(())
 }
 
 /// `tile_size + size - 1`

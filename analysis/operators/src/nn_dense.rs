@@ -298,8 +298,35 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
             .fail();
         }
     };
+    call.lenient(packed_columns(call, &data, &weight))?;
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     call.output_tensor([data.shape[0].clone(), blocks], dtype)
+}
+
+/// Checks that a weight in blocks has as many columns as the data have.
+pub(crate) fn packed_columns(call: &Call<'_>, data: &TensorType, weight: &TensorType) -> Outcome {
+    let layout = Layout::parse(call.attrs().str("weight_layout"));
+    let columns = match layout.ok().filter(|layout| layout.rank() == weight.rank()) {
+        Some(layout) => {
+            let axes = ['C', 'c'].into_iter().filter_map(|letter| layout.index_of(letter));
+            product(axes.map(|axis| &weight.shape[axis]))
+        }
+        None if weight.rank() == 3 => weight.shape[1].clone(),
+        None => return Ok(()),
+    };
+    if may_equal(&data.shape[1], &columns) {
+        return Ok(());
+    }
+    let (x, w, found) = (call.name(0), call.name(1), &data.shape[1]);
+    fault(
+        call,
+        "shape-mismatch",
+        format!("axis 1 of {x} has size {found}, {w} has {columns} columns"),
+    )
+    .rule(format!("the rows of {x} are multiplied with those of {w}, which {w} has in blocks"))
+    .axis(0, 1, found.to_string())
+    .argument(1, shape_text(&weight.shape))
+    .fail()
 }
 
 /// The size of an axis, counted from the last.

@@ -73,7 +73,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
     op("nn.group_norm", &["data", "gamma", "beta"])
         .attrs(&GROUP_NORM)
-        .rule("GroupNorm", channel_norm)
+        .rule("GroupNorm", group_norm)
         .cost(Cost::Elementwise)
         .doc(Doc {
             summary: "Splits the channels into `num_groups` groups and normalizes each group of \
@@ -102,7 +102,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
     op("nn.l2_normalize", &["data"])
         .attrs(&L2_NORMALIZE)
-        .rule("Identity", identity)
+        .rule("Identity", l2_normalize)
         .cost(Cost::Elementwise)
         .doc(Doc {
             summary: "Divides by the Euclidean norm over the axes `axis`, held above `√eps`.",
@@ -145,15 +145,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
             shape: "the shape of `data`",
             example: "nn.log_softmax(%x, axis=-1)",
         }),
-    op("nn.lrn", &["data"]).attrs(&LRN).rule("Identity", identity).cost(Cost::Elementwise).doc(
-        Doc {
-            summary: "Divides each element by a power of the sum of squares of its `size` \
+    op("nn.lrn", &["data"]).attrs(&LRN).rule("Identity", lrn).cost(Cost::Elementwise).doc(Doc {
+        summary: "Divides each element by a power of the sum of squares of its `size` \
                       neighbours along `axis` (local response normalization).",
-            args: &["any tensor"],
-            shape: "the shape of `data`",
-            example: "nn.lrn(%x, size=5, axis=1)",
-        },
-    ),
+        args: &["any tensor"],
+        shape: "the shape of `data`",
+        example: "nn.lrn(%x, size=5, axis=1)",
+    }),
     op("nn.nll_loss", &["predictions", "targets", "weights"])
         .attrs(&NLL_LOSS)
         .rule("NLLLoss", loss::nll_loss)
@@ -268,6 +266,44 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
     call.output_same(0)
 }
 
+fn l2_normalize(call: &mut Call<'_>) -> Outcome {
+    if call.is_tensor(0) {
+        let rank = call.tensor(0)?.rank();
+        call.lenient(names_axes(call, "axis", 0, rank))?;
+    }
+    identity(call)
+}
+
+fn lrn(call: &mut Call<'_>) -> Outcome {
+    if call.is_tensor(0) {
+        let rank = call.tensor(0)?.rank();
+        call.lenient(names_axis(call, "axis", 0, rank))?;
+    }
+    identity(call)
+}
+
+fn group_norm(call: &mut Call<'_>) -> Outcome {
+    let data = call.tensor(0)?;
+    let axis = axis_attr(call, "axis", 0, data.rank())?;
+    call.lenient(not_the_batch(call, axis))?;
+    call.lenient(at_least(call, "num_groups", 1))?;
+    if let Some(groups) = known_int(call, "num_groups").filter(|&groups| groups > 0) {
+        call.lenient(divides(call, ("num_groups", groups), (0, axis, &data.shape[axis])))?;
+    }
+    channel_norm(call)
+}
+
+/// Checks that the channels are not on the axis of the batch, each of which is normalized by itself.
+fn not_the_batch(call: &Call<'_>, axis: usize) -> Outcome {
+    if axis > 0 {
+        return Ok(());
+    }
+    fault(call, "attribute-value", "`axis` names axis 0, which is the batch")
+        .rule("each channel of each batch is normalized by itself: they are different axes")
+        .attribute("axis", "axis 0")
+        .fail()
+}
+
 /// A factor and an offset for each channel; the result is like the data.
 fn channel_norm(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
@@ -293,6 +329,8 @@ fn instance_norm(call: &mut Call<'_>) -> Outcome {
         .argument(0, format!("{rank} axes"))
         .fail();
     }
+    let axis = axis_attr(call, "axis", 0, rank)?;
+    call.lenient(not_the_batch(call, axis))?;
     channel_norm(call)
 }
 

@@ -309,8 +309,45 @@ fn output_size_length<T>(call: &Call<'_>, found: usize, letters: &str) -> Result
 
 /// The gradient has the type of what was pooled, which is the second argument.
 fn pool2d_grad(call: &mut Call<'_>) -> Outcome {
-    call.tensor(1)?;
+    let data = call.tensor(1)?;
+    if call.is_tensor(0) {
+        let grad = call.tensor(0)?;
+        call.lenient(fits_gradient(call, &grad, &data))?;
+    }
     call.output_same(1)
+}
+
+/// Checks that the gradient has the images and channels of the data. TVM's names of the arguments
+/// are the wrong way round, so the message uses none of them.
+fn fits_gradient(call: &Call<'_>, grad: &TensorType, data: &TensorType) -> Outcome {
+    let layout = layout_attr(call, "layout")?;
+    if grad.rank() != data.rank() {
+        let (x, y) = (axes(grad.rank()), axes(data.rank()));
+        return fault(call, "rank-mismatch", format!("the gradient has {x}, the data have {y}"))
+            .rule("the gradient, which comes first, has the axes of the data")
+            .argument(0, x)
+            .argument(1, y)
+            .fail();
+    }
+    for letter in ['N', 'C', 'c'] {
+        let Some(axis) = layout.index_of(letter).filter(|&axis| axis < data.rank()) else {
+            continue;
+        };
+        let (size, wanted) = (&grad.shape[axis], &data.shape[axis]);
+        // Of a larger gradient the rest is left over.
+        if size.as_known().zip(wanted.as_known()).is_some_and(|(size, wanted)| size < wanted) {
+            return fault(
+                call,
+                "shape-mismatch",
+                format!("axis {axis} of the gradient has size {size}, that of the data {wanted}"),
+            )
+            .rule("only the axes that are pooled over differ in size")
+            .axis(0, axis, size.to_string())
+            .axis(1, axis, wanted.to_string())
+            .fail();
+        }
+    }
+    Ok(())
 }
 
 /// The positions of the axes that are pooled over, in the order of `letters`.

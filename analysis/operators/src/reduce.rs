@@ -221,6 +221,8 @@ fn variance(call: &mut Call<'_>) -> Outcome {
             .help("compute it with `keepdims=True`")
             .fail();
     }
+    let target = call.name(0);
+    call.lenient(broadcasts_into(call, (1, &mean.shape), (&target, &data.shape)))?;
     let shape = reduced(call, &data)?;
     call.output_tensor(shape, data.dtype)
 }
@@ -230,6 +232,7 @@ fn scan(call: &mut Call<'_>) -> Outcome {
     needs_attrs(call, "relay.attrs.ScanopAttrs")?;
     let dtype = dtype_or(call, "dtype", data.dtype);
     if optional_int(call, "axis")?.is_some() {
+        call.lenient(names_axis(call, "axis", 0, data.rank()))?;
         return call.output_tensor(data.shape.clone(), dtype);
     }
     has_axes(call, &data)?;

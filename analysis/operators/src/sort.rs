@@ -59,6 +59,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 
 fn argsort(call: &mut Call<'_>) -> Outcome {
     let data = call.need_tensor(0)?;
+    call.lenient(names_axis(call, "axis", 0, data.rank()))?;
     let dtype = call.attrs().dtype("dtype");
     call.output_tensor(data.shape.clone(), dtype)
 }
@@ -105,6 +106,7 @@ fn search_sorted(call: &mut Call<'_>) -> Outcome {
 
 fn sort(call: &mut Call<'_>) -> Outcome {
     let data = call.need_tensor(0)?;
+    call.lenient(names_axis(call, "axis", 0, data.rank()))?;
     call.output_tensor(data.shape.clone(), data.dtype)
 }
 
@@ -116,6 +118,7 @@ fn topk(call: &mut Call<'_>) -> Outcome {
         return attribute_missing(call, "k", "1");
     }
     let k = call.attrs().dim("k").ok_or(Halt::Silent)?;
+    call.lenient(has_as_many(call, axis, &shape[axis], &k))?;
     if k.as_known().is_none_or(|k| k >= 1) {
         shape[axis] = k;
     }
@@ -130,6 +133,23 @@ fn topk(call: &mut Call<'_>) -> Outcome {
             .attribute("ret_type", format!("\"{other}\""))
             .fix("ret_type", "\"both\"")
             .fail(),
+    }
+}
+
+/// Checks that there are `k` elements to be found along `axis`.
+fn has_as_many(call: &Call<'_>, axis: usize, size: &Dim, k: &Dim) -> Outcome {
+    match (size.as_known(), k.as_known()) {
+        (Some(size), Some(k)) if k > size => fault(
+            call,
+            "attribute-value",
+            format!("`k` is {k}, and axis {axis} of {} has size {size}", call.name(0)),
+        )
+        .rule("`k` is at most the size of the axis that is searched")
+        .attribute("k", k.to_string())
+        .axis(0, axis, size.to_string())
+        .fix("k", size.to_string())
+        .fail(),
+        _ => Ok(()),
     }
 }
 

@@ -156,6 +156,40 @@ fn rows(call: &Call<'_>, position: usize) -> Result<Dim, Halt> {
     Ok(length - 1)
 }
 
+/// Checks that there is a column, in the argument at `columns`, for each stored element or block of
+/// that at `position`.
+fn stored_columns(
+    call: &Call<'_>,
+    (position, stored): (usize, &TensorType),
+    columns: usize,
+) -> Outcome {
+    let Ok(found) = call.tensor(columns) else { return Ok(()) };
+    match (found.shape.first(), stored.shape.first()) {
+        (Some(size), Some(count)) if found.rank() == 1 => {
+            let rule = "there is a column for each stored element or block";
+            same_size(call, (columns, 0, size), (position, 0, count), rule)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a block of the weight is no wider than the axis of the data that it is summed over.
+fn fits_blocks(call: &Call<'_>, stored: &TensorType, (axis, depth): (usize, &Dim)) -> Outcome {
+    let Some(width) = stored.shape.get(2) else { return Ok(()) };
+    match (width.as_known(), depth.as_known(), stored.shape[0].as_known()) {
+        (Some(wide), Some(deep), Some(1..)) if wide > deep => {
+            let (x, w) = (call.name(0), call.name(1));
+            let message = format!("axis {axis} of {x} has size {deep}, blocks of {w} have {wide}");
+            fault(call, "shape-mismatch", message)
+                .rule("a block is no wider than what it is multiplied with")
+                .axis(0, axis, deep.to_string())
+                .axis(1, 2, wide.to_string())
+                .fail()
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A dense matrix against a sparse one, of single elements or of blocks.
 fn sparse_dense(call: &mut Call<'_>) -> Outcome {
     let stored = call.need_tensor(1)?;
@@ -175,6 +209,13 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
         }
     };
     let dense = call.tensor(0)?;
+    call.lenient(stored_columns(call, (1, &stored), 2))?;
+    if call.arity() > 3 && dense.rank() == 2 {
+        call.lenient(fits_blocks(call, &stored, (1, &dense.shape[1])))?;
+    }
+    if dense.rank() != 2 {
+        call.lenient(needs_rank(call, 0, &dense, 2, "rows, columns"))?;
+    }
     let mut units = rows(call, 3)?;
     if let Some(rows) = block {
         units = units * rows.clone();
@@ -199,6 +240,24 @@ fn sparse_add(call: &mut Call<'_>) -> Outcome {
     needs_rank(call, 1, &stored, 1, "the stored elements")?;
     let indices = call.need_tensor(2)?;
     needs_rank(call, 2, &indices, 1, "the column of each stored element")?;
+    call.lenient(stored_columns(call, (1, &stored), 2))?;
+    call.lenient(needs_rank(call, 0, &dense, 2, "rows, columns"))?;
+    if call.is_tensor(3) {
+        let (rows, height) = (rows(call, 3)?, dense.shape.first().unwrap_or(&Dim::Any));
+        if !may_equal(&rows, height) {
+            let (x, starts) = (call.name(0), call.name(3));
+            let check = fault(
+                call,
+                "shape-mismatch",
+                format!("{starts} is for {rows} rows, {x} has {height}"),
+            )
+            .rule(format!("{starts} has a start for each row, and the end of the last one"))
+            .argument(3, format!("{rows} rows"))
+            .axis(0, 0, height.to_string())
+            .fail();
+            call.lenient(check)?;
+        }
+    }
     call.output_tensor(dense.shape.clone(), dense.dtype)
 }
 
@@ -206,7 +265,20 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     let (stored, indices) = (call.need_tensor(0)?, call.need_tensor(1)?);
     needs_rank(call, 0, &stored, 1, "the stored elements")?;
     needs_rank(call, 1, &indices, 1, "the column of each stored element")?;
+    call.lenient(stored_columns(call, (0, &stored), 1))?;
     let starts = call.need_tensor(2)?;
+    if let (Some(1..), Some(..2)) =
+        (stored.shape.first().and_then(Dim::as_known), starts.shape.first().and_then(Dim::as_known))
+    {
+        let (name, of) = (call.name(2), call.name(0));
+        let check =
+            fault(call, "shape-mismatch", format!("{name} is for no rows, {of} has elements"))
+                .rule(format!("{name} has a start for each row, and the end of the last one"))
+                .argument(2, shape_text(&starts.shape))
+                .argument(0, shape_text(&stored.shape))
+                .fail();
+        call.lenient(check)?;
+    }
     call.output(Type::tuple([stored, indices, starts].map(Type::Tensor)))
 }
 
@@ -251,6 +323,11 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
         .argument(0, count(rank, "axis", "axes"))
         .fail();
     }
+    call.lenient(stored_columns(call, (1, &stored), 2))?;
+    call.lenient(within(call, "kernel_size", 1, 1))?;
+    if let Some(depth) = data.shape.get(channels) {
+        call.lenient(fits_blocks(call, &stored, (channels, depth)))?;
+    }
     let units = rows(call, 3)? * block.clone();
     let mut shape: Shape = data.shape.iter().take(4).cloned().collect();
     shape.resize(4, Dim::Any);
@@ -273,6 +350,10 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
         .argument(0, count(rank, "axis", "axes"))
         .fail();
     };
+    if call.is_tensor(1) {
+        let values = call.tensor(1)?;
+        call.lenient(value_of_places(call, (&indices, &values)))?;
+    }
     let vector = Type::tensor([Dim::Any], DataType::INT64);
     let places = Type::tensor([Dim::Any, axes.clone()], DataType::INT64);
     call.output(Type::tuple([places, vector.clone(), vector]))
@@ -286,6 +367,8 @@ fn sparse_reshape(call: &mut Call<'_>) -> Outcome {
     needs_rank(call, 0, &indices, 2, "stored elements, axes")?;
     needs_rank(call, 1, &old, 1, "the size of each axis")?;
     needs_rank(call, 2, &new, 1, "the size of each axis")?;
+    let rule = "the places have a number for each axis";
+    call.lenient(same_size(call, (0, 1, &indices.shape[1]), (1, 0, &old.shape[0]), rule))?;
     let places = [indices.shape[0].clone(), new.shape[0].clone()];
     let places = Type::tensor(places, indices.dtype);
     call.output(Type::tuple([places, Type::Tensor(new)]))
@@ -318,7 +401,49 @@ fn sparse_to_dense(call: &mut Call<'_>) -> Outcome {
         .fail();
     }
     let shape = list_attr(call, "output_shape")?;
+    call.lenient(fits_places(call, shape.len()))?;
     call.output_tensor(shape, dtype)
+}
+
+/// Checks that there is a value for each place.
+fn value_of_places(call: &Call<'_>, (places, values): (&TensorType, &TensorType)) -> Outcome {
+    let one = Dim::known(1);
+    let found = element_count(&values.shape);
+    let wanted = places.shape.first().unwrap_or(&one).as_known().map(i128::from);
+    match (found, wanted) {
+        (Some(found), Some(wanted)) if found < wanted => {
+            let (p, v) = (call.name(0), call.name(1));
+            fault(call, "shape-mismatch", format!("{v} has {found} elements, {p} has {wanted}"))
+                .rule("there is a value for each place")
+                .argument(1, shape_text(&values.shape))
+                .argument(0, shape_text(&places.shape))
+                .fail()
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks the places and values of a tensor of `rank` axes.
+pub(crate) fn fits_places(call: &Call<'_>, rank: usize) -> Outcome {
+    let (places, values) = (call.tensor(0)?, call.tensor(1)?);
+    value_of_places(call, (&places, &values))?;
+    if places.rank() > 2 {
+        return needs_rank(call, 0, &places, 2, "stored elements, axes");
+    }
+    let depth = match places.shape.get(1) {
+        Some(depth) => depth.as_known(),
+        None => Some(1),
+    };
+    let Some(depth) = depth.filter(|&depth| depth > rank as i64) else { return Ok(()) };
+    let name = call.name(0);
+    fault(
+        call,
+        "rank-mismatch",
+        format!("{name} has {depth} numbers for each element, the result has {}", axes(rank)),
+    )
+    .rule("a place has at most one number for each axis")
+    .argument(0, shape_text(&places.shape))
+    .fail()
 }
 
 /// Places, values and a default, as `sparse_to_dense` takes them; the data type of the values.

@@ -3,7 +3,7 @@
 //! Old dumps hold them: `scatter_add(%x, %i, %u, axis=0)`. They are typed as that version typed
 //! them, and a lint says what became of them.
 
-use crate::{annotation::wrong_argument, prelude::*};
+use crate::{annotation::wrong_argument, index::scatter::fits_elements, prelude::*};
 
 /// An operator of another version.
 pub struct OtherVersion {
@@ -105,6 +105,7 @@ fn scatter(call: &mut Call<'_>) -> Outcome {
     if !indices.dtype.is_int() {
         return not_integers(call, 1, indices.dtype);
     }
+    call.lenient(fits_elements(call))?;
     call.output_tensor(data.shape.clone(), data.dtype)
 }
 

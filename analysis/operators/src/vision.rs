@@ -169,9 +169,48 @@ fn boxes_and_scores(call: &Call<'_>, scores: &str) -> Result<(Shape, Shape), Hal
     Ok((a.shape.clone(), b.shape.clone()))
 }
 
+/// Checks that each box has four numbers and a score; `count` is the axis of the scores that counts
+/// the boxes.
+fn scores_of_boxes(call: &Call<'_>, boxes: &[Dim], (scores, count): (&[Dim], usize)) -> Outcome {
+    has_size(call, (0, 2, &boxes[2]), 4, "a box has four numbers")?;
+    same_size(call, (1, 0, &scores[0]), (0, 0, &boxes[0]), "the first axis counts the images")?;
+    let rule = "there is a score for each box";
+    same_size(call, (1, count, &scores[count]), (0, 1, &boxes[1]), rule)
+}
+
+/// Checks that the attribute `name` is the position of `width` of the numbers that each box has,
+/// which are along axis 2 of the first argument.
+fn within_box(
+    call: &Call<'_>,
+    data: &TensorType,
+    (name, width): (&'static str, i64),
+    optional: bool,
+) -> Outcome {
+    let Some(index) = known_int(call, name) else { return Ok(()) };
+    if index < 0 && !optional {
+        return at_least(call, name, 0);
+    }
+    let Some(size) = data.shape[2].as_known().filter(|&size| index.saturating_add(width) > size)
+    else {
+        return Ok(());
+    };
+    let data = call.name(0);
+    let message = format!("`{name}` is {index}, and each box of {data} has {size} numbers");
+    let rule = match width {
+        1 => format!("`{name}` is the position of a number along axis 2 of {data}"),
+        n => format!("`{name}` is the position of the first of {n} numbers along axis 2 of {data}"),
+    };
+    fault(call, "attribute-value", message)
+        .rule(rule)
+        .attribute(name, index.to_string())
+        .axis(0, 2, size.to_string())
+        .fail()
+}
+
 fn all_class_nms(call: &mut Call<'_>) -> Outcome {
     let (boxes, scores) = boxes_and_scores(call, "batch, classes, boxes")?;
     needs_attrs(call, ALL_CLASS_NON_MAXIMUM_SUPPRESSION.key)?;
+    call.lenient(scores_of_boxes(call, &boxes, (&scores, 2)))?;
     let (batch, count, classes) = (&boxes[0], &boxes[1], &scores[1]);
     let int64 = |shape: &[Dim]| Type::tensor(shape.iter().cloned(), DataType::INT64);
     if call.attrs().str("output_format") == "onnx" {
@@ -186,8 +225,27 @@ fn all_class_nms(call: &mut Call<'_>) -> Outcome {
 }
 
 fn regular_nms(call: &mut Call<'_>) -> Outcome {
-    let (boxes, _) = boxes_and_scores(call, "batch, boxes, classes")?;
+    let (boxes, scores) = boxes_and_scores(call, "batch, boxes, classes")?;
     needs_attrs(call, REGULAR_NON_MAXIMUM_SUPPRESSION.key)?;
+    call.lenient(scores_of_boxes(call, &boxes, (&scores, 1)))?;
+    for name in ["max_detections_per_class", "max_detections", "num_classes"] {
+        call.lenient(at_least(call, name, 0))?;
+    }
+    if let (Some(wanted), Some(found)) = (known_int(call, "num_classes"), scores[2].as_known())
+        && wanted > found
+    {
+        let name = call.name(1);
+        let check = fault(
+            call,
+            "shape-mismatch",
+            format!("axis 2 of {name} has size {found}, and `num_classes` is {wanted}"),
+        )
+        .rule(format!("axis 2 of {name} has a score for each class, the background before them"))
+        .axis(1, 2, found.to_string())
+        .attribute("num_classes", wanted.to_string())
+        .fail();
+        call.lenient(check)?;
+    }
     let Some(most) = call.attrs().int("max_detections") else { return Err(Halt::Silent) };
     let (batch, most) = (&boxes[0], Dim::known(most));
     let each = Type::tensor([batch.clone(), most.clone()], DataType::FLOAT32);
@@ -216,6 +274,8 @@ fn get_valid_counts(call: &mut Call<'_>) -> Outcome {
         .fix("score_threshold", format!("{integer}f"))
         .fail();
     }
+    call.lenient(within_box(call, &data, ("score_index", 1), false))?;
+    call.lenient(within_box(call, &data, ("id_index", 1), true))?;
     let counts = Type::tensor(data.shape.iter().take(1).cloned(), DataType::INT32);
     let indices = Type::tensor(data.shape.iter().take(2).cloned(), DataType::INT32);
     call.output(Type::tuple([counts, Type::Tensor(data), indices]))
@@ -226,6 +286,15 @@ fn non_max_suppression(call: &mut Call<'_>) -> Outcome {
     needs_rank(call, 0, &data, 3, "batch, boxes, values")?;
     needs_rank(call, 1, &counts, 1, "how many boxes of each sample count")?;
     needs_attrs(call, NON_MAXIMUM_SUPPRESSION.key)?;
+    call.lenient(within_box(call, &data, ("coord_start", 4), false))?;
+    call.lenient(within_box(call, &data, ("score_index", 1), false))?;
+    call.lenient(within_box(call, &data, ("id_index", 1), true))?;
+    let rule = "there is a number of boxes for each image";
+    call.lenient(same_size(call, (1, 0, &counts.shape[0]), (0, 0, &data.shape[0]), rule))?;
+    if call.attrs().bool("return_indices") && call.is_tensor(2) {
+        let indices = call.tensor(2)?;
+        call.lenient(index_of_boxes(call, &indices, &data))?;
+    }
     if !call.attrs().bool("return_indices") {
         return call.output_tensor(data.shape.clone(), data.dtype);
     }
@@ -233,6 +302,23 @@ fn non_max_suppression(call: &mut Call<'_>) -> Outcome {
     let indices = Type::tensor(data.shape.iter().take(2).cloned(), DataType::INT32);
     let numbers = Type::tensor([batch, Dim::known(1)], DataType::INT32);
     call.output(Type::tuple([indices, numbers]))
+}
+
+/// Checks that there is an index for each box.
+fn index_of_boxes(call: &Call<'_>, indices: &TensorType, data: &TensorType) -> Outcome {
+    let (found, boxes) = (element_count(&indices.shape), element_count(&data.shape[..2]));
+    match (found, boxes) {
+        (Some(found), Some(boxes)) if found != boxes => {
+            let (name, of) = (call.name(2), call.name(0));
+            let message = format!("{name} has {found} elements, {of} has {boxes} boxes");
+            fault(call, "shape-mismatch", message)
+                .rule("there is an index for each box of each image")
+                .argument(2, shape_text(&indices.shape))
+                .argument(0, shape_text(&data.shape))
+                .fail()
+        }
+        _ => Ok(()),
+    }
 }
 
 fn multibox_prior(call: &mut Call<'_>) -> Outcome {
@@ -294,6 +380,10 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
         .axis(2, 2, format!("{corners}"))
         .fail();
     }
+    let rule = "there are offsets for each image";
+    call.lenient(same_size(call, (1, 0, &offsets.shape[0]), (0, 0, &prob.shape[0]), rule))?;
+    let rule = "the anchors are the same for all images";
+    call.lenient(has_size(call, (2, 0, &anchors.shape[0]), 1, rule))?;
     let batch = prob.shape[0].clone();
     let boxes = Type::tensor([batch.clone(), there.clone(), Dim::known(6)], prob.dtype);
     call.output(Type::tuple([boxes, Type::tensor([batch], DataType::INT32)]))
@@ -316,8 +406,53 @@ fn proposal(call: &mut Call<'_>) -> Outcome {
         .fail();
     }
     needs_attrs(call, PROPOSAL.key)?;
+    call.lenient(fits_anchors(call, [&prob, &offsets, &info]))?;
     let Some(kept) = call.attrs().int("rpn_post_nms_top_n") else { return Err(Halt::Silent) };
     call.output_tensor([&prob.shape[0] * kept, Dim::known(5)], prob.dtype)
+}
+
+/// Checks that there are scores and offsets for each anchor at each place, and as many anchors as
+/// scales and ratios make.
+fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Outcome {
+    let rule = "there is a row for each image";
+    same_size(call, (2, 0, &info.shape[0]), (0, 0, &prob.shape[0]), rule)?;
+    let length = |name| call.attrs().get(name).as_list().map(|values| values.len() as i64);
+    let Some(channels) = prob.shape[1].as_known() else { return Ok(()) };
+    if let (Some(scales), Some(ratios)) = (length("scales"), length("ratios"))
+        && channels / 2 != scales * ratios
+    {
+        return fault(
+            call,
+            "shape-mismatch",
+            format!(
+                "axis 1 of {} has size {channels}, and there are {} anchors",
+                call.name(0),
+                scales * ratios
+            ),
+        )
+        .rule("there are two scores for each anchor, and an anchor for each scale and ratio")
+        .axis(0, 1, channels.to_string())
+        .attribute("scales", count(scales as usize, "value", "values"))
+        .attribute("ratios", count(ratios as usize, "value", "values"))
+        .fail();
+    }
+    let places = [&prob.shape[0], &prob.shape[2], &prob.shape[3]].map(Clone::clone);
+    let wanted = element_count(&places).map(|places| places * i128::from(channels / 2) * 4);
+    match (element_count(&offsets.shape), wanted) {
+        (Some(found), Some(wanted)) if found != wanted => {
+            let (p, o) = (call.name(0), call.name(1));
+            fault(
+                call,
+                "shape-mismatch",
+                format!("{o} has {found} elements, {wanted} are needed for {p}"),
+            )
+            .rule("there are four offsets for each anchor at each place")
+            .argument(1, shape_text(&offsets.shape))
+            .argument(0, shape_text(&prob.shape))
+            .fail()
+        }
+        _ => Ok(()),
+    }
 }
 
 fn roi_align(call: &mut Call<'_>) -> Outcome {
@@ -360,6 +495,8 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
         .attribute("pooled_size", found)
         .fail();
     };
+    let rule = "a region has five numbers: its image, and two corners";
+    call.lenient(has_size(call, (1, 1, &rois.shape[1]), 5, rule))?;
     let mut shape = data.shape.clone();
     shape[0] = rois.shape[0].clone();
     shape[channels] = data.shape[channels].clone();
@@ -387,6 +524,21 @@ fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
         .attribute("stride", "0")
         .fix("stride", "1")
         .fail();
+    }
+    call.lenient(at_least(call, "stride", 1))?;
+    if let (Some(found), Some(step)) = (channels.as_known(), stride.as_known())
+        && found < step.saturating_mul(step)
+    {
+        let check = fault(
+            call,
+            "shape-mismatch",
+            format!("axis 1 of {} has size {found}, and `stride` is {step}", call.name(0)),
+        )
+        .rule("there must be `stride` · `stride` channels at least")
+        .axis(0, 1, found.to_string())
+        .attribute("stride", step.to_string())
+        .fail();
+        call.lenient(check)?;
     }
     let deep = channels * &stride * stride.clone();
     call.output_tensor([batch.clone(), deep, height / &stride, width / &stride], data.dtype)

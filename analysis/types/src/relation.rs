@@ -364,8 +364,40 @@ impl<'a> Call<'a> {
     }
 
     /// Says that the result has type `ty`.
+    ///
+    /// TVM computes sizes and does not look at them: a result with a size below 0 has a type, and no
+    /// elements that could be computed.
     pub fn output(&mut self, ty: impl Into<Type>) -> Outcome {
+        let ty = ty.into();
+        let check = self.has_sizes(&ty);
+        self.lenient(check)?;
         self.assign(self.arity(), ty)
+    }
+
+    /// Checks that no size of a result is below 0.
+    fn has_sizes(&self, ty: &Type) -> Outcome {
+        let below_0 = |ty: &Type| {
+            let mut sizes = ty.as_tensor()?.shape.iter().map(Dim::as_known).enumerate();
+            sizes.find_map(|(axis, size)| Some((axis, size.filter(|&size| size < 0)?)))
+        };
+        let (of, (axis, size)) = match ty.as_tuple() {
+            Some(fields) => {
+                let mut fields = fields.iter().enumerate();
+                match fields.find_map(|(k, field)| Some((k, below_0(field)?))) {
+                    Some((k, found)) => (format!("field {k} of the result"), found),
+                    None => return Ok(()),
+                }
+            }
+            None => match below_0(ty) {
+                Some(found) => ("the result".to_owned(), found),
+                None => return Ok(()),
+            },
+        };
+        let message = format!("`{}`: axis {axis} of {of} would have size {size}", self.operator());
+        Reason::new("shape-mismatch", message)
+            .rule(format!("no size is below 0, and the result is of type `{ty}`"))
+            .mark(Place::Operator, None, format!("size {size}"))
+            .fail()
     }
 
     /// Says that the result is a tensor.

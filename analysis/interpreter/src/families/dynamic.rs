@@ -127,7 +127,9 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     let mut gone = repeated(false, data.rank());
     for axis in axes {
         let at = call.axis(axis, data.rank())?;
-        gone[at] = true;
+        if std::mem::replace(&mut gone[at], true) {
+            return Err(call.fault(format_args!("axis {axis} is named more than once")));
+        }
         if data.shape()[at] != 1 {
             return Err(call.fault(format_args!(
                 "axis {axis} has size {}, and only axes of size 1 fall away",

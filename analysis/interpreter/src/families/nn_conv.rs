@@ -125,6 +125,10 @@ pub(super) fn convolution(call: &mut Call<'_>, plain_data: &str, plain_weight: &
         (steps(call, "strides", spatial)?, steps(call, "dilation", spatial)?);
     let padding = padding(call, spatial)?;
     let groups = usize::try_from(call.int("groups").unwrap_or(1)).unwrap_or(1).max(1);
+    let channels = if call.attrs().has("channels") { call.int("channels").ok() } else { None };
+    if let Some(channels) = channels.filter(|channels| channels % groups as i64 != 0) {
+        return Err(call.fault(format_args!("{channels} channels do not make {groups} groups")));
+    }
     let out = convolve(call, &data, &weight, &strides, &dilations, &padding, groups, dtype)?;
     Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
 }

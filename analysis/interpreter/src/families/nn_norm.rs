@@ -293,7 +293,7 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
     let count = tensor.shape()[axis];
     let (gamma, beta) = scale(call, 1, count)?;
     let groups =
-        if in_groups { usize::try_from(call.int("num_groups")?).unwrap_or(1) } else { count };
+        if in_groups { usize::try_from(call.int("num_groups")?).unwrap_or(0) } else { count };
     if groups == 0 || count % groups.max(1) != 0 {
         return Err(call.fault(format_args!("{count} channels do not make {groups} groups")));
     }

@@ -252,6 +252,27 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
         }
     }
     let mut shape: Shape = indices.shape.iter().skip(1).cloned().collect();
+    if batch > 0 && batch.saturating_add(length as i64) > data.rank() as i64 {
+        let reason = fault(
+            call,
+            "attribute-value",
+            format!(
+                "{} names {length} axes of {} after the first {batch}, which has {}",
+                call.name(1),
+                call.name(0),
+                axes(data.rank())
+            ),
+        )
+        .rule(format!(
+            "axis 0 of {} counts indices into the axes after the first `batch_dims`",
+            call.name(1)
+        ))
+        .attribute("batch_dims", batch.to_string())
+        .axis(1, 0, length.to_string())
+        .argument(0, axes(data.rank()))
+        .fail();
+        call.lenient(reason)?;
+    }
     // A negative number of batch axes gives axes back, as in TVM.
     let from = batch.saturating_add(length as i64);
     let from = usize::try_from(from).unwrap_or(data.rank());
@@ -301,6 +322,11 @@ fn take(call: &mut Call<'_>) -> Outcome {
         .argument(0, "a scalar")
         .help("without `axis`, elements of the flattened data are picked")
         .fail();
+    }
+    call.lenient(names_axis(call, "axis", 0, rank))?;
+    for (i, (a, b)) in indices.shape.iter().zip(&data.shape).enumerate().take(batch) {
+        let rule = format!("the first {batch} axes are those of the batch in both arguments");
+        call.lenient(same_size(call, (1, i, a), (0, i, b), &rule))?;
     }
     let mut shape: Shape = data.shape[..axis].iter().cloned().collect();
     shape.extend(indices.shape.iter().skip(batch).cloned());

@@ -79,7 +79,62 @@ fn scatter_elements(call: &mut Call<'_>) -> Outcome {
     if !indices.dtype.is_int() && !indices.dtype.is_uint() {
         return not_integers(call, 1, indices.dtype);
     }
+    call.lenient(fits_elements(call))?;
     call.output_tensor(data.shape.clone(), data.dtype)
+}
+
+/// Checks that `axis` is there, that `updates` has an element for each index, and that `data` has a
+/// place for each of them.
+pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
+    let (data, indices, updates) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+    let rank = data.rank();
+    names_axis(call, "axis", 0, rank)?;
+    let Some(axis) = normal_axis(known_int(call, "axis").unwrap_or(0), rank) else {
+        return axis_out_of_range(call, "axis", 0, 0, rank);
+    };
+    let (x, i, u) = (call.name(0), call.name(1), call.name(2));
+    if indices.rank() != rank {
+        let found = axes(indices.rank());
+        return fault(call, "rank-mismatch", format!("{i} has {found}, {x} has {}", axes(rank)))
+            .rule(format!("{i} must have as many axes as {x}"))
+            .argument(1, found)
+            .argument(0, axes(rank))
+            .fail();
+    }
+    if let (Some(many), Some(few)) = (element_count(&indices.shape), element_count(&updates.shape))
+        && few < many
+    {
+        return fault(call, "shape-mismatch", format!("{u} has {few} elements, {i} has {many}"))
+            .rule(format!("there must be an element of {u} for each index"))
+            .argument(2, shape_text(&updates.shape))
+            .argument(1, shape_text(&indices.shape))
+            .fail();
+    }
+    let (Some(from), Some(at)) = (known_sizes(&data.shape), known_sizes(&indices.shape)) else {
+        return Ok(());
+    };
+    if at.contains(&0) {
+        return Ok(());
+    }
+    // The axes on either side of `axis` are counted through as one.
+    let product = |sizes: &[i128]| sizes.iter().fold(1, |n: i128, &size| n.saturating_mul(size));
+    let block = product(&from[axis..]);
+    let last = (product(&at[..axis]) - 1)
+        .saturating_mul(block)
+        .saturating_add(product(&at[axis + 1..]) - 1);
+    if last < product(&from) {
+        return Ok(());
+    }
+    let (large, small) = (shape_text(&indices.shape), shape_text(&data.shape));
+    fault(
+        call,
+        "shape-mismatch",
+        format!("{i} of shape {large} reaches beyond {x} of shape {small}"),
+    )
+    .rule(format!("except on axis {axis}, {i} must not be larger than {x}"))
+    .argument(1, large)
+    .argument(0, small)
+    .fail()
 }
 
 fn scatter_nd(call: &mut Call<'_>) -> Outcome {
@@ -126,9 +181,55 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         .fail();
         call.lenient(check)?;
     }
+    let extra = &updates.shape[needed.min(updates.rank())..];
+    if extra.iter().any(|size| size.as_known().is_some_and(|size| size != 1)) {
+        let (i, u) = (call.name(1), call.name(2));
+        let check = fault(
+            call,
+            "shape-mismatch",
+            format!("{u} has {}, {needed} are needed", axes(updates.rank())),
+        )
+        .rule(format!("{u} must have as many elements as the indices of {i} name"))
+        .argument(2, shape_text(&updates.shape))
+        .argument(1, shape_text(&indices.shape))
+        .fail();
+        call.lenient(check)?;
+    }
     call.output_tensor(data.shape.clone(), data.dtype)
 }
 
 fn strided_set(call: &mut Call<'_>) -> Outcome {
+    if call.is_tensor(0) && call.is_tensor(1) {
+        call.lenient(fits_slice(call))?;
+    }
     call.output_same(0)
+}
+
+/// Checks that there is a slice of `data` to which `v` broadcasts.
+fn fits_slice(call: &Call<'_>) -> Outcome {
+    let (data, v) = (call.tensor(0)?, call.tensor(1)?);
+    let (m, n) = (v.rank(), data.rank());
+    let (x, y) = (call.name(0), call.name(1));
+    if m > n {
+        return fault(call, "rank-mismatch", format!("{y} has {}, {x} has {}", axes(m), axes(n)))
+            .rule(format!("{y} is broadcast to a slice of {x}, and broadcasting drops no axes"))
+            .argument(1, axes(m))
+            .argument(0, axes(n))
+            .fail();
+    }
+    let larger = |i: &usize| {
+        let sizes = (v.shape[m - i].as_known(), data.shape[n - i].as_known());
+        matches!(sizes, (Some(size), Some(whole)) if size > whole && size != 1)
+    };
+    let Some(i) = (1..=m).find(larger) else { return Ok(()) };
+    let (size, whole) = (&v.shape[m - i], &data.shape[n - i]);
+    fault(
+        call,
+        "shape-mismatch",
+        format!("axis {} of {y} has size {size}, axis {} of {x} has {whole}", m - i, n - i),
+    )
+    .rule(format!("{y} is broadcast to a slice of {x}, and no slice is larger than {x}"))
+    .axis(1, m - i, size.to_string())
+    .axis(0, n - i, whole.to_string())
+    .fail()
 }

@@ -55,6 +55,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
 
 fn dft(call: &mut Call<'_>) -> Outcome {
     let (re, im) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    call.lenient(same_shape(call, (1, &im.shape), (0, &re.shape)))?;
+    if re.rank() == 0 {
+        call.lenient(wrong_rank(call, 0, 0, "a vector or a tensor of more axes"))?;
+    }
     call.output(Type::tuple([Type::Tensor(re), Type::Tensor(im)]))
 }
 

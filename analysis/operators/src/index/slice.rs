@@ -121,6 +121,23 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
         .argument(0, axes(rank))
         .fail();
     }
+    if first + window.len() < rank {
+        let check = fault(
+            call,
+            "attribute-length",
+            format!(
+                "a window over {} leaves axes of {} out, which has {} from axis {first} on",
+                axes(window.len()),
+                call.name(0),
+                axes(rank - first)
+            ),
+        )
+        .rule("the window must cover every axis from `axis` on")
+        .attribute("window_shape", axes(window.len()))
+        .argument(0, axes(rank))
+        .fail();
+        call.lenient(check)?;
+    }
     if strides.len() < window.len() {
         return wrong_length(call, "strides", strides.len(), window.len());
     }

@@ -31,6 +31,20 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     // held against each other.
     let (height, width) = (size(call, &data1, 0, 2)?, size(call, &data2, 1, 3)?);
     let batch = size(call, &data1, 0, 0)?;
+    call.lenient(same_shape(call, (1, &data2.shape), (0, &data1.shape)))?;
+    for name in ["stride1", "stride2"] {
+        call.lenient(at_least(call, name, 1))?;
+    }
+    call.lenient(at_least(call, "max_displacement", 0))?;
+    call.lenient(at_least(call, "kernel_size", 1))?;
+    if kernel % 2 == 0 {
+        let check = fault(call, "attribute-value", format!("`kernel_size` is {kernel}"))
+            .rule("`kernel_size` must be odd: a kernel has a middle")
+            .attribute("kernel_size", kernel.to_string())
+            .fix("kernel_size", kernel.saturating_add(1).to_string())
+            .fail();
+        call.lenient(check)?;
+    }
     let out_of_range = || {
         Reason::new(
             "attribute-value",

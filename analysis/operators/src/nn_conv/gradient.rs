@@ -1,6 +1,6 @@
 //! `nn.conv2d_backward_weight`.
 
-use super::{attribute_needed, channels, kernel_size};
+use super::{attribute_needed, channels, equal_groups, kernel_size};
 use crate::prelude::*;
 
 /// The attributes are those of a convolution, with layouts that mean something else:
@@ -26,6 +26,11 @@ pub(super) fn conv2d_backward_weight(call: &mut Call<'_>) -> Outcome {
     } else {
         dshape[1].clone()
     };
+    let (grad_batch, batch) = (&gshape[0], &dshape[0]);
+    let at = (grad_layout.index_of('N').unwrap_or(0), data_layout.index_of('N').unwrap_or(0));
+    let rule = "there is a gradient for each image of the batch";
+    call.lenient(same_size(call, (0, at.0, grad_batch), (1, at.1, batch), rule))?;
+    call.lenient(equal_groups(call, groups, &dshape[1], &gshape[1]))?;
     let inner = floor_div(call, "groups", &inner, &Dim::known(groups))?;
     let height = element(call, "kernel_size", &size, 0, 2)?;
     let width = element(call, "kernel_size", &size, 1, 2)?;

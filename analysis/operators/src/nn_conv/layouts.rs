@@ -77,3 +77,20 @@ pub(crate) fn exact(call: &Call<'_>, name: &'static str, axes: usize) -> Result<
 pub(crate) fn reach(kernel: &Dim, dilation: Dim) -> Dim {
     (kernel - 1) * dilation + 1
 }
+
+/// Checks that `groups` divides the input channels and the output channels.
+pub(crate) fn equal_groups(call: &Call<'_>, groups: i64, input: &Dim, output: &Dim) -> Outcome {
+    for (channels, side) in [(input, "input"), (output, "output")] {
+        if groups > 1 && channels.as_known().is_some_and(|channels| channels % groups != 0) {
+            return fault(
+                call,
+                "attribute-value",
+                format!("{channels} {side} channels do not make {groups} equal groups"),
+            )
+            .rule("`groups` must divide the input channels and the output channels")
+            .attribute("groups", groups.to_string())
+            .fail();
+        }
+    }
+    Ok(())
+}

@@ -1,6 +1,6 @@
 //! Convolutions: `nn.conv1d`, `nn.conv2d`, `nn.conv3d` and those that check like them.
 
-use super::{Layouts, channels, exact, kernel_size, reach, weight::Weight};
+use super::{Layouts, channels, equal_groups, exact, kernel_size, reach, weight::Weight};
 use crate::prelude::*;
 
 pub(super) fn conv1d(call: &mut Call<'_>) -> Outcome {
@@ -79,6 +79,7 @@ fn conv(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
         kernel = wshape[2..2 + axes].iter().cloned().collect();
     }
 
+    call.lenient(equal_groups(call, groups, in_channels, &out_channels))?;
     let pad = match axes {
         1 if dshape[2].is_any() => [Dim::Any].into_iter().collect(),
         1 => both_sides(call)?,

@@ -1,8 +1,11 @@
 //! Convolutions whose weight is laid out for one way to compute them: only the attributes and the
 //! data decide the type of the result, and the weight may have any.
 
-use super::{Layouts, channels, exact, kernel_size, reach};
-use crate::prelude::*;
+use super::{Layouts, channels, equal_groups, exact, kernel_size, reach};
+use crate::{
+    nn_conv_contrib::{enough_tiles, fits_transformed},
+    prelude::*,
+};
 
 /// `nn.contrib_conv2d_NCHWc` and Winograd's algorithm on planes.
 pub(crate) fn ready_conv2d(call: &mut Call<'_>) -> Outcome {
@@ -37,7 +40,10 @@ fn ready_conv(
     let data = call.tensor(0)?;
     let layouts = Layouts::read(call, data_base, weight_base)?;
     let dshape = layouts.data_shape(call, &data)?;
+    call.lenient(fits_ready(call, (&layouts, &dshape)))?;
     let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
+    let groups = call.attrs().int("groups").unwrap_or(1);
+    call.lenient(equal_groups(call, groups, &Dim::Any, &channels))?;
     if kernel_size(call)?.is_none() {
         return attribute_needed(call, "kernel_size");
     }
@@ -61,6 +67,50 @@ fn ready_conv(
     }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     layouts.output(call, &shape, dtype)
+}
+
+/// Checks the weight, which TVM does not look at, as the algorithm needs it.
+fn fits_ready(call: &Call<'_>, (layouts, data): (&Layouts, &Shape)) -> Outcome {
+    let Some(channels) = layouts.data_base.index_of('C').map(|at| &data[at]) else { return Ok(()) };
+    let layout = call.attrs().str("data_layout");
+    match call.operator() {
+        "nn.contrib_conv2d_winograd_without_weight_transform" => {
+            fits_transformed(call, (layout, "NCHW"), channels)
+        }
+        "nn.contrib_conv3d_winograd_without_weight_transform" => {
+            fits_transformed(call, (layout, "NCDHW"), channels)
+        }
+        "nn.contrib_conv2d_gemm_without_weight_transform" => enough_tiles(call, channels),
+        "nn.contrib_conv2d_NCHWc" => fits_blocked(call, layouts),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a weight in blocks has the input channels of a group, as the shapes hold them.
+fn fits_blocked(call: &Call<'_>, layouts: &Layouts) -> Outcome {
+    let data = call.tensor(0)?;
+    let (Type::Tensor(weight), groups) = (call.ty(1), known_int(call, "groups").unwrap_or(1))
+    else {
+        return Ok(());
+    };
+    let size = |layout: &Layout, tensor: &TensorType, letters: [char; 2]| {
+        let axes = letters.into_iter().filter_map(|letter| layout.index_of(letter));
+        product(axes.filter_map(|axis| tensor.shape.get(axis))).as_known()
+    };
+    let found = size(&layouts.weight, &weight, ['I', 'i']);
+    let channels = size(&layouts.data, &data, ['C', 'c']);
+    let (Some(found), Some(channels)) = (found, channels) else { return Ok(()) };
+    // Each channel by itself has a kernel of its own.
+    if channels == groups || found.checked_mul(groups.max(1)) == Some(channels) {
+        return Ok(());
+    }
+    let (x, w) = (call.name(0), call.name(1));
+    let each = if groups > 1 { format!(" in {groups} groups") } else { String::new() };
+    fault(call, "shape-mismatch", format!("{x} has {channels} channels{each}, {w} is for {found}"))
+        .rule(format!("{w} has the input channels of a group"))
+        .argument(1, shape_text(&weight.shape))
+        .argument(0, shape_text(&data.shape))
+        .fail()
 }
 
 /// The failure that an attribute, which the weight could stand in for elsewhere, is not written.

@@ -1,6 +1,6 @@
 //! Transposed convolutions.
 
-use super::{Layouts, channels, exact, kernel_size, reach, weight::Weight};
+use super::{Layouts, channels, equal_groups, exact, kernel_size, reach, weight::Weight};
 use crate::prelude::*;
 
 pub(super) fn conv1d_transpose(call: &mut Call<'_>) -> Outcome {
@@ -30,6 +30,8 @@ fn conv_transpose(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Ou
     let reasons =
         Weight { position: 1, layouts: &layouts, groups, transposed: true, depthwise: false };
 
+    let output = channels(call)?.unwrap_or(Dim::Any);
+    call.lenient(equal_groups(call, groups, &dshape[1], &output))?;
     let in_channels = &dshape[1];
     let by_groups = |size: &Dim| floor_div(call, "groups", size, &Dim::known(groups));
     let dilation = list(call, "dilation")?;

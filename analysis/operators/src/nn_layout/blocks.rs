@@ -34,6 +34,7 @@ fn sub_pixel(call: &mut Call<'_>, change: fn(&Call<'_>, &mut Shape, &Dim) -> Out
     let layout = needs_axes(call, "layout", layout_attr(call, "layout")?, &nchw)?;
     let mut shape = in_layout(call, 0, &data, &layout, &nchw)?;
     let Some(block) = call.attrs().int("block_size") else { return Err(Halt::Silent) };
+    call.lenient(at_least(call, "block_size", 1))?;
     change(call, &mut shape, &Dim::known(block))?;
     let Some(shape) = nchw.convert(&shape, &layout) else { return Err(Halt::Silent) };
     call.output_tensor(shape, data.dtype)
@@ -60,6 +61,10 @@ pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
         let padding = before.checked_add(after).map(|sum| Dim::known(sum).with_width(wide));
         shape[axis + 1] = &shape[axis + 1] + &padding.unwrap_or(Dim::Any);
     }
+    call.lenient(at_least(call, "block_shape", 1))?;
+    for (axis, (size, block)) in shape[1..].iter().zip(&blocks).enumerate() {
+        call.lenient(whole_blocks(call, axis + 1, size, block))?;
+    }
     shape[0] = &shape[0] * &product(&blocks);
     for (size, block) in shape[1..].iter_mut().zip(&blocks) {
         *size = trunc_div(call, "block_shape", size, block)?;
@@ -71,6 +76,15 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
     let data = call.need_tensor(0)?;
     let blocks = blocks(call, &data, "crops")?;
     let crops = pairs(call, "crops")?;
+    call.lenient(at_least(call, "block_shape", 1))?;
+    call.lenient(whole_blocks(call, 0, &data.shape[0], &product(&blocks)))?;
+    if let Some(crop) = crops.iter().flatten().find_map(|crop| crop.as_known().filter(|&n| n < 0)) {
+        let check = fault(call, "attribute-value", format!("`crops` holds {crop}"))
+            .rule("what is cropped is 0 or more elements")
+            .attribute("crops", crop.to_string())
+            .fail();
+        call.lenient(check)?;
+    }
     let mut shape = data.shape.clone();
     shape[0] = trunc_div(call, "block_shape", &shape[0], &product(&blocks))?;
     for (axis, (block, pair)) in blocks.iter().zip(&crops).enumerate() {
@@ -80,6 +94,25 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
         shape[axis + 1] = &(&(&shape[axis + 1] * block) - before) - after;
     }
     call.output_tensor(shape, data.dtype)
+}
+
+/// Checks that blocks divide an axis, of which `size` counts the padding.
+fn whole_blocks(call: &Call<'_>, axis: usize, size: &Dim, block: &Dim) -> Outcome {
+    match (size.as_known(), block.as_known()) {
+        (Some(size), Some(block)) if block > 0 && size % block != 0 => fault(
+            call,
+            "shape-mismatch",
+            format!(
+                "axis {axis} of {}, of size {size}, has no whole blocks of {block}",
+                call.name(0)
+            ),
+        )
+        .rule("the size of an axis, with its padding, must be a multiple of its blocks")
+        .axis(0, axis, size.to_string())
+        .attribute("block_shape", block.to_string())
+        .fail(),
+        _ => Ok(()),
+    }
 }
 
 /// The block sizes, one for each pair of `pairs` and fewer than there are axes.

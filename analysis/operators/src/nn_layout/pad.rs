@@ -25,6 +25,8 @@ pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
             .axis(0, axis, format!("{size}"))
             .fail();
         }
+        let mode = call.attrs().str("pad_mode");
+        call.lenient(enough_to_mirror(call, mode, (axis, size), (before, after)))?;
         shape.push(padded);
     }
     call.output_tensor(shape, data.dtype)
@@ -46,9 +48,44 @@ pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
             .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
             .fail();
         }
+        let mode = call.attrs().str("mode");
+        call.lenient(enough_to_mirror(call, mode, (axis, &data.shape[axis]), (before, after)))?;
         shape.push(&data.shape[axis] + before.saturating_add(after));
     }
     call.output_tensor(shape, data.dtype)
+}
+
+/// Checks that an axis has as many elements as are repeated or mirrored on either side of it.
+fn enough_to_mirror(
+    call: &Call<'_>,
+    mode: &str,
+    (axis, size): (usize, &Dim),
+    (before, after): (i64, i64),
+) -> Outcome {
+    let Some(known) = size.as_known() else { return Ok(()) };
+    // How many elements there are to take, on each side; the border is one of them or is not.
+    let most = match mode {
+        "edge" if known > 0 => return Ok(()),
+        "edge" => 0,
+        "reflect" | "REFLECT" => (known - 1).max(0),
+        "SYMMETRIC" => known,
+        _ => return Ok(()),
+    };
+    if before.max(after) <= most || known.saturating_add(before).saturating_add(after) <= 0 {
+        return Ok(());
+    }
+    fault(
+        call,
+        "attribute-value",
+        format!(
+            "`pad_width` is [{before}, {after}] on axis {axis} of {}, which has size {size}",
+            call.name(0)
+        ),
+    )
+    .rule(format!("with \"{mode}\" at most {most} can be added on each side of the axis"))
+    .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
+    .axis(0, axis, size.to_string())
+    .fail()
 }
 
 /// The pairs of `pad_width`, one for each axis.
@@ -143,6 +180,7 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
         .argument(0, axes(rank))
         .fail();
     }
+    call.lenient(at_least(call, "strides", 1))?;
     let dilated = x.shape.iter().zip(strides).map(|(size, stride)| (size - 1) * stride + 1);
     let shape: Shape = dilated.collect();
     call.output_tensor(shape, x.dtype)

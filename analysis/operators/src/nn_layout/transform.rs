@@ -50,6 +50,48 @@ fn not_convertible(call: &Call<'_>, src: &Layout, dst: &Layout) -> Outcome {
 }
 
 /// The layout of the result has its sizes in it: `"8O64I8O"`.
+/// The axes of a layout of the auto-scheduler, `"8O64I8O"`, by their letters.
+fn sized_axes(layout: &str) -> Vec<&str> {
+    let axes = layout.split(|letter: char| letter.is_ascii_digit());
+    axes.filter(|letters| !letters.is_empty()).collect()
+}
+
+/// Checks that the tensor is in `src_layout`, and that `dst_layout` has the same axes and holds as
+/// many elements.
+fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
+    let (source, target) = (call.attrs().str("src_layout"), call.attrs().str("dst_layout"));
+    let (from, to) = (sized_axes(source), sized_axes(target));
+    if from.len() != data.rank() {
+        let message =
+            format!("{} has {}, \"{source}\" has {}", call.name(0), axes(data.rank()), from.len());
+        return fault(call, "rank-mismatch", message)
+            .rule("`src_layout` has a size and a name for each axis")
+            .attribute("src_layout", axes(from.len()))
+            .argument(0, axes(data.rank()))
+            .fail();
+    }
+    if let Some(name) = to.iter().find(|name| !from.contains(name)) {
+        let message = format!("`dst_layout` has an axis {name}, and \"{source}\" does not");
+        return fault(call, "invalid-layout", message)
+            .rule("both layouts have the same axes")
+            .attribute("dst_layout", format!("\"{target}\""))
+            .attribute("src_layout", format!("\"{source}\""))
+            .fail();
+    }
+    match (element_count(&data.shape), element_count(shape)) {
+        (Some(old), Some(new)) if old != new => fault(
+            call,
+            "shape-mismatch",
+            format!("{} has {old} elements, \"{target}\" has {new}", call.name(0)),
+        )
+        .rule("a change of layout keeps all elements")
+        .argument(0, shape_text(&data.shape))
+        .attribute("dst_layout", shape_text(shape))
+        .fail(),
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
     let data = call.need_tensor(0)?;
     let layout = call.attrs().str("dst_layout");
@@ -77,6 +119,7 @@ pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
             }
         }
     }
+    call.lenient(same_elements(call, &data, &shape))?;
     call.output_tensor(shape, data.dtype)
 }
 

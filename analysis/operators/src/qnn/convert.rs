@@ -170,5 +170,6 @@ fn simulated(call: &mut Call<'_>) -> Outcome {
     if !matches!(call.ty(1), Type::OpenTensor(_)) {
         call.tensor(1)?;
     }
+    call.lenient(names_axis(call, "axis", 0, data.rank()))?;
     call.output_tensor(data.shape.clone(), data.dtype)
 }

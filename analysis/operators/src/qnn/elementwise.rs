@@ -144,6 +144,8 @@ fn byte_function(call: &mut Call<'_>) -> Outcome {
 }
 
 fn softmax(call: &mut Call<'_>) -> Outcome {
+    let rank = call.tensor(0)?.rank();
+    call.lenient(names_axis(call, "axis", 0, rank))?;
     function_of(call, &[DataType::INT8])
 }
 

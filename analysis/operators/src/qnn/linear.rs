@@ -2,6 +2,7 @@
 //! integers, and its scale the product of both scales.
 
 use super::*;
+use crate::nn_dense::packed_columns;
 
 const CONV: &[&str] =
     &["data", "weight", "input_zero_point", "weight_zero_point", "input_scale", "weight_scale"];
@@ -155,6 +156,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
             .help("write `out_dtype=\"int32\"`, say")
             .fail();
     }
+    call.lenient(packed_columns(call, &data, &weight))?;
     let units = &weight.shape[0] * &weight.shape[2];
     call.output_tensor([data.shape[0].clone(), units], dtype)
 }

@@ -128,6 +128,7 @@ fn broadcast_to(call: &mut Call<'_>) -> Outcome {
     };
     // TVM compares the shapes only where the type of the result is known beforehand.
     let expected = call.ty(call.arity());
+    call.lenient(broadcasts_into(call, (0, &data.shape), ("a result", &shape)))?;
     call.output_tensor(shape, data.dtype)?;
     let Type::Tensor(expected) = expected else { return Ok(()) };
     broadcasts_to(call, (0, &data), ("the result", &expected))?;
@@ -170,6 +171,7 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
     let shape =
         optional_dims(call, "shape")?.unwrap_or_else(|| (0..rank).map(|_| Dim::Any).collect());
     let expected = call.ty(call.arity());
+    call.lenient(collapses(call, &data.shape, &shape))?;
     call.output_tensor(shape, data.dtype)?;
     let Type::Tensor(expected) = expected else { return Ok(()) };
     // As for `broadcast_to`: only a result that is known beforehand is compared.
@@ -193,6 +195,23 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
         .fail();
     }
     Ok(())
+}
+
+/// Checks that a tensor of the shape `data` can have been broadcast from one of the shape `shape`.
+fn collapses(call: &Call<'_>, data: &[Dim], shape: &[Dim]) -> Outcome {
+    let skip = data.len().saturating_sub(shape.len());
+    let mut pairs = shape.iter().zip(&data[skip..]);
+    if shape.len() <= data.len()
+        && pairs.all(|(small, large)| small.is(1) || may_equal(small, large))
+    {
+        return Ok(());
+    }
+    let (found, wanted) = (shape_text(data), shape_text(shape));
+    let message = format!("{} of shape `{found}` does not collapse to `{wanted}`", call.name(0));
+    fault(call, "broadcast-mismatch", message)
+        .rule("the result must broadcast to the argument")
+        .argument(0, found)
+        .fail()
 }
 
 fn repeat(call: &mut Call<'_>) -> Outcome {

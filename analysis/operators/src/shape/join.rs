@@ -170,6 +170,13 @@ fn stack(call: &mut Call<'_>) -> Outcome {
             }
         }
     }
+    let other = |field: &Arc<TensorType>| {
+        first.shape.get(at).zip(field.shape.get(at)).is_some_and(|(a, b)| !may_equal(a, b))
+    };
+    if let Some(k) = fields.iter().position(other) {
+        let rule = "all tensors must have the same shape".to_owned();
+        call.lenient(differ(call, &fields, (0, k), at, rule))?;
+    }
     let mut shape = first.shape.clone();
     shape.insert(at, Dim::known(fields.len() as i64));
     call.output_tensor(shape, first.dtype)
@@ -224,6 +231,9 @@ fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i
                 .fix(name, divisor.to_string());
         }
         return reason.fail();
+    }
+    if sections < 0 {
+        call.lenient(at_least(call, name, 1))?;
     }
     let piece = if sections == 0 { Dim::Any } else { size / sections };
     let mut shape = data.shape.clone();

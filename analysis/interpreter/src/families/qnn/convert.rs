@@ -219,6 +219,7 @@ fn simulated_range(call: &Call<'_>) -> Result<Option<(i32, i32)>, Fault> {
 /// `qnn.simulated_quantize`: the numbers that quantizing gives, as reals. A code says the data
 /// type: 1 is int8, 2 uint8, 3 int32, and others leave the data as they are.
 pub(super) fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
+    call.axis(call.int("axis")?, call.tensor(0)?.rank())?;
     let Some(range) = simulated_range(call)? else { return Ok(call.take(0)) };
     simulated(call, |x, scale, zero| {
         ((x / scale).round() + zero).min(range.1 as f32).max(range.0 as f32)
@@ -227,6 +228,7 @@ pub(super) fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
 
 /// `qnn.simulated_dequantize`
 pub(super) fn simulated_dequantize(call: &mut Call<'_>) -> Outcome {
+    call.axis(call.int("axis")?, call.tensor(0)?.rank())?;
     if simulated_range(call)?.is_none() {
         return Ok(call.take(0));
     }

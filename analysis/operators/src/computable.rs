@@ -1,0 +1,206 @@
+//! Checks that TVM's type relations leave out, for [`Call::lenient`]: a call that fails one of them
+//! has a type, and the operator cannot compute it.
+//!
+//! They look at attributes and known sizes. What is not known passes.
+
+use types::{AttrValue, Call, Dim, Outcome};
+
+use crate::rules::{axes, axis_out_of_range, fault, may_equal, normal_axis, shape_text};
+
+/// Checks that the attribute `name`, where it has a value, is an axis of the argument at `position`.
+pub(crate) fn names_axis(
+    call: &Call<'_>,
+    name: &'static str,
+    position: usize,
+    rank: usize,
+) -> Outcome {
+    match call.attrs().int(name).filter(|_| call.attrs().has(name)) {
+        Some(axis) if normal_axis(axis, rank).is_none() => {
+            axis_out_of_range(call, name, axis, position, rank)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the attribute `name` is `least` or more, or each of its numbers where it is a list.
+pub(crate) fn at_least(call: &Call<'_>, name: &'static str, least: i64) -> Outcome {
+    within(call, name, least, i64::MAX)
+}
+
+/// Checks that the attribute `name`, or each of its numbers, is between `least` and `most`.
+pub(crate) fn within(call: &Call<'_>, name: &'static str, least: i64, most: i64) -> Outcome {
+    let value = call.attrs().get(name);
+    let is_list = value.as_list().is_some();
+    let mut values = value.as_list().unwrap_or(std::slice::from_ref(value)).iter();
+    let Some(number) =
+        values.find_map(|value| value.as_int().filter(|n| !(least..=most).contains(n)))
+    else {
+        return Ok(());
+    };
+    let is = if is_list { "holds" } else { "is" };
+    let rule = match most {
+        i64::MAX => format!("`{name}` must be at least {least}"),
+        _ => format!("`{name}` must be between {least} and {most}"),
+    };
+    let reason = fault(call, "attribute-value", format!("`{name}` {is} {number}"))
+        .rule(rule)
+        .attribute(name, number.to_string());
+    match is_list {
+        true => reason.fail(),
+        false => reason.fix(name, number.clamp(least, most).to_string()).fail(),
+    }
+}
+
+/// Checks that the argument at `position`, of shape `from`, broadcasts to `to`, which is the shape
+/// of `target`.
+pub(crate) fn broadcasts_into(
+    call: &Call<'_>,
+    (position, from): (usize, &[Dim]),
+    (target, to): (&str, &[Dim]),
+) -> Outcome {
+    let name = call.name(position);
+    let (m, n) = (from.len(), to.len());
+    let mismatch =
+        (1..=m.min(n)).find(|i| !from[m - i].is(1) && !may_equal(&from[m - i], &to[n - i]));
+    if m <= n && mismatch.is_none() {
+        return Ok(());
+    }
+    let reason = fault(
+        call,
+        "broadcast-mismatch",
+        format!(
+            "{name} of shape `{}` does not broadcast to {target} of shape `{}`",
+            shape_text(from),
+            shape_text(to)
+        ),
+    );
+    match mismatch {
+        Some(i) if m <= n => reason
+            .rule(format!(
+                "counted from the last axis, each size of {name} must be 1 or the wanted one; \
+                 axis {} is {}, {} is wanted",
+                m - i,
+                from[m - i],
+                to[n - i]
+            ))
+            .axis(position, m - i, from[m - i].to_string())
+            .fail(),
+        _ => reason
+            .rule(format!("broadcasting adds axes and drops none: {m} axes do not become {n}"))
+            .argument(position, axes(m))
+            .fail(),
+    }
+}
+
+/// Checks that two axes, each given as the position of its argument, its number and its size, have
+/// one size; `rule` says why.
+pub(crate) fn same_size(
+    call: &Call<'_>,
+    (a, i, size): (usize, usize, &Dim),
+    (b, k, wanted): (usize, usize, &Dim),
+    rule: &str,
+) -> Outcome {
+    if may_equal(size, wanted) {
+        return Ok(());
+    }
+    let (x, y) = (call.name(a), call.name(b));
+    fault(
+        call,
+        "shape-mismatch",
+        format!("axis {i} of {x} has size {size}, axis {k} of {y} has {wanted}"),
+    )
+    .rule(rule)
+    .axis(a, i, size.to_string())
+    .axis(b, k, wanted.to_string())
+    .fail()
+}
+
+/// Checks that two arguments have one shape.
+pub(crate) fn same_shape(
+    call: &Call<'_>,
+    (a, shape): (usize, &[Dim]),
+    (b, wanted): (usize, &[Dim]),
+) -> Outcome {
+    if shape.len() == wanted.len() && shape.iter().zip(wanted).all(|(x, y)| may_equal(x, y)) {
+        return Ok(());
+    }
+    let (x, y) = (call.name(a), call.name(b));
+    fault(
+        call,
+        "shape-mismatch",
+        format!("{x} has the shape {}, {y} has {}", shape_text(shape), shape_text(wanted)),
+    )
+    .rule(format!("{x} and {y} must have the same shape"))
+    .argument(a, shape_text(shape))
+    .argument(b, shape_text(wanted))
+    .fail()
+}
+
+/// Checks that an axis of the argument at `position` has `wanted` elements; `rule` says why.
+pub(crate) fn has_size(
+    call: &Call<'_>,
+    (position, axis, size): (usize, usize, &Dim),
+    wanted: i64,
+    rule: &str,
+) -> Outcome {
+    if may_equal(size, &Dim::known(wanted)) {
+        return Ok(());
+    }
+    let name = call.name(position);
+    fault(
+        call,
+        "shape-mismatch",
+        format!("axis {axis} of {name} has size {size}, {wanted} is needed"),
+    )
+    .rule(rule)
+    .axis(position, axis, size.to_string())
+    .fail()
+}
+
+/// Returns the known sizes, or nothing if one of them is not known.
+pub(crate) fn known_sizes(shape: &[Dim]) -> Option<Vec<i128>> {
+    shape.iter().map(|dim| dim.as_known().map(i128::from)).collect()
+}
+
+/// Returns an integer attribute without a failure where it has none.
+pub(crate) fn known_int(call: &Call<'_>, name: &str) -> Option<i64> {
+    match call.attrs().get(name) {
+        AttrValue::None => None,
+        _ => call.attrs().int(name),
+    }
+}
+
+/// Checks that each number of the list attribute `name` is an axis of the argument at `position`.
+pub(crate) fn names_axes(
+    call: &Call<'_>,
+    name: &'static str,
+    position: usize,
+    rank: usize,
+) -> Outcome {
+    let axes = call.attrs().ints(name).filter(|_| call.attrs().has(name)).unwrap_or_default();
+    match axes.iter().find(|&&axis| normal_axis(axis, rank).is_none()) {
+        Some(&axis) => axis_out_of_range(call, name, axis, position, rank),
+        None => Ok(()),
+    }
+}
+
+/// Checks that `number`, of the attribute `name`, divides an axis of the argument at `position`.
+pub(crate) fn divides(
+    call: &Call<'_>,
+    (name, number): (&'static str, i64),
+    (position, axis, size): (usize, usize, &Dim),
+) -> Outcome {
+    if number != 0 && size.as_known().is_none_or(|size| size % number == 0) {
+        return Ok(());
+    }
+    let argument = call.name(position);
+    fault(
+        call,
+        "shape-mismatch",
+        format!("axis {axis} of {argument} has size {size}, which {number} does not divide"),
+    )
+    .rule(format!("`{name}` must divide the size of the axis"))
+    .axis(position, axis, size.to_string())
+    .attribute(name, number.to_string())
+    .fail()
+}
