@@ -1,7 +1,7 @@
 // A thin client: it finds the server, starts it, and says so where it cannot.
 
 import * as vscode from "vscode";
-import { LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
+import { ExecuteCommandRequest, LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
 
 import { RUN, Runner, showsRuns } from "./run.js";
 import { findServer, serverSettings } from "./server.js";
@@ -62,6 +62,7 @@ class Relay {
       command("showServerLog", () => this.log.show()),
       command("showServerVersion", () => this.showVersion()),
       command("runWith", () => this.runner.runWith()),
+      command("cancelRun", () => this.runner.cancel()),
       vscode.workspace.onDidChangeConfiguration((change) => {
         // All other settings reach the server while it runs.
         if (change.affectsConfiguration("relay.server")) {
@@ -111,7 +112,9 @@ class Relay {
       middleware: {
         executeCommand: (name, args, next) =>
           name === RUN
-            ? this.runner.run(args[0], (argument) => next(name, [argument]))
+            ? this.runner.run(args[0], (argument, token) =>
+                client.sendRequest(ExecuteCommandRequest.type, { command: name, arguments: [argument] }, token),
+              )
             : next(name, args),
         workspace: {
           didChangeConfiguration: async (sections, next) => {

@@ -19,6 +19,10 @@ interface Counts {
   readonly unresolved: number;
   /** What TVM does not take, and is sound otherwise. */
   readonly tvm: number;
+  /** How many of these are names that TVM prints and does not read back. */
+  readonly names: number;
+  /** The first of what TVM does not take. */
+  readonly first: vscode.Range | undefined;
 }
 
 export class Health implements vscode.Disposable {
@@ -79,10 +83,26 @@ export class Health implements vscode.Disposable {
   }
 
   private show(document: vscode.TextDocument, counts: Counts): void {
-    const { functions, types, errors, warnings, unresolved, tvm } = counts;
+    const { functions, types, errors, warnings, unresolved, tvm, names, first } = counts;
     const icon = errors > 0 ? "error" : unresolved + warnings > 0 ? "warning" : "pass";
-    const verdict = errors > 0 ? many(errors, "error") : tvm > 0 ? "not TVM 0.14" : undefined;
-    this.item.text = [`$(${icon}) ${many(functions, "function")}`, verdict].filter(Boolean).join(", ");
+    const unread = names === tvm ? many(tvm, "name") : many(tvm, "place");
+    const against = tvm > 0 ? `TVM cannot re-read ${unread}` : undefined;
+    const holds = many(functions, "function");
+    const parts =
+      errors > 0
+        ? [holds, many(errors, "error")]
+        : unresolved + warnings > 0
+          ? [holds, against]
+          : ["OK", against ?? holds];
+    this.item.text = `$(${icon}) ${parts.filter(Boolean).join(" · ")}`;
+    this.item.command =
+      errors === 0 && first !== undefined
+        ? {
+            title: "Go to the first",
+            command: "editor.action.goToLocations",
+            arguments: [document.uri, first.start, [new vscode.Location(document.uri, first)], "goto", ""],
+          }
+        : "workbench.actions.view.problems";
     const size = document.offsetAt(document.lineAt(document.lineCount - 1).range.end);
     const compatible = tvm > 0 ? `no: ${many(tvm, "finding")} against it` : errors > 0 ? "not with these errors" : "nothing was found against it";
     const table = [
@@ -102,13 +122,18 @@ export class Health implements vscode.Disposable {
 function counted(symbols: readonly vscode.DocumentSymbol[], findings: readonly vscode.Diagnostic[]): Counts {
   const code = ({ code }: vscode.Diagnostic) => String(typeof code === "object" ? code.value : code);
   const count = (holds: (finding: vscode.Diagnostic) => boolean) => findings.filter(holds).length;
+  const against = findings
+    .filter((finding) => code(finding).startsWith("tvm-"))
+    .sort((a, b) => a.range.start.compareTo(b.range.start));
   return {
     functions: symbols.filter((symbol) => symbol.kind === vscode.SymbolKind.Function).length,
     types: symbols.filter((symbol) => symbol.kind === vscode.SymbolKind.Enum).length,
     errors: count((finding) => finding.severity === vscode.DiagnosticSeverity.Error),
     warnings: count((finding) => finding.severity === vscode.DiagnosticSeverity.Warning),
     unresolved: count((finding) => UNRESOLVED.has(code(finding))),
-    tvm: count((finding) => code(finding).startsWith("tvm-")),
+    tvm: against.length,
+    names: against.filter((finding) => code(finding) === "tvm-name").length,
+    first: against[0]?.range,
   };
 }
 

@@ -6,6 +6,12 @@ import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/no
 /** The command of the server's. */
 export const RUN = "relay.run";
 
+/** A run that takes longer than this shows that it goes on, and how to stop it; in milliseconds. */
+const LONG = 500;
+
+/** What a request that has been cancelled is answered with, by the client and by the server. */
+const CANCELLED = new Set([-32800, -32802]);
+
 /** What the command is given. */
 interface RunArgument {
   readonly uri: string;
@@ -54,8 +60,16 @@ export class Runner implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("Relay run");
   /** What was typed last, by document and function. */
   private readonly typed = new Map<string, string>();
+  /** The runs under way, which *Cancel Run* stops. */
+  private readonly sources = new Set<vscode.CancellationTokenSource>();
+
+  /** Stops all runs. */
+  cancel(): void {
+    this.sources.forEach((source) => source.cancel());
+  }
 
   dispose(): void {
+    this.cancel();
     this.output.dispose();
   }
 
@@ -74,16 +88,56 @@ export class Runner implements vscode.Disposable {
   }
 
   /** Sends the command on its way, and shows what comes back. */
-  async run(given: unknown, send: (argument: RunArgument) => unknown): Promise<unknown> {
+  async run(
+    given: unknown,
+    send: (argument: RunArgument, token: vscode.CancellationToken) => Promise<unknown>,
+  ): Promise<unknown> {
     const argument = this.argument(given);
     if (argument === undefined) {
       return undefined;
     }
-    const result = (await send(argument)) as RunResult | undefined;
-    if (result?.status === "done" || result?.status === "failed") {
-      this.show(result);
+    const source = new vscode.CancellationTokenSource();
+    this.sources.add(source);
+    await this.setRunning();
+    try {
+      const pending = send(argument, source.token);
+      this.showWhileLong(argument, pending, source);
+      const result = (await pending) as RunResult | undefined;
+      if (result?.status === "done" || result?.status === "failed") {
+        this.show(result);
+      }
+      return result;
+    } catch (error) {
+      if (CANCELLED.has((error as { code?: number }).code ?? 0)) {
+        return { status: "cancelled" };
+      }
+      throw error;
+    } finally {
+      this.sources.delete(source);
+      source.dispose();
+      await this.setRunning();
     }
-    return result;
+  }
+
+  private setRunning(): Thenable<unknown> {
+    return vscode.commands.executeCommand("setContext", "relay.running", this.sources.size > 0);
+  }
+
+  /** A notification with a button that stops the run, once it has taken a while. */
+  private showWhileLong(argument: RunArgument, pending: Promise<unknown>, source: vscode.CancellationTokenSource): void {
+    const settled = pending.then(
+      () => undefined,
+      () => undefined,
+    );
+    const what = argument.function ?? "the function at the cursor";
+    const options = { location: vscode.ProgressLocation.Notification, title: `Relay: running ${what}`, cancellable: true };
+    const timer = setTimeout(() => {
+      void vscode.window.withProgress(options, (_, token) => {
+        token.onCancellationRequested(() => source.cancel());
+        return settled;
+      });
+    }, LONG);
+    void settled.then(() => clearTimeout(timer));
   }
 
   private show(result: RunResult): void {

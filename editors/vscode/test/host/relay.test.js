@@ -163,6 +163,20 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     await errorsAre(document, ["run-operator-failed at %n / 0"]);
   });
 
+  it("stops a run that would go on", async () => {
+    const text = `${HEADER}def @loop(%n: int32) -> int32 { @loop(%n + 1) }\ndef @main() -> int32 { @loop(0) }\n`;
+    const document = await untitled(text);
+    await errorsAre(document, []);
+    const pending = vscode.commands.executeCommand("relay.run", { uri: document.uri.toString(), function: "@main" });
+    // Long enough for the notification with its button.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const begin = Date.now();
+    await vscode.commands.executeCommand("relay.cancelRun");
+    const result = await pending;
+    assert.equal(result?.status, "cancelled", JSON.stringify(result));
+    assert.ok(Date.now() - begin < 5000, `${Date.now() - begin} ms`);
+  });
+
   it("asks for arguments, and remembers them beside the files", async () => {
     const folder = vscode.workspace.workspaceFolders[0].uri;
     const uri = vscode.Uri.joinPath(folder, "asks.relay");
