@@ -1,7 +1,7 @@
 // Running a function: the arguments, and where its result is shown.
 
 import * as vscode from "vscode";
-import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
+import type { ClientCapabilities, Range, StaticFeature } from "vscode-languageclient/node";
 
 /** The command of the server's. */
 export const RUN = "relay.run";
@@ -40,7 +40,14 @@ interface RunResult {
   readonly status: "done" | "failed" | "cancelled";
   readonly title: string;
   readonly text: string;
+  readonly error?: { readonly range?: Range };
 }
+
+/** The most letters of a message about a run. */
+const MOST_LETTERS = 160;
+
+const GO = "Go to the Place";
+const DETAILS = "Show Details";
 
 /** Tells the server that what `relay.run` answers is shown here. */
 export const showsRuns: StaticFeature = {
@@ -104,7 +111,7 @@ export class Runner implements vscode.Disposable {
       this.showWhileLong(argument, pending, source);
       const result = (await pending) as RunResult | undefined;
       if (result?.status === "done" || result?.status === "failed") {
-        this.show(result);
+        this.show(result, vscode.Uri.parse(argument.uri));
       }
       return result;
     } catch (error) {
@@ -140,15 +147,30 @@ export class Runner implements vscode.Disposable {
     void settled.then(() => clearTimeout(timer));
   }
 
-  private show(result: RunResult): void {
+  private show(result: RunResult, uri: vscode.Uri): void {
     this.output.clear();
     this.output.appendLine(result.text);
-    this.output.show(true);
     if (result.status === "failed") {
-      const message = result.title.split("\n")[0] ?? "";
-      void vscode.window.showErrorMessage(`Relay: ${message}`);
+      void this.tellFailure(result, uri);
     } else {
+      this.output.show(true);
       vscode.window.setStatusBarMessage(result.title, 10_000);
+    }
+  }
+
+  /** One short line, with buttons that lead to the place and to all that is known. */
+  private async tellFailure({ title, error }: RunResult, uri: vscode.Uri): Promise<void> {
+    const line = title.split("\n")[0] ?? "";
+    const short = line.length > MOST_LETTERS ? `${line.slice(0, MOST_LETTERS - 1)}…` : line;
+    const range = error?.range;
+    const choices = range === undefined ? [DETAILS] : [GO, DETAILS];
+    const choice = await vscode.window.showErrorMessage(`Relay: ${short}`, ...choices);
+    if (choice === DETAILS) {
+      this.output.show(false);
+    } else if (choice === GO && range !== undefined) {
+      const { start, end } = range;
+      const selection = new vscode.Range(start.line, start.character, end.line, end.character);
+      await vscode.window.showTextDocument(uri, { selection });
     }
   }
 

@@ -158,8 +158,21 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     await replace(document, "%n + 1", "%n + 3");
     await until("no values", async () => (await hints()).length === 0);
     await replace(document, "%n + 3", "%n / 0");
-    const failed = await vscode.commands.executeCommand("relay.run", argument);
-    assert.equal(failed.error.code, "run-operator-failed", JSON.stringify(failed));
+    const { showErrorMessage } = vscode.window;
+    let told;
+    vscode.window.showErrorMessage = async (...message) => {
+      told = message;
+      return "Go to the Place";
+    };
+    try {
+      const failed = await vscode.commands.executeCommand("relay.run", argument);
+      assert.equal(failed.error.code, "run-operator-failed", JSON.stringify(failed));
+      assert.deepEqual(told.slice(1), ["Go to the Place", "Show Details"]);
+      assert.ok(told[0].length < 200, told[0]);
+      await until("the place", () => document.getText(vscode.window.activeTextEditor.selection) === "%n / 0");
+    } finally {
+      vscode.window.showErrorMessage = showErrorMessage;
+    }
     await errorsAre(document, ["run-operator-failed at %n / 0"]);
   });
 
