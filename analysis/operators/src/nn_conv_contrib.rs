@@ -405,7 +405,7 @@ pub(crate) fn fits_transformed(
     let is_deep = spatial == 2 || weight.shape[2].equals(&weight.shape[0]) != Some(false);
     for axis in 0..if is_deep { spatial } else { 2 } {
         let size = &weight.shape[axis];
-        let window = size.as_known().map(|size| size + 1 - tile);
+        let window = size.as_known().map(|size| size.saturating_add(1).saturating_sub(tile));
         if window.is_some_and(|window| !(3..8).contains(&window)) {
             return fault(call, "shape-mismatch", format!("axis {axis} of {name} has size {size}"))
                 .rule(format!(

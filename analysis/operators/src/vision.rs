@@ -437,7 +437,8 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
         .fail();
     }
     let places = [&prob.shape[0], &prob.shape[2], &prob.shape[3]].map(Clone::clone);
-    let wanted = element_count(&places).map(|places| places * i128::from(channels / 2) * 4);
+    let wanted = element_count(&places)
+        .map(|places| places.saturating_mul(i128::from(channels / 2)).saturating_mul(4));
     match (element_count(&offsets.shape), wanted) {
         (Some(found), Some(wanted)) if found != wanted => {
             let (p, o) = (call.name(0), call.name(1));

@@ -143,7 +143,9 @@ impl<'t> Layout<'t> {
     /// body.
     fn is_lost(&self, item: Node<'_>) -> bool {
         let errors = self.broken_in(item.range());
-        if errors.is_empty() {
+        // What stands behind a version is not part of it: laid out, it is on another line.
+        let is_behind = |error: &TextRange| error.start() >= item.range().end();
+        if errors.is_empty() || item.kind() == VERSION && errors.iter().all(is_behind) {
             return false;
         }
         let Some(block) = item.child(BLOCK).filter(|_| item.kind() == FN_DEF) else { return true };

@@ -119,9 +119,10 @@ pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
     // The axes on either side of `axis` are counted through as one.
     let product = |sizes: &[i128]| sizes.iter().fold(1, |n: i128, &size| n.saturating_mul(size));
     let block = product(&from[axis..]);
-    let last = (product(&at[..axis]) - 1)
+    let last = product(&at[..axis])
+        .saturating_sub(1)
         .saturating_mul(block)
-        .saturating_add(product(&at[axis + 1..]) - 1);
+        .saturating_add(product(&at[axis + 1..]).saturating_sub(1));
     if last < product(&from) {
         return Ok(());
     }

@@ -67,7 +67,7 @@ fn enough_to_mirror(
     let most = match mode {
         "edge" if known > 0 => return Ok(()),
         "edge" => 0,
-        "reflect" | "REFLECT" => (known - 1).max(0),
+        "reflect" | "REFLECT" => known.saturating_sub(1).max(0),
         "SYMMETRIC" => known,
         _ => return Ok(()),
     };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 use types::{
     Constraint, DTypeTerm, Level, NodeId, Param, PolyType, RelationId, Resolver, State, Type,
 };
@@ -26,6 +27,9 @@ pub struct Inference {
     pub numeric: Vec<Param>,
     /// What a reference holds is of one type for all that use the definition.
     pub(crate) weak: bool,
+    /// The names of the type parameters of the signature. Types are equal whatever these are called,
+    /// and messages show them.
+    names: Box<[SmolStr]>,
 }
 
 /// The types of a unit.
@@ -232,7 +236,13 @@ impl Infer<'_> {
                 let signature = signature.or_else(|| signature_of(body, &units));
                 let signature = signature.map(|ty| ty.without_variables());
                 let generalised = units.iter().any(|types| types.generalised || types.open);
-                Inference { units, signature, generalised, strict, numeric, weak }
+                let names = match &signature {
+                    Some(Type::Poly(poly)) => {
+                        poly.params().iter().map(|p| p.name.clone()).collect()
+                    }
+                    _ => Box::default(),
+                };
+                Inference { units, signature, generalised, strict, numeric, weak, names }
             })
             .collect()
     }
