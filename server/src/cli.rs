@@ -344,7 +344,7 @@ impl From<&RunLimits> for Limits {
 
 /// A time above 0.
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    let seconds: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
     if seconds > 0.0 { Ok(seconds) } else { Err("it must be above 0".to_owned()) }
 }
 

@@ -8,6 +8,7 @@ mod expr;
 mod literal;
 mod pattern;
 mod scope;
+mod stmt;
 mod ty;
 
 use std::sync::Arc;

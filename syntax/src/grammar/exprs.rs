@@ -226,7 +226,11 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
         // `fun (%x: int32) { … }`
         IDENT if p.nth(1) == T!["("] && p.nth(2) == LOCAL && p.nth(3) == T![":"] => {
             let function = p.start();
-            p.error(SyntaxErrorKind::Expected { expected: "`fn`", found: IDENT, open: None });
+            p.error(SyntaxErrorKind::Expected {
+                expected: T!["fn"].into(),
+                found: IDENT,
+                open: None,
+            });
             p.bump();
             p.nested(params::signature_and_body);
             Some(function.complete(p, FN_EXPR))
@@ -253,7 +257,7 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
         // A tensor type where a value belongs, and characters that are none of ours.
         TENSOR_TEXT | UNKNOWN | PERCENT | AT if !p.on_new_line(0) => {
             p.error(SyntaxErrorKind::Expected {
-                expected: "an expression",
+                expected: "an expression".into(),
                 found: kind,
                 open: None,
             });
