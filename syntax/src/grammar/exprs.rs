@@ -3,6 +3,9 @@
 use super::*;
 use crate::{kind::KindSet, parser::Completed};
 
+/// What follows the `.` of a projection.
+const A_POSITION: &str = "the position of a tuple field, such as `.0`";
+
 /// An expression that is part of something, or an error.
 pub(super) fn expr(p: &mut Parser<'_>) {
     let first = p.range();
@@ -99,13 +102,17 @@ fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
                 }
                 let projection = expr.precede(p);
                 p.bump();
+                // `%t.1i8`, `%t.99999999999`
+                if p.text(0).parse::<u32>().is_err() {
+                    p.expected(A_POSITION);
+                }
                 p.bump();
                 projection.complete(p, PROJ_EXPR)
             }
             T!["."] => {
                 let projection = expr.precede(p);
                 p.bump();
-                p.expected("the position of a tuple field, such as `.0`");
+                p.expected(A_POSITION);
                 projection.complete(p, PROJ_EXPR)
             }
             T!["<"] if p.is_glued(0) && at_type_args(p) => {
