@@ -223,25 +223,21 @@ fn weights(view: &View<'_>, found: &mut Vec<TextRange>) {
             }
         }
     }
-    let def = ast::FnDef::cast(view.def.node(view.db));
-    let params = def.and_then(|def| def.params());
-    let base = view.def.start(view.db);
-    let starts: FxHashSet<TextSize> =
-        weights.iter().map(|&weight| view.binding_range(weight).start()).collect();
-    for param in params.into_iter().flat_map(|list| list.params()) {
-        let name = param.name().map(|name| name.node().start() + base);
-        if name.is_some_and(|start| starts.contains(&start)) {
-            found.push(param.node().range() + base);
-        }
+    let (def, base) = (view.def.node(view.db), view.def.start(view.db));
+    for &weight in &weights {
+        // With its type.
+        let path = def.path_to(view.binding_range(weight) - base);
+        let declared = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::PARAM);
+        found.extend(declared.map(|node| node.range() + base));
     }
 }
 
-/// The parameter of the definition that an argument is, in whatever form.
+/// The parameter that an argument is, in whatever form.
 fn parameter(view: &View<'_>, mut spot: Spot) -> Option<Binding> {
     for _ in 0..MOST_KEPT {
         spot = view.resolve(spot);
         if let Some(binding) = view.variable(spot) {
-            let is_param = binding.unit == 0 && view.binder(binding).kind == BinderKind::Param;
+            let is_param = view.binder(binding).kind == BinderKind::Param;
             return is_param.then_some(binding);
         }
         let unit = view.unit(spot.unit);
@@ -399,7 +395,8 @@ def @main(%x: Tensor[(2, 8), float32], %table: Tensor[(9, 8), float32], %w: Tens
   %0 = transpose(%w);
   %1 = nn.dense(%x, %0, units=4);
   %2 = add(%1, %b);
-  (%2, take(%table, %i, axis=0), add(%x, %x))
+  %3 = fn (%data: Tensor[(2, 4), float32], %inner: Tensor[(4, 4), float32]) { nn.dense(%data, %inner, units=4) };
+  (%2, take(%table, %i, axis=0), add(%x, %x), %3)
 }
 ",
             expect![[r#""#]],

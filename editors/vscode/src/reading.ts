@@ -50,7 +50,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     after: { color: new vscode.ThemeColor("descriptionForeground") },
   });
   private readonly summaries = vscode.window.createTextEditorDecorationType({
-    after: { color: new vscode.ThemeColor("descriptionForeground"), fontStyle: "italic" },
+    after: { color: new vscode.ThemeColor("descriptionForeground") },
   });
   /** The documents that are read, with what the server has said of them last. */
   private readonly views = new Map<vscode.TextDocument, View | undefined>();
