@@ -85,7 +85,7 @@ pub fn rename(
 type Found<'db> = (Place<'db>, Symbol<'db>, TextRange);
 
 fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Found<'_>, Refusal> {
-    let nothing = || "there is no name here that could be changed".to_owned();
+    let nothing = || "there is no name here that can be changed".to_owned();
     let place = place_at(db, file, offset).ok_or_else(nothing)?;
     let (symbol, range) = place.symbol(db).ok_or_else(nothing)?;
     Ok((place, symbol, range))
@@ -94,21 +94,22 @@ fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Found<'_
 /// What is defined elsewhere keeps its name.
 fn refuse_foreign(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Result<(), Refusal> {
     let of_prelude =
-        |name: &str| Err(format!("`{name}` is defined in the prelude, for every module"));
+        |name: &str| Err(format!("`{name}` belongs to the prelude and cannot be renamed"));
     match symbol {
-        Symbol::Operator(operator) => Err(format!(
-            "`{}` is an operator of Relay, and operators have fixed names",
-            operator.name
-        )),
+        Symbol::Operator(operator) => {
+            Err(format!("`{}` is an operator of Relay and cannot be renamed", operator.name))
+        }
         Symbol::Attribute(operator, field) => Err(format!(
-            "`{}` is an attribute of the operator `{}`, and those have fixed names",
+            "`{}` is an attribute of `{}` and cannot be renamed",
             field.name, operator.name
         )),
-        Symbol::Meta(_) => Err("an entry of the metadata section is named by its number".into()),
+        Symbol::Meta(_) => {
+            Err("an entry of the metadata section has a number and cannot be renamed".into())
+        }
         Symbol::Global(name) => match semantics::global(db, place.module, name) {
             Some((_, true)) => of_prelude(name),
             Some((def, _)) if def.kind(db) == DefKind::Tir => {
-                Err(format!("`{name}` is a TIR function, which is not rewritten here"))
+                Err(format!("`{name}` is a TIR function and cannot be renamed here"))
             }
             Some(_) => Ok(()),
             None => Err(format!("`{name}` is not defined in this module")),
@@ -167,13 +168,13 @@ fn with_sigil(place: &Place<'_>, symbol: &Symbol<'_>, new: &str) -> Result<Strin
             let number = bare.bytes().all(|b| b.is_ascii_digit()) && !bare.is_empty();
             if is_graph && !number {
                 return Err(format!(
-                    "a graph variable is called by a number such as `%7`, and `{new}` is none: make \
-                     it a `let` binding to give it a name"
+                    "graph variables are numbered, as in `%7`: make it a `let` binding to call it \
+                     `%{bare}`"
                 ));
             }
             if !is_graph && number {
                 return Err(format!(
-                    "`%{bare}` is the name of a graph variable: begin with a letter"
+                    "`%{bare}` would be a graph variable: begin the name with a letter"
                 ));
             }
             ("%", if is_graph { SyntaxKind::GRAPH } else { SyntaxKind::LOCAL })
@@ -192,11 +193,14 @@ fn with_sigil(place: &Place<'_>, symbol: &Symbol<'_>, new: &str) -> Result<Strin
         return Err(format!("`{bare}` is a word of the language"));
     }
     if other || !is_plain || single_token(&text) != Some(wanted) {
-        return Err(format!("`{new}` is not {}", wanted.describe()));
+        return Err(format!("`{new}` is not a name for {}", wanted.describe()));
     }
     // `%007` and `%7` are two names for TVM's reader, and one for its printer.
     if wanted == SyntaxKind::GRAPH && bare.len() > 1 && bare.starts_with('0') {
-        return Err(format!("write `%{}`", bare.trim_start_matches('0')));
+        return Err(format!(
+            "numbers of graph variables have no leading zeros: write `%{}`",
+            bare.trim_start_matches('0')
+        ));
     }
     Ok(text)
 }
@@ -214,7 +218,7 @@ fn taken(db: &dyn Db, file: SourceFile, name: &str, what: &str, at: TextSize) ->
 fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refusal> {
     match semantics::global(db, place.module, new) {
         Some((_, true)) => Err(format!(
-            "`{new}` is defined in the prelude: what calls it would call this function"
+            "`{new}` is a function of the prelude, and calls of that one would call this one"
         )),
         Some((def, _)) => {
             let at = def.start(db) + def.name_range(db).start();
@@ -228,7 +232,7 @@ fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refus
                     db,
                     place.def.file(db),
                     new,
-                    "used, and not defined,",
+                    "used without a definition",
                     used.range.start(),
                 )),
                 None => Ok(()),
@@ -240,7 +244,7 @@ fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refus
 fn constructor_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refusal> {
     if operators::named(new).is_some() {
         return Err(format!(
-            "`{new}` is an operator: where it is called, the constructor would be called instead"
+            "`{new}` is an operator, and calls of it would build this constructor"
         ));
     }
     let types = module_types(db, place.module);
@@ -250,7 +254,7 @@ fn constructor_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), 
     let symbol = Symbol::Constructor(new.into());
     match references_to(db, place, &symbol).first() {
         Some(used) => {
-            Err(taken(db, place.def.file(db), new, "used, and not defined,", used.range.start()))
+            Err(taken(db, place.def.file(db), new, "used without a definition", used.range.start()))
         }
         None => Ok(()),
     }
@@ -327,7 +331,7 @@ fn local_is_free(place: &Place<'_>, binding: Binding, new: &str) -> Result<(), R
     let mut numbers = graph_numbers(view.db, place.module);
     if numbers.any(|taken| Some(taken) == number) {
         return Err(format!(
-            "another definition of this module has a `{new}`, and TVM takes equal numbers for one"
+            "another function of this module has a `{new}`, and TVM reads equal numbers as one variable"
         ));
     }
     Ok(())
@@ -382,7 +386,7 @@ fn keeps_meaning(
     let problems = |body: &Body| body.units.iter().map(|unit| unit.problems.len()).sum::<usize>();
     if problems(&body) > problems(&view.body) {
         // `fn (%x, %x)`
-        return Err(format!("`{new}` is the name of another parameter beside it"));
+        return Err(format!("another parameter is called `{new}` already"));
     }
     let (mut before, mut now) = (meanings(&view.body, &view.scopes), meanings(&body, &scopes));
     loop {
@@ -406,16 +410,16 @@ fn keeps_meaning(
                 let bound = line_of(db, def.file(db), view.binding_range(other).start());
                 if was.2 == Some(binding) {
                     format!(
-                        "on line {line}, `{old}` would become `{new}` and mean the `{new}` that is bound on line {bound}"
+                        "`{new}` is bound on line {bound} already, and `{old}` on line {line} would refer to that one"
                     )
                 } else {
                     format!(
-                        "on line {line}, `{new}` means what is bound on line {bound}, and would mean the renamed `{old}`"
+                        "`{new}` on line {line} refers to line {bound}, and would refer to the renamed `{old}` instead"
                     )
                 }
             }
             None => format!(
-                "on line {line}, `{new}` means nothing so far, and would mean the renamed `{old}`"
+                "`{new}` on line {line} is not defined, and would refer to the renamed `{old}`"
             ),
         });
     }

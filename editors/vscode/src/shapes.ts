@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 
-import { type FunctionShapes, type Report, type Running, shapes } from "./protocol.js";
+import { chosenFromDisk, fileBeyondReach } from "./large.js";
+import { type FunctionShapes, type Report, type Running, shapes, shapesOfFile } from "./protocol.js";
 
 /** How long the text must rest before it is reported anew, in milliseconds. */
 const REST = 300;
@@ -28,6 +29,8 @@ export interface Shown {
 export class ShapePanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private document: vscode.TextDocument | undefined;
+  /** The file that is read from disk, where there is no document for it. */
+  private file: vscode.Uri | undefined;
   private timer: NodeJS.Timeout | undefined;
   private report: Report | undefined;
   private shown: Shown | undefined;
@@ -70,8 +73,12 @@ export class ShapePanel implements vscode.Disposable {
 
   /** Opens the panel beside the editor; gives what it shows. */
   private async open(): Promise<Shown | undefined> {
-    const document = vscode.window.activeTextEditor?.document ?? this.document;
-    if (document === undefined || !isRelay(document)) {
+    const file = fileBeyondReach();
+    if (file !== undefined && !(await chosenFromDisk(file))) {
+      return undefined;
+    }
+    const document = file ?? vscode.window.activeTextEditor?.document ?? this.document;
+    if (document === undefined || (!(document instanceof vscode.Uri) && !isRelay(document))) {
       void vscode.window.showWarningMessage("Open a Relay file to see its shapes.");
       return undefined;
     }
@@ -114,7 +121,7 @@ export class ShapePanel implements vscode.Disposable {
         break;
       case "shown":
         this.shown = {
-          uri: this.document?.uri.toString() ?? "",
+          uri: (this.document?.uri ?? this.file)?.toString() ?? "",
           version: this.report?.version ?? 0,
           functions: message.functions,
           rows: message.rows,
@@ -139,8 +146,9 @@ export class ShapePanel implements vscode.Disposable {
     }
   }
 
-  private follow(document: vscode.TextDocument): void {
-    this.document = document;
+  private follow(shown: vscode.TextDocument | vscode.Uri): void {
+    this.document = shown instanceof vscode.Uri ? undefined : shown;
+    this.file = shown instanceof vscode.Uri ? shown : undefined;
     if (this.panel !== undefined) {
       this.report = undefined;
       this.later(0);
@@ -153,29 +161,30 @@ export class ShapePanel implements vscode.Disposable {
   }
 
   private async send(): Promise<void> {
-    const { panel, document } = this;
-    if (panel === undefined || document === undefined) {
+    const { panel, document, file } = this;
+    const uri = document?.uri ?? file;
+    if (panel === undefined || uri === undefined) {
       return;
     }
     const post = (message: object) => panel.webview.postMessage(message);
-    panel.title = `Shapes: ${document.uri.path.split("/").pop() ?? ""}`;
+    panel.title = `Shapes: ${uri.path.split("/").pop() ?? ""}`;
     const client = this.running();
     if (client === undefined) {
       await post({ type: "problem", text: "relay-analyzer does not run." });
       return;
     }
-    const { version } = document;
+    const version = document?.version;
     let report: Report;
     try {
-      report = await shapes(client, document);
+      report = await (document === undefined ? shapesOfFile(client, uri) : shapes(client, document));
     } catch (error) {
       // A change of the text cancels the question; the change asks anew.
-      if (document === this.document && document.version === version && !document.isClosed) {
+      if (document === this.document && document?.version === version && document?.isClosed !== true) {
         await post({ type: "problem", text: error instanceof Error ? error.message : String(error) });
       }
       return;
     }
-    if (panel !== this.panel || document !== this.document) {
+    if (panel !== this.panel || document !== this.document || file !== this.file) {
       return;
     }
     this.report = report;
@@ -194,9 +203,15 @@ export class ShapePanel implements vscode.Disposable {
   }
 
   private async go(range: Report["functions"][number]["range"]): Promise<void> {
-    const document = this.document;
+    const { document, file } = this;
     const convert = this.running()?.protocol2CodeConverter;
-    if (document === undefined || convert === undefined) {
+    if (convert === undefined) {
+      return;
+    }
+    if (document === undefined) {
+      const { start } = convert.asRange(range);
+      const options = { selection: new vscode.Range(start, start), viewColumn: vscode.ViewColumn.One };
+      await vscode.commands.executeCommand("vscode.open", file, options);
       return;
     }
     const open = vscode.window.visibleTextEditors.find((editor) => editor.document === document);

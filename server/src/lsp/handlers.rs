@@ -7,6 +7,7 @@ pub(super) mod definition;
 pub(super) mod diagnostics;
 pub(super) mod folding;
 pub(super) mod format;
+pub(super) mod health;
 pub(super) mod hover;
 pub(super) mod inlay;
 pub(super) mod lens;

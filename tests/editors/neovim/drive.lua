@@ -292,7 +292,7 @@ function steps.runs()
   vim.lsp.codelens.refresh({ bufnr = 0 })
   until_('a lens', function()
     return #vim.tbl_filter(function(lens)
-      return lens.command and lens.command.title == '▶ Run'
+      return lens.command and vim.startswith(lens.command.title, '▶ Run')
     end, vim.lsp.codelens.get(0)) == 2
   end)
   go('def @main', '@main')
@@ -300,7 +300,7 @@ function steps.runs()
   vim.ui.select = function(items, _, choose)
     for index, item in ipairs(items) do
       local lens = item.lens or item
-      if lens.command.title == '▶ Run' and lens.command.arguments[1]['function'] == '@main' then
+      if vim.startswith(lens.command.title, '▶ Run') and lens.command.arguments[1]['function'] == '@main' then
         choose(item, index)
       end
     end

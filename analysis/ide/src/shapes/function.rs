@@ -360,7 +360,7 @@ impl<'db> Summary<'db> {
                 bytes: row.bytes.clone(),
             };
             if let Some(span) = &row.span {
-                merge(&mut self.by_span, &Group { name: source_name(span), ..group.clone() });
+                merge(&mut self.by_span, &Group { name: layer(span), ..group.clone() });
             }
             merge(&mut self.by_operator, &group);
             return;
@@ -382,8 +382,9 @@ fn merge(groups: &mut BTreeMap<String, Group>, more: &Group) {
     }
 }
 
-/// `aten::linear_3:0:0` → `aten::linear_3`
-fn source_name(span: &str) -> String {
+/// What a `span=` comment names, without its line and column: `aten::linear_3:0:0` is
+/// `aten::linear_3`.
+pub fn layer(span: &str) -> String {
     let mut name = span;
     for _ in 0..2 {
         match name.rsplit_once(':') {

@@ -25,7 +25,7 @@ use crate::{
 
 /// How many steps of a chain are shown.
 const MAX_STEPS: usize = 6;
-/// How many steps are followed: those that only pass a size on are not shown.
+/// How many steps are followed: those that only pass a size on are not shown, but for `transpose`.
 const MAX_FOLLOWED: usize = 2_000;
 /// How many expressions are looked at for all findings of a definition.
 const MAX_ALL_FOLLOWED: usize = 10_000;
@@ -120,7 +120,7 @@ impl Origins {
             };
             match step(view, spot, axis) {
                 Next::Same(next, next_axis) => {
-                    path.push(((spot, axis), None));
+                    path.push(((spot, axis), transposed(view, spot, axis, next_axis)));
                     (spot, axis) = (next, next_axis);
                 }
                 Next::Changed(step, next, next_axis) => {
@@ -264,6 +264,20 @@ pub fn trail_of(
     }
     trail.rest = Some((spot, axis));
     trail
+}
+
+/// The `transpose` that moves a size to another axis at `spot`, if one does: of all steps that keep
+/// a size, this is the one that puts it where it does not fit.
+fn transposed(view: &View<'_>, spot: Spot, axis: usize, from: usize) -> Option<Step> {
+    let Expr::Call(call) = view.unit(spot.unit).expr(spot.expr) else { return None };
+    let call = view.unit(spot.unit).call(*call);
+    let Callee::Operator(operator) = &call.callee else { return None };
+    if axis == from || operator.name != "transpose" {
+        return None;
+    }
+    let range = attribute_range(view, spot, "axes")
+        .unwrap_or_else(|| view.place(spot.unit, call.callee_range));
+    Some(Step { range, message: format!("`transpose` takes axis {axis} from axis {from}") })
 }
 
 /// The relation that a size passes through unchanged at `spot`, if it does.
