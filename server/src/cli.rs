@@ -216,6 +216,9 @@ struct HistoryArgs {
     /// The place of the expression in the log, both numbers from 1
     #[arg(long, value_name = "LINE:COL", value_parser = line_and_column)]
     at: (u32, u32),
+    /// How to report
+    #[arg(long, value_enum, default_value = "human")]
+    format: PassesFormat,
 }
 
 /// A code of a diagnostic.

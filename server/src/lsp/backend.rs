@@ -11,9 +11,9 @@ use super::{
     event::{Event, Mailbox},
     farewell::{self, Ends},
     handlers::{
-        self, actions, calls, completion, definition, diagnostics, folding, format, health, hover,
-        inlay, lens, linked, links, occurrences, reading, references, rename, selection, shapes,
-        signature, symbols, tokens, type_at, workspace,
+        self, actions, between, calls, completion, definition, diagnostics, folding, format,
+        health, hover, inlay, lens, linked, links, occurrences, reading, references, rename,
+        selection, shapes, signature, symbols, tokens, type_at, workspace,
     },
     request::{Request, Retry},
     runs::{self, RunRequest, Runs},
@@ -97,6 +97,35 @@ impl Backend {
     /// `relay/health`
     pub(super) async fn health(&self, params: health::HealthParams) -> Result<health::Health> {
         self.ask(params, Retry::Always, health::handle).await
+    }
+
+    /// `relay/compare`
+    pub(super) async fn compare(
+        &self,
+        params: between::CompareParams,
+    ) -> Result<between::Comparison> {
+        self.ask(params, Retry::Always, between::compare).await
+    }
+
+    /// `relay/passes`
+    pub(super) async fn passes(&self, params: between::LogParams) -> Result<serde_json::Value> {
+        self.ask(params, Retry::Always, between::passes).await
+    }
+
+    /// `relay/moduleText`
+    pub(super) async fn module_text(
+        &self,
+        params: between::ModuleParams,
+    ) -> Result<between::ModuleText> {
+        self.ask(params, Retry::Always, between::module_text).await
+    }
+
+    /// `relay/history`
+    pub(super) async fn history(
+        &self,
+        params: between::HistoryParams,
+    ) -> Result<serde_json::Value> {
+        self.ask(params, Retry::Never, between::history).await
     }
 
     /// `window/workDoneProgress/cancel`, which `tower-lsp` does not know.

@@ -1,6 +1,7 @@
 //! One file a request: parameters in, the analysis asked, its answer out.
 
 pub(super) mod actions;
+pub(super) mod between;
 pub(super) mod calls;
 pub(super) mod completion;
 pub(super) mod definition;
