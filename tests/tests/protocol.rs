@@ -405,10 +405,10 @@ fn the_health_of_a_file() {
 #[version = \"0.0.5\"]
 type Box { Full(int32) }
 def @main(%aten::x.1: int32) {
-  let %unused = 1;
-  nn.relu(%nowhere)
+  let %left = 1;
+  2
 }
-def @other() { 1 }
+def @other() { nn.relu(%nowhere) }
 ";
     let mut client = Client::start();
     client.open(URI, TEXT);
@@ -419,7 +419,7 @@ def @other() { 1 }
     assert_eq!((&health["tvm"], &health["names"]), (&json!(1), &json!(1)), "{health}");
     assert_eq!(health["first"], range((2, 10), (2, 20)));
     // It follows the text, and what is not wanted does not count.
-    client.edit(URI, 2, (4, 10), (4, 18), "%unused");
+    client.edit(URI, 2, (4, 2), (4, 3), "%left");
     let settings =
         json!({ "settings": { "relay": { "diagnostics": { "disabled": ["tvm-name"] } } } });
     client.notify("workspace/didChangeConfiguration", settings);

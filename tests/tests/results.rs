@@ -117,9 +117,9 @@ fn layers_and_scores() {
     let mut client = client();
     let text = "\
 def @main(%x: Tensor[(1, 12), float32]) {
-  %0 = nn.relu(%x) /* span=aten::relu_0:1:2 */;
-  %1 = exp(%0) /* span=aten::softmax_1:3:4 */;
-  nn.softmax(%1) /* span=aten::softmax_1:5:6 */
+  %0 = nn.relu(%x) /* ty=Tensor[(1, 12), float32] span=aten::relu_0:1:2 */;
+  %1 = exp(%0) /* ty=Tensor[(1, 12), float32] span=aten::softmax_1:3:4 */;
+  nn.softmax(%1) /* ty=Tensor[(1, 12), float32] span=aten::softmax_1:5:6 */
 }
 ";
     client.open(URI, text);

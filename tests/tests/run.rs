@@ -474,7 +474,7 @@ def @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {
             Some((line, hint["position"]["character"].as_u64()?, label.strip_prefix("= ")?))
         })
         .collect();
-    let wanted = [(0, 34, "all 0"), (0, 61, "all 0"), (1, 18, "all 0"), (2, 19, "(2,) all 1")];
+    let wanted = [(0, 34, "all 0"), (0, 60, "all 0"), (1, 18, "all 0"), (2, 19, "(2,) all 1")];
     assert_eq!(shown, wanted);
     assert_eq!(client.finish(), Some(0));
 }

@@ -399,7 +399,12 @@ def @main(%x: Tensor[(2, 8), float32], %table: Tensor[(9, 8), float32], %w: Tens
   (%2, take(%table, %i, axis=0), add(%x, %x), %3)
 }
 ",
-            expect![[r#""#]],
+            expect![[r#"
+                hidden []
+                shapes []
+                dimmed ["%table: Tensor[(9, 8), float32]", "%w: Tensor[(8, 4), float32]", "%b: Tensor[(4), float32]", "%w", "%b", "%inner: Tensor[(4, 4), float32]", "%inner", "%table"]
+                chains ["1-2 dense"]
+            "#]],
         );
     }
 
@@ -418,8 +423,9 @@ def @main(%x: Tensor[(2, 8), float32] /* ty=Tensor[(2, 8), float32] */, %w: Tens
 ",
             expect![[r#"
                 hidden [" /* ty=Tensor[(2, 8), float32] */", " /* ty=Tensor[(2, 4), float32] span=a.py:1 */", " /* ty=float32 */"]
+                shapes [(1, "2×4 f32"), (5, "f32")]
                 dimmed ["%w: Tensor[(4, 8), float32]", "%b: Tensor[(4), float32]", "%w", "%b", "meta[relay.Constant][0]"]
-                chains [(1, 2), (4, 5)]
+                chains ["1-2 bias_add", "4-5 multiply"]
             "#]],
         );
     }
@@ -437,6 +443,7 @@ def @main(%x: Tensor[(2, 8), float32], %y: Tensor[(8), float32]) {
 ",
             expect![[r#"
                 hidden []
+                shapes []
                 dimmed []
                 chains []
             "#]],
@@ -444,10 +451,11 @@ def @main(%x: Tensor[(2, 8), float32], %y: Tensor[(8), float32]) {
         check(
             "def @main() { 1 }",
             expect![[r#"
-            hidden []
-            dimmed []
-            chains []
-        "#]],
+                hidden []
+                shapes []
+                dimmed []
+                chains []
+            "#]],
         );
     }
 }

@@ -112,13 +112,14 @@
     const { tensors, profile, notFinite } = result;
     const out = head(result);
     const columns = make("div", "columns");
-    if (notFinite.length > 0) {
+    if (notFinite?.length > 0) {
       columns.append(trail(notFinite));
     }
     const shown = section("Result", ...tensors.map(tensor));
     shown.className = "result";
     columns.append(shown);
-    if (profile.total.calls > 0) {
+    // A run that was stopped when it had just ended has no tables.
+    if (profile?.total.calls > 0) {
       const { operators, layers, bindings, total } = profile;
       columns.append(times("Time by operator", operators, total, (row) => row.operator));
       if (layers.length > 0) {

@@ -1,3 +1,4 @@
+
 use expect_test::{Expect, expect};
 
 use crate::fixture::Fixture;
@@ -50,22 +51,22 @@ def @main(%x$0: int32) {
         text,
         "@input",
         expect![[r#"
-            refused: `@input` is not a local variable
-        "#]],
+                refused: `@input` is not a name for a local variable
+            "#]],
     );
     check(
         text,
         "1",
         expect![[r#"
-            refused: `%1` is the name of a graph variable: begin with a letter
-        "#]],
+                refused: `%1` would be a graph variable: begin the name with a letter
+            "#]],
     );
     check(
         text,
         "a b",
         expect![[r#"
-            refused: `a b` is not a local variable
-        "#]],
+                refused: `a b` is not a name for a local variable
+            "#]],
     );
 }
 
@@ -82,7 +83,7 @@ def @main(%x: int32) {
 ",
         "z",
         expect![[r#"
-                refused: on line 4, `%y` would become `%z` and mean the `%z` that is bound on line 3
+                refused: `%z` is bound on line 3 already, and `%y` on line 4 would refer to that one
             "#]],
     );
     // A use of the other would be taken over.
@@ -95,7 +96,7 @@ def @main(%x: int32) {
 ",
         "x",
         expect![[r#"
-                refused: on line 3, `%x` means what is bound on line 1, and would mean the renamed `%y`
+                refused: `%x` on line 3 refers to line 1, and would refer to the renamed `%y` instead
             "#]],
     );
     // Nothing behind needs the old one any more.
@@ -118,8 +119,8 @@ def @main(%x: int32) {
         "def @main(%x$0: int32, %y: int32) { 1 }\n",
         "y",
         expect![[r#"
-            refused: `%y` is the name of another parameter beside it
-        "#]],
+                refused: another parameter is called `%y` already
+            "#]],
     );
     // Inner functions and patterns.
     check(
@@ -131,7 +132,7 @@ def @main(%x$0: int32) {
 ",
         "y",
         expect![[r#"
-                refused: on line 2, `%x` would become `%y` and mean the `%y` that is bound on line 2
+                refused: `%y` is bound on line 2 already, and `%x` on line 2 would refer to that one
             "#]],
     );
     check(
@@ -142,7 +143,7 @@ def @main(%x$0: int32) {
 ",
         "unknown",
         expect![[r#"
-                refused: on line 2, `%unknown` means nothing so far, and would mean the renamed `%x`
+                refused: `%unknown` on line 2 is not defined, and would refer to the renamed `%x`
             "#]],
     );
 }
@@ -154,8 +155,8 @@ fn graph_variables_are_numbers() {
         text,
         "5",
         expect![[r#"
-            refused: another definition of this module has a `%5`, and TVM takes equal numbers for one
-        "#]],
+                refused: another function of this module has a `%5`, and TVM reads equal numbers as one variable
+            "#]],
     );
     check(
         text,
@@ -183,8 +184,8 @@ fn graph_variables_are_numbers() {
         text,
         "%sum",
         expect![[r#"
-            refused: a graph variable is called by a number such as `%7`, and `%sum` is none: make it a `let` binding to give it a name
-        "#]],
+                refused: graph variables are numbered, as in `%7`: make it a `let` binding to call it `%sum`
+            "#]],
     );
 }
 
@@ -219,8 +220,8 @@ def @other() { @main(Link(1, End)) }
         text,
         "map",
         expect![[r#"
-            refused: `@map` is defined in the prelude: what calls it would call this function
-        "#]],
+                refused: `@map` is a function of the prelude, and calls of that one would call this one
+            "#]],
     );
     let on = |what: &str| text.replace("$0", "").replacen(what, &format!("$0{what}"), 1);
     check(
@@ -263,8 +264,8 @@ def @other() { @main(Link(1, End)) }
         &on("Link"),
         "add",
         expect![[r#"
-            refused: `add` is an operator: where it is called, the constructor would be called instead
-        "#]],
+                refused: `add` is an operator, and calls of it would build this constructor
+            "#]],
     );
     check(
         &on("Link"),
@@ -306,29 +307,29 @@ fn what_has_a_fixed_name() {
         "def @main(%x: int32) { ad$0d(%x, %x) }",
         "sum",
         expect![[r#"
-            refused: `add` is an operator of Relay, and operators have fixed names
-        "#]],
+                refused: `add` is an operator of Relay and cannot be renamed
+            "#]],
     );
     check(
         "def @main(%x: List[int32]) { @le$0ngth(%x) }",
         "len",
         expect![[r#"
-            refused: `@length` is defined in the prelude, for every module
-        "#]],
+                refused: `@length` belongs to the prelude and cannot be renamed
+            "#]],
     );
     check(
         "def @main(%x: Li$0st[int32]) { %x }",
         "Seq",
         expect![[r#"
-            refused: `List` is defined in the prelude, for every module
-        "#]],
+                refused: `List` belongs to the prelude and cannot be renamed
+            "#]],
     );
     check(
         "def @main(%x: int32) { cast(%x, dty$0pe=\"int8\") }",
         "d",
         expect![[r#"
-            refused: `dtype` is an attribute of the operator `cast`, and those have fixed names
-        "#]],
+                refused: `dtype` is an attribute of `cast` and cannot be renamed
+            "#]],
     );
 }
 

@@ -1,5 +1,7 @@
 //! `textDocument/inlayHint`
 
+use std::collections::HashMap;
+
 use ide::inlay::{HintKind, hints};
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 use tower_lsp::{
@@ -60,25 +62,26 @@ fn values(
         .filter(|value| range.contains_inclusive(value.range.end()))
         .map(|value| (document.lines.line_at(value.range.start()), value))
         .collect();
+    let mut types: HashMap<u32, String> = HashMap::new();
+    for hint in found.iter() {
+        if let InlayHintLabel::String(label) = &hint.label {
+            *types.entry(hint.position.line).or_default() += label;
+        }
+    }
     for (at, (line, value)) in shown.iter().enumerate() {
         let is_same = |other: Option<&(u32, &LiveValue)>| other.is_some_and(|(l, _)| l == line);
         let is_alone = !is_same(at.checked_sub(1).and_then(|before| shown.get(before)))
             && !is_same(shown.get(at + 1));
-        let content = document.lines.line_content(&document.text, *line);
-        let text = content.map_or("", |content| &document.text[content]);
-        let hints = found.iter().filter(|hint| hint.position.line == *line);
-        let mut types = hints.filter_map(|hint| match &hint.label {
-            InlayHintLabel::String(label) => Some(&**label),
-            InlayHintLabel::LabelParts(_) => None,
-        });
+        let line_range = document.lines.line_content(&document.text, *line).filter(|_| is_alone);
+        // What is said of the variable: in its line, else in its declaration.
+        let about = line_range.or_else(|| parameter(document, value.range)).unwrap_or(value.range);
+        let text = &document.text[about];
         // `(2, 3)` of `(2, 3) min …`, as types write it.
         let shape = value.line.split_inclusive(')').next().unwrap_or_default().replace(",)", ")");
-        let is_known = text.contains(&shape) || types.any(|label| label.contains(&shape));
+        let is_hinted = || is_alone && types.get(line).is_some_and(|types| types.contains(&shape));
+        let is_known = text.contains(&shape) || is_hinted();
         let label = if is_known && !value.brief.is_empty() { &value.brief } else { &value.line };
-        let offset = match content {
-            Some(content) if is_alone => content.start() + TextSize::of(code_of(text)),
-            _ => parameter_end(document, value.range).unwrap_or(value.range.end()),
-        };
+        let offset = about.start() + TextSize::of(code_of(text));
         let tooltip = format!("`{}` in the last run{}", value.line, value.of_several());
         found.push(InlayHint {
             position: document.position(offset, snapshot.encoding),
@@ -104,16 +107,15 @@ fn code_of(line: &str) -> &str {
     };
     match line.rfind("/*").filter(is_printed) {
         Some(at) => line[..at].trim_end(),
-        None => line,
+        None => line.trim_end(),
     }
 }
 
-/// The end of the parameter whose name stands at `name`, with its type.
-fn parameter_end(document: &Document, name: TextRange) -> Option<TextSize> {
+/// The parameter whose name stands at `name`, with its type.
+fn parameter(document: &Document, name: TextRange) -> Option<TextRange> {
     let path = Node::root(&document.parse.green).path_to(name);
     let parameter = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::PARAM)?;
-    let range = parameter.range();
-    Some(range.start() + TextSize::of(parameter.to_string().trim_end()))
+    Some(parameter.range())
 }
 
 #[cfg(test)]
