@@ -12,7 +12,9 @@ local REST = 200
 ---@type table<integer, { group: integer, timer: uv.uv_timer_t, windows: table<integer, table> }>
 local reading = {}
 
-local OPTIONS = { conceallevel = 2, concealcursor = '', foldmethod = 'manual', foldenable = true }
+--- For the window on this buffer alone. What is concealed leaves lines short, except for the headers:
+--- those are not wrapped over the whole screen.
+local OPTIONS = { conceallevel = 2, concealcursor = '', foldmethod = 'manual', foldenable = true, wrap = false }
 
 local function draw(buffer, client, view)
   vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
@@ -53,8 +55,8 @@ end
 local function enter(buffer, window, view)
   local before = {}
   for name, value in pairs(OPTIONS) do
-    before[name] = vim.wo[window][name]
-    vim.wo[window][name] = value
+    before[name] = vim.wo[window][0][name]
+    vim.wo[window][0][name] = value
   end
   reading[buffer].windows[window] = before
   vim.api.nvim_win_call(window, function()
@@ -79,7 +81,7 @@ local function leave(buffer)
         vim.cmd('normal! zE')
       end)
       for name, value in pairs(before) do
-        vim.wo[window][name] = value
+        vim.wo[window][0][name] = value
       end
     end
   end
