@@ -183,6 +183,16 @@ return function(tools)
     same(marked('hl_group'), { '%w: Tensor[(4, 8), float32]', '%w' }, 'what is dim')
     same({ vim.fn.foldclosed(3), vim.fn.foldclosedend(4), vim.fn.foldclosed(5) }, { 3, 4, -1 }, 'what is folded')
     same({ vim.wo.conceallevel, vim.wo.foldmethod, vim.wo.wrap }, { 2, 'manual', false }, 'the options')
+    -- The types that are hidden stand at the right in short, and a fold says what is in it.
+    local shapes = {}
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, namespace, 0, -1, { details = true })) do
+      if mark[4].virt_text then
+        same(mark[4].virt_text_pos, 'right_align', 'the place of a shape')
+        shapes[mark[2] + 1] = mark[4].virt_text[1][1]
+      end
+    end
+    same(shapes, { [3] = '2×4 f32', [4] = '2×4 f32', [5] = '2×4 f32', [6] = '2×4 f32' }, 'shapes')
+    same(vim.fn.foldtextresult(3), '  %0 = nn.dense(%x, %w, units=4);  … relu', 'a fold')
     -- Windows that come later have their own.
     vim.cmd.new()
     same({ vim.wo.conceallevel, vim.wo.wrap }, { before[1], before[3] }, 'the options of a new window')

@@ -52,8 +52,9 @@ function M.apply()
       ours[name] = vim.api.nvim_get_hl(0, { name = name })
     end
   end
-  -- Neovim's own colour of hints is too faint for numbers that are to be read.
+  -- Neovim's own colour of hints is too faint for what is to be read.
   vim.api.nvim_set_hl(0, 'relayValue', { link = 'Comment', default = true })
+  vim.api.nvim_set_hl(0, 'relayWeight', { link = 'Comment', default = true })
   for token, group in pairs(TOKENS) do
     vim.api.nvim_set_hl(0, ('@lsp.type.%s.relay'):format(token), { link = group, default = true })
   end
