@@ -125,5 +125,5 @@ return function(tools)
     say('colours')
   end
 
-  return { steps.explains_diagnostics, steps.says_how_a_file_is, steps.tells_words_apart }
+  return { steps.explains_diagnostics, steps.leads_to_pages, steps.says_how_a_file_is, steps.tells_words_apart }
 end
