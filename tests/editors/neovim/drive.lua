@@ -113,6 +113,8 @@ function steps.opens()
   vim.cmd.edit(file)
   same(vim.bo.filetype, 'relay', 'the file type')
   local attached = client()
+  -- In UTF-16, 0.10 takes seconds to colour a header of TVM's.
+  same(attached.offset_encoding, 'utf-8', 'the encoding')
   same(attached.server_info and attached.server_info.name or 'relay-analyzer', 'relay-analyzer', 'the server')
 end
 

@@ -15,7 +15,9 @@ local function check()
   end, 20) then
     fail('no error is found')
   end
-  io.stdout:write('error ', errors()[1].code, '\n')
+  for _, found in ipairs(errors()) do
+    io.stdout:write('error ', found.code, '\n')
+  end
 
   vim.cmd('checkhealth relay-analyzer')
   local health = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')

@@ -98,7 +98,7 @@ impl Home {
         if let Some(home) = std::env::var_os("HOME") {
             command.env("npm_config_cache", Path::new(&home).join(".npm"));
         }
-        command.env_remove("NVIM").env_remove("CARGO_HOME");
+        command.env_remove("NVIM").env_remove("CARGO_TARGET_DIR");
         command
     }
 
@@ -274,9 +274,7 @@ fn follow_platforms(home: &Home, block: &str) {
     // The first bytes of a program for a Mac with an ARM processor.
     let mac = [0xCF, 0xFA, 0xED, 0xFE, 0x0C, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0];
     fs::write(home.folder.join("relay-analyzer-macos"), mac).expect("a file");
-    let (build, package) = block.split_once('\n').expect("a build, then packages");
-    home.follow(build);
-    home.follow(&format!("cd editors/vscode\n{package}"));
+    home.follow(block);
     for name in ["relay-analyzer-linux-x64.vsix", "relay-macos.vsix"] {
         assert!(home.clone().join("editors/vscode").join(name).is_file(), "{name}");
     }

@@ -67,6 +67,9 @@ function M.client_config()
     filetypes = { 'relay' },
     -- What these answer, or are clicked for, is shown here.
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
+      -- Neovim 0.10 knows UTF-8 and does not say so. In UTF-16 it walks through the line for each word
+      -- that it colours, and TVM prints lines of 180,000 characters: seconds in which nothing moves.
+      general = { positionEncodings = { 'utf-8', 'utf-16', 'utf-32' } },
       experimental = { commands = { commands = { 'relay.run', 'relay.showReferences' } } },
     }),
     settings = { relay = options.settings },
@@ -148,8 +151,11 @@ function M.setup(chosen)
     options.cmd = chosen.cmd
   end
   options.settings = chosen.settings or options.settings
-  options.lenses = chosen.lenses ~= false
-  options.values = chosen.values ~= false
+  for _, name in ipairs({ 'lenses', 'values' }) do
+    if chosen[name] ~= nil then
+      options[name] = chosen[name]
+    end
+  end
   missing_was_told = false
   if has_config then
     -- The file `lsp/relay_analyzer.lua` is read anew; what was set beside it stays.

@@ -1,11 +1,11 @@
 --- Lenses above definitions, kept in step with the text. Neovim 0.12 does that by itself once it is
 --- told to; before it, a lens is asked for each time.
+local debounce = require('relay-analyzer.debounce')
+
 local M = {}
 
 --- How long the text must rest before lenses are asked for anew, in milliseconds.
 local REST = 300
-
-local group = vim.api.nvim_create_augroup('relay-analyzer.lens', {})
 
 local function has_enable()
   return vim.lsp.codelens.enable ~= nil
@@ -40,25 +40,9 @@ function M.follow(buffer)
     return
   end
   vim.lsp.codelens.refresh({ bufnr = buffer })
-  vim.api.nvim_clear_autocmds({ group = group, buffer = buffer })
-  local timer = assert(vim.uv.new_timer())
-  vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
-    group = group,
-    buffer = buffer,
-    callback = function()
-      timer:start(REST, 0, vim.schedule_wrap(function()
-        M.refresh(buffer)
-      end))
-    end,
-  })
-  vim.api.nvim_create_autocmd('BufUnload', {
-    group = group,
-    buffer = buffer,
-    once = true,
-    callback = function()
-      timer:stop()
-    end,
-  })
+  debounce.on_change('relay-analyzer.lens', buffer, REST, function()
+    M.refresh(buffer)
+  end)
 end
 
 return M

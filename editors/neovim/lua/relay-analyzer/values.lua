@@ -3,12 +3,12 @@
 --- The server tells of them in inlay hints. Where a buffer shows those, Neovim does it all; where it
 --- does not, which is its default, the values are shown here and nothing else is.
 local columns = require('relay-analyzer.columns')
+local debounce = require('relay-analyzer.debounce')
 local request = require('relay-analyzer.request')
 
 local M = {}
 
 local marks = vim.api.nvim_create_namespace('relay-analyzer.values')
-local group = vim.api.nvim_create_augroup('relay-analyzer.values', {})
 --- How long the text must rest before values are asked for anew, in milliseconds.
 local REST = 200
 --- The columns that the values of a line may take: a header binds hundreds.
@@ -118,28 +118,13 @@ end
 --- Keeps the values of a buffer in step with its text: those that it does not hold any more go.
 ---@param buffer integer
 function M.follow(buffer)
-  vim.api.nvim_clear_autocmds({ group = group, buffer = buffer })
-  local timer = assert(vim.uv.new_timer())
-  vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
-    group = group,
-    buffer = buffer,
-    callback = function()
-      if shown[buffer] then
-        timer:start(REST, 0, vim.schedule_wrap(function()
-          ask(buffer)
-        end))
-      end
-    end,
-  })
-  vim.api.nvim_create_autocmd('BufUnload', {
-    group = group,
-    buffer = buffer,
-    once = true,
-    callback = function()
-      shown[buffer] = nil
-      timer:stop()
-    end,
-  })
+  -- What was read anew was not run.
+  shown[buffer] = nil
+  debounce.on_change('relay-analyzer.values', buffer, REST, function()
+    if shown[buffer] then
+      ask(buffer)
+    end
+  end)
 end
 
 return M
