@@ -1,6 +1,7 @@
 // The shape panel: the report of the file beside it, following the cursor.
 
 import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
 
 import { type FunctionShapes, type Report, type Running, shapes } from "./protocol.js";
 
@@ -12,7 +13,8 @@ type FromPage =
   | { readonly type: "ready" }
   | { readonly type: "shown"; readonly rows: number; readonly functions: readonly string[] }
   | { readonly type: "marked"; readonly name: string }
-  | { readonly type: "go"; readonly range: Report["functions"][number]["range"] };
+  | { readonly type: "go"; readonly range: Report["functions"][number]["range"]; readonly stay?: boolean }
+  | { readonly type: "save"; readonly name: string; readonly data: string | Uint8Array; readonly whole: boolean };
 
 /** What the panel shows, as its page has said last. */
 export interface Shown {
@@ -25,11 +27,21 @@ export interface Shown {
   readonly marked: string | undefined;
 }
 
+/** A question to the server, and its answer when it comes. */
+interface Asked {
+  readonly document: vscode.TextDocument;
+  readonly version: number;
+  readonly answer: Promise<Report>;
+}
+
 export class ShapePanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private document: vscode.TextDocument | undefined;
   private timer: NodeJS.Timeout | undefined;
   private report: Report | undefined;
+  /** What the server was asked last: the page is loading while it answers. */
+  private asked: Asked | undefined;
+  private isReady = false;
   private shown: Shown | undefined;
   private waiting: (() => void)[] = [];
   private readonly subscriptions: vscode.Disposable[];
@@ -57,6 +69,7 @@ export class ShapePanel implements vscode.Disposable {
 
   /** The server has started: what it reports may be new. */
   refresh(): void {
+    this.asked = undefined;
     if (this.panel !== undefined) {
       this.later(0);
     }
@@ -80,6 +93,8 @@ export class ShapePanel implements vscode.Disposable {
       this.create();
     } else {
       this.panel.reveal(undefined, true);
+      // Settings may have changed since, and the text not.
+      this.asked = undefined;
     }
     this.follow(document);
     await drawn;
@@ -98,6 +113,8 @@ export class ShapePanel implements vscode.Disposable {
     panel.webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
     panel.onDidDispose(() => {
       this.panel = undefined;
+      this.asked = undefined;
+      this.isReady = false;
       this.report = undefined;
       this.shown = undefined;
       this.answer();
@@ -109,8 +126,10 @@ export class ShapePanel implements vscode.Disposable {
     switch (message.type) {
       case "ready":
         // The page is new, or was hidden and has forgotten everything.
+        this.isReady = true;
         this.report = undefined;
-        this.later(0);
+        clearTimeout(this.timer);
+        void this.send();
         break;
       case "shown":
         this.shown = {
@@ -128,7 +147,10 @@ export class ShapePanel implements vscode.Disposable {
         }
         break;
       case "go":
-        void this.go(message.range);
+        void this.go(message.range, message.stay ?? false);
+        break;
+      case "save":
+        void this.save(message.name, message.data, message.whole);
         break;
     }
   }
@@ -143,7 +165,8 @@ export class ShapePanel implements vscode.Disposable {
     this.document = document;
     if (this.panel !== undefined) {
       this.report = undefined;
-      this.later(0);
+      clearTimeout(this.timer);
+      void this.send();
     }
   }
 
@@ -165,25 +188,39 @@ export class ShapePanel implements vscode.Disposable {
       return;
     }
     const { version } = document;
+    const asked = this.ask(client, document);
     let report: Report;
     try {
-      report = await shapes(client, document);
+      report = await asked.answer;
     } catch (error) {
+      if (asked === this.asked) {
+        this.asked = undefined;
+      }
       // A change of the text cancels the question; the change asks anew.
       if (document === this.document && document.version === version && !document.isClosed) {
         await post({ type: "problem", text: error instanceof Error ? error.message : String(error) });
       }
       return;
     }
-    if (panel !== this.panel || document !== this.document) {
+    // A page that is not there yet says when it can be told.
+    if (panel !== this.panel || document !== this.document || !this.isReady) {
       return;
     }
     this.report = report;
-    await post({ type: "report", functions: report.functions.flatMap(flat) });
+    await post({ type: "report", uri: document.uri.toString(), functions: report.functions.flatMap(flat) });
     const editor = vscode.window.visibleTextEditors.find((editor) => editor.document === document);
     if (editor !== undefined) {
       this.markCursor(editor);
     }
+  }
+
+  /** The report of the text as it is now; the server is asked once. */
+  private ask(client: LanguageClient, document: vscode.TextDocument): Asked {
+    const { version } = document;
+    if (this.asked?.document !== document || this.asked.version !== version) {
+      this.asked = { document, version, answer: shapes(client, document) };
+    }
+    return this.asked;
   }
 
   private markCursor(editor: vscode.TextEditor): void {
@@ -193,7 +230,7 @@ export class ShapePanel implements vscode.Disposable {
     }
   }
 
-  private async go(range: Report["functions"][number]["range"]): Promise<void> {
+  private async go(range: Report["functions"][number]["range"], stay: boolean): Promise<void> {
     const document = this.document;
     const convert = this.running()?.protocol2CodeConverter;
     if (document === undefined || convert === undefined) {
@@ -204,7 +241,34 @@ export class ShapePanel implements vscode.Disposable {
     await vscode.window.showTextDocument(document, {
       selection: new vscode.Range(start, start),
       viewColumn: open?.viewColumn ?? vscode.ViewColumn.One,
+      preserveFocus: stay,
     });
+  }
+
+  /** Saves a picture of the graph where the user says, beside the file if nothing else is said. */
+  private async save(name: string, data: string | Uint8Array, whole: boolean): Promise<void> {
+    const kind = name.split(".").pop() ?? "";
+    const { document } = this;
+    const folder =
+      document === undefined || document.isUntitled
+        ? vscode.workspace.workspaceFolders?.[0]?.uri
+        : vscode.Uri.joinPath(document.uri, "..");
+    const uri = await vscode.window.showSaveDialog({
+      ...(folder && { defaultUri: vscode.Uri.joinPath(folder, name) }),
+      filters: { [kind.toUpperCase()]: [kind] },
+    });
+    if (uri === undefined) {
+      return;
+    }
+    const file = uri.path.split("/").pop() ?? name;
+    try {
+      await vscode.workspace.fs.writeFile(uri, typeof data === "string" ? new TextEncoder().encode(data) : data);
+    } catch (error) {
+      void vscode.window.showErrorMessage(`${file} cannot be saved: ${error instanceof Error ? error.message : String(error)}`);
+      return;
+    }
+    const part = "It shows what is in sight: all of the graph is too large for one PNG. SVG takes all of it.";
+    void vscode.window.showInformationMessage(whole ? `Saved ${file}.` : `Saved ${file}. ${part}`);
   }
 }
 
@@ -217,6 +281,9 @@ function flat(one: FunctionShapes): FunctionShapes[] {
   return [{ ...one, functions: [] }, ...one.functions.flatMap(flat)];
 }
 
+/** In this order: each uses those before it. */
+const SCRIPTS = ["amounts.js", "table.js", "layout.js", "dataflow.js", "paint.js", "graph.js", "export.js", "details.js", "shapes.js"];
+
 /** The page: it may load its own script and style, and nothing else. */
 function page(webview: vscode.Webview, media: vscode.Uri): string {
   const local = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
@@ -226,33 +293,49 @@ function page(webview: vscode.Webview, media: vscode.Uri): string {
 <head>
   <meta charset="utf-8">
   <meta http-equiv="Content-Security-Policy" content="${policy}">
+  <link rel="stylesheet" href="${local("table.css")}">
   <link rel="stylesheet" href="${local("shapes.css")}">
   <title>Shapes</title>
 </head>
 <body>
   <header>
     <select id="function" aria-label="Function"></select>
-    <input id="search" type="search" placeholder="Search" aria-label="Search">
+    <input id="search" type="search" placeholder="Search (/)" aria-label="Search">
+    <span id="matches" role="status"></span>
     <span id="tabs" role="tablist">
       <button id="show-table" role="tab" aria-selected="true">Table</button>
       <button id="show-graph" role="tab" aria-selected="false">Graph</button>
       <button id="show-sums" role="tab" aria-selected="false">Sums</button>
     </span>
-    <label>Colour <select id="colour">
-      <option value="macs">MACs</option>
-      <option value="bytes">bytes</option>
-      <option value="liveBytes">live memory</option>
-      <option value="parameters">parameters</option>
-    </select></label>
+    <label>Cost <select id="cost"></select></label>
   </header>
   <p id="total" role="status"></p>
-  <main id="table"><div id="scroll" tabindex="0">
-    <table><thead></thead><tbody></tbody></table>
-  </div></main>
-  <main id="graph" hidden><canvas tabindex="0" aria-label="Dataflow graph"></canvas><div id="tip" hidden></div></main>
+  <main id="table"><div id="scroll"></div></main>
+  <main id="graph" hidden>
+    <div id="tools" role="toolbar" aria-label="Graph">
+      <button id="fit" title="All of the graph (F)">Fit</button>
+      <button id="reset" title="As it opens: at the cursor, to be read (0)">Reset</button>
+      <button id="selection" title="Zoom to the selected call and those beside it (S)">Selection</button>
+      <label>Colour <select id="colour">
+        <option value="kind">by kind</option>
+        <option value="cost">by cost</option>
+      </select></label>
+      <span class="gap"></span>
+      <button id="svg" title="Save the graph as SVG">SVG</button>
+      <button id="png" title="Save the graph as PNG">PNG</button>
+    </div>
+    <div id="legend" aria-label="Colours"></div>
+    <div id="stage">
+      <div id="picture">
+        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrows go along it, F fits, S zooms to the selection, Enter goes to the line"></canvas>
+        <canvas id="minimap" aria-hidden="true" hidden></canvas>
+        <div id="tip" hidden></div>
+      </div>
+      <aside id="details" aria-label="Selected call" hidden></aside>
+    </div>
+  </main>
   <main id="sums" hidden></main>
-  <script src="${local("graph.js")}"></script>
-  <script src="${local("shapes.js")}"></script>
+${SCRIPTS.map((name) => `  <script src="${local(name)}"></script>`).join("\n")}
 </body>
 </html>`;
 }
