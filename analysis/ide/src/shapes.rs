@@ -313,6 +313,36 @@ def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(128, 784), float32], %b: Te
     }
 
     #[test]
+    fn what_a_function_is_given_and_gives() {
+        let fixture = Fixture::new(
+            "
+def @main(%x: Tensor[(1, 4), float32], %w: Tensor[(8, 4), float32]) {
+  %0 = nn.dense(%x, transpose(%w, axes=[0, 1]), units=8);
+  %1 = multiply(%0, 2f);
+  (%1, %0, %x)
+}
+",
+        );
+        let found = shapes(&fixture.db, fixture.file, None);
+        let [function] = found.as_slice() else { panic!("{found:?}") };
+        let sources = function.sources.iter();
+        let sources: Vec<_> =
+            sources.map(|s| (s.kind, s.name.as_str(), s.ty.to_string())).collect();
+        assert_eq!(
+            sources,
+            [
+                (SourceKind::Weight, "%w", "Tensor[(8, 4), float32]".to_owned()),
+                (SourceKind::Input, "%x", "Tensor[(1, 4), float32]".to_owned()),
+                (SourceKind::Constant, "2f", "float32".to_owned()),
+            ]
+        );
+        assert_eq!(function.results, [Input::Row(2), Input::Row(1), Input::Source(1)]);
+        let attributes: Vec<_> = function.rows.iter().map(|row| row.attributes.clone()).collect();
+        let one = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+        assert_eq!(attributes, [one("axes", "[0, 1]"), one("units", "8"), Vec::new()]);
+    }
+
+    #[test]
     fn memory_follows_the_last_use() {
         check(
             "

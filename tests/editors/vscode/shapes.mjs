@@ -154,6 +154,9 @@ async function graphOf({ page, panel, workspace, shot }) {
   await shot("shapes-cost");
   await panel.locator("#colour").selectOption("kind");
 
+  await details.locator("header button").click();
+  await details.waitFor({ state: "hidden", timeout: PATIENCE });
+
   for (const [kind, begins] of [["svg", "<svg "], ["png", "\x89PNG"]]) {
     const file = path.join(workspace, `attention.${kind}`);
     const dialog = page.locator(".quick-input-widget input:focus").first();
@@ -171,6 +174,4 @@ async function graphOf({ page, panel, workspace, shot }) {
     await page.waitForTimeout(200);
     await shot(`shapes-${theme}`);
   }
-  await details.locator("header button").click();
-  await details.waitFor({ state: "hidden", timeout: PATIENCE });
 }
