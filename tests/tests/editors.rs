@@ -314,6 +314,24 @@ fn vscode_workbench() {
     assert_servers_ended(&folder, 2);
 }
 
+/// Large networks in the shape panel and in the page of the command line: both are fast.
+#[test]
+fn vscode_large_shapes() {
+    let _alone = VSCODE.lock();
+    let Some((mut command, extension)) = vscode() else { return };
+    let folder = scratch("vscode-large");
+    let server = noted_server(&folder);
+    let package = folder.join("relay.vsix");
+    npm(&extension, &["run", "--silent", "package", "--", "-o", &package.display().to_string()]);
+    command.arg("tests/editors/vscode/large.mjs").arg(&package);
+    command.arg(root().join("target/editors-shots")).env("RELAY_TEST_SERVER", &server);
+    if let Some(models) = conformance() {
+        command.env("RELAY_TEST_MODELS", models.join("models"));
+    }
+    run(&mut command);
+    assert_servers_ended(&folder, 1);
+}
+
 /// The package for one platform, with the server in it.
 #[test]
 fn vscode_platform_package() {

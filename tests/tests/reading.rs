@@ -362,6 +362,15 @@ fn why_a_shape_and_the_shape_report() {
     assert_eq!(function["rows"][0]["shape"], json!(["?", 4]));
     assert_eq!(function["rows"][0]["macs"]["text"], "32·n1");
     assert_eq!(function["rows"][1]["inputs"], json!([{ "row": 0 }]));
+    assert_eq!(function["rows"][0]["attributes"], json!([{ "name": "units", "value": "4" }]));
+    assert_eq!(
+        function["rows"][0]["inputs"],
+        json!([{ "variable": "%x", "source": 0 }, { "variable": "%w", "source": 1 }])
+    );
+    assert_eq!(function["sources"][0]["kind"], "input");
+    assert_eq!(function["sources"][1]["kind"], "weight");
+    assert_eq!(function["sources"][1]["type"], "Tensor[(4, 8), float32]");
+    assert_eq!(function["results"], json!([{ "row": 1 }]));
     assert_eq!(function["total"]["parameters"], 32);
     assert_eq!(function["unknowns"][0]["what"], "axis 0 of `%x`");
     assert_eq!(client.finish(), Some(0));
@@ -417,7 +426,7 @@ where n1 is axis 0 of `%x`
     let (dot, _) = printed(&["--format", "dot"], MODEL);
     assert!(dot.contains("r0_0 -> r0_1;") && dot.ends_with("}\n}\n"), "{dot}");
     let (html, _) = printed(&["--format", "html"], "def @main(%x: int32) { add(%x, %nowhere) }");
-    assert!(html.contains("<td>add</td>") && html.ends_with("</html>\n"), "{html}");
+    assert!(html.contains(r#""operator":"add""#) && html.ends_with("</html>\n"), "{html}");
     assert_eq!(printed(&[], "def @main(%x: int32) { add(%x, %nowhere) }").1, Some(1));
     assert_eq!(printed(&["--function", "@none"], MODEL).1, Some(2));
 }

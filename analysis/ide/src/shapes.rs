@@ -40,6 +40,10 @@ pub struct FunctionShapes {
     pub range: TextRange,
     /// Its calls, in the order of evaluation.
     pub rows: Vec<Row>,
+    /// What its calls are given from outside, in the order of first use.
+    pub sources: Vec<Source>,
+    /// Where its result comes from: the fields of a tuple one by one.
+    pub results: Vec<Input>,
     /// Function expressions in it that call something.
     pub functions: Vec<FunctionShapes>,
     /// What one run of it takes.
@@ -78,17 +82,41 @@ pub struct Row {
     pub span: Option<String>,
     /// Where its arguments come from.
     pub inputs: Vec<Input>,
+    /// The attributes that are written, with their values as text.
+    pub attributes: Vec<(String, String)>,
     /// Why its multiply-accumulates cannot be told.
     pub untold: Option<String>,
 }
 
 /// Where an argument comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Input {
     /// The result of a row.
     Row(usize),
-    /// A parameter, or a variable from outside of the function.
-    Variable(String),
+    /// One of the function's [`sources`](FunctionShapes::sources).
+    Source(usize),
+}
+
+/// Something that a function is given: no call of it makes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// The variable, or the constant as it is written.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// What it is to the function.
+    pub kind: SourceKind,
+    /// Where the variable is bound, or the constant stands.
+    pub range: TextRange,
+}
+
+/// What a source is to its function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SourceKind {
+    /// A parameter that is worked on, or a variable from outside of the function.
+    Input,
+    /// A parameter that counts as a weight.
+    Weight,
     /// A constant.
     Constant,
 }
@@ -195,18 +223,17 @@ mod tests {
     use super::*;
     use crate::fixture::Fixture;
 
+    fn source(function: &FunctionShapes, input: Input) -> String {
+        match input {
+            Input::Row(row) => format!("#{row}"),
+            Input::Source(at) => function.sources[at].name.clone(),
+        }
+    }
+
     fn render(function: &FunctionShapes, out: &mut String) {
         *out += &format!("{}\n", function.name);
         for (at, row) in function.rows.iter().enumerate() {
-            let inputs: Vec<String> = row
-                .inputs
-                .iter()
-                .map(|input| match input {
-                    Input::Row(row) => format!("#{row}"),
-                    Input::Variable(name) => name.clone(),
-                    Input::Constant => "constant".into(),
-                })
-                .collect();
+            let inputs: Vec<String> = row.inputs.iter().map(|&i| source(function, i)).collect();
             *out += &format!(
                 "#{at} {} = {}({}): {} | params {} | macs {} | bytes {} | live {}{}{}\n",
                 row.binding.as_deref().unwrap_or("_"),
@@ -284,6 +311,36 @@ def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(128, 784), float32], %b: Te
                 by span: aten::linear_0 ×1 100,352 512
             "#]],
         );
+    }
+
+    #[test]
+    fn what_a_function_is_given_and_gives() {
+        let fixture = Fixture::new(
+            "
+def @main(%x: Tensor[(1, 4), float32], %w: Tensor[(8, 4), float32]) {
+  %0 = nn.dense(%x, transpose(%w, axes=[0, 1]), units=8);
+  %1 = multiply(%0, 2f);
+  (%1, %0, %x)
+}
+",
+        );
+        let found = shapes(&fixture.db, fixture.file, None);
+        let [function] = found.as_slice() else { panic!("{found:?}") };
+        let sources = function.sources.iter();
+        let sources: Vec<_> =
+            sources.map(|s| (s.kind, s.name.as_str(), s.ty.to_string())).collect();
+        assert_eq!(
+            sources,
+            [
+                (SourceKind::Weight, "%w", "Tensor[(8, 4), float32]".to_owned()),
+                (SourceKind::Input, "%x", "Tensor[(1, 4), float32]".to_owned()),
+                (SourceKind::Constant, "2f", "float32".to_owned()),
+            ]
+        );
+        assert_eq!(function.results, [Input::Row(2), Input::Row(1), Input::Source(1)]);
+        let attributes: Vec<_> = function.rows.iter().map(|row| row.attributes.clone()).collect();
+        let one = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+        assert_eq!(attributes, [one("axes", "[0, 1]"), one("units", "8"), Vec::new()]);
     }
 
     #[test]

@@ -1,135 +1,37 @@
-// The dataflow graph of a function: which call takes what from which. Drawn on a canvas, because an
-// unrolled network has 14,500 calls.
+// The dataflow graph of a function, on a canvas, because an unrolled network has 14,500 calls: wheel and keys
+// zoom, dragging moves, a click selects.
 "use strict";
 
-const NODE = { width: 190, height: 40, gapX: 24, gapY: 34 };
-/** An edge over more layers than this goes straight: room is made beside nodes for shorter ones only. */
-const LONGEST = 24;
+const ZOOM = { least: 0.001, most: 4, opening: 0.9, selection: 1.2 };
+/** A graph opens as a whole if it can be read so. */
+const LEGIBLE = 0.7;
+const MINIMAP = { width: 120, height: 180, least: 36 };
 
-/**
- * Where each call stands: below all that it takes from, in the order that crosses the fewest lines
- * that a few sweeps find. `edges` lists the corners that each edge goes through.
- */
-function layout(rows) {
-  const layer = [];
-  const nodes = [];
-  const edges = [];
-  for (const [at, row] of rows.entries()) {
-    const from = new Set(row.inputs.map((input) => input.row).filter((input) => input !== undefined && input < at));
-    layer[at] = 0;
-    for (const input of from) {
-      layer[at] = Math.max(layer[at], layer[input] + 1);
-    }
-    for (const input of from) {
-      edges.push({ from: input, to: at, through: [] });
-    }
-  }
-  // As far down as what takes it allows: the transposed weight of the last layer stands beside the
-  // last layer. Calls come in the order of evaluation, so those that take from one are behind it.
-  const lowest = [];
-  for (const { from, to } of [...edges].reverse()) {
-    layer[to] = lowest[to] ?? layer[to];
-    lowest[from] = Math.min(lowest[from] ?? Infinity, layer[to] - 1);
-  }
-  for (let at = 0; at < rows.length; at++) {
-    layer[at] = lowest[at] ?? layer[at];
-    nodes.push({ row: at, layer: layer[at], up: [], down: [], x: 0 });
-  }
-  const join = (a, b) => {
-    nodes[a].down.push(b);
-    nodes[b].up.push(a);
-  };
-  for (const edge of edges) {
-    let last = edge.from;
-    const span = layer[edge.to] - layer[edge.from];
-    for (let at = layer[edge.from] + 1; span <= LONGEST && at < layer[edge.to]; at++) {
-      nodes.push({ row: -1, layer: at, up: [], down: [], x: 0 });
-      edge.through.push(nodes.length - 1);
-      join(last, nodes.length - 1);
-      last = nodes.length - 1;
-    }
-    join(last, edge.to);
-  }
-  const layers = [];
-  for (const [at, node] of nodes.entries()) {
-    (layers[node.layer] ??= []).push(at);
-  }
-  order(nodes, layers);
-  place(nodes, layers);
-  const y = (at) => nodes[at].layer * (NODE.height + NODE.gapY);
-  return {
-    nodes: rows.map((_, at) => ({ x: nodes[at].x, y: y(at) })),
-    edges: edges.map((edge) => [
-      edge.from,
-      edge.to,
-      edge.through.map((at) => ({ x: nodes[at].x, y: y(at) })),
-    ]),
-  };
-}
-
-/** Sorts each layer by the middle of its neighbours, down and up in turn. */
-function order(nodes, layers) {
-  const position = new Float64Array(nodes.length);
-  const number = (layer) => layer.forEach((at, index) => (position[at] = index));
-  layers.forEach(number);
-  for (let sweep = 0; sweep < 4; sweep++) {
-    const side = sweep % 2 === 0 ? "up" : "down";
-    for (const layer of sweep % 2 === 0 ? layers : [...layers].reverse()) {
-      const middle = new Map(layer.map((at) => [at, mean(nodes[at][side], (to) => position[to]) ?? position[at]]));
-      layer.sort((a, b) => middle.get(a) - middle.get(b) || position[a] - position[b]);
-      number(layer);
-    }
-  }
-}
-
-/** Gives each node its x: as near to the middle of its neighbours as those beside it allow. */
-function place(nodes, layers) {
-  const room = (at) => (nodes[at].row < 0 ? 24 : NODE.width + NODE.gapX);
-  const apart = (a, b) => (room(a) + room(b)) / 2;
-  for (const layer of layers) {
-    let x = 0;
-    layer.forEach((at, index) => {
-      x += index === 0 ? 0 : apart(layer[index - 1], at);
-      nodes[at].x = x;
-    });
-    for (const at of layer) {
-      nodes[at].x -= x / 2;
-    }
-  }
-  for (let sweep = 0; sweep < 6; sweep++) {
-    const side = sweep % 2 === 0 ? "up" : "down";
-    for (const layer of sweep % 2 === 0 ? layers : [...layers].reverse()) {
-      const wanted = layer.map((at) => mean(nodes[at][side], (to) => nodes[to].x) ?? nodes[at].x);
-      // From the left as far left, from the right as far right as order allows; the middle of the two.
-      const left = [...wanted];
-      const right = [...wanted];
-      for (let i = 1; i < layer.length; i++) {
-        left[i] = Math.max(left[i], left[i - 1] + apart(layer[i - 1], layer[i]));
-      }
-      for (let i = layer.length - 2; i >= 0; i--) {
-        right[i] = Math.min(right[i], right[i + 1] - apart(layer[i], layer[i + 1]));
-      }
-      layer.forEach((at, i) => (nodes[at].x = (left[i] + right[i]) / 2));
-    }
-  }
-}
-
-function mean(list, value) {
-  return list.length === 0 ? undefined : list.reduce((sum, at) => sum + value(at), 0) / list.length;
-}
-
-/** The canvas: wheel zooms, dragging moves, a click chooses. */
 class Graph {
-  constructor(canvas, { choose, point }) {
-    this.canvas = canvas;
-    this.rows = [];
-    this.drawing = { nodes: [], edges: [] };
-    this.colour = () => 0;
-    this.found = () => true;
-    this.marked = -1;
+  /** `select` is told the item that is clicked or stepped to, `open` one that is entered, `point` what is
+   * under the mouse. */
+  constructor({ canvas, minimap, paint, isBright, select, open, point }) {
+    Object.assign(this, { canvas, minimap, paint, isBright, select, open, point });
+    this.scene = sceneOf({ items: [], first: 0 });
+    this.selected = -1;
     this.view = undefined;
     this.pending = false;
-    canvas.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
+    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    canvas.addEventListener("keydown", (event) => this.key(event));
+    canvas.addEventListener("dblclick", (event) => this.open(this.at(event).item));
+    this.listenToPointer();
+    minimap.addEventListener("pointerdown", (event) => {
+      minimap.setPointerCapture(event.pointerId);
+      this.jump(event);
+    });
+    minimap.addEventListener("pointermove", (event) => event.buttons > 0 && this.jump(event));
+    new ResizeObserver(() => this.redraw()).observe(canvas);
+    // The theme is a class of the body.
+    new MutationObserver(() => this.recolour()).observe(document.body, { attributeFilter: ["class"] });
+  }
+
+  listenToPointer() {
+    const { canvas } = this;
     let from;
     let moved = false;
     canvas.addEventListener("pointerdown", (event) => {
@@ -138,41 +40,56 @@ class Graph {
       canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (from !== undefined) {
+      if (from !== undefined && this.view !== undefined) {
         const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
         // A hand that clicks trembles.
         if (moved || Math.abs(dx) + Math.abs(dy) > 3) {
           moved = true;
           canvas.classList.add("dragged");
-          this.view.x += dx;
-          this.view.y += dy;
+          this.pan(dx, dy);
           from = { x: event.clientX, y: event.clientY };
-          this.redraw();
         }
       }
-      point(from === undefined ? this.at(event) : -1, event);
+      this.point(from === undefined ? this.at(event) : { item: -1 }, event);
     });
     canvas.addEventListener("pointerup", (event) => {
       from = undefined;
       canvas.classList.remove("dragged");
-      const at = this.at(event);
-      if (!moved && at >= 0) {
-        choose(at);
+      const { item, pill } = this.at(event);
+      if (!moved && item >= 0) {
+        this.select(pill?.item ?? item);
       }
     });
-    canvas.addEventListener("pointerleave", (event) => point(-1, event));
-    new ResizeObserver(() => this.redraw()).observe(canvas);
+    canvas.addEventListener("pointerleave", (event) => this.point({ item: -1 }, event));
   }
 
-  /** Shows these rows; the view stays where it is if they are as before, but for their text. */
-  show(rows) {
-    const shape = JSON.stringify(rows.map((row) => row.inputs));
-    this.rows = rows;
-    if (shape !== this.shape) {
-      this.shape = shape;
-      this.drawing = layout(rows);
-      this.view = undefined;
+  /** Shows a function; `name` tells it from others. Where it was shown before an edit, the selected call stays where it is. */
+  show(name, flow) {
+    const shape = JSON.stringify(flow.items.map(({ kind, from, pills }) => [kind, from, pills]));
+    const before = this.scene;
+    if (name === this.name && shape === this.shape) {
+      this.scene = { ...before, ...flow, pills: pillsOf(flow.items, before.jumps) };
+    } else {
+      const anchor = name === this.name ? before.items[this.selected] : undefined;
+      const place = before.nodes[this.selected];
+      this.scene = sceneOf(flow);
+      const same = anchor === undefined ? -1 : flow.items.findIndex((item) => item.kind === anchor.kind && item.name === anchor.name);
+      if (same >= 0 && this.view !== undefined) {
+        const { scale } = this.view;
+        this.view.x += (place.x - this.scene.nodes[same].x) * scale;
+        this.view.y += (place.y - this.scene.nodes[same].y) * scale;
+      } else {
+        this.view = undefined;
+      }
+      this.selected = -1;
     }
+    [this.name, this.shape] = [name, shape];
+    this.recolour();
+  }
+
+  /** What is drawn has other colours now, or is dim. */
+  recolour() {
+    this.overview = undefined;
     this.redraw();
   }
 
@@ -186,140 +103,323 @@ class Graph {
     }
   }
 
-  /** Brings a row into the middle, if it is out of sight. */
-  reveal(at) {
-    const node = this.drawing.nodes[at];
-    const { clientWidth: width, clientHeight: height } = this.canvas;
-    if (node === undefined || this.view === undefined || width === 0) {
-      return;
-    }
-    const { scale } = this.view;
-    const [x, y] = [node.x * scale + this.view.x, node.y * scale + this.view.y];
-    if (x < 0 || x > width || y < 0 || y + NODE.height * scale > height) {
-      this.view.x = width / 2 - node.x * scale;
-      this.view.y = height / 2 - (node.y + NODE.height / 2) * scale;
+  size() {
+    return { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
+  }
+
+  /** Selects an item, and brings it into sight if it is out of it. */
+  mark(at, reveal) {
+    this.selected = at;
+    const node = this.scene.nodes[at];
+    const { width, height } = this.size();
+    if (reveal && node !== undefined && this.view !== undefined && width > 0) {
+      const { scale } = this.view;
+      const [x, y] = [node.x * scale + this.view.x, node.y * scale + this.view.y];
+      const half = (NODE.width / 2) * scale;
+      if (x - half < 0 || x + half > width || y < 0 || y + NODE.height * scale > height) {
+        this.centre(node.x, node.y + NODE.height / 2, scale);
+      }
     }
     this.redraw();
   }
 
-  zoom(event) {
+  centre(x, y, scale) {
+    const { width, height } = this.size();
+    this.view = { scale, x: width / 2 - x * scale, y: height / 2 - y * scale };
+    this.redraw();
+  }
+
+  pan(dx, dy) {
+    this.view.x += dx;
+    this.view.y += dy;
+    this.redraw();
+  }
+
+  /** Zooms around a place of the canvas; its middle, if there is none. */
+  zoom(factor, place) {
+    if (this.view !== undefined) {
+      const { width, height } = this.size();
+      const { x, y } = place ?? { x: width / 2, y: height / 2 };
+      const scale = Math.min(ZOOM.most, Math.max(ZOOM.least, this.view.scale * factor));
+      const grown = scale / this.view.scale;
+      this.view = { scale, x: x - (x - this.view.x) * grown, y: y - (y - this.view.y) * grown };
+      this.redraw();
+    }
+  }
+
+  wheel(event) {
     event.preventDefault();
-    if (this.view === undefined) {
-      return;
-    }
     const box = this.canvas.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const scale = Math.min(4, Math.max(0.01, this.view.scale * Math.exp(-event.deltaY / 400)));
-    const factor = scale / this.view.scale;
-    this.view = { scale, x: x - (x - this.view.x) * factor, y: y - (y - this.view.y) * factor };
-    this.redraw();
+    this.zoom(Math.exp(-event.deltaY / 400), { x: event.clientX - box.left, y: event.clientY - box.top });
   }
 
-  /** The row at a place of the screen, or -1. */
+  /** How large a part of the plane can be shown, and shows it. */
+  frame({ left, top, right, bottom }, most) {
+    const { width, height } = this.size();
+    const scale = Math.min(most, width / (right - left + 40), height / (bottom - top + 40));
+    this.centre((left + right) / 2, (top + bottom) / 2, Math.max(ZOOM.least, scale));
+  }
+
+  fit() {
+    this.frame(this.scene.bounds, 1);
+  }
+
+  /** As it opens: all of it, if that can be read; else the selected call, or the beginning. */
+  reset() {
+    this.fit();
+    if (this.view.scale < LEGIBLE) {
+      const { scene } = this;
+      const chosen = scene.nodes[this.selected];
+      const { x } = chosen ?? scene.nodes[scene.first] ?? scene.nodes[0];
+      // The beginning stands at the top.
+      const y = chosen?.y ?? scene.bounds.top + this.size().height / 2 / ZOOM.opening;
+      this.centre(x, y, ZOOM.opening);
+    }
+  }
+
+  /** The selected item with those beside it. */
+  zoomToSelection() {
+    const { nodes, edges } = this.scene;
+    const chosen = nodes[this.selected];
+    if (chosen !== undefined) {
+      const near = [chosen];
+      for (const [from, to] of edges) {
+        const other = from === this.selected ? nodes[to] : to === this.selected ? nodes[from] : undefined;
+        if (other !== undefined && Math.abs(other.layer - chosen.layer) <= 2) {
+          near.push(other);
+        }
+      }
+      this.frame(boundsOf(near), ZOOM.selection);
+    }
+  }
+
+  key(event) {
+    const steps = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+    const keys = {
+      f: () => this.fit(),
+      0: () => this.reset(),
+      s: () => this.zoomToSelection(),
+      "+": () => this.zoom(1.25),
+      "=": () => this.zoom(1.25),
+      "-": () => this.zoom(0.8),
+      Enter: () => this.open(this.selected),
+    };
+    if (event.ctrlKey || event.metaKey || event.altKey || this.view === undefined) {
+      return;
+    }
+    if (event.key in steps) {
+      const [dx, dy] = steps[event.key];
+      if (event.shiftKey) {
+        this.pan(-80 * dx, -80 * dy);
+      } else {
+        this.step(dx, dy);
+      }
+    } else if (event.key in keys) {
+      keys[event.key]();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  /** Goes from the selected item to what it takes from, to what takes it, or to what is beside it. */
+  step(dx, dy) {
+    const { nodes, layers, edges, jumps } = this.scene;
+    const here = nodes[this.selected];
+    let next;
+    if (here === undefined) {
+      next = layers[0]?.items[0];
+    } else if (dx !== 0) {
+      const row = [...layers[here.layer].items].sort((a, b) => nodes[a].x - nodes[b].x);
+      next = row[row.indexOf(this.selected) + dx];
+    } else {
+      const ends = [...edges, ...jumps].flatMap(([from, to]) =>
+        dy > 0 && from === this.selected ? [to] : dy < 0 && to === this.selected ? [from] : [],
+      );
+      // The straightest line first.
+      const bend = (at) => Math.abs(nodes[at].x - here.x) + Math.abs(nodes[at].y - here.y);
+      next = ends.sort((a, b) => bend(a) - bend(b))[0];
+    }
+    if (next !== undefined) {
+      this.select(next);
+    }
+  }
+
+  /** The item at a place of the screen, and its pill, if one is there. */
   at(event) {
     if (this.view === undefined) {
-      return -1;
+      return { item: -1 };
     }
+    const { scene } = this;
     const box = this.canvas.getBoundingClientRect();
     const x = (event.clientX - box.left - this.view.x) / this.view.scale;
     const y = (event.clientY - box.top - this.view.y) / this.view.scale;
-    return this.drawing.nodes.findIndex(
-      (node) => Math.abs(node.x - x) <= NODE.width / 2 && node.y <= y && y <= node.y + NODE.height,
-    );
+    for (const item of itemsInSight(scene, { left: x, right: x, top: y, bottom: y })) {
+      const node = scene.nodes[item];
+      if (Math.abs(node.x - x) <= NODE.width / 2 && node.y <= y && y <= node.y + NODE.height) {
+        return { item };
+      }
+      const hit = ({ left, top }) => left <= x && x <= left + PILL.width && top <= y && y <= top + PILL.height;
+      const index = pillBoxes(scene, item).findIndex(hit);
+      if (index >= 0) {
+        return { item, pill: scene.pills[item][index] };
+      }
+    }
+    return { item: -1 };
   }
 
-  /** All of it, if it can be read so; else its beginning. */
-  fit(width, height) {
-    let [left, right, bottom] = [-NODE.width, NODE.width, NODE.height];
-    for (const node of this.drawing.nodes) {
-      left = Math.min(left, node.x - NODE.width / 2);
-      right = Math.max(right, node.x + NODE.width / 2);
-      bottom = Math.max(bottom, node.y + NODE.height);
-    }
-    const whole = Math.min(width / (right - left + 40), height / (bottom + 40));
-    const scale = Math.min(1, Math.max(whole, 0.4));
-    const x = whole >= 0.4 ? (left + right) / 2 : this.drawing.nodes[0]?.x ?? 0;
-    this.view = { scale, x: width / 2 - x * scale, y: 20 * scale };
+  jump(event) {
+    const { bounds } = this.scene;
+    const box = this.minimap.getBoundingClientRect();
+    const part = (from, to, share) => from + (to - from) * share;
+    const x = part(bounds.left, bounds.right, (event.clientX - box.left) / box.width);
+    const y = part(bounds.top, bounds.bottom, (event.clientY - box.top) / box.height);
+    this.centre(x, y, this.view.scale);
+  }
+
+  /** What is in sight, in the plane of the graph. */
+  sight() {
+    const { width, height } = this.size();
+    const { scale, x, y } = this.view;
+    return { left: -x / scale, right: (width - x) / scale, top: -y / scale, bottom: (height - y) / scale };
+  }
+
+  /** How the scene looks: for the screen, and for pictures that are saved. */
+  look(pen, sight, scale) {
+    const theme = themeOf(pen);
+    const paint = (at) => {
+      const { colour, strength } = this.paint(at);
+      return { colour: theme.colour(colour), strength };
+    };
+    return { theme, sight, scale, paint, isBright: this.isBright, selected: this.selected };
   }
 
   draw() {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
-    if (width === 0 || height === 0) {
+    const { width, height } = this.size();
+    if (width === 0 || height === 0 || this.scene.items.length === 0) {
+      this.minimap.hidden = true;
       return;
     }
     if (this.view === undefined) {
-      this.fit(width, height);
+      this.reset();
     }
+    const pen = prepared(this.canvas, width, height);
     const dense = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * dense);
-    this.canvas.height = Math.round(height * dense);
-    const style = getComputedStyle(document.body);
-    const theme = (name, otherwise) => style.getPropertyValue(`--vscode-${name}`).trim() || otherwise;
-    const text = theme("editor-foreground", "#888");
-    const focus = theme("focusBorder", "#08f");
-    const background = theme("editor-background", "#fff");
-    const pen = this.canvas.getContext("2d");
     const { scale, x, y } = this.view;
     pen.setTransform(dense * scale, 0, 0, dense * scale, dense * x, dense * y);
-    const sight = { left: -x / scale, right: (width - x) / scale, top: -y / scale, bottom: (height - y) / scale };
+    paintGraph(pen, this.scene, this.look(pen, this.sight(), scale));
+    this.drawMinimap();
+  }
 
-    const { nodes, edges } = this.drawing;
-    pen.strokeStyle = theme("descriptionForeground", "#888");
-    pen.lineWidth = Math.max(1, 0.6 / scale);
-    pen.globalAlpha = 0.6;
-    pen.beginPath();
-    for (const [from, to, through] of edges) {
-      const [start, end] = [nodes[from], nodes[to]];
-      if (end.y < sight.top || start.y > sight.bottom) {
-        continue;
-      }
-      let [lastX, lastY] = [start.x, start.y + NODE.height];
-      pen.moveTo(lastX, lastY);
-      const bend = (toX, toY) => {
-        const middle = (lastY + toY) / 2;
-        pen.bezierCurveTo(lastX, middle, toX, middle, toX, toY);
-        [lastX, lastY] = [toX, toY];
-      };
-      for (const corner of through) {
-        bend(corner.x, corner.y);
-        pen.lineTo(corner.x, corner.y + NODE.height);
-        lastY = corner.y + NODE.height;
-      }
-      bend(end.x, end.y);
+  drawMinimap() {
+    const { bounds, nodes } = this.scene;
+    const sight = this.sight();
+    const isWhole = sight.left <= bounds.left && sight.right >= bounds.right && sight.top <= bounds.top && sight.bottom >= bounds.bottom;
+    this.minimap.hidden = isWhole;
+    if (isWhole) {
+      return;
     }
-    pen.stroke();
-    pen.globalAlpha = 1;
-
-    pen.font = `12px ${theme("editor-font-family", "monospace")}`;
-    pen.textBaseline = "middle";
-    const readable = scale > 0.35;
-    for (const [at, node] of nodes.entries()) {
-      const left = node.x - NODE.width / 2;
-      if (node.y + NODE.height < sight.top || node.y > sight.bottom || left + NODE.width < sight.left || left > sight.right) {
-        continue;
-      }
-      const row = this.rows[at];
-      pen.globalAlpha = this.found(row) ? 1 : 0.2;
-      pen.fillStyle = background;
-      pen.fillRect(left, node.y, NODE.width, NODE.height);
-      pen.fillStyle = `rgba(230, 85, 51, ${0.8 * this.colour(row)})`;
-      pen.fillRect(left, node.y, NODE.width, NODE.height);
-      pen.strokeStyle = at === this.marked ? focus : text;
-      pen.lineWidth = at === this.marked ? Math.max(3, 2 / scale) : Math.max(0.5, 0.5 / scale);
-      pen.strokeRect(left, node.y, NODE.width, NODE.height);
-      if (readable) {
-        pen.fillStyle = text;
-        pen.fillText(clipped(pen, `${row.name}  ${row.operator}`), left + 6, node.y + 12);
-        pen.fillText(clipped(pen, tensor(row.type)), left + 6, node.y + 28);
+    const [across, down] = [bounds.right - bounds.left, bounds.bottom - bounds.top];
+    const room = this.size();
+    const most = { width: Math.min(MINIMAP.width, room.width / 4), height: Math.min(MINIMAP.height, room.height / 2) };
+    const scale = Math.min(most.width / across, most.height / down);
+    const width = Math.max(MINIMAP.least, across * scale);
+    const height = Math.max(MINIMAP.least, down * scale);
+    Object.assign(this.minimap.style, { width: `${width}px`, height: `${height}px` });
+    const [sx, sy] = [width / across, height / down];
+    const pen = prepared(this.minimap, width, height);
+    const dense = window.devicePixelRatio || 1;
+    if (this.overview?.width !== this.minimap.width || this.overview.height !== this.minimap.height) {
+      this.overview = document.createElement("canvas");
+      this.overview.width = this.minimap.width;
+      this.overview.height = this.minimap.height;
+      const ground = this.overview.getContext("2d");
+      const theme = themeOf(ground);
+      ground.scale(dense, dense);
+      for (const [at, node] of nodes.entries()) {
+        const { colour, strength } = this.paint(at);
+        ground.globalAlpha = (this.isBright(at) ? 1 : 0.15) * Math.max(0.3, strength);
+        ground.fillStyle = theme.colour(colour);
+        const [left, top] = [(node.x - NODE.width / 2 - bounds.left) * sx, (node.y - bounds.top) * sy];
+        ground.fillRect(left, top, Math.max(1, NODE.width * sx), Math.max(1, NODE.height * sy));
       }
     }
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.drawImage(this.overview, 0, 0);
+    pen.setTransform(dense, 0, 0, dense, 0, 0);
+    pen.strokeStyle = themeOf(pen).focus;
+    pen.lineWidth = 1.5;
+    const left = Math.max(1, (sight.left - bounds.left) * sx);
+    const top = Math.max(1, (sight.top - bounds.top) * sy);
+    const right = Math.min(width - 1, (sight.right - bounds.left) * sx);
+    const bottom = Math.min(height - 1, (sight.bottom - bounds.top) * sy);
+    const [wide, high] = [Math.max(6, right - left), Math.max(6, bottom - top)];
+    const corner = [Math.min(left, width - wide - 1), Math.min(top, height - high - 1)];
+    pen.strokeRect(...corner, wide, high);
+    pen.globalAlpha = 0.3;
+    pen.fillStyle = pen.strokeStyle;
+    pen.fillRect(...corner, wide, high);
     pen.globalAlpha = 1;
   }
 }
 
-/** As much of a text as a node has room for. */
-function clipped(pen, text) {
-  const room = NODE.width - 12;
-  const width = pen.measureText(text).width;
-  return width <= room ? text : `${text.slice(0, Math.max(1, Math.floor((text.length * room) / width) - 1))}…`;
+/** The items with their places and their pills. */
+function sceneOf(flow) {
+  const places = layout(flow.items);
+  return { ...flow, ...places, pills: pillsOf(flow.items, places.jumps), bounds: boundsOf(places.nodes) };
+}
+
+/** Weights and constants, then what comes from too far away for a line. */
+function pillsOf(items, jumps) {
+  const pills = items.map(({ own }) => [...own]);
+  for (const [from, to] of jumps) {
+    const { name, type } = items[from];
+    pills[to].push({ name, type, kind: "jump", item: from });
+  }
+  return pills;
+}
+
+/** The part of the plane that these nodes take, with room for what is beside them. */
+function boundsOf(nodes) {
+  const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+  for (const { x, y } of nodes) {
+    bounds.left = Math.min(bounds.left, x - NODE.width / 2 - PILL.apart - PILL.width);
+    bounds.right = Math.max(bounds.right, x + NODE.width / 2);
+    bounds.top = Math.min(bounds.top, y - 16);
+    bounds.bottom = Math.max(bounds.bottom, y + NODE.height + 16);
+  }
+  return bounds;
+}
+
+/** The pen of a canvas that is empty, and as large as it is shown. */
+function prepared(canvas, width, height) {
+  const dense = window.devicePixelRatio || 1;
+  const [across, down] = [Math.round(width * dense), Math.round(height * dense)];
+  if (canvas.width !== across || canvas.height !== down) {
+    [canvas.width, canvas.height] = [across, down];
+  }
+  const pen = canvas.getContext("2d");
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  pen.clearRect(0, 0, across, down);
+  return pen;
+}
+
+/** The colours and the font of the editor. */
+function themeOf(pen) {
+  const style = getComputedStyle(document.body);
+  const colour = (name) => style.getPropertyValue(`--vscode-${name}`).trim() || "#888888";
+  const family = style.getPropertyValue("--vscode-editor-font-family").trim() || "monospace";
+  const font = (size, weight) => `${weight ? `${weight} ` : ""}${size}px ${family}`;
+  pen.font = font(12);
+  return {
+    colour,
+    font,
+    character: pen.measureText("0".repeat(20)).width / 20,
+    text: colour("editor-foreground"),
+    line: colour("descriptionForeground"),
+    border: colour("descriptionForeground"),
+    focus: colour("focusBorder"),
+    background: colour("editor-background"),
+    weight: colour("editorWidget-background"),
+  };
 }

@@ -3,197 +3,162 @@
 
 const vscode = acquireVsCodeApi();
 const byId = (id) => document.getElementById(id);
-const state = { name: undefined, search: "", sort: "at", down: false, tab: "table", colour: "macs", ...vscode.getState() };
-const ROW_HEIGHT = 22;
+const TABS = ["table", "graph", "sums"];
+const state = {
+  name: undefined,
+  search: "",
+  sort: { key: "at", down: false },
+  tab: "table",
+  cost: "macs",
+  colour: "kind",
+  details: false,
+  ...vscode.getState(),
+};
 
 let functions = [];
+/** The file that they are of. */
+let uri;
+/** The function that is shown, and of which file it is. */
+let subject;
+let one;
 let rows = [];
-/** Positions in `rows`, sorted and searched. */
-let visible = [];
+/** The rows that are found, in the order of the table. */
+let matches = [];
 let marked = -1;
-let most = 1;
+let heat = () => 0;
+/** Where the cursor was sent: that it is there is no news. */
+let expected;
+/** Tabs that show something older than the report. */
+let stale = new Set(TABS);
 
-const columns = [
-  { key: "at", title: "line", number: true, text: (row) => String(row.range.start.line + 1) },
-  { key: "name", title: "binding" },
-  { key: "operator", title: "operator" },
-  { key: "type", title: "output", text: (row) => tensor(row.type) },
-  { key: "parameters", title: "parameters", number: true, text: (row) => count(row.parameters) },
-  { key: "macs", title: "MACs", number: true, text: (row) => count(row.macs) },
-  { key: "bytes", title: "bytes", number: true, text: (row) => memory(row.bytes) },
-  { key: "liveBytes", title: "live", number: true, text: (row) => memory(row.liveBytes) },
-  { key: "span", title: "source" },
-];
-const isAmount = (key) => ["parameters", "macs", "bytes", "liveBytes"].includes(key);
+const found = (text) => state.search === "" || text.includes(state.search.toLowerCase());
 
-/** `(1, 64), float32`: that it is a tensor goes without saying. */
-function tensor(type) {
-  return type.replace(/^Tensor\[(\(.*\), \w+)\]$/, "$1");
-}
-
-/** Of an amount with unknowns, what it is if each of them is 1. */
-function atOne(amount) {
-  return typeof amount === "number" ? amount : amount.terms.reduce((sum, term) => sum + term.coefficient, 0);
-}
-
-function count(amount) {
-  if (typeof amount !== "number") {
-    return amount.text;
-  }
-  return amount === 0 ? "-" : amount.toLocaleString("en");
-}
-
-function memory(amount) {
-  if (typeof amount !== "number") {
-    return `${amount.text} bytes`;
-  }
-  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-  let [size, unit] = [amount, 0];
-  while (size >= 1024 && unit < units.length - 1) {
-    size /= 1024;
-    unit++;
-  }
-  return amount === 0 ? "-" : `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`;
-}
-
-/** How much of the costliest row this one costs, from 0 to 1: by the root, so that small costs are seen. */
-const heat = (row) => Math.sqrt(Math.min(1, atOne(row[state.colour]) / most));
-
-const found = (row) => state.search === "" || row.haystack.includes(state.search.toLowerCase());
-
-const graph = new Graph(document.querySelector("canvas"), {
-  choose: (at) => go(at),
-  point: (at, event) => {
-    const tip = byId("tip");
-    tip.hidden = at < 0;
-    if (at >= 0) {
-      const row = rows[at];
-      tip.textContent = [
-        `${row.name}  ${row.operator}, line ${row.range.start.line + 1}`,
-        row.type,
-        `takes ${row.inputs.map(named).join(", ") || "nothing"}`,
-        `parameters ${count(row.parameters)}, MACs ${count(row.macs)}, result ${memory(row.bytes)}, live ${memory(row.liveBytes)}`,
-      ].join("\n");
-      const box = byId("graph").getBoundingClientRect();
-      tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 12, box.width - tip.offsetWidth))}px`;
-      tip.style.top = `${Math.max(0, Math.min(event.clientY - box.top + 12, box.height - tip.offsetHeight))}px`;
-    }
+const table = new VirtualTable(byId("scroll"), {
+  label: "Calls",
+  scroller: byId("scroll"),
+  pick: (at) => go(at),
+  marked: (at) => mark(at, false),
+  sorted: (sort) => {
+    state.sort = sort;
+    vscode.setState(state);
+    countMatches();
   },
 });
-graph.colour = heat;
-graph.found = found;
+table.keep = (row) => found(row.haystack);
+table.heat = (row) => heat(row);
+table.sort = state.sort;
 
-function named(input) {
-  return input.variable ?? (input.row === undefined ? "a constant" : rows[input.row]?.name ?? "?");
+const sumsOf = (what) => new VirtualTable(byId("sums"), { label: `Costs by ${what}`, scroller: byId("sums") });
+const sums = { operator: sumsOf("operator"), source: sumsOf("source") };
+
+const graph = new Graph({
+  canvas: byId("canvas"),
+  minimap: byId("minimap"),
+  paint: (at) => {
+    const { kind, row } = graph.scene.items[at];
+    if (kind !== "call") {
+      return { colour: "descriptionForeground", strength: 0.1 };
+    }
+    const { colour, strength = 0.25 } = kindOf(row);
+    return state.colour === "kind" ? { colour, strength } : { colour: "charts-red", strength: 0.75 * heat(row) };
+  },
+  isBright: (at) => found(graph.scene.items[at].row?.haystack ?? graph.scene.items[at].name.toLowerCase()),
+  select,
+  open: (at) => {
+    const { range } = graph.scene.items[at] ?? {};
+    if (range !== undefined) {
+      move(range);
+    }
+  },
+  point: ({ item, pill }, event) => point(item, pill, event),
+});
+
+/** Shows in a box beside the mouse what is under it. */
+function point(at, pill, event) {
+  const tip = byId("tip");
+  const item = graph.scene.items[at];
+  tip.hidden = item === undefined;
+  if (item === undefined) {
+    return;
+  }
+  if (pill !== undefined) {
+    tip.textContent = [...graph.scene.pills[at]].map(({ name, type, kind }) => `${kind === "jump" ? "from" : kind} ${name}: ${type}`).join("\n");
+  } else if (item.row === undefined) {
+    tip.textContent = `${item.kind} ${item.name}\n${item.type}`;
+  } else {
+    const costs = COSTS.map(({ title, text }) => `${title} ${text(item.row)}`).join(", ");
+    tip.textContent = `${item.name}  ${item.row.operator}, line ${item.row.line}\n${item.type}\n${costs}`;
+  }
+  const box = byId("picture").getBoundingClientRect();
+  tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 12, box.width - tip.offsetWidth))}px`;
+  tip.style.top = `${Math.max(0, Math.min(event.clientY - box.top + 12, box.height - tip.offsetHeight))}px`;
+}
+
+/** Selects an item of the graph, opens its details, and moves the cursor to it, but not the focus. */
+function select(at) {
+  byId("tip").hidden = true;
+  const { row, range } = graph.scene.items[at];
+  state.details = true;
+  vscode.setState(state);
+  mark(row === undefined ? -1 : row.at, false);
+  graph.mark(at, false);
+  details();
+  // The details have taken some of the room.
+  requestAnimationFrame(() => graph.mark(at, true));
+  if (range !== undefined) {
+    move(range, true);
+  }
+}
+
+/** Moves the cursor of the editor; the focus too, unless it is to stay. */
+function move(range, stay = false) {
+  expected = range.start;
+  vscode.postMessage({ type: "go", range, stay });
+}
+
+function details() {
+  const at = graph.selected;
+  const host = byId("details");
+  host.hidden = !state.details || graph.scene.items[at] === undefined;
+  if (!host.hidden) {
+    const row = graph.scene.items[at].row;
+    const amounts = row ? COSTS.map(({ text }) => text(row)).join(" ") : "";
+    const unknowns = (one?.unknowns ?? []).filter(({ name }) => new RegExp(`\\b${name}\\b`).test(amounts));
+    showDetails(host, { scene: graph.scene, at, unknowns }, {
+      select,
+      go: (range) => move(range),
+      close: closeDetails,
+    });
+  }
+}
+
+function closeDetails() {
+  state.details = false;
+  vscode.setState(state);
+  details();
+  byId("canvas").focus();
 }
 
 function go(at) {
   const row = rows[at];
   if (row !== undefined) {
     mark(at, false);
-    vscode.postMessage({ type: "go", range: row.range });
+    move(row.range);
   }
 }
 
-function heads() {
-  const line = document.createElement("tr");
-  for (const { key, title, number } of columns) {
-    const head = document.createElement("th");
-    head.textContent = title;
-    head.tabIndex = 0;
-    head.className = number ? "number" : "";
-    head.dataset.key = key;
-    const sort = () => {
-      // The dearest and the largest first, the first name first.
-      state.down = state.sort === key ? !state.down : isAmount(key);
-      state.sort = key;
-      arrange();
-    };
-    head.addEventListener("click", sort);
-    head.addEventListener("keydown", (event) => event.key === "Enter" && sort());
-    line.append(head);
-  }
-  document.querySelector("#table thead").append(line);
-}
-
-/** Sorts and searches, then draws. */
-function arrange() {
-  const sorts = state.down ? -1 : 1;
-  const value = (row) => (isAmount(state.sort) ? atOne(row[state.sort]) : row[state.sort] ?? "");
-  visible = rows.map((_, at) => at).filter((at) => found(rows[at]));
-  if (state.sort !== "at" || state.down) {
-    const values = rows.map(value);
-    const compare = (a, b) =>
-      typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true });
-    visible.sort((a, b) => sorts * compare(values[a], values[b]) || a - b);
-  }
-  for (const head of document.querySelectorAll("#table th")) {
-    const order = state.down ? "descending" : "ascending";
-    head.setAttribute("aria-sort", head.dataset.key === state.sort ? order : "none");
-  }
-  vscode.setState(state);
-  draw();
-  graph.redraw();
-}
-
-/** Draws the rows that are in sight: a network unrolled has 14,500. */
-function draw() {
-  const scroll = byId("scroll");
-  const first = Math.max(0, Math.floor(scroll.scrollTop / ROW_HEIGHT) - 10);
-  const last = Math.min(visible.length, first + Math.ceil(scroll.clientHeight / ROW_HEIGHT) + 20);
-  const body = [space(first)];
-  for (const at of visible.slice(first, last)) {
-    const row = rows[at];
-    const line = document.createElement("tr");
-    line.dataset.at = String(at);
-    line.className = at === marked ? "marked" : "";
-    for (const { key, number, text } of columns) {
-      const cell = document.createElement("td");
-      cell.textContent = text ? text(row) : row[key] ?? "";
-      cell.title = cell.textContent;
-      cell.className = number ? "number" : "";
-      if (key === state.colour || key === "operator") {
-        cell.style.backgroundColor = `rgba(230, 85, 51, ${0.7 * heat(row)})`;
-      }
-      line.append(cell);
-    }
-    body.push(line);
-  }
-  body.push(space(visible.length - last));
-  document.querySelector("#table tbody").replaceChildren(...body);
-}
-
-/** As high as this many rows. */
-function space(height) {
-  const line = document.createElement("tr");
-  line.className = "space";
-  line.hidden = height <= 0;
-  const cell = document.createElement("td");
-  cell.colSpan = columns.length;
-  cell.style.height = `${Math.max(0, height) * ROW_HEIGHT}px`;
-  line.append(cell);
-  return line;
-}
-
-/** Marks a row, and brings it into sight. */
+/** Marks a row in the table and in the graph, and brings it into sight. */
 function mark(at, reveal = true) {
   const changed = at !== marked;
   marked = at;
-  graph.marked = at;
-  const position = visible.indexOf(at);
-  const scroll = byId("scroll");
-  if (reveal && changed && position >= 0 && scroll.clientHeight > 0) {
-    const top = position * ROW_HEIGHT;
-    // The head covers the first row.
-    if (top < scroll.scrollTop || top + 2 * ROW_HEIGHT > scroll.scrollTop + scroll.clientHeight) {
-      scroll.scrollTop = Math.max(0, top - scroll.clientHeight / 2);
-    }
+  if (!stale.has("table")) {
+    table.mark(at, reveal && changed);
   }
-  draw();
-  if (reveal && changed) {
-    graph.reveal(at);
+  if (!stale.has("graph")) {
+    graph.mark(at < 0 ? -1 : graph.scene.first + at, reveal && changed);
+    details();
   }
-  graph.redraw();
+  countMatches();
   vscode.postMessage({ type: "marked", name: rows[at]?.name ?? "" });
 }
 
@@ -204,6 +169,11 @@ const smaller = (a, b) => before(b.start, a.start) && before(a.end, b.end);
 
 /** The cursor has moved: the innermost call that it is in, else the outermost one of its line. */
 function follow(place) {
+  const isExpected = expected?.line === place.line && expected.character === place.character;
+  expected = undefined;
+  if (isExpected) {
+    return;
+  }
   const inside = functions.filter((one) => holds(one.range, place));
   const innermost = inside.reduce((best, one) => (best && !smaller(one.range, best.range) ? best : one), undefined);
   if (innermost !== undefined && innermost.name !== state.name) {
@@ -224,26 +194,109 @@ function follow(place) {
 
 /** Shows a function; the first one, where there is none of this name. */
 function choose(name) {
-  const one = functions.find((one) => one.name === name) ?? functions[0];
+  one = functions.find((one) => one.name === name) ?? functions[0];
   state.name = one?.name;
   byId("function").value = one?.name ?? "";
   rows = (one?.rows ?? []).map((row, at) => {
     const name = row.binding ?? `#${at}`;
-    return { ...row, at, name, haystack: `${name} ${row.operator} ${row.type} ${row.span ?? ""}`.toLowerCase() };
+    const line = row.range.start.line + 1;
+    return { ...row, at, name, line, haystack: `${name} ${row.operator} ${row.type} ${row.span ?? ""}`.toLowerCase() };
   });
   marked = -1;
-  costs();
-  total(one);
-  sums(one);
-  graph.show(rows);
-  arrange();
+  if (subject !== `${uri} ${state.name}`) {
+    subject = `${uri} ${state.name}`;
+    byId("scroll").scrollTop = 0;
+  }
+  total();
+  refresh();
 }
 
-function costs() {
-  most = rows.reduce((most, row) => Math.max(most, atOne(row[state.colour])), 1);
+/** Everything is to be drawn anew: what is not in sight, when it comes into sight. */
+function refresh() {
+  heat = heatOf(rows, state.cost);
+  stale = new Set(TABS);
+  render();
 }
 
-function total(one) {
+const RENDERERS = {
+  table() {
+    table.show(rows, callColumns(state.cost));
+    table.mark(marked, true);
+  },
+  graph() {
+    const { sources = [], results = [] } = one ?? {};
+    graph.show(subject, dataflow({ rows, sources, results }));
+    if (marked >= 0) {
+      graph.mark(graph.scene.first + marked, true);
+    }
+    legend();
+    details();
+  },
+  sums() {
+    for (const [what, list] of [["operator", one?.byOperator ?? []], ["source", one?.bySpan ?? []]]) {
+      sums[what].table.hidden = list.length === 0;
+      sums[what].heat = heatOf(list, "macs");
+      sums[what].show(list, groupColumns(what));
+    }
+  },
+};
+
+function render() {
+  if (stale.delete(state.tab)) {
+    RENDERERS[state.tab]();
+  }
+  countMatches();
+}
+
+/** What the colours mean: the kinds that there are. */
+function legend() {
+  const byCost = state.colour === "cost";
+  const title = COSTS.find(({ key }) => key === state.cost).title;
+  const kinds = [...KINDS, FUNCTION].filter((kind) => rows.some((row) => kindOf(row) === kind));
+  const entries = byCost ? [["cost", `${title}: the darker, the more`]] : kinds.map(({ key, title }) => [key, title]);
+  byId("legend").replaceChildren(
+    ...entries.map(([key, title]) => {
+      const swatch = make("i");
+      swatch.className = `swatch ${key}`;
+      return make("div", swatch, title);
+    }),
+  );
+}
+
+/** Where among what is found the marked row is: `3 of 12`. */
+function countMatches() {
+  matches = state.tab === "table" ? table.visible : rows.map((_, at) => at).filter((at) => found(rows[at].haystack));
+  const position = matches.indexOf(marked) + 1;
+  const [n, m] = [position, matches.length].map((number) => NUMBERS.format(number));
+  byId("matches").textContent = state.search === "" ? "" : position > 0 ? `${n} of ${m}` : m === "0" ? "No results" : `? of ${m}`;
+}
+
+/** Goes to the next or the previous row that is found. */
+function step(by) {
+  if (matches.length > 0) {
+    const here = matches.indexOf(marked);
+    const next = here < 0 ? (by > 0 ? 0 : matches.length - 1) : (here + by + matches.length) % matches.length;
+    mark(matches[next]);
+  }
+}
+
+function search(text) {
+  state.search = text;
+  vscode.setState(state);
+  byId("scroll").scrollTop = 0;
+  table.arrange();
+  graph.recolour();
+  countMatches();
+  // The first one behind the marked row, as a search in the editor does.
+  if (text !== "" && !matches.includes(marked)) {
+    const next = matches.find((at) => at > marked) ?? matches[0];
+    if (next !== undefined) {
+      mark(next);
+    }
+  }
+}
+
+function total() {
   const line = byId("total");
   line.className = "";
   if (one === undefined) {
@@ -253,21 +306,14 @@ function total(one) {
   const { parameters, parameterBytes, macs, peakBytes, peakRow, calls } = one.total;
   const peak = peakRow === null ? "" : `; peak memory ${memory(peakBytes)} at ${rows[peakRow]?.name ?? "?"}`;
   line.textContent = [
-    `${count(parameters)} parameters (${memory(parameterBytes)}), ${count(macs)} MACs, ${calls.toLocaleString("en")} calls${peak}`,
+    `${count(parameters)} parameters (${memory(parameterBytes)}), ${macs === 0 ? 0 : count(macs)} MACs, ${calls.toLocaleString("en")} calls${peak}`,
     ...one.unknowns.map((unknown) => `where ${unknown.name} is ${unknown.what}`),
   ].join("\n");
 }
 
-function report(all) {
-  functions = all;
-  byId("function").replaceChildren(
-    ...functions.map(({ name }) => {
-      const option = document.createElement("option");
-      option.value = name;
-      option.textContent = name;
-      return option;
-    }),
-  );
+function report(data) {
+  ({ functions, uri } = data);
+  byId("function").replaceChildren(...functions.map(({ name }) => new Option(name, name)));
   choose(state.name);
   vscode.postMessage({ type: "shown", rows: rows.length, functions: functions.map((one) => one.name) });
 }
@@ -278,80 +324,70 @@ function problem(text) {
   vscode.postMessage({ type: "shown", rows: 0, functions: [] });
 }
 
-/** What the calls of one operator, and those of one source, cost together. */
-function sums(one) {
-  const tables = [["operator", one?.byOperator ?? []], ["source", one?.bySpan ?? []]]
-    .filter(([, groups]) => groups.length > 0)
-    .map(([what, groups]) => {
-      const largest = groups.reduce((largest, group) => Math.max(largest, atOne(group.macs)), 1);
-      const table = document.createElement("table");
-      const line = (cells, kind, cost) => {
-        const row = table.insertRow();
-        cells.forEach((text, at) => {
-          const cell = document.createElement(kind);
-          cell.textContent = text;
-          cell.className = at > 0 ? "number" : "";
-          row.append(cell);
-        });
-        if (cost > 0) {
-          row.cells[2].style.backgroundColor = `rgba(230, 85, 51, ${0.7 * Math.sqrt(cost / largest)})`;
-        }
-      };
-      line([`by ${what}`, "calls", "MACs", "bytes"], "th", 0);
-      for (const { name, count: calls, macs, bytes } of groups) {
-        line([name, count(calls), count(macs), memory(bytes)], "td", atOne(macs));
-      }
-      return table;
-    });
-  byId("sums").replaceChildren(...tables);
-}
-
-const TABS = ["table", "graph", "sums"];
-
 function tab(name) {
   state.tab = name;
+  vscode.setState(state);
   for (const one of TABS) {
     byId(one).hidden = one !== name;
     byId(`show-${one}`).setAttribute("aria-selected", String(one === name));
   }
-  arrange();
+  render();
 }
 
-heads();
+async function save(kind) {
+  const { data, whole } = kind === "svg" ? exportSvg(graph) : await exportPng(graph);
+  const name = (state.name ?? "graph").replace(/^[@%]/, "").replace(/[^\w.-]/g, "_");
+  vscode.postMessage({ type: "save", name: `${name}.${kind}`, data, whole });
+}
+
 byId("search").value = state.search;
+byId("cost").append(...COSTS.map(({ key, title }) => new Option(title, key)));
+byId("cost").value = state.cost;
 byId("colour").value = state.colour;
-byId("search").addEventListener("input", (event) => {
-  state.search = event.target.value;
-  byId("scroll").scrollTop = 0;
-  arrange();
-});
+byId("search").addEventListener("input", ({ target }) => search(target.value));
 byId("search").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && visible.length > 0) {
-    // Through what is found, from the row that is marked.
-    const next = visible[(visible.indexOf(marked) + 1) % visible.length];
-    mark(next);
+  if (event.key === "Enter") {
+    step(event.shiftKey ? -1 : 1);
   }
 });
-byId("function").addEventListener("change", (event) => choose(event.target.value));
-byId("colour").addEventListener("change", (event) => {
-  state.colour = event.target.value;
-  costs();
-  arrange();
+byId("function").addEventListener("change", ({ target }) => choose(target.value));
+byId("cost").addEventListener("change", ({ target }) => {
+  state.cost = target.value;
+  const at = marked;
+  refresh();
+  mark(at);
+});
+byId("colour").addEventListener("change", ({ target }) => {
+  state.colour = target.value;
+  vscode.setState(state);
+  legend();
+  graph.recolour();
 });
 for (const one of TABS) {
   byId(`show-${one}`).addEventListener("click", () => tab(one));
 }
-byId("scroll").addEventListener("scroll", draw);
-new ResizeObserver(draw).observe(byId("scroll"));
-document.querySelector("#table tbody").addEventListener("click", (event) => {
-  const line = event.target.closest("tr[data-at]");
-  if (line !== null) {
-    go(Number(line.dataset.at));
+const TOOLS = {
+  fit: () => graph.fit(),
+  reset: () => graph.reset(),
+  selection: () => graph.zoomToSelection(),
+  svg: () => void save("svg"),
+  png: () => void save("png"),
+};
+for (const [id, act] of Object.entries(TOOLS)) {
+  byId(id).addEventListener("click", act);
+}
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.matches("input, select");
+  if (event.key === "Escape" && !isTyping && state.details) {
+    closeDetails();
+  } else if (event.key === "/" && !isTyping) {
+    event.preventDefault();
+    byId("search").select();
   }
 });
 window.addEventListener("message", ({ data }) => {
   if (data.type === "report") {
-    report(data.functions);
+    report(data);
   } else if (data.type === "cursor") {
     follow(data);
   } else if (data.type === "problem") {

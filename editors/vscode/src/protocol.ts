@@ -23,7 +23,20 @@ export interface Row {
   readonly bytes: Amount;
   readonly liveBytes: Amount;
   readonly span: string | null;
-  readonly inputs: readonly ({ readonly row: number } | { readonly variable: string } | { readonly constant: boolean })[];
+  readonly inputs: readonly Input[];
+  readonly attributes?: readonly { readonly name: string; readonly value: string }[];
+  readonly untold?: string;
+}
+
+/** What a call takes: the result of a row, else one of the function's `sources`. */
+export type Input = { readonly row: number } | { readonly source: number };
+
+/** Something that a function is given. */
+export interface Source {
+  readonly name: string;
+  readonly type: string;
+  readonly kind: "input" | "weight" | "constant";
+  readonly range: Range;
 }
 
 /** The calls of one operator, or of one `span=` source, together. */
@@ -39,6 +52,8 @@ export interface FunctionShapes {
   readonly name: string;
   readonly range: Range;
   readonly rows: readonly Row[];
+  readonly sources: readonly Source[];
+  readonly results: readonly Input[];
   readonly functions: readonly FunctionShapes[];
   readonly total: {
     readonly parameters: Amount;

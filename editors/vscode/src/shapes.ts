@@ -1,6 +1,7 @@
 // The shape panel: the report of the file beside it, following the cursor.
 
 import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
 
 import { chosenFromDisk, fileBeyondReach } from "./large.js";
 import { type FunctionShapes, type Report, type Running, shapes, shapesOfFile } from "./protocol.js";
@@ -13,7 +14,8 @@ type FromPage =
   | { readonly type: "ready" }
   | { readonly type: "shown"; readonly rows: number; readonly functions: readonly string[] }
   | { readonly type: "marked"; readonly name: string }
-  | { readonly type: "go"; readonly range: Report["functions"][number]["range"] };
+  | { readonly type: "go"; readonly range: Report["functions"][number]["range"]; readonly stay?: boolean }
+  | { readonly type: "save"; readonly name: string; readonly data: string | Uint8Array; readonly whole: boolean };
 
 /** What the panel shows, as its page has said last. */
 export interface Shown {
@@ -26,6 +28,13 @@ export interface Shown {
   readonly marked: string | undefined;
 }
 
+/** A question to the server, and its answer when it comes. */
+interface Asked {
+  readonly about: vscode.TextDocument | vscode.Uri;
+  readonly version: number | undefined;
+  readonly answer: Promise<Report>;
+}
+
 export class ShapePanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private document: vscode.TextDocument | undefined;
@@ -33,6 +42,9 @@ export class ShapePanel implements vscode.Disposable {
   private file: vscode.Uri | undefined;
   private timer: NodeJS.Timeout | undefined;
   private report: Report | undefined;
+  /** What the server was asked last: the page is loading while it answers. */
+  private asked: Asked | undefined;
+  private isReady = false;
   private shown: Shown | undefined;
   private waiting: (() => void)[] = [];
   private readonly subscriptions: vscode.Disposable[];
@@ -60,6 +72,7 @@ export class ShapePanel implements vscode.Disposable {
 
   /** The server has started: what it reports may be new. */
   refresh(): void {
+    this.asked = undefined;
     if (this.panel !== undefined) {
       this.later(0);
     }
@@ -87,6 +100,8 @@ export class ShapePanel implements vscode.Disposable {
       this.create();
     } else {
       this.panel.reveal(undefined, true);
+      // Settings may have changed since, and the text not.
+      this.asked = undefined;
     }
     this.follow(document);
     await drawn;
@@ -105,6 +120,8 @@ export class ShapePanel implements vscode.Disposable {
     panel.webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
     panel.onDidDispose(() => {
       this.panel = undefined;
+      this.asked = undefined;
+      this.isReady = false;
       this.report = undefined;
       this.shown = undefined;
       this.answer();
@@ -116,8 +133,10 @@ export class ShapePanel implements vscode.Disposable {
     switch (message.type) {
       case "ready":
         // The page is new, or was hidden and has forgotten everything.
+        this.isReady = true;
         this.report = undefined;
-        this.later(0);
+        clearTimeout(this.timer);
+        void this.send();
         break;
       case "shown":
         this.shown = {
@@ -135,7 +154,10 @@ export class ShapePanel implements vscode.Disposable {
         }
         break;
       case "go":
-        void this.go(message.range);
+        void this.go(message.range, message.stay ?? false);
+        break;
+      case "save":
+        void this.save(message.name, message.data, message.whole);
         break;
     }
   }
@@ -151,7 +173,8 @@ export class ShapePanel implements vscode.Disposable {
     this.file = shown instanceof vscode.Uri ? shown : undefined;
     if (this.panel !== undefined) {
       this.report = undefined;
-      this.later(0);
+      clearTimeout(this.timer);
+      void this.send();
     }
   }
 
@@ -174,25 +197,40 @@ export class ShapePanel implements vscode.Disposable {
       return;
     }
     const version = document?.version;
+    const asked = this.ask(client, document ?? uri, version);
     let report: Report;
     try {
-      report = await (document === undefined ? shapesOfFile(client, uri) : shapes(client, document));
+      report = await asked.answer;
     } catch (error) {
+      if (asked === this.asked) {
+        this.asked = undefined;
+      }
       // A change of the text cancels the question; the change asks anew.
       if (document === this.document && document?.version === version && document?.isClosed !== true) {
         await post({ type: "problem", text: error instanceof Error ? error.message : String(error) });
       }
       return;
     }
-    if (panel !== this.panel || document !== this.document || file !== this.file) {
+    const isOther = document !== this.document || file !== this.file;
+    // A page that is not there yet says when it can be told.
+    if (panel !== this.panel || isOther || !this.isReady) {
       return;
     }
     this.report = report;
-    await post({ type: "report", functions: report.functions.flatMap(flat) });
+    await post({ type: "report", uri: uri.toString(), functions: report.functions.flatMap(flat) });
     const editor = vscode.window.visibleTextEditors.find((editor) => editor.document === document);
     if (editor !== undefined) {
       this.markCursor(editor);
     }
+  }
+
+  /** The report of the text as it is now; the server is asked once. */
+  private ask(client: LanguageClient, about: vscode.TextDocument | vscode.Uri, version: number | undefined): Asked {
+    if (this.asked?.about !== about || this.asked.version !== version) {
+      const answer = about instanceof vscode.Uri ? shapesOfFile(client, about) : shapes(client, about);
+      this.asked = { about, version, answer };
+    }
+    return this.asked;
   }
 
   private markCursor(editor: vscode.TextEditor): void {
@@ -202,7 +240,7 @@ export class ShapePanel implements vscode.Disposable {
     }
   }
 
-  private async go(range: Report["functions"][number]["range"]): Promise<void> {
+  private async go(range: Report["functions"][number]["range"], stay: boolean): Promise<void> {
     const { document, file } = this;
     const convert = this.running()?.protocol2CodeConverter;
     if (convert === undefined) {
@@ -219,7 +257,34 @@ export class ShapePanel implements vscode.Disposable {
     await vscode.window.showTextDocument(document, {
       selection: new vscode.Range(start, start),
       viewColumn: open?.viewColumn ?? vscode.ViewColumn.One,
+      preserveFocus: stay,
     });
+  }
+
+  /** Saves a picture of the graph where the user says, beside the file if nothing else is said. */
+  private async save(name: string, data: string | Uint8Array, whole: boolean): Promise<void> {
+    const kind = name.split(".").pop() ?? "";
+    const { document } = this;
+    const folder =
+      document === undefined || document.isUntitled
+        ? vscode.workspace.workspaceFolders?.[0]?.uri
+        : vscode.Uri.joinPath(document.uri, "..");
+    const uri = await vscode.window.showSaveDialog({
+      ...(folder && { defaultUri: vscode.Uri.joinPath(folder, name) }),
+      filters: { [kind.toUpperCase()]: [kind] },
+    });
+    if (uri === undefined) {
+      return;
+    }
+    const file = uri.path.split("/").pop() ?? name;
+    try {
+      await vscode.workspace.fs.writeFile(uri, typeof data === "string" ? new TextEncoder().encode(data) : data);
+    } catch (error) {
+      void vscode.window.showErrorMessage(`${file} cannot be saved: ${error instanceof Error ? error.message : String(error)}`);
+      return;
+    }
+    const part = "It shows what is in sight: all of the graph is too large for one PNG. SVG takes all of it.";
+    void vscode.window.showInformationMessage(whole ? `Saved ${file}.` : `Saved ${file}. ${part}`);
   }
 }
 
@@ -232,6 +297,9 @@ function flat(one: FunctionShapes): FunctionShapes[] {
   return [{ ...one, functions: [] }, ...one.functions.flatMap(flat)];
 }
 
+/** In this order: each uses those before it. */
+const SCRIPTS = ["amounts.js", "table.js", "layout.js", "dataflow.js", "paint.js", "graph.js", "export.js", "details.js", "shapes.js"];
+
 /** The page: it may load its own script and style, and nothing else. */
 function page(webview: vscode.Webview, media: vscode.Uri): string {
   const local = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
@@ -241,33 +309,49 @@ function page(webview: vscode.Webview, media: vscode.Uri): string {
 <head>
   <meta charset="utf-8">
   <meta http-equiv="Content-Security-Policy" content="${policy}">
+  <link rel="stylesheet" href="${local("table.css")}">
   <link rel="stylesheet" href="${local("shapes.css")}">
   <title>Shapes</title>
 </head>
 <body>
   <header>
     <select id="function" aria-label="Function"></select>
-    <input id="search" type="search" placeholder="Search" aria-label="Search">
+    <input id="search" type="search" placeholder="Search (/)" aria-label="Search">
+    <span id="matches" role="status"></span>
     <span id="tabs" role="tablist">
       <button id="show-table" role="tab" aria-selected="true">Table</button>
       <button id="show-graph" role="tab" aria-selected="false">Graph</button>
       <button id="show-sums" role="tab" aria-selected="false">Sums</button>
     </span>
-    <label>Colour <select id="colour">
-      <option value="macs">MACs</option>
-      <option value="bytes">bytes</option>
-      <option value="liveBytes">live memory</option>
-      <option value="parameters">parameters</option>
-    </select></label>
+    <label>Cost <select id="cost"></select></label>
   </header>
   <p id="total" role="status"></p>
-  <main id="table"><div id="scroll" tabindex="0">
-    <table><thead></thead><tbody></tbody></table>
-  </div></main>
-  <main id="graph" hidden><canvas tabindex="0" aria-label="Dataflow graph"></canvas><div id="tip" hidden></div></main>
+  <main id="table"><div id="scroll"></div></main>
+  <main id="graph" hidden>
+    <div id="tools" role="toolbar" aria-label="Graph">
+      <button id="fit" title="All of the graph (F)">Fit</button>
+      <button id="reset" title="As it opens: at the cursor, to be read (0)">Reset</button>
+      <button id="selection" title="Zoom to the selected call and those beside it (S)">Selection</button>
+      <label>Colour <select id="colour">
+        <option value="kind">by kind</option>
+        <option value="cost">by cost</option>
+      </select></label>
+      <span class="gap"></span>
+      <button id="svg" title="Save the graph as SVG">SVG</button>
+      <button id="png" title="Save the graph as PNG">PNG</button>
+    </div>
+    <div id="legend" aria-label="Colours"></div>
+    <div id="stage">
+      <div id="picture">
+        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrows go along it, F fits, S zooms to the selection, Enter goes to the line"></canvas>
+        <canvas id="minimap" aria-hidden="true" hidden></canvas>
+        <div id="tip" hidden></div>
+      </div>
+      <aside id="details" aria-label="Selected call" hidden></aside>
+    </div>
+  </main>
   <main id="sums" hidden></main>
-  <script src="${local("graph.js")}"></script>
-  <script src="${local("shapes.js")}"></script>
+${SCRIPTS.map((name) => `  <script src="${local(name)}"></script>`).join("\n")}
 </body>
 </html>`;
 }

@@ -1,71 +1,187 @@
-// How the dataflow graph of the shape panel is laid out, without a canvas.
+// The dataflow graph of the shape panel without a browser: its nodes, how they are laid out, and what SVG of
+// them looks like.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import vm from "node:vm";
 
-const source = await readFile(new URL("../media/graph.js", import.meta.url), "utf8");
-const { layout, NODE } = vm.runInNewContext(`${source}; ({ layout, NODE })`);
+const media = (name) => readFile(new URL(`../media/${name}.js`, import.meta.url), "utf8");
+const source = (await Promise.all(["amounts", "layout", "dataflow", "paint"].map(media))).join("\n");
+const page = vm.runInNewContext(
+  `${source}; ({ layout, NODE, PILL, LONGEST, dataflow, kindOf, KINDS, tensor, compact, SvgPen, paintGraph, clip })`,
+);
+const { layout, NODE, PILL, LONGEST, dataflow, kindOf, KINDS, tensor, compact, SvgPen, paintGraph, clip } = page;
 
-/** Calls, each with the calls that it takes from. */
-const calls = (...inputs) => inputs.map((list) => ({ inputs: list.map((row) => ({ row })) }));
+/** Values of the page's own realm as ours. */
+const plain = (value) => JSON.parse(JSON.stringify(value));
+
+/** Items, each with those that it takes from. */
+const items = (...lists) => lists.map((from) => ({ from }));
 
 /** What holds of every picture. */
-function assertSound(rows, { nodes, edges }) {
-  assert.equal(nodes.length, rows.length);
-  const layers = new Map();
-  for (const { x, y } of nodes) {
-    assert.ok(Number.isFinite(x) && Number.isFinite(y));
-    layers.set(y, [...(layers.get(y) ?? []), x]);
+function assertSound(list, { nodes, edges, jumps, layers }) {
+  assert.equal(nodes.length, list.length);
+  for (const [at, { top, bottom, items }] of layers.entries()) {
+    assert.ok(at === 0 || top - layers[at - 1].bottom >= NODE.gapY, "layers lie over one another");
+    const left = (item) => nodes[item].x - NODE.width / 2 - ((list[item].pills ?? 0) > 0 ? PILL.apart + PILL.width : 0);
+    const sorted = [...items].sort((a, b) => nodes[a].x - nodes[b].x);
+    for (const [position, item] of sorted.entries()) {
+      const { x, y, layer } = nodes[item];
+      assert.ok(Number.isFinite(x) && layer === at && top <= y && y + NODE.height <= bottom);
+      assert.ok(position === 0 || left(item) >= nodes[sorted[position - 1]].x + NODE.width / 2, "calls lie over one another");
+    }
   }
-  for (const layer of layers.values()) {
-    layer.sort((a, b) => a - b);
-    layer.forEach((x, at) => assert.ok(at === 0 || x - layer[at - 1] >= NODE.width, "calls lie over one another"));
+  assert.equal(edges.length + jumps.length, list.reduce((sum, { from }) => sum + new Set(from).size, 0));
+  for (const [from, to, through] of edges) {
+    assert.ok(nodes[from].layer < nodes[to].layer, "an edge goes up");
+    assert.equal(through.length, nodes[to].layer - nodes[from].layer - 1);
   }
-  assert.equal(edges.length, rows.reduce((sum, row) => sum + new Set(row.inputs.map((input) => input.row)).size, 0));
-  for (const [from, to] of edges) {
-    assert.ok(nodes[from].y < nodes[to].y, "an edge goes up");
+  for (const [from, to] of jumps) {
+    assert.ok(nodes[to].layer - nodes[from].layer > LONGEST);
   }
 }
 
 test("a residual block: two ways meet, and neither crosses a call", () => {
-  const rows = calls([], [0], [1], [0, 2], [3, 3]);
-  const picture = layout(rows);
-  assertSound(rows, picture);
+  const list = items([], [0], [1], [0, 2], [3, 3]);
+  const picture = layout(list);
+  assertSound(list, picture);
   const [, , through] = picture.edges.find(([from, to]) => from === 0 && to === 3);
   assert.equal(through.length, 2, "the short cut has a corner beside each layer that it passes");
-  for (const corner of through) {
-    for (const node of picture.nodes.filter((node) => node.y === corner.y)) {
-      assert.ok(Math.abs(corner.x - node.x) > NODE.width / 2);
+  for (const [index, x] of through.entries()) {
+    for (const node of picture.nodes.filter(({ layer }) => layer === index + 1)) {
+      assert.ok(Math.abs(x - node.x) > NODE.width / 2);
     }
   }
 });
 
 test("what prepares a weight stands beside what takes it", () => {
   // A chain of four, and a transposed weight for the last.
-  const rows = calls([], [0], [1], [], [2, 3]);
-  const { nodes } = layout(rows);
-  assert.equal(nodes[3].y, nodes[2].y);
+  const { nodes } = layout(items([], [0], [1], [], [2, 3]));
+  assert.equal(nodes[3].layer, nodes[2].layer);
+});
+
+test("a mask that is used far below is a pill there, and no line through everything", () => {
+  const chain = Array.from({ length: 60 }, (_, at) => (at === 0 ? [] : at === 59 ? [at - 1, 0] : [at - 1]));
+  const picture = layout(items(...chain));
+  assert.deepEqual(plain(picture.jumps), [[0, 59]]);
+  assertSound(items(...chain), picture);
+});
+
+test("a deep network does not lean: its main line goes straight down", () => {
+  const list = [{ kind: "input", from: [] }];
+  let last = 0;
+  for (let block = 0; block < 100; block++) {
+    // The weight of a layer is transposed, and a short cut goes around it.
+    list.push({ from: [] }, { from: [list.length] }, { from: [last, list.length + 1], pills: 1 }, { from: [list.length + 2, last] });
+    last = list.length - 1;
+  }
+  const picture = layout(list);
+  assertSound(list, picture);
+  const adds = picture.nodes.filter((_, at) => at % 4 === 0).map(({ x }) => x);
+  assert.ok(Math.max(...adds) - Math.min(...adds) < NODE.width, `${Math.min(...adds)} to ${Math.max(...adds)}`);
 });
 
 test("any graph: no overlap, no edge upwards", () => {
   let seed = 7;
   const random = (below) => (seed = (seed * 48_271) % 2_147_483_647) % below;
   for (let round = 0; round < 200; round++) {
-    const rows = calls(
-      ...Array.from({ length: 1 + random(60) }, (_, at) =>
-        Array.from({ length: at === 0 ? 0 : random(4) }, () => random(at)),
-      ),
-    );
-    assertSound(rows, layout(rows));
+    const list = Array.from({ length: 1 + random(60) }, (_, at) => ({
+      from: Array.from({ length: at === 0 ? 0 : random(4) }, () => random(at)),
+      kind: random(8) === 0 ? "input" : "call",
+      pills: random(7),
+    }));
+    assertSound(list, layout(list));
   }
 });
 
 test("a network of 14,500 calls in a chain, and a fan of 5,000", () => {
   const start = performance.now();
-  const chain = calls(...Array.from({ length: 14_500 }, (_, at) => (at === 0 ? [] : [at - 1, Math.max(0, at - 9)])));
+  const chain = items(...Array.from({ length: 14_500 }, (_, at) => (at === 0 ? [] : [at - 1, Math.max(0, at - 9)])));
   assertSound(chain, layout(chain));
-  const fan = calls(...Array.from({ length: 5_000 }, (_, at) => (at === 0 ? [] : [0])));
+  const fan = items(...Array.from({ length: 5_000 }, (_, at) => (at === 0 ? [] : [0])));
   assertSound(fan, layout(fan));
   assert.ok(performance.now() - start < 10_000, `${performance.now() - start} ms`);
+});
+
+const range = { start: { line: 1, character: 2 }, end: { line: 1, character: 9 } };
+const IMAGE = "Tensor[(1, 3, 8, 8), float32]";
+const FUNCTION = {
+  sources: [
+    { name: "%data", type: IMAGE, kind: "input", range },
+    { name: "%w", type: "Tensor[(4, 3, 1, 1), float32]", kind: "weight", range },
+    { name: "2f", type: "Tensor[(), float32]", kind: "constant", range },
+  ],
+  rows: [
+    { name: "%0", operator: "nn.conv2d", isOperator: true, type: "Tensor[(1, 4, 8, 8), float32]", range, inputs: [{ source: 0 }, { source: 1 }] },
+    { name: "%1", operator: "split", isOperator: true, type: `(${IMAGE}, ${IMAGE})`, range, inputs: [{ row: 0 }, { source: 2 }] },
+    { name: "%2", operator: "@f<&>", isOperator: false, type: IMAGE, range, inputs: [{ row: 1 }, { row: 2 }] },
+  ],
+  results: [{ row: 1 }, { row: 2 }, { source: 0 }],
+};
+
+test("inputs and the result are nodes, weights and constants pills", () => {
+  const { items, first } = dataflow(FUNCTION);
+  assert.deepEqual(plain(items.map(({ kind, name, from, own }) => [kind, name, from, own.map((one) => one.name)])), [
+    ["input", "%data", [], []],
+    ["call", "%0", [0], ["%w"]],
+    ["call", "%1", [1], ["2f"]],
+    // What takes from itself calls itself: no edge.
+    ["call", "%2", [2], []],
+    ["output", "result", [2, 3, 0], []],
+  ]);
+  assert.equal(first, 1);
+  assert.equal(items[4].type, "3 values");
+});
+
+test("SVG has each node, and nothing in a name is markup", () => {
+  const { items } = dataflow(FUNCTION);
+  const places = layout(items);
+  const pen = new SvgPen();
+  const theme = { text: "#000", line: "#888", border: "#888", focus: "#00f", background: "#fff", weight: "#eee", character: 7.2, font: (size, weight) => `${weight ? `${weight} ` : ""}${size}px monospace` };
+  const everything = { left: -1e4, top: -1e4, right: 1e4, bottom: 1e4 };
+  paintGraph(pen, { items, ...places, pills: items.map(({ own }) => own) }, {
+    theme, sight: everything, scale: 1, selected: -1, isBright: () => true, paint: () => ({ colour: "#0f0", strength: 0.2 }),
+  });
+  const svg = pen.svg({ left: 0, top: 0, right: 100, bottom: 50 }, theme.background);
+  assert.match(svg, /^<svg xmlns="[^"]*" viewBox="0 0 100 50" width="100" height="50">/);
+  for (const text of ["nn.conv2d", "split", "@f&lt;&amp;&gt;", "%data", "result", "%w", "2f", "%0 · 1×4×8×8 f32", "1×3×8×8 f32 +1"]) {
+    assert.ok(svg.includes(`>${text}</text>`), text);
+  }
+  assert.doesNotMatch(svg, /NaN|undefined|<&/);
+  assert.equal(svg.match(/<text/g).length, svg.match(/<\/text>/g).length);
+});
+
+test("types in a table and on an edge", () => {
+  assert.equal(tensor(IMAGE), "(1, 3, 8, 8), float32");
+  assert.equal(tensor(`(${IMAGE}, Tensor[(3), int64])`), "(1, 3, 8, 8), float32 … 2 fields");
+  assert.equal(tensor("fn (int32) -> int32"), "fn (int32) -> int32");
+  assert.equal(compact(`(${IMAGE}, Tensor[(3), int64])`), "1×3×8×8 f32 +1");
+  assert.equal(compact("Tensor[(), bool]"), "scalar bool");
+  assert.equal(compact("Tensor[(?, n), uint8]"), "?×n u8");
+  assert.equal(compact("Tensor[(2), bfloat16]"), "2 bf16");
+  assert.equal(compact("List[Tensor[(2), int8]]"), "List[Tensor[(2), int8]]");
+  assert.equal(clip("%layer1.0.bn1.weight", 12, true), "….bn1.weight");
+  assert.equal(clip("nn.conv2d", 5), "nn.c…");
+});
+
+test("each operator has a kind, and those that people know have the one that they expect", async () => {
+  const kind = (operator) => kindOf({ operator, isOperator: true }).key;
+  const expected = {
+    "nn.conv2d_transpose": "product", "nn.dense": "product", "nn.batch_matmul": "product", einsum: "product",
+    "nn.batch_norm": "norm", "nn.dropout": "norm", "qnn.requantize": "norm",
+    "nn.relu": "activation", "nn.softmax": "activation", tanh: "activation", clip: "activation",
+    "nn.max_pool2d": "reduction", mean: "reduction", argmax: "reduction",
+    add: "arithmetic", "nn.bias_add": "arithmetic", rsqrt: "arithmetic", where: "arithmetic", atanh: "arithmetic",
+    reshape: "shape", concatenate: "shape", take: "shape", layout_transform: "shape", cast: "shape",
+  };
+  for (const [operator, key] of Object.entries(expected)) {
+    assert.equal(kind(operator), key, operator);
+  }
+  assert.equal(kindOf({ operator: "@layer", isOperator: false }).key, "function");
+  const manual = await readFile(new URL("../../../analysis/operators/OPERATORS.md", import.meta.url), "utf8");
+  const operators = [...manual.matchAll(/^## (\S+)$/gm)].map(([, name]) => name);
+  assert.ok(operators.length > 300);
+  for (const { key } of KINDS) {
+    assert.ok(operators.filter((name) => kind(name) === key).length > 8, key);
+  }
 });

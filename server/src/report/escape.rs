@@ -105,6 +105,11 @@ pub(crate) fn html(text: &str) -> String {
     out
 }
 
+/// Returns JSON for a script element of HTML: nothing in it ends the element.
+pub(crate) fn script(json: &str) -> String {
+    pictured(&json.replace('<', "\\u003c"), |c| is_active(c) && c != '\n').into_owned()
+}
+
 /// Returns a string of DOT with its quotes. Graphviz reads entities of HTML in labels.
 pub(crate) fn dot(text: &str) -> String {
     let mut out = String::from("\"");

@@ -82,7 +82,7 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     assert.doesNotMatch(mended, /shape-mismatch/);
     await shot("mended");
     await page.keyboard.press("Escape");
-    await shapePanel({ page, shot, say });
+    await shapePanel({ page, workspace, shot, say });
     await typePanel({ page, shot, say });
 
     await page.keyboard.press("Escape");

@@ -9,10 +9,12 @@ use semantics::{
 };
 use syntax::{NodeOrToken, SyntaxKind, TextSize};
 
-use super::Input;
+use super::{Input, Source, SourceKind};
 
 /// How many expressions are looked at to find out where one argument comes from.
 const MAX_SOURCES: usize = 256;
+/// Constants of at most this many bytes are called by their text.
+const MAX_CONSTANT_NAME: usize = 60;
 
 /// A function: a definition, or a function expression of one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -26,6 +28,13 @@ pub(super) enum Which {
 pub(super) enum Leaf {
     Param(Binding),
     Constant(Spot),
+}
+
+/// What a function is given, each once.
+#[derive(Default)]
+pub(super) struct Sources {
+    pub(super) list: Vec<Source>,
+    index: FxHashMap<Leaf, usize>,
 }
 
 /// A definition, with what is looked up in it again and again.
@@ -247,12 +256,26 @@ impl<'db> Data<'db> {
     }
 
     /// Where the arguments of a call come from.
-    pub(super) fn inputs(&self, spot: Spot, rows: &FxHashMap<Spot, usize>) -> Vec<Input> {
+    pub(super) fn inputs(
+        &self,
+        spot: Spot,
+        rows: &FxHashMap<Spot, usize>,
+        sources: &mut Sources,
+    ) -> Vec<Input> {
         let unit = self.view.unit(spot.unit);
         let Expr::Call(id) = unit.expr(spot.expr) else { return Vec::new() };
+        let args = unit.call(*id).args.iter().rev();
+        self.origins(args.map(|&expr| Spot { unit: spot.unit, expr }).collect(), rows, sources)
+    }
+
+    /// Where the values of expressions come from, the last of `stack` first.
+    pub(super) fn origins(
+        &self,
+        mut stack: Vec<Spot>,
+        rows: &FxHashMap<Spot, usize>,
+        sources: &mut Sources,
+    ) -> Vec<Input> {
         let mut found: Vec<Input> = Vec::new();
-        let mut stack: Vec<Spot> =
-            unit.call(*id).args.iter().rev().map(|&expr| Spot { unit: spot.unit, expr }).collect();
         for _ in 0..MAX_SOURCES {
             let Some(next) = stack.pop() else { break };
             let value = self.resolve(next);
@@ -260,13 +283,13 @@ impl<'db> Data<'db> {
                 Some(&row) => Some(Input::Row(row)),
                 None => match self.view.variable(value) {
                     Some(binding) => {
-                        Some(Input::Variable(self.view.binder(binding).name.to_string()))
+                        Some(Input::Source(self.source(Leaf::Param(binding), sources)))
                     }
                     None => {
                         let of = self.view.unit(value.unit);
                         match of.expr(value.expr) {
                             Expr::Meta(_) | Expr::Filled(_) | Expr::Literal(_) => {
-                                Some(Input::Constant)
+                                Some(Input::Source(self.source(Leaf::Constant(value), sources)))
                             }
                             // A wide tuple is not gone through for each of its projections.
                             &Expr::Proj { tuple, index } => {
@@ -294,6 +317,44 @@ impl<'db> Data<'db> {
             }
         }
         found
+    }
+
+    /// The number of a source; it is noted if it is new.
+    fn source(&self, leaf: Leaf, sources: &mut Sources) -> usize {
+        *sources.index.entry(leaf).or_insert_with(|| {
+            sources.list.push(match leaf {
+                Leaf::Param(binding) => Source {
+                    name: self.view.binder(binding).name.to_string(),
+                    ty: self.view.binding_type(binding).clone(),
+                    kind: SourceKind::Input,
+                    range: self.view.binding_range(binding),
+                },
+                Leaf::Constant(spot) => {
+                    let range = self.view.range(spot);
+                    let is_short = usize::from(range.len()) <= MAX_CONSTANT_NAME;
+                    let text = is_short.then(|| self.view.text(range));
+                    let name = text.filter(|text| !text.is_empty() && !text.contains('\n'));
+                    Source {
+                        name: name.unwrap_or_else(|| "constant".to_owned()),
+                        ty: self.view.ty(spot).clone(),
+                        kind: SourceKind::Constant,
+                        range,
+                    }
+                }
+            });
+            sources.list.len() - 1
+        })
+    }
+}
+
+impl Sources {
+    /// Says which of the parameters are weights.
+    pub(super) fn mark_weights(&mut self, is_weight: impl Fn(Leaf) -> bool) {
+        for (&leaf, &at) in &self.index {
+            if matches!(leaf, Leaf::Param(_)) && is_weight(leaf) {
+                self.list[at].kind = SourceKind::Weight;
+            }
+        }
     }
 }
 

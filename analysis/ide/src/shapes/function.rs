@@ -13,9 +13,9 @@ use syntax::TextRange;
 use types::Type;
 
 use super::{
-    FunctionShapes, Group, Row, Total, UnknownSize,
+    FunctionShapes, Group, Input, Row, Source, Total, UnknownSize,
     amount::Amount,
-    data::{Data, Leaf, Which},
+    data::{Data, Leaf, Sources, Which},
     memory::memory,
     sizes::{Origins, Sizes},
     sorted,
@@ -36,7 +36,7 @@ struct Summary<'db> {
 /// Makes reports; what it has found of a function is not looked for again.
 pub(super) struct Reporter<'db> {
     db: &'db dyn Db,
-    with_spans: bool,
+    in_full: bool,
     data: FxHashMap<Def<'db>, Rc<Data<'db>>>,
     origins: FxHashMap<Def<'db>, Origins>,
     sizes: Sizes,
@@ -47,17 +47,20 @@ pub(super) struct Reporter<'db> {
 /// A function that has been looked at.
 struct Done<'db> {
     rows: Vec<Row>,
+    sources: Vec<Source>,
+    results: Vec<Input>,
     inner: Vec<FnId>,
     inner_units: Vec<usize>,
     summary: Summary<'db>,
 }
 
 impl<'db> Reporter<'db> {
-    /// `with_spans`: what `span=` comments say is looked up, which takes a look at every token.
-    pub(super) fn new(db: &'db dyn Db, with_spans: bool) -> Reporter<'db> {
+    /// `in_full`: attributes are copied, and what `span=` comments say is looked up, which takes a
+    /// look at every token.
+    pub(super) fn new(db: &'db dyn Db, in_full: bool) -> Reporter<'db> {
         Reporter {
             db,
-            with_spans,
+            in_full,
             data: FxHashMap::default(),
             origins: FxHashMap::default(),
             sizes: Sizes::default(),
@@ -98,6 +101,8 @@ impl<'db> Reporter<'db> {
         let done = self.done(data, which, depth)?;
         let mut report = named(data, which);
         report.rows = done.rows.clone();
+        report.sources = done.sources.clone();
+        report.results = done.results.clone();
         report.total = done.summary.total.clone();
         report.by_operator = sorted(&done.summary.by_operator);
         report.by_span = sorted(&done.summary.by_span);
@@ -118,7 +123,7 @@ impl<'db> Reporter<'db> {
         if !matches!(def.kind(self.db), DefKind::Fn | DefKind::Expr) {
             return None;
         }
-        let data = Rc::new(Data::new(View::new(self.db, def)?, self.with_spans));
+        let data = Rc::new(Data::new(View::new(self.db, def)?, self.in_full));
         self.data.insert(def, data.clone());
         Some(data)
     }
@@ -171,9 +176,12 @@ impl<'db> Reporter<'db> {
         }
         let index: FxHashMap<Spot, usize> =
             spots.iter().enumerate().map(|(at, &spot)| (spot, at)).collect();
+        let mut sources = Sources::default();
         for (row, &spot) in rows.iter_mut().zip(&spots) {
-            row.inputs = data.inputs(spot, &index);
+            row.inputs = data.inputs(spot, &index, &mut sources);
         }
+        let results = data.origins(code.result.into_iter().collect(), &index, &mut sources);
+        sources.mark_weights(|leaf| weights.contains(&(data.view.def, leaf)));
         memory(data, &code, &spots, &mut rows);
         for (at, (row, inner)) in rows.iter().zip(&peaks).enumerate() {
             // The function called makes the result in the end: its own memory holds it already.
@@ -188,7 +196,7 @@ impl<'db> Reporter<'db> {
             }
         }
         let (inner_units, inner) = code.functions.into_iter().unzip();
-        Done { rows, inner, inner_units, summary }
+        Done { rows, sources: sources.list, results, inner, inner_units, summary }
     }
 }
 
@@ -230,6 +238,7 @@ impl<'db> Reporter<'db> {
             live: Amount::ZERO,
             span: data.span(spot),
             inputs: Vec::new(),
+            attributes: if self.in_full { attributes(data, spot, call) } else { Vec::new() },
             untold: None,
         };
         let mut leaves: Vec<(Def<'db>, Leaf, Amount, Amount)> = Vec::new();
@@ -382,6 +391,20 @@ fn merge(groups: &mut BTreeMap<String, Group>, more: &Group) {
     }
 }
 
+/// The attributes of a call, as they are written.
+fn attributes(data: &Data<'_>, spot: Spot, call: &CallData) -> Vec<(String, String)> {
+    let view = &data.view;
+    let written = call.written.iter().map(|attribute| {
+        let value = view.text(view.place(spot.unit, attribute.value_range));
+        (attribute.name.to_string(), value)
+    });
+    let meta = call
+        .meta_attrs
+        .iter()
+        .map(|(kind, number)| ("attributes".to_owned(), format!("meta[{kind}][{number}]")));
+    written.chain(meta).collect()
+}
+
 /// What a `span=` comment names, without its line and column: `aten::linear_3:0:0` is
 /// `aten::linear_3`.
 pub fn layer(span: &str) -> String {
@@ -420,6 +443,8 @@ fn named(data: &Data<'_>, which: Which) -> FunctionShapes {
         name,
         range,
         rows: Vec::new(),
+        sources: Vec::new(),
+        results: Vec::new(),
         functions: Vec::new(),
         total: Total::default(),
         by_operator: Vec::new(),

@@ -1,6 +1,6 @@
 //! The dataflow graph, for Graphviz.
 
-use ide::shapes::{FunctionShapes, Input};
+use ide::shapes::{FunctionShapes, Input, SourceKind};
 
 use super::name_of;
 use crate::report::escape::dot as dot_string;
@@ -14,8 +14,8 @@ pub(crate) fn dot(functions: &[FunctionShapes]) -> String {
     for (number, function) in functions.iter().flat_map(FunctionShapes::all).enumerate() {
         out +=
             &format!("  subgraph cluster_{number} {{\n    label={};\n", dot_string(&function.name));
+        let is_drawn = |at: usize| function.sources[at].kind != SourceKind::Constant;
         let most = function.rows.iter().map(|row| row.macs.at_one()).max().unwrap_or(0);
-        let mut variables: Vec<&str> = Vec::new();
         for (at, row) in function.rows.iter().enumerate() {
             let label = format!("{}\n{}\n{}", name_of(row, at), row.operator, row.ty);
             out += &format!("    r{number}_{at} [label={}", dot_string(&label));
@@ -26,24 +26,21 @@ pub(crate) fn dot(functions: &[FunctionShapes]) -> String {
             }
             out += "];\n";
             for input in &row.inputs {
-                match input {
+                match *input {
                     Input::Row(from) => {
                         out += &format!("    r{number}_{from} -> r{number}_{at};\n");
                     }
-                    Input::Variable(name) => {
-                        let node = dot_string(&format!("v{number} {name}"));
-                        variables.push(name);
-                        out += &format!("    {node} -> r{number}_{at} [color=gray];\n");
+                    Input::Source(from) if is_drawn(from) => {
+                        out += &format!("    v{number}_{from} -> r{number}_{at} [color=gray];\n");
                     }
-                    Input::Constant => {}
+                    Input::Source(_) => {}
                 }
             }
         }
-        variables.sort_unstable();
-        variables.dedup();
-        for name in variables {
-            let node = dot_string(&format!("v{number} {name}"));
-            out += &format!("    {node} [label={}, shape=ellipse];\n", dot_string(name));
+        for (at, source) in function.sources.iter().enumerate().filter(|(at, _)| is_drawn(*at)) {
+            let label = format!("{}\n{}", source.name, source.ty);
+            let label = dot_string(&label);
+            out += &format!("    v{number}_{at} [label={label}, shape=ellipse];\n");
         }
         out += "  }\n";
     }

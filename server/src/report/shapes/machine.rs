@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use ide::shapes::{Amount, FunctionShapes, Group, Input, Row};
+use ide::shapes::{Amount, FunctionShapes, Group, Input, Row, Source, SourceKind};
 use serde::Serialize;
 use syntax::TextRange;
 
@@ -15,6 +15,8 @@ pub(crate) struct JsonFunction<P> {
     name: String,
     range: P,
     rows: Vec<JsonRow<P>>,
+    sources: Vec<JsonSource<P>>,
+    results: Vec<JsonInput>,
     functions: Vec<JsonFunction<P>>,
     total: JsonTotal,
     by_operator: Vec<JsonGroup>,
@@ -41,6 +43,8 @@ struct JsonRow<P> {
     live_bytes: JsonAmount,
     span: Option<String>,
     inputs: Vec<JsonInput>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    attributes: Vec<JsonAttribute>,
     #[serde(skip_serializing_if = "Option::is_none")]
     untold: Option<String>,
 }
@@ -92,11 +96,28 @@ enum JsonDim {
 }
 
 #[derive(Serialize)]
+struct JsonAttribute {
+    name: String,
+    value: String,
+}
+
+/// What is given from outside; `kind` is `input`, `weight` or `constant`.
+#[derive(Serialize)]
+struct JsonSource<P> {
+    name: String,
+    #[serde(rename = "type")]
+    ty: String,
+    kind: &'static str,
+    range: P,
+}
+
+/// `source` is a position in the `sources` of the function.
+#[derive(Serialize)]
 #[serde(untagged)]
 enum JsonInput {
     Row { row: usize },
-    Variable { variable: String },
-    Constant { constant: bool },
+    Variable { variable: String, source: usize },
+    Constant { constant: bool, source: usize },
 }
 
 impl<P> JsonFunction<P> {
@@ -114,6 +135,8 @@ impl<P> JsonFunction<P> {
             name: function.name.clone(),
             range: place(function.range),
             rows: function.rows.iter().map(|row| json_row(function, row, place)).collect(),
+            sources: function.sources.iter().map(|source| json_source(source, place)).collect(),
+            results: function.results.iter().map(|&input| json_input(function, input)).collect(),
             functions: function.functions.iter().map(|f| JsonFunction::new(f, place)).collect(),
             total: JsonTotal {
                 parameters: amount(&total.params),
@@ -142,11 +165,7 @@ fn json_row<P>(function: &FunctionShapes, row: &Row, place: &dyn Fn(TextRange) -
         });
         dims.collect()
     });
-    let inputs = row.inputs.iter().map(|input| match input {
-        Input::Row(row) => JsonInput::Row { row: *row },
-        Input::Variable(name) => JsonInput::Variable { variable: name.clone() },
-        Input::Constant => JsonInput::Constant { constant: true },
-    });
+    let attributes = row.attributes.iter();
     JsonRow {
         binding: row.binding.clone(),
         operator: row.operator.clone(),
@@ -160,8 +179,36 @@ fn json_row<P>(function: &FunctionShapes, row: &Row, place: &dyn Fn(TextRange) -
         bytes: amount(&row.bytes),
         live_bytes: amount(&row.live),
         span: row.span.clone(),
-        inputs: inputs.collect(),
+        inputs: row.inputs.iter().map(|&input| json_input(function, input)).collect(),
+        attributes: attributes
+            .map(|(name, value)| JsonAttribute { name: name.clone(), value: value.clone() })
+            .collect(),
         untold: row.untold.clone(),
+    }
+}
+
+fn json_source<P>(source: &Source, place: &dyn Fn(TextRange) -> P) -> JsonSource<P> {
+    JsonSource {
+        name: source.name.clone(),
+        ty: source.ty.to_string(),
+        kind: match source.kind {
+            SourceKind::Input => "input",
+            SourceKind::Weight => "weight",
+            SourceKind::Constant => "constant",
+        },
+        range: place(source.range),
+    }
+}
+
+fn json_input(function: &FunctionShapes, input: Input) -> JsonInput {
+    match input {
+        Input::Row(row) => JsonInput::Row { row },
+        Input::Source(at) => match &function.sources[at] {
+            Source { kind: SourceKind::Constant, .. } => {
+                JsonInput::Constant { constant: true, source: at }
+            }
+            Source { name, .. } => JsonInput::Variable { variable: name.clone(), source: at },
+        },
     }
 }
 

@@ -1,0 +1,95 @@
+// How amounts and types are written: in the shape panel, and in the page that the command line makes.
+"use strict";
+
+const NUMBERS = new Intl.NumberFormat("en");
+const DTYPES = { float: "f", bfloat: "bf", int: "i", uint: "u" };
+
+/** Of an amount with unknowns, what it is if each of them is 1. */
+function atOne(amount) {
+  return typeof amount === "number" ? amount : amount.terms.reduce((sum, term) => sum + term.coefficient, 0);
+}
+
+function count(amount) {
+  if (typeof amount !== "number") {
+    return amount.text;
+  }
+  return amount === 0 ? "-" : NUMBERS.format(amount);
+}
+
+function memory(amount) {
+  if (typeof amount !== "number") {
+    return `${amount.text} bytes`;
+  }
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+  let [size, unit] = [amount, 0];
+  while (size >= 1024 && unit < units.length - 1) {
+    size /= 1024;
+    unit++;
+  }
+  return amount === 0 ? "-" : `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`;
+}
+
+/** The tensors in a type, each as its shape and its data type. */
+function tensors(type) {
+  return [...type.matchAll(/Tensor\[\((.*?)\), (\w+)\]/g)].map(([, shape, dtype]) => ({ shape, dtype }));
+}
+
+/** `(1, 64), float32`: that it is a tensor goes without saying. Of a tuple, the first field. */
+function tensor(type) {
+  const [first, ...others] = tensors(type);
+  if (first === undefined || !(type.startsWith("Tensor[") || type.startsWith("(Tensor["))) {
+    return type;
+  }
+  const text = `(${first.shape}), ${first.dtype}`;
+  return type.startsWith("(") ? `${text} … ${others.length + 1} fields` : text;
+}
+
+/** `1×64 f32`, where there is little room. */
+function compact(type) {
+  const [first, ...others] = tensors(type);
+  if (first === undefined || !(type.startsWith("Tensor[") || type.startsWith("(Tensor["))) {
+    return type;
+  }
+  const dtype = first.dtype.replace(/^(bfloat|float|uint|int)(?=\d)/, (name) => DTYPES[name]);
+  const text = `${first.shape === "" ? "scalar" : first.shape.split(", ").join("×")} ${dtype}`;
+  return others.length > 0 ? `${text} +${others.length}` : text;
+}
+
+/** The costs of a call: each can stand beside the operator. */
+const COSTS = [
+  { key: "macs", title: "MACs", text: (row) => count(row.macs) },
+  { key: "bytes", title: "bytes", text: (row) => memory(row.bytes) },
+  { key: "liveBytes", title: "live", text: (row) => memory(row.liveBytes) },
+  { key: "parameters", title: "parameters", text: (row) => count(row.parameters) },
+];
+
+/** The columns of a table of calls; the chosen cost comes first, beside the operator. */
+function callColumns(cost) {
+  const costs = COSTS.map((one) => ({ ...one, number: true, value: (row) => atOne(row[one.key]), heated: one.key === cost }));
+  const [chosen, ...others] = [...costs].sort((a, b) => Number(b.heated) - Number(a.heated));
+  return [
+    { key: "at", title: "line", number: true, text: (row) => String(row.line), value: (row) => row.at },
+    { key: "name", title: "binding", text: (row) => row.name },
+    { key: "operator", title: "operator", text: (row) => row.operator, heated: true },
+    chosen,
+    { key: "type", title: "output", text: (row) => tensor(row.type), hint: (row) => row.type },
+    ...others,
+    { key: "span", title: "source", text: (row) => row.span ?? "" },
+  ];
+}
+
+/** The columns of a table of what belongs together, by operator or by source. */
+function groupColumns(what) {
+  return [
+    { key: "name", title: `by ${what}`, text: (group) => group.name },
+    { key: "count", title: "calls", number: true, text: (group) => count(group.count), value: (group) => group.count },
+    { key: "macs", title: "MACs", number: true, text: (group) => count(group.macs), value: (group) => atOne(group.macs), heated: true },
+    { key: "bytes", title: "bytes", number: true, text: (group) => memory(group.bytes), value: (group) => atOne(group.bytes) },
+  ];
+}
+
+/** How much of the most each row has, from 0 to 1: by the root, so that small costs are seen. */
+function heatOf(rows, cost) {
+  const most = rows.reduce((most, row) => Math.max(most, atOne(row[cost])), 1);
+  return (row) => Math.sqrt(Math.min(1, atOne(row[cost]) / most));
+}

@@ -1,0 +1,237 @@
+// A table that draws the rows in sight only: a network unrolled has 14,500. The shape panel has one, and
+// the page that the command line makes has several.
+"use strict";
+
+const ROW_HEIGHT = 22;
+/** Rows that are drawn above and below those in sight. */
+const MARGIN = 20;
+/** Characters that a column shows at most; the rest is in the title of the cell. */
+const WIDEST = 40;
+const COLLATOR = new Intl.Collator("en", { numeric: true });
+
+/**
+ * `scroller` is what scrolls: an element, or nothing for the window. `pick` is told the row that is
+ * clicked or entered, `sorted` how the table is sorted now.
+ */
+class VirtualTable {
+  constructor(host, { label, scroller, pick = () => {}, marked = () => {}, sorted = () => {} }) {
+    this.scroller = scroller;
+    this.pick = pick;
+    this.onMarked = marked;
+    this.onSorted = sorted;
+    this.columns = [];
+    this.rows = [];
+    this.visible = [];
+    this.keep = () => true;
+    this.heat = () => 0;
+    this.sort = { key: undefined, down: false };
+    this.marked = -1;
+    this.everything = false;
+    this.id = `table-${VirtualTable.made++}`;
+
+    this.table = document.createElement("table");
+    this.table.className = "virtual";
+    this.table.tabIndex = 0;
+    this.table.setAttribute("role", "grid");
+    this.table.setAttribute("aria-label", label);
+    this.sizes = this.table.appendChild(document.createElement("colgroup"));
+    this.head = this.table.createTHead();
+    this.body = this.table.createTBody();
+    host.append(this.table);
+
+    this.head.addEventListener("click", ({ target }) => this.sortBy(target.closest("th")?.dataset.key));
+    this.body.addEventListener("click", ({ target }) => {
+      const line = target.closest("tr[data-at]");
+      if (line !== null) {
+        this.pick(Number(line.dataset.at));
+      }
+    });
+    this.table.addEventListener("keydown", (event) => this.key(event));
+    (scroller ?? window).addEventListener("scroll", () => this.draw(), { passive: true });
+    if (scroller) {
+      new ResizeObserver(() => this.draw()).observe(scroller);
+    } else {
+      window.addEventListener("resize", () => this.draw());
+      // Paper has no scroll bar.
+      for (const [event, everything] of [["beforeprint", true], ["afterprint", false]]) {
+        window.addEventListener(event, () => {
+          this.everything = everything;
+          this.draw();
+        });
+      }
+    }
+  }
+
+  /** Shows these rows in these columns. */
+  show(rows, columns) {
+    this.rows = rows;
+    this.columns = columns;
+    this.marked = -1;
+    const line = document.createElement("tr");
+    this.sizes.replaceChildren();
+    let whole = 0;
+    for (const { key, title, number, text } of columns) {
+      const head = document.createElement("th");
+      head.textContent = title;
+      head.tabIndex = 0;
+      head.className = number ? "number" : "";
+      head.dataset.key = key;
+      line.append(head);
+      // The arrow of the order takes two.
+      const width = rows.reduce((widest, row) => Math.max(widest, text(row).length), title.length + 2);
+      const column = document.createElement("col");
+      const characters = Math.min(width, WIDEST);
+      whole += characters;
+      column.style.width = `calc(${characters}ch + 16px)`;
+      this.sizes.append(column);
+    }
+    this.table.style.width = `calc(${whole}ch + ${16 * columns.length}px)`;
+    this.head.replaceChildren(line);
+    this.table.setAttribute("aria-rowcount", String(rows.length + 1));
+    this.arrange();
+  }
+
+  sortBy(key) {
+    const column = this.columns.find((column) => column.key === key);
+    if (column !== undefined) {
+      // The dearest and the largest first, the first name and the first line first.
+      const down = this.sort.key === key ? !this.sort.down : Boolean(column.number) && key !== "at";
+      this.sort = { key, down };
+      this.arrange();
+      this.onSorted(this.sort);
+    }
+  }
+
+  /** Searches and sorts, then draws. */
+  arrange() {
+    this.visible = [];
+    for (let at = 0; at < this.rows.length; at++) {
+      if (this.keep(this.rows[at])) {
+        this.visible.push(at);
+      }
+    }
+    const column = this.columns.find(({ key }) => key === this.sort.key);
+    if (column !== undefined) {
+      const value = column.value ?? column.text;
+      const values = this.rows.map(value);
+      const sign = this.sort.down ? -1 : 1;
+      const compare = column.value ? (a, b) => a - b : COLLATOR.compare;
+      this.visible.sort((a, b) => sign * compare(values[a], values[b]) || a - b);
+    }
+    for (const head of this.head.querySelectorAll("th")) {
+      const order = this.sort.down ? "descending" : "ascending";
+      head.setAttribute("aria-sort", head.dataset.key === this.sort.key ? order : "none");
+    }
+    this.draw();
+  }
+
+  /** The first row in sight and the one behind the last, as positions in `visible`. */
+  sight() {
+    if (this.everything) {
+      return [0, this.visible.length];
+    }
+    const top = this.scroller?.getBoundingClientRect().top ?? 0;
+    const height = this.scroller?.clientHeight ?? window.innerHeight;
+    const above = top - this.table.getBoundingClientRect().top;
+    const first = Math.floor(above / ROW_HEIGHT) - MARGIN;
+    const last = first + Math.ceil(height / ROW_HEIGHT) + 2 * MARGIN;
+    const within = (at) => Math.max(0, Math.min(this.visible.length, at));
+    return [within(first), within(last)];
+  }
+
+  draw() {
+    const [first, last] = this.sight();
+    const lines = [this.space(first)];
+    for (let position = first; position < last; position++) {
+      lines.push(this.line(position));
+    }
+    lines.push(this.space(this.visible.length - last));
+    this.body.replaceChildren(...lines);
+    const inSight = this.body.querySelector("tr.marked");
+    this.table.setAttribute("aria-activedescendant", inSight?.id ?? "");
+  }
+
+  line(position) {
+    const at = this.visible[position];
+    const row = this.rows[at];
+    const line = document.createElement("tr");
+    line.dataset.at = String(at);
+    line.id = `${this.id}-${at}`;
+    line.className = at === this.marked ? "marked" : "";
+    line.setAttribute("aria-rowindex", String(position + 2));
+    line.setAttribute("aria-selected", String(at === this.marked));
+    for (const { number, text, hint, heated } of this.columns) {
+      const cell = document.createElement("td");
+      cell.textContent = text(row);
+      cell.title = hint ? hint(row) : cell.textContent;
+      cell.className = number ? "number" : "";
+      if (heated) {
+        cell.style.backgroundColor = `rgba(230, 85, 51, ${0.7 * this.heat(row)})`;
+      }
+      line.append(cell);
+    }
+    return line;
+  }
+
+  /** As high as this many rows. */
+  space(height) {
+    const line = document.createElement("tr");
+    line.className = "space";
+    line.hidden = height <= 0;
+    const cell = document.createElement("td");
+    cell.colSpan = this.columns.length;
+    cell.style.height = `${Math.max(0, height) * ROW_HEIGHT}px`;
+    line.append(cell);
+    return line;
+  }
+
+  /** Marks a row; brings it into sight, if it is out of it and `reveal` says so. */
+  mark(at, reveal) {
+    this.marked = at;
+    const position = this.visible.indexOf(at);
+    if (reveal && position >= 0) {
+      this.reveal(position);
+    }
+    this.draw();
+  }
+
+  reveal(position) {
+    const area = this.scroller ?? document.scrollingElement;
+    const height = this.scroller?.clientHeight ?? window.innerHeight;
+    if (height === 0) {
+      return;
+    }
+    const edge = this.scroller?.getBoundingClientRect().top ?? 0;
+    // The head stays over the rows: a row below it is in sight.
+    const top = this.table.getBoundingClientRect().top - edge + (position + 1) * ROW_HEIGHT;
+    if (top < ROW_HEIGHT || top + ROW_HEIGHT > height) {
+      area.scrollTop += top - height / 2;
+    }
+  }
+
+  key(event) {
+    const head = event.target.closest("th");
+    if (head !== null) {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        this.sortBy(head.dataset.key);
+      }
+      return;
+    }
+    const position = this.visible.indexOf(this.marked);
+    const page = Math.max(1, Math.floor((this.scroller?.clientHeight ?? window.innerHeight) / ROW_HEIGHT) - 2);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    if (event.key in steps && !event.altKey && !event.metaKey) {
+      event.preventDefault();
+      const last = this.visible.length - 1;
+      const next = this.visible[Math.max(0, Math.min(last, position + steps[event.key]))];
+      if (next !== undefined) {
+        this.mark(next, true);
+        this.onMarked(next);
+      }
+    } else if (event.key === "Enter" && position >= 0) {
+      this.pick(this.marked);
+    }
+  }
+}
+VirtualTable.made = 0;
