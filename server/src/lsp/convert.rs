@@ -5,9 +5,9 @@ use std::{collections::HashMap, sync::LazyLock};
 use semantics::{Code, Severity, codes};
 use syntax::{Encoding, LineColumn, TextRange, TextSize};
 use tower_lsp::lsp_types::{
-    CodeAction, CodeActionKind, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
-    DiagnosticTag, Location, NumberOrString, Position, PositionEncodingKind, Range, TextEdit, Url,
-    WorkspaceEdit,
+    CodeAction, CodeActionKind, CodeDescription, Diagnostic, DiagnosticRelatedInformation,
+    DiagnosticSeverity, DiagnosticTag, Location, NumberOrString, Position, PositionEncodingKind,
+    Range, TextEdit, Url, WorkspaceEdit,
 };
 
 use super::documents::Document;

@@ -69,6 +69,11 @@ command() {
   typed ":$1"
   press Enter
 }
+# normal: ends what is typed. Keys that come right behind an Escape would be taken for one with Alt.
+normal() {
+  press Escape
+  see ' NOR '
+}
 # written FILE TEXT: waits until a file that is being written has a text
 written() {
   i=0
@@ -117,7 +122,8 @@ typed 'olet %more = nn.batch_m'
 see ' operator'
 press Tab
 see 'let %more = nn.batch_matmul('
-press Escape Escape
+press Escape
+normal
 command 'write'
 written "$folder/attention.relay" 'let %more = nn.batch_matmul('
 typed 'xd'
@@ -131,7 +137,7 @@ open "$folder/attention.relay" 10 1
 typed 'xs1, 2, 0'
 press Enter
 typed 'c1, 0, 2'
-press Escape
+normal
 command 'goto 12'
 see 'axes=[1, 0, 2]);'
 gone '(shape-mismatch)'

@@ -62,6 +62,7 @@ class Client(LanguageClient):
         register_lsp_features(self)
         self.feature(types.CLIENT_REGISTER_CAPABILITY)(register)
         self.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(lambda *_: None)
+        self.feature(types.WORKSPACE_CODE_LENS_REFRESH)(lambda *_: None)
 
     def check(self):
         assert self.error is None, self.error

@@ -61,7 +61,9 @@ impl Home {
         let home = Home { folder, programs };
         let clone = home.clone();
         fs::create_dir_all(&clone).expect("a folder in target");
-        for name in ["Cargo.toml", "LICENSE", "README.md", "editors", "server", ".ci", "tests/examples"] {
+        for name in
+            ["Cargo.toml", "LICENSE", "README.md", "editors", "server", ".ci", "tests/examples"]
+        {
             copy(&root().join(name), &clone.join(name));
         }
         script(
@@ -296,7 +298,10 @@ fn attach(home: &Home, nvim: &Path, more: &[&str]) {
     for line in more {
         command.args(["-c", line]);
     }
-    command.args(["-c", &format!("luafile {}", root().join("tests/editors/neovim/fresh.lua").display())]);
+    command.args([
+        "-c",
+        &format!("luafile {}", root().join("tests/editors/neovim/fresh.lua").display()),
+    ]);
     let printed = run(&mut command);
     assert!(printed.contains("error shape-mismatch"), "{printed}");
 }
@@ -331,7 +336,13 @@ fn follow_emacs(home: &Home, emacs: &Path, block: &str) {
     };
     let mut command = home.command(emacs);
     // Eglot is tried by the test of Emacs: a batch without its patience would end in the middle.
-    command.args(["-Q", "--batch", "--eval", "(progn (require 'eglot) (defun eglot-ensure ()))", "-l"]);
+    command.args([
+        "-Q",
+        "--batch",
+        "--eval",
+        "(progn (require 'eglot) (defun eglot-ensure ()))",
+        "-l",
+    ]);
     command.arg(&init).args(["--eval", &format!("(princ (if (progn {check}) \"OK\" \"no\"))")]);
     run(&mut command);
 }
@@ -359,7 +370,8 @@ fn the_page_of_neovim_is_followed() {
                 }
                 "lua" if block.starts_with("{ dir =") => {
                     // What lazy.nvim does with it.
-                    let load = format!("lua vim.opt.runtimepath:prepend(vim.fn.expand(({block}).dir))");
+                    let load =
+                        format!("lua vim.opt.runtimepath:prepend(vim.fn.expand(({block}).dir))");
                     let plugin = "runtime! plugin/relay-*.lua ftdetect/relay.lua | edit";
                     attach(&home, &nvim, &[&load, plugin]);
                 }
@@ -439,7 +451,11 @@ fn the_page_of_vscode_is_true() {
                 let matchers = manifest["contributes"]["problemMatchers"].as_array();
                 let matchers = matchers.expect("problem matchers");
                 let name = task["problemMatcher"].as_str().unwrap_or_default();
-                assert!(matchers.iter().any(|m| format!("${}", m["name"].as_str().unwrap_or("?")) == name));
+                assert!(
+                    matchers
+                        .iter()
+                        .any(|m| format!("${}", m["name"].as_str().unwrap_or("?")) == name)
+                );
             }
             _ => panic!("nobody follows this block of {page}:\n{block}"),
         }
@@ -462,7 +478,12 @@ fn the_page_of_vscode_is_true() {
     let commands = manifest["contributes"]["commands"].as_array().expect("commands").clone();
     let titles: Vec<String> = commands
         .iter()
-        .map(|command| format!("Relay: {}", command["title"].as_str().unwrap_or("?").trim_start_matches("Relay: ")))
+        .map(|command| {
+            format!(
+                "Relay: {}",
+                command["title"].as_str().unwrap_or("?").trim_start_matches("Relay: ")
+            )
+        })
         .collect();
     let walkthroughs = manifest["contributes"]["walkthroughs"].to_string();
     for title in text.split('*').filter(|part| part.starts_with("Relay: ")) {
