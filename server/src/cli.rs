@@ -216,6 +216,9 @@ struct HistoryArgs {
     /// The place of the expression in the log, both numbers from 1
     #[arg(long, value_name = "LINE:COL", value_parser = line_and_column)]
     at: (u32, u32),
+    /// How to report
+    #[arg(long, value_enum, default_value = "human")]
+    format: PassesFormat,
 }
 
 /// A code of a diagnostic.
@@ -344,7 +347,7 @@ impl From<&RunLimits> for Limits {
 
 /// A time above 0.
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    let seconds: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
     if seconds > 0.0 { Ok(seconds) } else { Err("it must be above 0".to_owned()) }
 }
 

@@ -79,6 +79,13 @@ pub(crate) fn serve() -> Result<i32, Failure> {
         .custom_method("relay/whyShape", backend::Backend::why_shape)
         .custom_method("relay/typeAt", backend::Backend::type_at)
         .custom_method("relay/readingView", backend::Backend::reading_view)
+        .custom_method("relay/readingFormat", backend::Backend::reading_format)
+        .custom_method("relay/shapesOfFile", backend::Backend::shapes_of_file)
+        .custom_method("relay/health", backend::Backend::health)
+        .custom_method("relay/compare", backend::Backend::compare)
+        .custom_method("relay/passes", backend::Backend::passes)
+        .custom_method("relay/moduleText", backend::Backend::module_text)
+        .custom_method("relay/history", backend::Backend::history)
         .custom_method("window/workDoneProgress/cancel", backend::Backend::cancel_progress)
         .finish();
         let (gate, exited) = gate::Gate::new(service);

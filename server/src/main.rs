@@ -4,6 +4,7 @@
 //! out.
 
 mod analyzer;
+mod between;
 mod cli;
 mod input;
 mod lsp;

@@ -1,5 +1,7 @@
 //! What can be wrong with a text, as values.
 
+use std::fmt;
+
 use rowan::{TextRange, TextSize};
 
 use crate::SyntaxKind;
@@ -13,6 +15,40 @@ pub struct SyntaxError {
     pub kind: SyntaxErrorKind,
 }
 
+/// What would have been right at a place. Displayed, it goes into a sentence: `` `)` ``, `an
+/// expression`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// A token or construct.
+    Kind(SyntaxKind),
+    /// The shape of a tensor type.
+    Shape,
+    /// Something else that only a reader has to know, in words.
+    Words(&'static str),
+}
+
+impl From<SyntaxKind> for Expectation {
+    fn from(kind: SyntaxKind) -> Expectation {
+        Expectation::Kind(kind)
+    }
+}
+
+impl From<&'static str> for Expectation {
+    fn from(words: &'static str) -> Expectation {
+        Expectation::Words(words)
+    }
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Expectation::Kind(kind) => kind.describe(),
+            Expectation::Shape => "a shape such as `(1, 64)`",
+            Expectation::Words(words) => words,
+        })
+    }
+}
+
 /// What the lexer and the parser report.
 ///
 /// The first group is wrong in every notation. The second group is sound Relay (the manual's
@@ -21,8 +57,8 @@ pub struct SyntaxError {
 pub enum SyntaxErrorKind {
     /// A token or construct is missing: `expected … found …`.
     Expected {
-        /// What would have been right, in words: `` `)` ``, `an expression`.
-        expected: &'static str,
+        /// What would have been right.
+        expected: Expectation,
         /// What stands there.
         found: SyntaxKind,
         /// The bracket that is still open, for a missing closing bracket.

@@ -16,7 +16,7 @@ pub(crate) mod patterns;
 pub(crate) mod stmts;
 pub(crate) mod types;
 
-use crate::{SyntaxErrorKind, SyntaxKind, SyntaxKind::*, TextRange, parser::Parser};
+use crate::{Expectation, SyntaxErrorKind, SyntaxKind, SyntaxKind::*, TextRange, parser::Parser};
 
 /// A whole file.
 pub(crate) fn source_file(p: &mut Parser<'_>) {
@@ -101,7 +101,7 @@ fn list(
                 break;
             }
             let found = p.current();
-            p.error(SyntaxErrorKind::Expected { expected: "`,`", found, open: None });
+            p.error(SyntaxErrorKind::Expected { expected: T![","].into(), found, open: None });
             if p.position() == before {
                 p.bump_unexpected();
             }
@@ -169,13 +169,13 @@ fn local_name(p: &mut Parser<'_>) {
         GRAPH => p.bump(),
         // `let y = 2;`: the sigil is forgotten, and the rest is as it should be.
         IDENT if matches!(p.nth(1), T!["="] | T![":"]) => {
-            p.expected("a local variable");
+            p.expected(LOCAL);
             let error = p.start();
             p.bump();
             error.complete(p, ERROR);
             p.recover();
         }
-        _ => p.expected("a local variable"),
+        _ => p.expected(LOCAL),
     }
     name.complete(p, NAME);
 }

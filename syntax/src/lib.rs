@@ -23,7 +23,7 @@ mod parser;
 mod reparse;
 mod tree;
 
-pub use error::{SyntaxError, SyntaxErrorKind};
+pub use error::{Expectation, SyntaxError, SyntaxErrorKind};
 pub use kind::{Relay, SyntaxKind};
 pub use line_index::{Encoding, LineColumn, LineIndex, LineWalk};
 pub use node::{Element, Node, Token};

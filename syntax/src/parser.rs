@@ -9,7 +9,7 @@ use std::cell::Cell;
 use rowan::{GreenNode, TextRange};
 
 use crate::{
-    SyntaxError, SyntaxErrorKind, SyntaxKind,
+    Expectation, SyntaxError, SyntaxErrorKind, SyntaxKind,
     error::range,
     interner::Interner,
     kind::KindSet,
@@ -336,7 +336,7 @@ impl<'t> Parser<'t> {
         if self.eat(kind) {
             return true;
         }
-        self.expected(kind.describe());
+        self.expected(kind);
         false
     }
 
@@ -346,7 +346,7 @@ impl<'t> Parser<'t> {
             return true;
         }
         let found = self.current();
-        let expected = kind.describe();
+        let expected = kind.into();
         self.error(SyntaxErrorKind::Expected { expected, found, open: Some(open) });
         // One bracket too many: `Tensor[(), bool)]`.
         let is_stray = found == T![")"] && kind == T!["]"];
@@ -361,8 +361,8 @@ impl<'t> Parser<'t> {
         false
     }
 
-    pub(crate) fn expected(&mut self, expected: &'static str) {
-        let found = self.current();
+    pub(crate) fn expected(&mut self, expected: impl Into<Expectation>) {
+        let (expected, found) = (expected.into(), self.current());
         self.error(SyntaxErrorKind::Expected { expected, found, open: None });
     }
 

@@ -324,7 +324,12 @@ impl Parse {
                 o
             }
         };
-        let shift = |r: TextRange| TextRange::new(shift(r.start()), shift(r.end()));
+        // The error at the `{` of `fn ({}` ends where an `@` is typed, and stays as it is.
+        let is_before = |r: TextRange| !r.is_empty() && r.end() <= replaced.start();
+        let shift = |r: TextRange| match is_before(r) {
+            true => r,
+            false => TextRange::new(shift(r.start()), shift(r.end())),
+        };
         // What a statement misses at its end is reported at the brace behind it.
         let at_brace = |e: &SyntaxError| {
             e.range.start() == replaced.end()

@@ -203,14 +203,16 @@ fn history_follows_an_expression_both_ways() {
     let found = run(&folder.0, &["history", "run.log", "--at", &format!("{line}:9")]);
     assert_eq!(found.code, Some(0), "{}", found.err);
     assert!(
-        found.out.contains("changed by `FastMath`: operator  tanh → fast_tanh"),
+        found.out.contains("changed by `FastMath`: operator tanh → fast_tanh"),
         "{}",
         found.out
     );
     assert_eq!(found.out.matches("tanh(%x)").count(), 3);
     let back = run(&folder.0, &["history", "run.log", "--at", "4:9"]);
     assert_eq!(back.out.matches("tanh(%x)").count(), 3);
-    for (at, reason) in [("1:1", "no module is at line 1"), ("999:1", "there is no line 999")] {
+    for (at, reason) in
+        [("1:1", "no module is there: modules begin at lines"), ("999:1", "there is no line 999")]
+    {
         let refused = run(&folder.0, &["history", "run.log", "--at", at]);
         assert_eq!(refused.code, Some(2));
         assert!(refused.err.contains(reason), "{}", refused.err);

@@ -380,13 +380,76 @@ def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) {
     let wanted = json!({
         "version": 1,
         "hidden": [[1, 43, 76]],
+        "shapes": [[1, "2×4 f32"]],
         "dimmed": [[0, 39, 66], [1, 31, 33]],
         "chains": [[1, 2]],
+        "summaries": ["relu"],
     });
     assert_eq!(view["result"], wanted);
+    let text = client.request("relay/readingFormat", json!({ "textDocument": { "uri": URI } }));
+    let text = text["result"].as_str().expect("a text");
+    assert_eq!(
+        text.split_whitespace().collect::<Vec<_>>(),
+        TEXT.split_whitespace().collect::<Vec<_>>()
+    );
     let none = client
         .request("relay/readingView", json!({ "textDocument": { "uri": "file:///none.relay" } }));
     assert_eq!(none["error"]["code"], -32602);
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// A status bar needs a few numbers, and neither symbols nor diagnostics.
+#[test]
+fn the_health_of_a_file() {
+    const TEXT: &str = "\
+#[version = \"0.0.5\"]
+type Box { Full(int32) }
+def @main(%aten::x.1: int32) {
+  let %left = 1;
+  2
+}
+def @other() { nn.relu(%nowhere) }
+";
+    let mut client = Client::start();
+    client.open(URI, TEXT);
+    let params = json!({ "textDocument": { "uri": URI } });
+    let health = client.request("relay/health", params.clone())["result"].clone();
+    assert_eq!((&health["functions"], &health["types"]), (&json!(2), &json!(1)), "{health}");
+    assert_eq!((&health["errors"], &health["warnings"]), (&json!(1), &json!(1)), "{health}");
+    assert_eq!((&health["tvm"], &health["names"]), (&json!(1), &json!(1)), "{health}");
+    assert_eq!(health["first"], range((2, 10), (2, 20)));
+    // It follows the text, and what is not wanted does not count.
+    client.edit(URI, 2, (4, 2), (4, 3), "%left");
+    let settings =
+        json!({ "settings": { "relay": { "diagnostics": { "disabled": ["tvm-name"] } } } });
+    client.notify("workspace/didChangeConfiguration", settings);
+    let health = client.request("relay/health", params)["result"].clone();
+    assert_eq!((&health["version"], &health["warnings"]), (&json!(2), &json!(0)), "{health}");
+    assert_eq!((&health["tvm"], &health["first"]), (&json!(0), &Value::Null), "{health}");
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// A file that is not open is read from disk.
+#[test]
+fn shapes_of_a_file_on_disk() {
+    let path = std::env::temp_dir().join(format!("relay-shapes-{}.relay", std::process::id()));
+    let text = "def @main(%x: Tensor[(2, 8), float32]) {\n  nn.relu(%x)\n}\n#[metadata]\n{}\n";
+    std::fs::write(&path, text).expect("a file");
+    let mut client = Client::start();
+    let uri = format!("file://{}", path.display());
+    let report = client.request("relay/shapesOfFile", json!({ "uri": uri }));
+    let function = &report["result"]["functions"][0];
+    assert_eq!(
+        (&function["name"], &function["rows"][0]["operator"]),
+        (&json!("@main"), &json!("nn.relu")),
+        "{report}"
+    );
+    assert_eq!(function["rows"][0]["range"], range((1, 2), (1, 13)));
+    std::fs::remove_file(&path).expect("a file");
+    let gone = client.request("relay/shapesOfFile", json!({ "uri": uri }));
+    assert_eq!(gone["error"]["code"], -32803, "{gone}");
+    let elsewhere = client.request("relay/shapesOfFile", json!({ "uri": "untitled:a" }));
+    assert_eq!(elsewhere["error"]["code"], -32602, "{elsewhere}");
     assert_eq!(client.finish(), Some(0));
 }
 

@@ -317,6 +317,18 @@ fn lenses() {
     let command = &lenses["result"][0]["command"];
     assert_eq!(command["command"], "relay.showReferences");
     assert_eq!(command["arguments"][2][0]["range"], range((4, 15), (4, 20)));
+    // A long header can be wrapped by who knows how.
+    let params = ["%weight: Tensor[(8, 8), float32]"; 200].join(", ");
+    let text = format!("def @main({params}) {{ 1 }}\n");
+    for (commands, wanted) in [(json!([]), 0), (json!(["relay.wrapHeader"]), 1)] {
+        let abilities = json!({ "experimental": { "commands": { "commands": commands } } });
+        let mut client = Client::start_with(abilities, Value::Null);
+        client.open(URI, &text);
+        let lenses = client.request("textDocument/codeLens", document());
+        let wraps =
+            titles(&lenses).iter().filter(|title| *title == "Wrap Header (200 parameters)").count();
+        assert_eq!(wraps, wanted, "{lenses}");
+    }
     // The same client is offered the question in a hover.
     let hover = client.request("textDocument/hover", at(URI, 2, 10));
     let text = hover["result"]["contents"]["value"].as_str().unwrap_or("");

@@ -25,7 +25,7 @@ const MOST: u64 = 100 << 20;
 const NOISE: u64 = 4 << 20;
 
 /// Methods that take a document alone, a place, a range.
-const OF_DOCUMENTS: [&str; 10] = [
+const OF_DOCUMENTS: [&str; 12] = [
     "textDocument/documentSymbol",
     "textDocument/foldingRange",
     "textDocument/documentLink",
@@ -36,6 +36,8 @@ const OF_DOCUMENTS: [&str; 10] = [
     "textDocument/formatting",
     "relay/shapes",
     "relay/readingView",
+    "relay/readingFormat",
+    "relay/health",
 ];
 const OF_PLACES: [&str; 16] = [
     "textDocument/hover",

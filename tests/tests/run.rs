@@ -43,7 +43,7 @@ fn client(window: Value, options: Value) -> Client {
     let abilities = json!({
         "general": { "positionEncodings": ["utf-8"] },
         "window": window,
-        "workspace": { "inlayHint": { "refreshSupport": true } },
+        "workspace": { "inlayHint": { "refreshSupport": true }, "codeLens": { "refreshSupport": true } },
         "experimental": { "commands": { "commands": ["relay.run"] } },
     });
     Client::start_with(abilities, options)
@@ -401,14 +401,14 @@ fn values_stay_until_they_are_stale() {
     client.expect("workspace/inlayHint/refresh");
     let shown = values(&mut client);
     let wanted = [
-        (1, "(1, 2) min -1 mean 0 max 1"),
-        (2, "(1, 2) min 0 mean 0.5 max 1"),
-        (3, "(1, 2) all 0, 1 Inf"),
+        (1, "min -1 mean 0 max 1"),
+        (2, "min 0 mean 0.5 max 1"),
+        (3, "all 0, 1 Inf"),
         (6, "1"),
         (7, "2"),
-        (10, "(1, 2) min -1 mean 0 max 1"),
-        (11, "(1, 2) all 0, 1 Inf"),
-        (12, "(1, 2) min 0 mean 0.5 max 1"),
+        (10, "min -1 mean 0 max 1"),
+        (11, "all 0, 1 Inf"),
+        (12, "min 0 mean 0.5 max 1"),
     ];
     assert_eq!(shown, wanted.map(|(line, text)| (line, text.to_owned())));
     assert_eq!(marks(&mut client), [("run-not-finite".to_owned(), 3)]);
@@ -446,6 +446,36 @@ fn values_stay_until_they_are_stale() {
     client.notify("workspace/didChangeConfiguration", json!({ "settings": { "relay": {} } }));
     client.open(URI, NET);
     assert_eq!(values(&mut client), []);
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// A value stands behind all code of its line, and where no type shows its shape, it does.
+#[test]
+fn places_of_values() {
+    let mut client = client(json!({}), Value::Null);
+    let text = "\
+def @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {
+  %0 = add(%x, %y) /* ty=Tensor[(2), float32] span=a.py:1:2 */;
+  let %z = exp(%0);
+  %z
+}
+";
+    client.open(URI, text);
+    let settings = json!({ "settings": { "relay": { "inlayHints": { "types": false } } } });
+    client.notify("workspace/didChangeConfiguration", settings);
+    let given = json!({ "uri": URI, "inputs": { "x": [0, 0], "y": [0, 0] } });
+    assert_eq!(run(&mut client, given)["status"], "done");
+    let params = json!({ "textDocument": { "uri": URI }, "range": range((0, 0), (9, 0)) });
+    let answer = client.request("textDocument/inlayHint", params);
+    let hints = answer["result"].as_array().expect("hints").iter();
+    let shown: Vec<(u64, u64, &str)> = hints
+        .filter_map(|hint| {
+            let (line, label) = (hint["position"]["line"].as_u64()?, hint["label"].as_str()?);
+            Some((line, hint["position"]["character"].as_u64()?, label.strip_prefix("= ")?))
+        })
+        .collect();
+    let wanted = [(0, 34, "all 0"), (0, 60, "all 0"), (1, 18, "all 0"), (2, 19, "(2,) all 1")];
+    assert_eq!(shown, wanted);
     assert_eq!(client.finish(), Some(0));
 }
 

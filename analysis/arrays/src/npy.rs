@@ -83,12 +83,12 @@ impl Header {
         let (mut descr, mut columns_first, mut shape) = (None, None, None);
         let mut rest = Text(text);
         if !rest.take('{') {
-            return Err(bad("is no dictionary"));
+            return Err(bad("is not a dictionary"));
         }
         while !rest.take('}') {
-            let key = rest.quoted().ok_or_else(|| bad("is no dictionary"))?;
+            let key = rest.quoted().ok_or_else(|| bad("is not a dictionary"))?;
             if !rest.take(':') {
-                return Err(bad("is no dictionary"));
+                return Err(bad("is not a dictionary"));
             }
             match key {
                 "descr" => {
@@ -112,7 +112,7 @@ impl Header {
                 other => return Err(bad(&format!("has a key `{}`", shortened(other)))),
             }
             if !rest.take(',') && !rest.0.trim_start().starts_with('}') {
-                return Err(bad("is no dictionary"));
+                return Err(bad("is not a dictionary"));
             }
         }
         let descr = descr.ok_or_else(|| bad("has no data type"))?;
@@ -162,7 +162,7 @@ impl<'t> Text<'t> {
 fn sizes(rest: &mut Text<'_>) -> Result<Vec<usize>, Error> {
     let bad = |what: String| Error(format!("the header has no shape: {what}"));
     if !rest.take('(') {
-        return Err(bad("it is no tuple".to_owned()));
+        return Err(bad("it is not a tuple".to_owned()));
     }
     let mut sizes = Vec::new();
     while !rest.take(')') {
@@ -173,10 +173,10 @@ fn sizes(rest: &mut Text<'_>) -> Result<Vec<usize>, Error> {
             Err(_) if word.starts_with('-') => {
                 return Err(bad(format!("the size {} is below 0", shortened(word))));
             }
-            Err(_) => return Err(bad(format!("`{}` is no size", shortened(word)))),
+            Err(_) => return Err(bad(format!("`{}` is not a size", shortened(word)))),
         }
         if !rest.take(',') && !rest.0.trim_start().starts_with(')') {
-            return Err(bad("it is no tuple".to_owned()));
+            return Err(bad("it is not a tuple".to_owned()));
         }
     }
     Ok(sizes)
@@ -267,21 +267,21 @@ mod tests {
             assert!(error.len() < 200, "{error}");
         };
         says(of("'<f4'", "(-1,)"), "the size -1 is below 0");
-        says(of("'<f4'", "(99999999999999999999,)"), "`99999999999999999999` is no size");
-        says(of("'<f4'", "7"), "it is no tuple");
-        says(of("'<f4'", "(2 3)"), "it is no tuple");
-        says(of("'<f4'", "(2, 3"), "it is no tuple");
-        says(of("'<f4'", "(2, "), "is no size");
+        says(of("'<f4'", "(99999999999999999999,)"), "`99999999999999999999` is not a size");
+        says(of("'<f4'", "7"), "it is not a tuple");
+        says(of("'<f4'", "(2 3)"), "it is not a tuple");
+        says(of("'<f4'", "(2, 3"), "it is not a tuple");
+        says(of("'<f4'", "(2, "), "is not a size");
         says(of("[('a', '<f4')]", "(2,)"), "arrays of records");
         says(of("'|O'", "(2,)"), "arrays of Python objects (`|O`)");
         says(of("'<c8'", "(2,)"), "arrays of complex numbers");
         says(of("7", "(2,)"), "has no data type");
         says(of(&format!("'{}'", "x".repeat(60_000)), "(2,)"), "are not read");
-        says(header(""), "is no dictionary");
+        says(header(""), "is not a dictionary");
         says(header("{'shape': (2,)}"), "has no data type");
         says(header("{'descr': '<f4'}"), "has no shape");
         says(header("{'colour': 7}"), "has a key `colour`");
         says(header("{'fortran_order': Maybe}"), "has `Maybe` for `fortran_order`");
-        says(header(&"{'descr': '<f4', ".repeat(1000)), "is no dictionary");
+        says(header(&"{'descr': '<f4', ".repeat(1000)), "is not a dictionary");
     }
 }

@@ -172,6 +172,13 @@ const ROWS: &[Row] = &[
         check: check::Level::Errors,
     },
     Row {
+        id: "correct-all",
+        kind: ActionKind::QuickFix,
+        offer: file::offer_correct_all,
+        edits: file::correct_all,
+        check: check::Level::Errors,
+    },
+    Row {
         id: "fix-all",
         kind: ActionKind::FixAll,
         offer: file::offer_fix_all,

@@ -4,12 +4,18 @@
 
 use rustc_hash::FxHashMap;
 use semantics::{Db, Def, DefKind, Module, SourceFile, View, body::Name, modules, type_def};
-use syntax::{TextRange, TextSize};
+use syntax::{
+    Node, TextRange, TextSize,
+    ast::{self, AstNode},
+};
 
 use crate::{live::is_runnable, place::trimmed, shapes, words};
 
 /// How many sizes that are not known a lens explains.
 const MOST_UNKNOWNS: usize = 3;
+/// Headers on one line of more bytes than this can be wrapped: editors stop drawing such a line
+/// after some thousand characters.
+const LONG_HEADER: u32 = 5_000;
 
 /// Something to show above a definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +32,8 @@ pub struct Lens {
 pub enum LensKind {
     /// It can be run: the name of the function, empty for a bare expression.
     Run(String),
+    /// Its header is one line that is too long to read: how many parameters it has.
+    LongHeader(usize),
     /// Where the definition is used.
     References(Vec<TextRange>),
     /// What one run of the function takes.
@@ -44,6 +52,9 @@ impl Lens {
     pub fn title(&self) -> String {
         match &self.kind {
             LensKind::Run(_) => "▶ Run".to_owned(),
+            LensKind::LongHeader(params) => {
+                format!("Wrap Header ({})", words::counted(*params as u64, "parameter"))
+            }
             LensKind::References(places) => words::counted(places.len() as u64, "reference"),
             LensKind::Cost { params, macs, unknowns } => {
                 let mut title = format!("{params} parameters, {macs} MACs");
@@ -88,6 +99,9 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
             if kind == DefKind::Expr {
                 continue;
             }
+            if let Some(params) = params_of_long_header(def.node(db)) {
+                found.push(Lens { range, kind: LensKind::LongHeader(params) });
+            }
             let key = (def.kind(db), def.name(db).clone());
             // A name means its first definition; another one is used nowhere.
             let places = uses.get(&key).filter(|_| def.occurrence(db) == 0);
@@ -118,6 +132,16 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
         }
     }
     found
+}
+
+/// How many parameters a function has, if they stand on one line that is too long to read.
+fn params_of_long_header(def: Node<'_>) -> Option<usize> {
+    let params = ast::FnDef::cast(def)?.params()?;
+    let range = params.node().range();
+    if u32::from(range.len()) < LONG_HEADER || params.node().to_string().contains('\n') {
+        return None;
+    }
+    Some(params.params().count())
 }
 
 /// Where each function and type of a module is used, all in one pass.
@@ -162,6 +186,19 @@ mod tests {
     use expect_test::expect;
 
     use crate::fixture::Fixture;
+
+    #[test]
+    fn long_headers() {
+        let titles = |separator: &str| -> Vec<String> {
+            let params: Vec<String> =
+                (0..200).map(|k| format!("%w{k}: Tensor[(8, 8), float32]")).collect();
+            let text = format!("def @main({}) {{ %w0 }}\n", params.join(separator));
+            let fixture = Fixture::new(&text);
+            super::lenses(&fixture.db, fixture.file).iter().map(super::Lens::title).collect()
+        };
+        assert_eq!(titles(", "), ["▶ Run", "Wrap Header (200 parameters)"]);
+        assert_eq!(titles(",\n  "), ["▶ Run"]);
+    }
 
     #[test]
     fn references_and_costs() {

@@ -85,7 +85,7 @@ pub fn rename(
 type Found<'db> = (Place<'db>, Symbol<'db>, TextRange);
 
 fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Found<'_>, Refusal> {
-    let nothing = || "there is no name here that could be changed".to_owned();
+    let nothing = || "there is no name here that can be changed".to_owned();
     let place = place_at(db, file, offset).ok_or_else(nothing)?;
     let (symbol, range) = place.symbol(db).ok_or_else(nothing)?;
     Ok((place, symbol, range))
@@ -94,21 +94,22 @@ fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Found<'_
 /// What is defined elsewhere keeps its name.
 fn refuse_foreign(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Result<(), Refusal> {
     let of_prelude =
-        |name: &str| Err(format!("`{name}` is defined in the prelude, for every module"));
+        |name: &str| Err(format!("`{name}` belongs to the prelude and cannot be renamed"));
     match symbol {
-        Symbol::Operator(operator) => Err(format!(
-            "`{}` is an operator of Relay, and operators have fixed names",
-            operator.name
-        )),
+        Symbol::Operator(operator) => {
+            Err(format!("`{}` is an operator of Relay and cannot be renamed", operator.name))
+        }
         Symbol::Attribute(operator, field) => Err(format!(
-            "`{}` is an attribute of the operator `{}`, and those have fixed names",
+            "`{}` is an attribute of `{}` and cannot be renamed",
             field.name, operator.name
         )),
-        Symbol::Meta(_) => Err("an entry of the metadata section is named by its number".into()),
+        Symbol::Meta(_) => {
+            Err("an entry of the metadata section has a number and cannot be renamed".into())
+        }
         Symbol::Global(name) => match semantics::global(db, place.module, name) {
             Some((_, true)) => of_prelude(name),
             Some((def, _)) if def.kind(db) == DefKind::Tir => {
-                Err(format!("`{name}` is a TIR function, which is not rewritten here"))
+                Err(format!("`{name}` is a TIR function and cannot be renamed here"))
             }
             Some(_) => Ok(()),
             None => Err(format!("`{name}` is not defined in this module")),
@@ -167,13 +168,13 @@ fn with_sigil(place: &Place<'_>, symbol: &Symbol<'_>, new: &str) -> Result<Strin
             let number = bare.bytes().all(|b| b.is_ascii_digit()) && !bare.is_empty();
             if is_graph && !number {
                 return Err(format!(
-                    "a graph variable is called by a number such as `%7`, and `{new}` is none: make \
-                     it a `let` binding to give it a name"
+                    "graph variables are numbered, as in `%7`: make it a `let` binding to call it \
+                     `%{bare}`"
                 ));
             }
             if !is_graph && number {
                 return Err(format!(
-                    "`%{bare}` is the name of a graph variable: begin with a letter"
+                    "`%{bare}` would be a graph variable: begin the name with a letter"
                 ));
             }
             ("%", if is_graph { SyntaxKind::GRAPH } else { SyntaxKind::LOCAL })
@@ -192,11 +193,14 @@ fn with_sigil(place: &Place<'_>, symbol: &Symbol<'_>, new: &str) -> Result<Strin
         return Err(format!("`{bare}` is a word of the language"));
     }
     if other || !is_plain || single_token(&text) != Some(wanted) {
-        return Err(format!("`{new}` is not {}", wanted.describe()));
+        return Err(format!("`{new}` is not a name for {}", wanted.describe()));
     }
     // `%007` and `%7` are two names for TVM's reader, and one for its printer.
     if wanted == SyntaxKind::GRAPH && bare.len() > 1 && bare.starts_with('0') {
-        return Err(format!("write `%{}`", bare.trim_start_matches('0')));
+        return Err(format!(
+            "numbers of graph variables have no leading zeros: write `%{}`",
+            bare.trim_start_matches('0')
+        ));
     }
     Ok(text)
 }
@@ -214,7 +218,7 @@ fn taken(db: &dyn Db, file: SourceFile, name: &str, what: &str, at: TextSize) ->
 fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refusal> {
     match semantics::global(db, place.module, new) {
         Some((_, true)) => Err(format!(
-            "`{new}` is defined in the prelude: what calls it would call this function"
+            "`{new}` is a function of the prelude, and calls of that one would call this one"
         )),
         Some((def, _)) => {
             let at = def.start(db) + def.name_range(db).start();
@@ -228,7 +232,7 @@ fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refus
                     db,
                     place.def.file(db),
                     new,
-                    "used, and not defined,",
+                    "used without a definition",
                     used.range.start(),
                 )),
                 None => Ok(()),
@@ -240,7 +244,7 @@ fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refus
 fn constructor_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refusal> {
     if operators::named(new).is_some() {
         return Err(format!(
-            "`{new}` is an operator: where it is called, the constructor would be called instead"
+            "`{new}` is an operator, and calls of it would build this constructor"
         ));
     }
     let types = module_types(db, place.module);
@@ -250,7 +254,7 @@ fn constructor_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), 
     let symbol = Symbol::Constructor(new.into());
     match references_to(db, place, &symbol).first() {
         Some(used) => {
-            Err(taken(db, place.def.file(db), new, "used, and not defined,", used.range.start()))
+            Err(taken(db, place.def.file(db), new, "used without a definition", used.range.start()))
         }
         None => Ok(()),
     }
@@ -327,7 +331,7 @@ fn local_is_free(place: &Place<'_>, binding: Binding, new: &str) -> Result<(), R
     let mut numbers = graph_numbers(view.db, place.module);
     if numbers.any(|taken| Some(taken) == number) {
         return Err(format!(
-            "another definition of this module has a `{new}`, and TVM takes equal numbers for one"
+            "another function of this module has a `{new}`, and TVM reads equal numbers as one variable"
         ));
     }
     Ok(())
@@ -382,7 +386,7 @@ fn keeps_meaning(
     let problems = |body: &Body| body.units.iter().map(|unit| unit.problems.len()).sum::<usize>();
     if problems(&body) > problems(&view.body) {
         // `fn (%x, %x)`
-        return Err(format!("`{new}` is the name of another parameter beside it"));
+        return Err(format!("another parameter is called `{new}` already"));
     }
     let (mut before, mut now) = (meanings(&view.body, &view.scopes), meanings(&body, &scopes));
     loop {
@@ -406,16 +410,16 @@ fn keeps_meaning(
                 let bound = line_of(db, def.file(db), view.binding_range(other).start());
                 if was.2 == Some(binding) {
                     format!(
-                        "on line {line}, `{old}` would become `{new}` and mean the `{new}` that is bound on line {bound}"
+                        "`{new}` is bound on line {bound} already, and `{old}` on line {line} would refer to that one"
                     )
                 } else {
                     format!(
-                        "on line {line}, `{new}` means what is bound on line {bound}, and would mean the renamed `{old}`"
+                        "`{new}` on line {line} refers to line {bound}, and would refer to the renamed `{old}` instead"
                     )
                 }
             }
             None => format!(
-                "on line {line}, `{new}` means nothing so far, and would mean the renamed `{old}`"
+                "`{new}` on line {line} is not defined, and would refer to the renamed `{old}`"
             ),
         });
     }
@@ -463,395 +467,4 @@ fn in_comments(
 }
 
 #[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use crate::fixture::Fixture;
-
-    fn check(text: &str, new: &str, expected: Expect) {
-        let fixture = Fixture::new(text);
-        let (db, file, at) = (&fixture.db, fixture.file, fixture.cursor());
-        let shown = match super::rename(db, file, at, new) {
-            Ok(edits) => {
-                let edits = edits.iter().map(|(range, text)| (*range, text.as_str()));
-                crate::edit::apply(&fixture.text, edits)
-            }
-            Err(reason) => format!("refused: {reason}\n"),
-        };
-        expected.assert_eq(&shown);
-    }
-
-    #[test]
-    fn locals_with_and_without_sigil() {
-        let text = "
-def @main(%x$0: int32) {
-  let %y = add(%x, %x);
-  let %x = %y;
-  add(%x, %y)
-}
-";
-        check(
-            text,
-            "input",
-            expect![[r#"
-            def @main(%input: int32) {
-              let %y = add(%input, %input);
-              let %x = %y;
-              add(%x, %y)
-            }
-        "#]],
-        );
-        check(
-            text,
-            "%input",
-            expect![[r#"
-            def @main(%input: int32) {
-              let %y = add(%input, %input);
-              let %x = %y;
-              add(%x, %y)
-            }
-        "#]],
-        );
-        check(
-            text,
-            "@input",
-            expect![[r#"
-            refused: `@input` is not a local variable
-        "#]],
-        );
-        check(
-            text,
-            "1",
-            expect![[r#"
-            refused: `%1` is the name of a graph variable: begin with a letter
-        "#]],
-        );
-        check(
-            text,
-            "a b",
-            expect![[r#"
-            refused: `a b` is not a local variable
-        "#]],
-        );
-    }
-
-    #[test]
-    fn never_captures() {
-        // The other binding would take over a use.
-        check(
-            "
-def @main(%x: int32) {
-  let %y$0 = 1;
-  let %z = 2;
-  add(%y, %z)
-}
-",
-            "z",
-            expect![[r#"
-                refused: on line 4, `%y` would become `%z` and mean the `%z` that is bound on line 3
-            "#]],
-        );
-        // A use of the other would be taken over.
-        check(
-            "
-def @main(%x: int32) {
-  let %y$0 = 1;
-  add(%y, %x)
-}
-",
-            "x",
-            expect![[r#"
-                refused: on line 3, `%x` means what is bound on line 1, and would mean the renamed `%y`
-            "#]],
-        );
-        // Nothing behind needs the old one any more.
-        check(
-            "
-def @main(%x: int32) {
-  let %y$0 = add(%x, 1);
-  add(%y, %y)
-}
-",
-            "x",
-            expect![[r#"
-                def @main(%x: int32) {
-                  let %x = add(%x, 1);
-                  add(%x, %x)
-                }
-            "#]],
-        );
-        check(
-            "def @main(%x$0: int32, %y: int32) { 1 }\n",
-            "y",
-            expect![[r#"
-            refused: `%y` is the name of another parameter beside it
-        "#]],
-        );
-        // Inner functions and patterns.
-        check(
-            "
-def @main(%x$0: int32) {
-  let %f = fn (%y: int32) { add(%x, %y) };
-  %f(%x)
-}
-",
-            "y",
-            expect![[r#"
-                refused: on line 2, `%x` would become `%y` and mean the `%y` that is bound on line 2
-            "#]],
-        );
-        check(
-            "
-def @main(%x$0: int32) {
-  add(%x, %unknown)
-}
-",
-            "unknown",
-            expect![[r#"
-                refused: on line 2, `%unknown` means nothing so far, and would mean the renamed `%x`
-            "#]],
-        );
-    }
-
-    #[test]
-    fn graph_variables_are_numbers() {
-        let text = "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %1 = add(%$00, %x);\n  %1\n}\ndef @g() {\n  %5 = 1;\n  %5\n}\n";
-        check(
-            text,
-            "5",
-            expect![[r#"
-            refused: another definition of this module has a `%5`, and TVM takes equal numbers for one
-        "#]],
-        );
-        check(
-            text,
-            "7",
-            expect![[r#"
-                def @main(%x: int32) {
-                  %7 = add(%x, %x);
-                  %1 = add(%7, %x);
-                  %1
-                }
-                def @g() {
-                  %5 = 1;
-                  %5
-                }
-            "#]],
-        );
-        check(
-            text,
-            "%1",
-            expect![[r#"
-            refused: `%1` is bound on line 3 already
-        "#]],
-        );
-        check(
-            text,
-            "%sum",
-            expect![[r#"
-            refused: a graph variable is called by a number such as `%7`, and `%sum` is none: make it a `let` binding to give it a name
-        "#]],
-        );
-    }
-
-    #[test]
-    fn globals_types_and_constructors() {
-        let text = "
-type Chain[A] { Link(A, Chain[A]), End }
-def @ma$0in(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
-  match (%c) { Link(%x, _) => @main(End), End => 0 }
-}
-def @other() { @main(Link(1, End)) }
-";
-        check(
-            text,
-            "start",
-            expect![[r#"
-            type Chain[A] { Link(A, Chain[A]), End }
-            def @start(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
-              match (%c) { Link(%x, _) => @start(End), End => 0 }
-            }
-            def @other() { @start(Link(1, End)) }
-        "#]],
-        );
-        check(
-            text,
-            "other",
-            expect![[r#"
-            refused: `@other` is defined on line 5 already
-        "#]],
-        );
-        check(
-            text,
-            "map",
-            expect![[r#"
-            refused: `@map` is defined in the prelude: what calls it would call this function
-        "#]],
-        );
-        let on = |what: &str| text.replace("$0", "").replacen(what, &format!("$0{what}"), 1);
-        check(
-            &on("Chain"),
-            "List1",
-            expect![[r#"
-            type List1[A] { Link(A, List1[A]), End }
-            def @main(%c: List1[int32] /* ty=List1[int32] */) -> int32 {
-              match (%c) { Link(%x, _) => @main(End), End => 0 }
-            }
-            def @other() { @main(Link(1, End)) }
-        "#]],
-        );
-        check(
-            &on("Chain"),
-            "List",
-            expect![[r#"
-            refused: `List` is a type of the prelude already
-        "#]],
-        );
-        check(
-            &on("Chain"),
-            "A",
-            expect![[r#"
-            refused: `A` is a type on line 1 already
-        "#]],
-        );
-        check(
-            &on("Link"),
-            "Cell",
-            expect![[r#"
-            type Chain[A] { Cell(A, Chain[A]), End }
-            def @main(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
-              match (%c) { Cell(%x, _) => @main(End), End => 0 }
-            }
-            def @other() { @main(Cell(1, End)) }
-        "#]],
-        );
-        check(
-            &on("Link"),
-            "add",
-            expect![[r#"
-            refused: `add` is an operator: where it is called, the constructor would be called instead
-        "#]],
-        );
-        check(
-            &on("Link"),
-            "let",
-            expect![[r#"
-            refused: `let` is a word of the language
-        "#]],
-        );
-        check(
-            &on("A]"),
-            "Elem",
-            expect![[r#"
-            type Chain[Elem] { Link(Elem, Chain[Elem]), End }
-            def @main(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
-              match (%c) { Link(%x, _) => @main(End), End => 0 }
-            }
-            def @other() { @main(Link(1, End)) }
-        "#]],
-        );
-        check(
-            &on("A]"),
-            "Chain",
-            expect![[r#"
-            refused: `Chain` is a type on line 1 already
-        "#]],
-        );
-        check(
-            &on("A]"),
-            "float32",
-            expect![[r#"
-            refused: `float32` is a type of the language
-        "#]],
-        );
-    }
-
-    #[test]
-    fn what_has_a_fixed_name() {
-        check(
-            "def @main(%x: int32) { ad$0d(%x, %x) }",
-            "sum",
-            expect![[r#"
-            refused: `add` is an operator of Relay, and operators have fixed names
-        "#]],
-        );
-        check(
-            "def @main(%x: List[int32]) { @le$0ngth(%x) }",
-            "len",
-            expect![[r#"
-            refused: `@length` is defined in the prelude, for every module
-        "#]],
-        );
-        check(
-            "def @main(%x: Li$0st[int32]) { %x }",
-            "Seq",
-            expect![[r#"
-            refused: `List` is defined in the prelude, for every module
-        "#]],
-        );
-        check(
-            "def @main(%x: int32) { cast(%x, dty$0pe=\"int8\") }",
-            "d",
-            expect![[r#"
-            refused: `dtype` is an attribute of the operator `cast`, and those have fixed names
-        "#]],
-        );
-    }
-
-    #[test]
-    fn printed_names() {
-        check(
-            "def @main(%input.1: int32) {\n  %0 = add(%inp$0ut.1, %input.1);\n  %0\n}\n",
-            "data",
-            expect![[r#"
-                def @main(%data: int32) {
-                  %0 = add(%data, %data);
-                  %0
-                }
-            "#]],
-        );
-    }
-
-    /// Each name of some texts, renamed to each other name: refused, or everything has the type
-    /// that it had, and nothing new is wrong.
-    #[test]
-    fn any_name_to_any_other() {
-        let texts = [
-            "type T { C(int32, T), D }\ndef @f(%a: int32, %b: float32, %t: T) {\n  let %c = add(%a, 1);\n  let %g = fn (%a: float32) { let %b = (%a, %c); %b.0 };\n  %0 = %g(%b);\n  let %a = %0;\n  match? (%t) { C(%c, %b) => (%a, %b, %c), D => (%a, D, 1) }\n}\n",
-            "def @f(%x: int32) {\n  let %x = (%x, 1f);\n  let %y = (%x, %x.0);\n  let %loop = fn (%n: int32) -> int32 { if (less(%n, 1)) { %n } else { %loop(subtract(%n, 1)) } };\n  (%loop(%x.0), %y)\n}\n",
-        ];
-        let look = |text: &str| {
-            let db = semantics::Database::new();
-            let file = db.add_file(text, syntax::ParseLimits::default());
-            let types: Vec<String> =
-                semantics::types_in(&db, file).iter().map(|at| at.ty.to_string()).collect();
-            let errors: Vec<&str> = semantics::check_file(&db, file)
-                .iter()
-                .filter(|d| d.severity == semantics::Severity::Error)
-                .map(|d| d.code)
-                .collect();
-            (types, errors)
-        };
-        let (mut done, mut refused) = (0, 0);
-        for text in texts {
-            let before = look(text);
-            assert_eq!(before.1, [] as [&str; 0]);
-            let db = semantics::Database::new();
-            let file = db.add_file(text, syntax::ParseLimits::default());
-            for at in (0..text.len()).filter(|&at| text.as_bytes()[at] == b'%') {
-                for new in ["a", "b", "c", "g", "t", "x", "y", "n", "loop", "fresh", "3"] {
-                    let offset = syntax::TextSize::new(at as u32 + 1);
-                    match super::rename(&db, file, offset, new) {
-                        Ok(edits) => {
-                            let after = crate::edit::apply_all(text, &edits);
-                            assert_eq!(look(&after), before, "{at} to {new}:\n{after}");
-                            done += 1;
-                        }
-                        Err(_) => refused += 1,
-                    }
-                }
-            }
-        }
-        assert!(done > 100 && refused > 100, "{done} done, {refused} refused");
-    }
-}
+mod tests;

@@ -27,6 +27,7 @@ use types::Type;
 pub use amount::{Amount, Unknown};
 pub(crate) use data::{is_index, keeps_data};
 use function::Reporter;
+pub use function::layer;
 
 use crate::words;
 

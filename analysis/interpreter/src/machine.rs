@@ -1,5 +1,6 @@
 //! The machine: runs code over a stack of frames.
 
+mod choice;
 mod hand;
 mod memory;
 mod observer;
@@ -16,7 +17,7 @@ use types::{Attrs, Type};
 
 use crate::{
     allocate::no_memory,
-    code::{Instr, NOWHERE, Op, Proc, Test, Use},
+    code::{Instr, NOWHERE, Op, Proc, Use},
     compile::{chosen, of_dtype},
     fault::{Fault, FaultKind, Step},
     interrupt,
@@ -24,6 +25,7 @@ use crate::{
     tensor::Tensor,
     value::{Callable, Closure, SLOT, Value},
 };
+use choice::{takes, truth};
 use hand::{Hand, is_large_value};
 pub use observer::{Measured, Observer};
 use program::Program;
@@ -576,34 +578,5 @@ impl Run<'_, '_, '_> {
         fault.trace = shown.map(|(_, frame)| step(frame)).collect();
         fault.omitted = count - fault.trace.len();
         fault
-    }
-}
-
-/// The truth value of a condition.
-fn truth(value: &Value) -> Option<bool> {
-    match value.as_tensor()? {
-        Tensor::Bool(array) => array.first().copied(),
-        other => other.to_i64s().first().map(|&number| number != 0),
-    }
-}
-
-/// Whether a pattern takes a value; what it keeps is put into `kept`.
-fn takes(test: &Test, value: &Value, kept: &mut SmallVec<[(u32, Value); 4]>) -> bool {
-    match (test, value) {
-        (Test::Any, _) => true,
-        (Test::Keep(slot), value) => {
-            kept.push((*slot, value.clone()));
-            true
-        }
-        (Test::Data(name, tests), Value::Data(data)) => {
-            *name == data.constructor
-                && tests.iter().zip(data.fields()).all(|(test, field)| takes(test, field, kept))
-        }
-        (Test::Tuple(tests), Value::Tuple(_)) => {
-            let fields = value.as_tuple().unwrap_or_default();
-            tests.len() == fields.len()
-                && tests.iter().zip(fields).all(|(test, field)| takes(test, field, kept))
-        }
-        _ => false,
     }
 }

@@ -1,5 +1,8 @@
 //! What the relations of several families share.
 
+mod broadcast;
+
+pub(crate) use broadcast::*;
 use smallvec::SmallVec;
 use types::{
     AttrValue, Call, DTypeTerm, DataType, Dim, Halt, Outcome, Reason, Shape, ShapeTerm, TensorType,
@@ -216,110 +219,6 @@ pub(crate) fn identity(call: &mut Call<'_>) -> Outcome {
         call.assign_same(i, 0)?;
     }
     Ok(())
-}
-
-/// The shape of two broadcast together, or the axes (from the back) that do not fit.
-pub(crate) fn broadcast_shapes(a: &[Dim], b: &[Dim]) -> Result<Shape, usize> {
-    let longest = if a.len() > b.len() { a } else { b };
-    let shared = a.len().min(b.len());
-    let mut shape: Shape = longest[..longest.len() - shared].iter().cloned().collect();
-    for i in (1..=shared).rev() {
-        let (x, y) = (&a[a.len() - i], &b[b.len() - i]);
-        let dim = if x.is(1) {
-            y
-        } else if y.is(1) {
-            x
-        } else if x.is_any() {
-            y
-        } else if y.is_any() || x.equals(y) == Some(true) {
-            x
-        } else {
-            return Err(i);
-        };
-        shape.push(dim.clone());
-    }
-    Ok(shape)
-}
-
-/// Two arguments broadcast together; the result has the data type `dtype` makes of theirs.
-pub(crate) fn broadcast_with(
-    call: &mut Call<'_>,
-    dtype: impl FnOnce(DataType) -> DataType,
-) -> Outcome {
-    if !(call.is_tensor(0) && call.is_tensor(1)) {
-        call.literals_like(0, 1);
-    }
-    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
-    if a.dtype != b.dtype {
-        return dtype_mismatch(call, (0, a.dtype), (1, b.dtype));
-    }
-    match broadcast_shapes(&a.shape, &b.shape) {
-        Ok(shape) => call.output(TensorType::of(shape, dtype(a.dtype))),
-        Err(from_back) => {
-            let (x, y) = (a.rank() - from_back, b.rank() - from_back);
-            let (m, n) = (&a.shape[x], &b.shape[y]);
-            let (left, right) = (call.name(0), call.name(1));
-            Reason::new(
-                "broadcast-mismatch",
-                format!(
-                    "`{}`: {left} of shape `{}` and {right} of shape `{}` do not broadcast: {m} \
-                     against {n}",
-                    call.operator(),
-                    shape_text(&a.shape),
-                    shape_text(&b.shape)
-                ),
-            )
-            .rule(format!(
-                "counted from the last axis, sizes must be equal or one of them 1; axis {x} of \
-                 {left} is {m}, axis {y} of {right} is {n}"
-            ))
-            .axis(1, y, format!("{n}"))
-            .axis(0, x, format!("{m}"))
-            .fail()
-        }
-    }
-}
-
-/// The shape of two arguments broadcast together where it is a parameter: two tensors of one shape
-/// have that shape together, and so have a tensor and a scalar, whatever the shape is:
-/// `fn<s : Shape>(%x: Tensor[s, float32]) { %x + %x * 2f }`.
-fn open_broadcast(call: &mut Call<'_>) -> Option<(ShapeTerm, DTypeTerm)> {
-    if call.is_tensor(0) && call.is_tensor(1) {
-        return None;
-    }
-    call.literals_like(0, 1);
-    let parts = |ty: Type| match ty {
-        Type::OpenTensor(open) => Some((open.shape.clone(), open.dtype.clone())),
-        Type::Tensor(t) => Some((ShapeTerm::Dims(t.shape.clone()), DTypeTerm::Known(t.dtype))),
-        _ => None,
-    };
-    let ((a, dtype), (b, other)) = (parts(call.ty(0))?, parts(call.ty(1))?);
-    let is_scalar = |shape: &ShapeTerm| matches!(shape, ShapeTerm::Dims(dims) if dims.is_empty());
-    let is_open = |dtype: &DTypeTerm| !matches!(dtype, DTypeTerm::Known(_));
-    let shape = match (&a, &b) {
-        (ShapeTerm::Param(_), _) if a == b || is_scalar(&b) => a,
-        (_, ShapeTerm::Param(_)) if is_scalar(&a) => b,
-        // `2 + 2` is of the data type that its surroundings need, as `2` is.
-        _ if is_scalar(&a) && is_scalar(&b) && is_open(&dtype) => a,
-        _ => return None,
-    };
-    (dtype == other).then_some((shape, dtype))
-}
-
-/// Two arguments of one data type broadcast together.
-pub(crate) fn broadcast(call: &mut Call<'_>) -> Outcome {
-    if let Some((shape, dtype)) = open_broadcast(call) {
-        return call.output(open_tensor(shape, dtype));
-    }
-    broadcast_with(call, |dtype| dtype)
-}
-
-/// Two arguments broadcast together and compared.
-pub(crate) fn broadcast_compare(call: &mut Call<'_>) -> Outcome {
-    if let Some((shape, _)) = open_broadcast(call) {
-        return call.output(open_tensor(shape, DTypeTerm::Known(DataType::BOOL)));
-    }
-    broadcast_with(call, |_| DataType::BOOL)
 }
 
 /// The attribute `name` as a data type, or `default` where it is not written.

@@ -555,6 +555,8 @@ pub enum ProblemKind {
     ParamWithArgs(Param),
     /// An attribute before an argument.
     ArgAfterAttr,
+    /// `_` in a field of a constructor: `type Box { Wrap(_) }`.
+    OpenField,
 }
 
 impl ProblemKind {

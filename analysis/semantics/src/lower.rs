@@ -8,6 +8,7 @@ mod expr;
 mod literal;
 mod pattern;
 mod scope;
+mod stmt;
 mod ty;
 
 use std::sync::Arc;
@@ -541,7 +542,12 @@ pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
         let Some(name) = constructor.name() else { continue };
         let fields = constructor.fields().into_iter().flat_map(ast::TupleType::fields);
         // What is missing or left out there is not found by inference.
-        let fields: Vec<Type> = fields.map(|ty| unit.ty(ty.node()).without_variables()).collect();
+        let mut field = |ty: ast::Type<'_>| {
+            let holes = ty.node().descendants().filter(|node| node.kind() == SyntaxKind::HOLE_TYPE);
+            holes.for_each(|hole| unit.problem(hole.range(), ProblemKind::OpenField));
+            unit.ty(ty.node()).without_variables()
+        };
+        let fields: Vec<Type> = fields.map(&mut field).collect();
         let range = unit.place(name.range());
         let own = Type::adt(adt_name.clone(), params.iter().cloned().map(Type::Param));
         let ty = PolyType::close(params, Vec::new(), &Type::func(fields.iter().cloned(), own));

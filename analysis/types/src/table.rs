@@ -320,25 +320,12 @@ impl Table {
         self.push(Term::Adt(name, args.into_iter().collect()))
     }
 
-    /// The node that represents `node` now. Each node on the way points there afterwards: a chain
-    /// of unions costs its length once, not once for each question.
+    /// The node that represents `node` now.
     pub fn find(&self, node: NodeId) -> NodeId {
-        let mut root = self.at(node).parent.get();
-        if root == node.index {
+        if self.at(node).parent.get() == node.index {
             return node;
         }
-        loop {
-            let next = self.nodes[root as usize].parent.get();
-            if next == root {
-                break;
-            }
-            root = next;
-        }
-        let mut at = node.index;
-        while at != root {
-            at = self.nodes[at as usize].parent.replace(root);
-        }
-        self.id(root)
+        self.id(parts::root(node.index, |at| &self.nodes[at as usize].parent))
     }
 
     /// Returns true if nothing is known of `node`.

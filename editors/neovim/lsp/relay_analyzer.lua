@@ -2,12 +2,10 @@
 local relay = require('relay-analyzer')
 local config = relay.client_config()
 
---- A client starts where this calls back: not at all without a program, which is said once.
-config.root_dir = function(buffer, start)
+--- A client starts where this calls back: not at all without a program.
+function config.root_dir(buffer, start)
   if relay.is_installed() then
     start(relay.root(buffer))
-  else
-    relay.tell_missing()
   end
 end
 

@@ -3,17 +3,43 @@ if vim.g.loaded_relay_analyzer then
 end
 vim.g.loaded_relay_analyzer = 1
 
+require('relay-analyzer.colours').setup()
+
+local group = vim.api.nvim_create_augroup('relay-analyzer', {})
+
 if vim.lsp.config then
   vim.lsp.enable('relay_analyzer')
-else
-  vim.api.nvim_create_autocmd('FileType', {
-    group = vim.api.nvim_create_augroup('relay-analyzer', {}),
-    pattern = 'relay',
-    callback = function(event)
-      require('relay-analyzer').attach(event.buf)
-    end,
-  })
 end
+
+vim.api.nvim_create_autocmd('FileType', {
+  group = group,
+  pattern = 'relay',
+  callback = function(event)
+    require('relay-analyzer').attach(event.buf)
+  end,
+})
+
+vim.api.nvim_create_autocmd('LspAttach', {
+  group = group,
+  callback = function(event)
+    local client = vim.lsp.get_client_by_id(event.data.client_id)
+    if client and client.name == require('relay-analyzer').name then
+      require('relay-analyzer.lens').follow(event.buf)
+      require('relay-analyzer.values').follow(event.buf)
+    end
+  end,
+})
+
+-- For `require('relay-analyzer').statusline()`: Neovim 0.10 draws it again with the next key only. Not at
+-- once, because the buffer may be going away.
+vim.api.nvim_create_autocmd('DiagnosticChanged', {
+  group = group,
+  callback = vim.schedule_wrap(function(event)
+    if vim.api.nvim_buf_is_valid(event.buf) and vim.bo[event.buf].filetype == 'relay' then
+      vim.cmd.redrawstatus({ bang = true })
+    end
+  end),
+})
 
 -- What is clicked above a function: `vim.lsp.codelens.run()`.
 vim.lsp.commands['relay.run'] = function(command, context)
@@ -34,6 +60,14 @@ end, {
     return require('relay-analyzer.run').complete(lead)
   end,
 })
+
+vim.api.nvim_create_user_command('RelayCancelRun', function()
+  require('relay-analyzer.run').stop()
+end, { desc = 'relay-analyzer: stop what runs' })
+
+vim.api.nvim_create_user_command('RelayClearValues', function()
+  require('relay-analyzer.values').clear(vim.api.nvim_get_current_buf())
+end, { desc = 'relay-analyzer: take the values of the last run away' })
 
 local commands = {
   log = function()

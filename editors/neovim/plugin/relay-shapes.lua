@@ -29,3 +29,13 @@ end, { desc = 'relay-analyzer: the type under the cursor in a window that follow
 vim.api.nvim_create_user_command('RelayReading', function()
   require('relay-analyzer.reading').toggle()
 end, { desc = 'relay-analyzer: printed comments out of sight, weights dim, chains folded; again: as before' })
+
+vim.api.nvim_create_user_command('RelayExplain', function(call)
+  require('relay-analyzer.explain').show(call.fargs[1])
+end, {
+  nargs = '?',
+  desc = 'relay-analyzer: what the diagnostic under the cursor means, or one that is named',
+  complete = function(lead)
+    return require('relay-analyzer.explain').complete(lead)
+  end,
+})

@@ -52,26 +52,27 @@ syntax match relayEvidence '/\*\s*\%(ty\|span\)=[^*/]\{-}\*/'
 syntax region relayMetadata start='^#\[\s*metadata\s*\]' end='^\ze\%(#\[\s*version\|\[\d\d:\)' contains=relayMetadataText fold
 syntax match relayMetadataText '"[^"]*"' contained
 
+" Numbers, types, calls and variables: see lua/relay-analyzer/colours.lua for schemes that have them plain.
 highlight default link relayNumber Number
-highlight default link relayFloat Float
+highlight default link relayFloat relayNumber
 highlight default link relayAny Special
-highlight default link relayBoolean Boolean
-highlight default link relayNone Constant
+highlight default link relayBoolean relayNumber
+highlight default link relayNone relayNumber
 highlight default link relayOperator Operator
 highlight default link relayCall Function
 highlight default link relayTypeName Type
-highlight default link relayConstructor Type
-highlight default link relayTensor Type
-highlight default link relayDataType Type
+highlight default link relayConstructor relayTypeName
+highlight default link relayTensor relayTypeName
+highlight default link relayDataType relayTypeName
 highlight default link relayAttribute Tag
 highlight default link relayMeta Special
 highlight default link relayStatement Statement
 highlight default link relayConditional Conditional
 highlight default link relayReference Keyword
-highlight default link relayGlobal Function
+highlight default link relayGlobal relayCall
 highlight default link relayLocal Identifier
-highlight default link relayGraph Identifier
-highlight default link relayProjection Number
+highlight default link relayGraph relayLocal
+highlight default link relayProjection relayNumber
 highlight default link relayString String
 highlight default link relayVersion PreProc
 highlight default link relayComment Comment

@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
 
-import { RUN, Runner, showsRuns } from "./run.js";
+import { READING_SCHEME, WrappedHeaders } from "./header.js";
+import { CLEAR, RUN, Runner, showsRuns } from "./run.js";
 import { findServer, serverSettings } from "./server.js";
 import { Status } from "./status.js";
 import { registerExample } from "./example.js";
@@ -32,24 +33,27 @@ class Relay {
   private readonly log = vscode.window.createOutputChannel("relay-analyzer", { log: true });
   private readonly trace = vscode.window.createOutputChannel("relay-analyzer trace", { log: true });
   private readonly status = new Status();
-  private readonly runner = new Runner();
+  private readonly runner: Runner;
   private client: LanguageClient | undefined;
   private version: string | undefined;
   /** Starts and stops, one after another. */
   private queue: Promise<void> = Promise.resolve();
   private readonly health = new Health(() => this.client);
   private readonly reading = new Reading(() => this.client);
+  private readonly headers = new WrappedHeaders(() => this.client, this.reading);
   private readonly shapes: ShapePanel;
   private readonly type: TypePanel;
 
   constructor(private readonly context: vscode.ExtensionContext) {
     const command = (name: string, run: () => unknown) =>
       vscode.commands.registerCommand(`relay.${name}`, run);
+    this.runner = new Runner(context.extensionUri);
     this.shapes = new ShapePanel(() => this.client, context.extensionUri);
     this.type = new TypePanel(() => this.client, context.extensionUri);
     context.subscriptions.push(
       this.health,
       this.reading,
+      this.headers,
       this.shapes,
       this.type,
       registerExample(context.extensionUri),
@@ -110,12 +114,24 @@ class Relay {
       traceOutputChannel: this.trace,
       markdown: { isTrusted: { enabledCommands: ["relay.whyShape"] } },
       middleware: {
-        executeCommand: (name, args, next) =>
-          name === RUN
-            ? this.runner.run(args[0], (argument, token) =>
-                client.sendRequest(ExecuteCommandRequest.type, { command: name, arguments: [argument] }, token),
-              )
-            : next(name, args),
+        executeCommand: (name, args, next) => {
+          const send = (argument: unknown, token?: vscode.CancellationToken) =>
+            client.sendRequest(ExecuteCommandRequest.type, { command: name, arguments: [argument] }, token);
+          switch (name) {
+            case RUN:
+              return this.runner.run(args[0], send);
+            case CLEAR:
+              return this.runner.clear(args[0], send);
+            default:
+              return next(name, args);
+          }
+        },
+        // What is wrong with a file is said once, and not of the document that shows it for reading.
+        handleDiagnostics: (uri, diagnostics, next) => next(uri, uri.scheme === READING_SCHEME ? [] : diagnostics),
+        provideDiagnostics: (document, previous, token, next) =>
+          (document instanceof vscode.Uri ? document : document.uri).scheme === READING_SCHEME
+            ? undefined
+            : next(document, previous, token),
         workspace: {
           didChangeConfiguration: async (sections, next) => {
             // A change of `relay.server` stops this client: telling it would start it again.

@@ -3,27 +3,10 @@
 
 import * as vscode from "vscode";
 
-import { type Running } from "./protocol.js";
+import { type HealthCounts, type Running, health } from "./protocol.js";
 
 /** How long findings must rest before they are counted, in milliseconds. */
 const REST = 200;
-
-/** What says that a type is not known. */
-const UNRESOLVED = new Set(["cannot-infer", "missing-annotation", "type-needed", "untyped-constant"]);
-
-interface Counts {
-  readonly functions: number;
-  readonly types: number;
-  readonly errors: number;
-  readonly warnings: number;
-  readonly unresolved: number;
-  /** What TVM does not take, and is sound otherwise. */
-  readonly tvm: number;
-  /** How many of these are names that TVM prints and does not read back. */
-  readonly names: number;
-  /** The first of what TVM does not take. */
-  readonly first: vscode.Range | undefined;
-}
 
 export class Health implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem("relay.health", vscode.StatusBarAlignment.Right, 90);
@@ -68,22 +51,21 @@ export class Health implements vscode.Disposable {
 
   private async update(): Promise<void> {
     const document = vscode.window.activeTextEditor?.document;
-    if (document?.languageId !== "relay" || this.running() === undefined) {
+    const client = this.running();
+    if (document?.languageId !== "relay" || client === undefined) {
       this.item.hide();
       return;
     }
-    const { version } = document;
-    const symbols = await vscode.commands.executeCommand<vscode.DocumentSymbol[] | undefined>(
-      "vscode.executeDocumentSymbolProvider",
-      document.uri,
-    );
-    if (document === vscode.window.activeTextEditor?.document && document.version === version) {
-      this.show(document, counted(symbols ?? [], vscode.languages.getDiagnostics(document.uri)));
+    // The server counts: to be given each symbol and finding of a large module takes a second of this
+    // process, in which no extension answers.
+    const counts = await health(client, document).catch(() => undefined);
+    if (counts?.version === document.version && document === vscode.window.activeTextEditor?.document) {
+      this.show(document, counts, counts.first && client.protocol2CodeConverter.asRange(counts.first));
     }
   }
 
-  private show(document: vscode.TextDocument, counts: Counts): void {
-    const { functions, types, errors, warnings, unresolved, tvm, names, first } = counts;
+  private show(document: vscode.TextDocument, counts: HealthCounts, first: vscode.Range | null): void {
+    const { functions, types, errors, warnings, unresolved, tvm, names } = counts;
     const icon = errors > 0 ? "error" : unresolved + warnings > 0 ? "warning" : "pass";
     const unread = names === tvm ? many(tvm, "name") : many(tvm, "place");
     const against = tvm > 0 ? `TVM cannot re-read ${unread}` : undefined;
@@ -96,7 +78,7 @@ export class Health implements vscode.Disposable {
           : ["OK", against ?? holds];
     this.item.text = `$(${icon}) ${parts.filter(Boolean).join(" · ")}`;
     this.item.command =
-      errors === 0 && first !== undefined
+      errors === 0 && first !== null
         ? {
             title: "Go to the first",
             command: "editor.action.goToLocations",
@@ -117,24 +99,6 @@ export class Health implements vscode.Disposable {
     this.item.tooltip = new vscode.MarkdownString(["| | |", "|---|---|", ...table.map((row) => `| ${row.join(" | ")} |`)].join("\n"));
     this.item.show();
   }
-}
-
-function counted(symbols: readonly vscode.DocumentSymbol[], findings: readonly vscode.Diagnostic[]): Counts {
-  const code = ({ code }: vscode.Diagnostic) => String(typeof code === "object" ? code.value : code);
-  const count = (holds: (finding: vscode.Diagnostic) => boolean) => findings.filter(holds).length;
-  const against = findings
-    .filter((finding) => code(finding).startsWith("tvm-"))
-    .sort((a, b) => a.range.start.compareTo(b.range.start));
-  return {
-    functions: symbols.filter((symbol) => symbol.kind === vscode.SymbolKind.Function).length,
-    types: symbols.filter((symbol) => symbol.kind === vscode.SymbolKind.Enum).length,
-    errors: count((finding) => finding.severity === vscode.DiagnosticSeverity.Error),
-    warnings: count((finding) => finding.severity === vscode.DiagnosticSeverity.Warning),
-    unresolved: count((finding) => UNRESOLVED.has(code(finding))),
-    tvm: against.length,
-    names: against.filter((finding) => code(finding) === "tvm-name").length,
-    first: against[0]?.range,
-  };
 }
 
 function many(count: number, what: string): string {

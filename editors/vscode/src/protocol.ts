@@ -122,8 +122,37 @@ export interface ReadingView {
   readonly version: number;
   readonly hidden: readonly (readonly [number, number, number])[];
   readonly dimmed: readonly (readonly [number, number, number])[];
+  /** A line, and the type of its statement in short, where a comment that is hidden says it. */
+  readonly shapes: readonly (readonly [number, string])[];
   /** The first and the last line of each chain. */
   readonly chains: readonly (readonly [number, number])[];
+  /** What is out of sight of each chain when it is folded. */
+  readonly summaries: readonly string[];
+}
+
+/** The answer to `relay/health`. */
+export interface HealthCounts {
+  readonly version: number;
+  readonly functions: number;
+  readonly types: number;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly unresolved: number;
+  /** What TVM does not take, and is sound otherwise. */
+  readonly tvm: number;
+  /** How many of these are names that TVM prints and does not read back. */
+  readonly names: number;
+  /** The first of what TVM does not take. */
+  readonly first: Range | null;
+}
+
+export function health(client: LanguageClient, document: vscode.TextDocument): Promise<HealthCounts> {
+  return client.sendRequest("relay/health", { textDocument: identify(client, document) });
+}
+
+/** The text with one parameter a line, and long calls wrapped. */
+export function readingFormat(client: LanguageClient, document: vscode.TextDocument): Promise<string> {
+  return client.sendRequest("relay/readingFormat", { textDocument: identify(client, document) });
 }
 
 export function readingView(client: LanguageClient, document: vscode.TextDocument): Promise<ReadingView> {
@@ -142,6 +171,11 @@ export function typeAt(
 
 export function shapes(client: LanguageClient, document: vscode.TextDocument): Promise<Report> {
   return client.sendRequest("relay/shapes", { textDocument: identify(client, document) });
+}
+
+/** The report of a file that VS Code keeps from extensions: the server reads it from disk. */
+export function shapesOfFile(client: LanguageClient, uri: vscode.Uri): Promise<Report> {
+  return client.sendRequest("relay/shapesOfFile", { uri: client.code2ProtocolConverter.asUri(uri) });
 }
 
 export function whyShape(client: LanguageClient, uri: string, position: Position): Promise<Why | null> {

@@ -1,5 +1,5 @@
-// The reading view: comments that TVM has printed are out of sight, weights are dim, chains are folded.
-// The file stays as it is.
+// The reading view: comments that TVM has printed give way to a column with the shape of each statement,
+// weights are dim, chains are folded and say what is in them. The file stays as it is.
 
 import * as vscode from "vscode";
 
@@ -7,20 +7,54 @@ import { type ReadingView, type Running, readingView } from "./protocol.js";
 
 /** How long the text must rest before the view is made anew, in milliseconds. */
 const REST = 200;
+/** How long the window must rest before what depends on its lines is drawn, in milliseconds. */
+const STILL = 40;
+
+/** The column of shapes is no further to the right than this, in characters: it is to be in sight. */
+const FURTHEST = 80;
+/** Longer shapes, which tuples have, begin where the column begins, and do not widen it. */
+const WIDEST = 18;
+/** How far it is from the text. */
+const GAP = 3;
+/** What the editor puts around an inlay hint, in characters. */
+const PADDING = 1;
+const SPACE = "\u00a0";
 
 /** What is in sight less than usual; the cursor's lines are as ever. */
 export interface ShownReading {
   readonly hidden: number;
   readonly dimmed: number;
   readonly chains: number;
+  /** Lines that show the shape of their statement. */
+  readonly shapes: number;
+}
+
+/** What the server has said of a document, and what follows from it. */
+interface View extends ReadingView {
+  /** Characters of each line that are out of sight. */
+  readonly out: ReadonlyMap<number, number>;
+  readonly shapeOf: ReadonlyMap<number, string>;
+  /** How wide the column of shapes is. */
+  readonly width: number;
+  /** Where the column begins: it moves to the right only, so that it does not tremble. */
+  column: number;
+  /** The first lines of chains that are folded. */
+  folded: ReadonlySet<number>;
 }
 
 export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
   // An editor has no means to hide text: a style of a decoration has.
   private readonly hidden = vscode.window.createTextEditorDecorationType({ textDecoration: "none; display: none" });
   private readonly dimmed = vscode.window.createTextEditorDecorationType({ opacity: "0.5" });
+  private readonly shapes = vscode.window.createTextEditorDecorationType({
+    after: { color: new vscode.ThemeColor("descriptionForeground") },
+  });
+  private readonly summaries = vscode.window.createTextEditorDecorationType({
+    after: { color: new vscode.ThemeColor("descriptionForeground") },
+  });
   /** The documents that are read, with what the server has said of them last. */
-  private readonly views = new Map<vscode.TextDocument, ReadingView | undefined>();
+  private readonly views = new Map<vscode.TextDocument, View | undefined>();
+  private readonly still = new Map<vscode.TextEditor, NodeJS.Timeout>();
   private readonly timers = new Map<vscode.TextDocument, NodeJS.Timeout>();
   private readonly folds = new vscode.EventEmitter<void>();
   readonly onDidChangeFoldingRanges = this.folds.event;
@@ -31,18 +65,21 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     this.subscriptions = [
       this.hidden,
       this.dimmed,
+      this.shapes,
+      this.summaries,
       this.folds,
       command("readingView", () => this.toggle()),
       vscode.languages.registerFoldingRangeProvider({ language: "relay" }, this),
       vscode.window.onDidChangeVisibleTextEditors((editors) => editors.forEach((editor) => this.draw(editor))),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.draw(textEditor)),
+      vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => this.drawLinesSoon(textEditor)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.later(document)),
       vscode.workspace.onDidCloseTextDocument((document) => this.forget(document)),
     ];
   }
 
   dispose(): void {
-    for (const timer of this.timers.values()) {
+    for (const timer of [...this.timers.values(), ...this.still.values()]) {
       clearTimeout(timer);
     }
     vscode.Disposable.from(...this.subscriptions).dispose();
@@ -52,6 +89,14 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
   refresh(): void {
     for (const document of this.views.keys()) {
       this.later(document);
+    }
+  }
+
+  /** Turns the view of a document on, without folds. */
+  async show(document: vscode.TextDocument): Promise<void> {
+    if (!this.views.has(document)) {
+      this.views.set(document, undefined);
+      await this.update(document);
     }
   }
 
@@ -83,8 +128,16 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
       await vscode.commands.executeCommand("vscode.executeFoldingRangeProvider", document.uri);
       await new Promise((resolve) => setTimeout(resolve, REST));
       await this.fold("editor.fold", view);
+      view.folded = new Set(view.chains.map(([first]) => first));
     }
-    return view && { hidden: view.hidden.length, dimmed: view.dimmed.length, chains: view.chains.length };
+    return (
+      view && {
+        hidden: view.hidden.length,
+        dimmed: view.dimmed.length,
+        chains: view.chains.length,
+        shapes: view.shapes.length,
+      }
+    );
   }
 
   private async fold(command: string, view: ReadingView | undefined): Promise<void> {
@@ -116,7 +169,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     if (view === undefined || view.version !== document.version || !this.views.has(document)) {
       return;
     }
-    this.views.set(document, view);
+    this.views.set(document, understood(view));
     this.folds.fire();
     vscode.window.visibleTextEditors.forEach((editor) => this.draw(editor));
   }
@@ -135,5 +188,127 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     const hidden = view?.hidden.filter(([line]) => !edited.has(line)) ?? [];
     editor.setDecorations(this.hidden, hidden.map(range));
     editor.setDecorations(this.dimmed, view?.dimmed.map(range) ?? []);
+    if (view === undefined) {
+      editor.setDecorations(this.shapes, []);
+      editor.setDecorations(this.summaries, []);
+    } else {
+      this.drawLinesSoon(editor);
+    }
   }
+
+  /** Scrolling and folding come in many small steps. */
+  private drawLinesSoon(editor: vscode.TextEditor): void {
+    if (this.views.has(editor.document)) {
+      clearTimeout(this.still.get(editor));
+      this.still.set(
+        editor,
+        setTimeout(() => {
+          this.still.delete(editor);
+          void this.drawLines(editor);
+        }, STILL),
+      );
+    }
+  }
+
+  /**
+   * The shapes, and what is in chains that are folded: of the lines in sight only, since each text that
+   * is drawn is a style of its own.
+   */
+  private async drawLines(editor: vscode.TextEditor): Promise<void> {
+    const { document, visibleRanges } = editor;
+    const view = this.views.get(document);
+    if (view === undefined || view.version !== document.version || visibleRanges[0] === undefined) {
+      return;
+    }
+    const hints = await hintLengths(document, visibleRanges);
+    if (this.views.get(document) !== view) {
+      return;
+    }
+    const edited = new Set(editor.selections.map((selection) => selection.active.line));
+    view.folded = foldedOf(view, visibleRanges);
+    const summaryOf = new Map(view.chains.map(([first], at) => [first, view.summaries[at] ?? ""]));
+    const found = visibleRanges.flatMap(linesOf).map((line) => {
+      const summary = view.folded.has(line) ? `${SPACE}… ${summaryOf.get(line)}` : "";
+      const shape = edited.has(line) ? "" : (view.shapeOf.get(line) ?? "").replaceAll(" ", SPACE);
+      const shown = document.lineAt(line).text.length - (view.out.get(line) ?? 0);
+      return { line, summary, shape, end: shown + summary.length + (hints.get(line) ?? 0) + GAP };
+    });
+    const needed = found.filter(({ shape, end }) => shape !== "" && end <= FURTHEST).map(({ end }) => end);
+    view.column = Math.max(view.column, ...needed);
+    const summaries: vscode.DecorationOptions[] = [];
+    const shapes: vscode.DecorationOptions[] = [];
+    for (const { line, summary, shape, end } of found) {
+      // A line that reaches into the column has its shape behind it.
+      const own = shape !== "" && end > view.column ? SPACE.repeat(GAP) + shape : "";
+      if (summary + own !== "") {
+        summaries.push(behind(document, line, { contentText: summary + own }));
+      }
+      if (shape !== "" && own === "") {
+        const contentText = SPACE.repeat(Math.max(view.width - shape.length, 0)) + shape;
+        const textDecoration = `none; position: absolute; left: ${view.column}ch`;
+        shapes.push(behind(document, line, { contentText, textDecoration }));
+      }
+    }
+    editor.setDecorations(this.summaries, summaries);
+    editor.setDecorations(this.shapes, shapes);
+  }
+}
+
+function understood(view: ReadingView): View {
+  const out = new Map<number, number>();
+  for (const [line, start, end] of view.hidden) {
+    out.set(line, (out.get(line) ?? 0) + end - start);
+  }
+  const widths = view.shapes.map(([, shape]) => shape.length).filter((length) => length <= WIDEST);
+  const width = widths.reduce((most, length) => Math.max(most, length), 0);
+  return { ...view, out, shapeOf: new Map(view.shapes), width, column: 0, folded: new Set() };
+}
+
+function linesOf({ start, end }: vscode.Range): number[] {
+  return Array.from({ length: end.line - start.line + 1 }, (_, at) => start.line + at);
+}
+
+/** A text at the end of a line. */
+function behind(
+  document: vscode.TextDocument,
+  line: number,
+  after: vscode.ThemableDecorationAttachmentRenderOptions,
+): vscode.DecorationOptions {
+  return { range: new vscode.Range(document.lineAt(line).range.end, document.lineAt(line).range.end), renderOptions: { after } };
+}
+
+/** Lines that are folded away are in none of the ranges; of the last line in sight nothing new is known. */
+function foldedOf(view: View, visible: readonly vscode.Range[]): Set<number> {
+  const folded = new Set(view.folded);
+  for (const [first] of view.chains) {
+    const at = visible.findIndex(({ start, end }) => start.line <= first && first <= end.line);
+    const range = visible[at];
+    if (range !== undefined && first < range.end.line) {
+      folded.delete(first);
+    } else if (range !== undefined && at < visible.length - 1) {
+      folded.add(first);
+    }
+  }
+  return folded;
+}
+
+/** How much room inlay hints take in the lines of some ranges, in characters. */
+async function hintLengths(document: vscode.TextDocument, ranges: readonly vscode.Range[]): Promise<Map<number, number>> {
+  const lengths = new Map<number, number>();
+  const settings = vscode.workspace.getConfiguration("editor.inlayHints", document);
+  if (!settings.get<string>("enabled", "on").startsWith("on")) {
+    return lengths;
+  }
+  const most = settings.get<number>("maximumLength", 0);
+  const all = await Promise.all(
+    ranges.map((range) =>
+      vscode.commands.executeCommand<vscode.InlayHint[] | undefined>("vscode.executeInlayHintProvider", document.uri, range),
+    ),
+  );
+  for (const { position, label } of all.flatMap((hints) => hints ?? [])) {
+    const text = typeof label === "string" ? label : label.map(({ value }) => value).join("");
+    const shown = most > 0 ? Math.min(text.length, most + 1) : text.length;
+    lengths.set(position.line, (lengths.get(position.line) ?? 0) + shown + PADDING);
+  }
+  return lengths;
 }

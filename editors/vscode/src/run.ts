@@ -1,10 +1,13 @@
 // Running a function: the arguments, and where its result is shown.
 
 import * as vscode from "vscode";
-import type { ClientCapabilities, Range, StaticFeature } from "vscode-languageclient/node";
+import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
 
-/** The command of the server's. */
+import { Results, type RunResult } from "./results.js";
+
+/** The commands of the server's. */
 export const RUN = "relay.run";
+export const CLEAR = "relay.clearValues";
 
 /** A run that takes longer than this shows that it goes on, and how to stop it; in milliseconds. */
 const LONG = 500;
@@ -35,14 +38,6 @@ interface Recalled {
   readonly remembered: Remembered;
 }
 
-/** What it answers. */
-interface RunResult {
-  readonly status: "done" | "failed" | "cancelled";
-  readonly title: string;
-  readonly text: string;
-  readonly error?: { readonly range?: Range };
-}
-
 /** The most letters of a message about a run. */
 const MOST_LETTERS = 160;
 
@@ -65,10 +60,15 @@ export const showsRuns: StaticFeature = {
 
 export class Runner implements vscode.Disposable {
   private readonly output = vscode.window.createOutputChannel("Relay run");
+  private readonly results: Results;
   /** What was typed last, by document and function. */
   private readonly typed = new Map<string, string>();
   /** The runs under way, which *Cancel Run* stops. */
   private readonly sources = new Set<vscode.CancellationTokenSource>();
+
+  constructor(extension: vscode.Uri) {
+    this.results = new Results(extension, () => this.output.show(true));
+  }
 
   /** Stops all runs. */
   cancel(): void {
@@ -77,6 +77,7 @@ export class Runner implements vscode.Disposable {
 
   dispose(): void {
     this.cancel();
+    this.results.dispose();
     this.output.dispose();
   }
 
@@ -111,7 +112,7 @@ export class Runner implements vscode.Disposable {
       this.showWhileLong(argument, pending, source);
       const result = (await pending) as RunResult | undefined;
       if (result?.status === "done" || result?.status === "failed") {
-        this.show(result, vscode.Uri.parse(argument.uri));
+        await this.show(result, vscode.Uri.parse(argument.uri));
       }
       return result;
     } catch (error) {
@@ -147,15 +148,27 @@ export class Runner implements vscode.Disposable {
     void settled.then(() => clearTimeout(timer));
   }
 
-  private show(result: RunResult, uri: vscode.Uri): void {
+  private async show(result: RunResult, uri: vscode.Uri): Promise<void> {
     this.output.clear();
     this.output.appendLine(result.text);
     if (result.status === "failed") {
       void this.tellFailure(result, uri);
     } else {
-      this.output.show(true);
       vscode.window.setStatusBarMessage(result.title, 10_000);
+      await this.results.show(result);
     }
+  }
+
+  /** Has the server forget the values of the last run: those of a file, else of the active one. */
+  async clear(given: unknown, send: (uri: string) => Promise<unknown>): Promise<unknown> {
+    const active = vscode.window.activeTextEditor?.document;
+    const uri = typeof given === "string" ? given : active?.languageId === "relay" ? active.uri.toString() : undefined;
+    if (uri === undefined) {
+      void vscode.window.showWarningMessage("Open a Relay file to clear its values.");
+      return undefined;
+    }
+    await this.results.clear(uri);
+    return send(uri);
   }
 
   /** One short line, with buttons that lead to the place and to all that is known. */

@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 
-import { type FunctionShapes, type Report, type Running, shapes } from "./protocol.js";
+import { chosenFromDisk, fileBeyondReach } from "./large.js";
+import { type FunctionShapes, type Report, type Running, shapes, shapesOfFile } from "./protocol.js";
 
 /** How long the text must rest before it is reported anew, in milliseconds. */
 const REST = 300;
@@ -29,14 +30,16 @@ export interface Shown {
 
 /** A question to the server, and its answer when it comes. */
 interface Asked {
-  readonly document: vscode.TextDocument;
-  readonly version: number;
+  readonly about: vscode.TextDocument | vscode.Uri;
+  readonly version: number | undefined;
   readonly answer: Promise<Report>;
 }
 
 export class ShapePanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private document: vscode.TextDocument | undefined;
+  /** The file that is read from disk, where there is no document for it. */
+  private file: vscode.Uri | undefined;
   private timer: NodeJS.Timeout | undefined;
   private report: Report | undefined;
   /** What the server was asked last: the page is loading while it answers. */
@@ -83,8 +86,12 @@ export class ShapePanel implements vscode.Disposable {
 
   /** Opens the panel beside the editor; gives what it shows. */
   private async open(): Promise<Shown | undefined> {
-    const document = vscode.window.activeTextEditor?.document ?? this.document;
-    if (document === undefined || !isRelay(document)) {
+    const file = fileBeyondReach();
+    if (file !== undefined && !(await chosenFromDisk(file))) {
+      return undefined;
+    }
+    const document = file ?? vscode.window.activeTextEditor?.document ?? this.document;
+    if (document === undefined || (!(document instanceof vscode.Uri) && !isRelay(document))) {
       void vscode.window.showWarningMessage("Open a Relay file to see its shapes.");
       return undefined;
     }
@@ -133,7 +140,7 @@ export class ShapePanel implements vscode.Disposable {
         break;
       case "shown":
         this.shown = {
-          uri: this.document?.uri.toString() ?? "",
+          uri: (this.document?.uri ?? this.file)?.toString() ?? "",
           version: this.report?.version ?? 0,
           functions: message.functions,
           rows: message.rows,
@@ -161,8 +168,9 @@ export class ShapePanel implements vscode.Disposable {
     }
   }
 
-  private follow(document: vscode.TextDocument): void {
-    this.document = document;
+  private follow(shown: vscode.TextDocument | vscode.Uri): void {
+    this.document = shown instanceof vscode.Uri ? undefined : shown;
+    this.file = shown instanceof vscode.Uri ? shown : undefined;
     if (this.panel !== undefined) {
       this.report = undefined;
       clearTimeout(this.timer);
@@ -176,19 +184,20 @@ export class ShapePanel implements vscode.Disposable {
   }
 
   private async send(): Promise<void> {
-    const { panel, document } = this;
-    if (panel === undefined || document === undefined) {
+    const { panel, document, file } = this;
+    const uri = document?.uri ?? file;
+    if (panel === undefined || uri === undefined) {
       return;
     }
     const post = (message: object) => panel.webview.postMessage(message);
-    panel.title = `Shapes: ${document.uri.path.split("/").pop() ?? ""}`;
+    panel.title = `Shapes: ${uri.path.split("/").pop() ?? ""}`;
     const client = this.running();
     if (client === undefined) {
       await post({ type: "problem", text: "relay-analyzer does not run." });
       return;
     }
-    const { version } = document;
-    const asked = this.ask(client, document);
+    const version = document?.version;
+    const asked = this.ask(client, document ?? uri, version);
     let report: Report;
     try {
       report = await asked.answer;
@@ -197,17 +206,18 @@ export class ShapePanel implements vscode.Disposable {
         this.asked = undefined;
       }
       // A change of the text cancels the question; the change asks anew.
-      if (document === this.document && document.version === version && !document.isClosed) {
+      if (document === this.document && document?.version === version && document?.isClosed !== true) {
         await post({ type: "problem", text: error instanceof Error ? error.message : String(error) });
       }
       return;
     }
+    const isOther = document !== this.document || file !== this.file;
     // A page that is not there yet says when it can be told.
-    if (panel !== this.panel || document !== this.document || !this.isReady) {
+    if (panel !== this.panel || isOther || !this.isReady) {
       return;
     }
     this.report = report;
-    await post({ type: "report", uri: document.uri.toString(), functions: report.functions.flatMap(flat) });
+    await post({ type: "report", uri: uri.toString(), functions: report.functions.flatMap(flat) });
     const editor = vscode.window.visibleTextEditors.find((editor) => editor.document === document);
     if (editor !== undefined) {
       this.markCursor(editor);
@@ -215,10 +225,10 @@ export class ShapePanel implements vscode.Disposable {
   }
 
   /** The report of the text as it is now; the server is asked once. */
-  private ask(client: LanguageClient, document: vscode.TextDocument): Asked {
-    const { version } = document;
-    if (this.asked?.document !== document || this.asked.version !== version) {
-      this.asked = { document, version, answer: shapes(client, document) };
+  private ask(client: LanguageClient, about: vscode.TextDocument | vscode.Uri, version: number | undefined): Asked {
+    if (this.asked?.about !== about || this.asked.version !== version) {
+      const answer = about instanceof vscode.Uri ? shapesOfFile(client, about) : shapes(client, about);
+      this.asked = { about, version, answer };
     }
     return this.asked;
   }
@@ -231,9 +241,15 @@ export class ShapePanel implements vscode.Disposable {
   }
 
   private async go(range: Report["functions"][number]["range"], stay: boolean): Promise<void> {
-    const document = this.document;
+    const { document, file } = this;
     const convert = this.running()?.protocol2CodeConverter;
-    if (document === undefined || convert === undefined) {
+    if (convert === undefined) {
+      return;
+    }
+    if (document === undefined) {
+      const { start } = convert.asRange(range);
+      const options = { selection: new vscode.Range(start, start), viewColumn: vscode.ViewColumn.One };
+      await vscode.commands.executeCommand("vscode.open", file, options);
       return;
     }
     const open = vscode.window.visibleTextEditors.find((editor) => editor.document === document);

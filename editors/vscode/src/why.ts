@@ -5,8 +5,8 @@ import type { Location, Position } from "vscode-languageclient/node";
 
 import { type Running, type Why, whyShape } from "./protocol.js";
 
-/** The commands of this file that the server may name. */
-export const CLICKABLE = ["relay.showReferences", "relay.whyShape"];
+/** The commands of the extension that the server may name. */
+export const CLICKABLE = ["relay.showReferences", "relay.whyShape", "relay.wrapHeader"];
 
 export function registerWhy(running: Running): vscode.Disposable {
   const command = (name: string, run: (uri?: string, at?: Position) => unknown) =>

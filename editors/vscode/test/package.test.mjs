@@ -80,11 +80,25 @@ test("what decides which program is run needs trust", () => {
 });
 
 test("each command is implemented, and none else", async () => {
-  const files = ["shapes", "type", "why", "reading", "example", "extension"].map((name) => read(`src/${name}.ts`));
+  const files = ["shapes", "type", "why", "reading", "example", "extension", "header"].map((name) => read(`src/${name}.ts`));
   const source = (await Promise.all(files)).join("\n");
   const implemented = [...source.matchAll(/command\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
-  // The server has this one, and the client passes it on.
-  assert.match(await read("src/run.ts"), /RUN = "relay\.run"/);
-  implemented.push("relay.run");
+  // The server has these, and the client passes them on.
+  const run = await read("src/run.ts");
+  for (const [name, command] of [["RUN", "relay.run"], ["CLEAR", "relay.clearValues"]]) {
+    assert.ok(run.includes(`${name} = "${command}"`), command);
+    implemented.push(command);
+  }
   assert.deepEqual(implemented, manifest.contributes.commands.map((command) => command.command));
+});
+
+test("keys are in the README, and mean nothing outside of Relay files", async () => {
+  const readme = await read("README.md");
+  for (const { command, key, mac, when } of manifest.contributes.keybindings) {
+    const { title } = manifest.contributes.commands.find((known) => known.command === command);
+    assert.match(when, /editorLangId == relay/);
+    assert.equal(mac, key.replace("ctrl", "cmd"));
+    const shown = key.replace("ctrl+k ", "Ctrl+K ").replace(/\w$/, (letter) => letter.toUpperCase());
+    assert.ok(readme.includes(`*Relay: ${title}* | \`${shown}\``), `${title}: ${shown}`);
+  }
 });

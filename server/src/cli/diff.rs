@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use diff::Options;
-use ide::shapes::FunctionShapes;
 use semantics::{Database, Def, DefKind, SourceFile};
 use serde_json::{Value, json};
 use syntax::LineIndex;
@@ -13,7 +12,7 @@ use crate::{
     analyzer::Analyzer,
     input::{NamedModule, read_module},
     report::{
-        diff::{self as report, Cost, Shown, Totals},
+        diff::{self as report, Cost, Shown, Totals, cost, cost_json},
         escape,
     },
     run::{
@@ -175,35 +174,7 @@ fn check_function(
     }
 }
 
-/// What a run of the function costs that was asked for, or else of `@main` or the only one.
-pub(super) fn cost(db: &Database, file: SourceFile, name: Option<&str>) -> Option<Cost> {
-    let defs: Vec<Def<'_>> = semantics::all_defs(db, file)
-        .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
-        .collect();
-    let wanted = name.unwrap_or("@main");
-    let def = defs.iter().find(|def| def.name(db) == wanted).or(match defs.as_slice() {
-        [only] if name.is_none() => Some(only),
-        _ => None,
-    })?;
-    let summary: FunctionShapes = ide::shapes::totals(db, &[*def]).pop()??;
-    Some(Cost {
-        name: def.name(db).to_string(),
-        calls: summary.total.calls,
-        params: summary.number(&summary.total.params),
-        macs: summary.number(&summary.total.macs),
-        peak: summary.bytes(&summary.total.peak),
-    })
-}
-
 fn totals_json(totals: &Totals) -> Value {
     let side = |cost: &Option<Cost>| cost.as_ref().map(cost_json);
     json!({ "before": side(&totals.before), "after": side(&totals.after) })
-}
-
-/// A cost as JSON. Amounts are as people read them, since sizes may be unknown.
-pub(super) fn cost_json(cost: &Cost) -> Value {
-    json!({
-        "function": cost.name, "calls": cost.calls, "params": cost.params, "macs": cost.macs,
-        "peak": cost.peak,
-    })
 }

@@ -118,7 +118,10 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             let _ = anstream::stderr().write_all(profile.table(db, places, took).as_bytes());
             None
         }
-        (Some(profile), RunFormat::Json) => Some(profile.json(db, places, took)),
+        (Some(profile), RunFormat::Json) => {
+            let mut place = |at| json!(places.name(at));
+            Some(profile.json(db, took, usize::MAX, &mut place))
+        }
         (None, _) => None,
     };
     let value = match result {

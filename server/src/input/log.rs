@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use diff::log::{LogModule, split};
+use syntax::TextSize;
 
 use super::{read, shown};
 
@@ -37,8 +38,7 @@ pub(crate) fn read_log(path: &Path) -> Result<Log, String> {
     if let Some(problem) = input.problem.filter(|problem| problem.code != "invalid-utf8") {
         return Err(format!("{}: {}", shown(path), problem.message));
     }
-    let modules = split(&input.text);
-    Ok(Log { path: input.path, text: input.text, modules })
+    Ok(Log::new(input.path, input.text))
 }
 
 /// Reads a module that is named by a file, or by a log and the number of the module or the pass
@@ -51,33 +51,7 @@ pub(crate) fn read_module(name: &Path, max_code: u64) -> Result<NamedModule, Str
     let parted = text.rsplit_once('#').filter(|_| !name.exists());
     let Some((path, wanted)) = parted else { return whole(name, max_code) };
     let log = read_log(Path::new(path))?;
-    let passes = || {
-        let mut names: Vec<&str> = log.modules.iter().filter_map(|m| m.pass.as_deref()).collect();
-        names.dedup();
-        names.truncate(20);
-        names.join(", ")
-    };
-    let number = match wanted.parse::<usize>() {
-        Ok(number) if number < log.modules.len() => number,
-        Ok(_) => {
-            return Err(format!(
-                "`{}` holds {} modules, numbered from 0: `relay-analyzer passes` lists them",
-                shown(Path::new(path)),
-                log.modules.len()
-            ));
-        }
-        Err(_) => {
-            let is_wanted = |module: &LogModule| module.pass.as_deref() == Some(wanted);
-            log.modules.iter().rposition(is_wanted).ok_or_else(|| {
-                format!(
-                    "`{}` holds no module of a pass `{}`; there are: {}",
-                    shown(Path::new(path)),
-                    crate::report::escape::terminal(wanted),
-                    passes()
-                )
-            })?
-        }
-    };
+    let number = log.find(wanted)?;
     Ok(log.module(number, format!("{path}#{wanted}")))
 }
 
@@ -103,6 +77,64 @@ fn whole(path: &Path, max_code: u64) -> Result<NamedModule, String> {
 }
 
 impl Log {
+    /// A log by its text.
+    pub(crate) fn new(path: String, text: String) -> Log {
+        let modules = split(&text);
+        Log { path, text, modules }
+    }
+
+    /// The number of a module by what a person calls it: its number, or the pass that its header
+    /// names. Of several after one pass it is the last.
+    ///
+    /// # Errors
+    /// A message, where there is none.
+    pub(crate) fn find(&self, wanted: &str) -> Result<usize, String> {
+        let path = shown(Path::new(&self.path));
+        match wanted.parse::<usize>() {
+            Ok(number) if number < self.modules.len() => return Ok(number),
+            Ok(_) => {
+                return Err(format!(
+                    "`{path}` holds {} modules, numbered from 0: `relay-analyzer passes` lists them",
+                    self.modules.len()
+                ));
+            }
+            Err(_) => {}
+        }
+        let is_wanted = |module: &LogModule| module.pass.as_deref() == Some(wanted);
+        self.modules.iter().rposition(is_wanted).ok_or_else(|| {
+            let mut names: Vec<&str> =
+                self.modules.iter().filter_map(|m| m.pass.as_deref()).collect();
+            names.dedup();
+            names.truncate(20);
+            format!(
+                "`{path}` holds no module of a pass `{}`; there are: {}",
+                crate::report::escape::terminal(wanted),
+                names.join(", ")
+            )
+        })
+    }
+
+    /// The module at an offset of the log, and the offset in it.
+    ///
+    /// # Errors
+    /// A message that says where modules are.
+    pub(crate) fn place(&self, offset: TextSize) -> Result<(usize, TextSize), String> {
+        let at = usize::from(offset);
+        let found = self.modules.iter().position(|module| module.range.contains(&at));
+        let Some(number) = found else {
+            let lines: Vec<String> =
+                self.modules.iter().take(8).map(|module| (module.line + 1).to_string()).collect();
+            return Err(match lines.is_empty() {
+                true => "there is no module in this log".to_owned(),
+                false => {
+                    format!("no module is there: modules begin at lines {}", lines.join(", "))
+                }
+            });
+        };
+        let start = self.modules[number].range.start;
+        Ok((number, TextSize::new((at - start) as u32)))
+    }
+
     /// The module with a number.
     pub(crate) fn module(&self, number: usize, name: String) -> NamedModule {
         let module = &self.modules[number];

@@ -1,15 +1,19 @@
 //! The protocol's methods: each puts what it was sent into the mailbox, and waits for the answer.
 
-use tower_lsp::{LanguageServer, jsonrpc::Result, lsp_types::*};
+use tower_lsp::{
+    LanguageServer,
+    jsonrpc::{Error, Result},
+    lsp_types::*,
+};
 
 use super::{
     abilities::ClientAbilities,
     event::{Event, Mailbox},
     farewell::{self, Ends},
     handlers::{
-        self, actions, calls, completion, definition, diagnostics, folding, format, hover, inlay,
-        lens, linked, links, occurrences, reading, references, rename, selection, shapes,
-        signature, symbols, tokens, type_at, workspace,
+        self, actions, between, calls, completion, definition, diagnostics, folding, format,
+        health, hover, inlay, lens, linked, links, occurrences, reading, references, rename,
+        selection, shapes, signature, symbols, tokens, type_at, workspace,
     },
     request::{Request, Retry},
     runs::{self, RunRequest, Runs},
@@ -75,6 +79,53 @@ impl Backend {
         params: reading::ReadingParams,
     ) -> Result<reading::ReadingView> {
         self.ask(params, Retry::Always, reading::handle).await
+    }
+
+    /// `relay/readingFormat`
+    pub(super) async fn reading_format(&self, params: reading::ReadingParams) -> Result<String> {
+        self.ask(params, Retry::Always, reading::format).await
+    }
+
+    /// `relay/shapesOfFile`
+    pub(super) async fn shapes_of_file(
+        &self,
+        params: shapes::FileParams,
+    ) -> Result<shapes::Report> {
+        self.ask(params, Retry::Always, shapes::report_file).await
+    }
+
+    /// `relay/health`
+    pub(super) async fn health(&self, params: health::HealthParams) -> Result<health::Health> {
+        self.ask(params, Retry::Always, health::handle).await
+    }
+
+    /// `relay/compare`
+    pub(super) async fn compare(
+        &self,
+        params: between::CompareParams,
+    ) -> Result<between::Comparison> {
+        self.ask(params, Retry::Always, between::compare).await
+    }
+
+    /// `relay/passes`
+    pub(super) async fn passes(&self, params: between::LogParams) -> Result<serde_json::Value> {
+        self.ask(params, Retry::Always, between::passes).await
+    }
+
+    /// `relay/moduleText`
+    pub(super) async fn module_text(
+        &self,
+        params: between::ModuleParams,
+    ) -> Result<between::ModuleText> {
+        self.ask(params, Retry::Always, between::module_text).await
+    }
+
+    /// `relay/history`
+    pub(super) async fn history(
+        &self,
+        params: between::HistoryParams,
+    ) -> Result<serde_json::Value> {
+        self.ask(params, Retry::Never, between::history).await
     }
 
     /// `window/workDoneProgress/cancel`, which `tower-lsp` does not know.
@@ -228,6 +279,15 @@ impl LanguageServer for Backend {
             let (request, reply) = RunRequest::new(params)?;
             self.mailbox.send(Event::Run(Box::new(request)));
             return reply.wait().await;
+        }
+        if params.command == runs::CLEAR {
+            let given = params.arguments.into_iter().next().unwrap_or_default();
+            let uri = serde_json::from_value(given).map_err(|error| {
+                let message = format!("`{}` takes the URI of a document: {error}", runs::CLEAR);
+                Error::invalid_params(message)
+            })?;
+            self.mailbox.send(Event::ClearValues(uri));
+            return Ok(None);
         }
         self.ask(params, Retry::Never, shapes::execute).await
     }

@@ -1,9 +1,11 @@
 //! Between the analysis and the protocol. All arithmetic on positions is here.
 
-use semantics::Severity;
+use std::{collections::HashMap, sync::LazyLock};
+
+use semantics::{Code, Severity, codes};
 use syntax::{Encoding, LineColumn, TextRange, TextSize};
 use tower_lsp::lsp_types::{
-    CodeAction, CodeActionKind, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
+    CodeAction, CodeActionKind, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
     DiagnosticTag, Location, NumberOrString, Position, PositionEncodingKind, Range, TextEdit, Url,
     WorkspaceEdit,
 };
@@ -29,6 +31,25 @@ pub(super) fn commands(experimental: Option<&serde_json::Value>) -> Vec<String> 
     let list = experimental.and_then(|abilities| abilities["commands"]["commands"].as_array());
     let names = list.into_iter().flatten().filter_map(|name| name.as_str());
     names.map(str::to_owned).collect()
+}
+
+/// The reference of the codes, as the repository shows it.
+const REFERENCE: &str =
+    concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/analysis/semantics/src/codes.md");
+
+/// Where the page of each code can be read.
+static PAGES: LazyLock<HashMap<&str, Url>> = LazyLock::new(|| {
+    let page = |code: &Code| Url::parse(&format!("{REFERENCE}#{}", anchor(code))).ok();
+    codes().iter().filter_map(|code| Some((code.name, page(code)?))).collect()
+});
+
+/// The anchor of a heading such as `## shape-mismatch (error): Sizes that must agree do not`: its
+/// letters, digits and hyphens, with a hyphen for each space.
+fn anchor(code: &Code) -> String {
+    let kind = if code.tvm { "tvm" } else { code.severity.name() };
+    let heading = format!("{} ({kind}): {}", code.name, code.title).to_lowercase();
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 /// An encoding as the protocol calls it.
@@ -100,6 +121,9 @@ impl Document {
                 Severity::Hint => DiagnosticSeverity::HINT,
             }),
             code: Some(NumberOrString::String(diagnostic.code.to_owned())),
+            code_description: PAGES
+                .get(diagnostic.code)
+                .map(|href| CodeDescription { href: href.clone() }),
             source: Some("relay".to_owned()),
             message,
             related_information: (!related.is_empty()).then_some(related),
@@ -163,5 +187,17 @@ mod tests {
         assert_eq!(negotiate(Some(&[Kind::UTF16])), Encoding::Utf16);
         assert_eq!(negotiate(Some(&[Kind::UTF16, Kind::UTF32])), Encoding::Utf32);
         assert_eq!(negotiate(Some(&[Kind::UTF16, Kind::UTF8])), Encoding::Utf8);
+    }
+
+    #[test]
+    fn codes_have_pages() {
+        let href = |name: &str| PAGES.get(name).map(Url::as_str).unwrap_or_default();
+        assert!(
+            href("shape-mismatch")
+                .ends_with("/codes.md#shape-mismatch-error-sizes-that-must-agree-do-not")
+        );
+        // Backquotes and signs leave no trace.
+        assert!(href("tvm-case-arm").ends_with("#tvm-case-arm-tvm-tvm-has-no-case"));
+        assert_eq!(PAGES.len(), codes().len());
     }
 }

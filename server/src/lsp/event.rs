@@ -37,6 +37,8 @@ pub(super) enum Event {
     Run(Box<RunRequest>),
     /// A function of a document was run.
     Ran(Url, Box<Kept>),
+    /// What the last run of a document has left is not wanted any more.
+    ClearValues(Url),
     /// A worker is idle again.
     Finished(usize, Finished),
 }

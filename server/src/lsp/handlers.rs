@@ -1,12 +1,14 @@
 //! One file a request: parameters in, the analysis asked, its answer out.
 
 pub(super) mod actions;
+pub(super) mod between;
 pub(super) mod calls;
 pub(super) mod completion;
 pub(super) mod definition;
 pub(super) mod diagnostics;
 pub(super) mod folding;
 pub(super) mod format;
+pub(super) mod health;
 pub(super) mod hover;
 pub(super) mod inlay;
 pub(super) mod lens;

@@ -25,6 +25,8 @@ const REPORT: Duration = Duration::from_millis(100);
 const LOOKS: u64 = 64;
 /// Values up to so many elements are kept until another one comes, to show the last.
 const SMALL: usize = 256;
+/// Of so many variables that are not finite, a run tells.
+const MOST_ODD: usize = 50;
 /// Metadata sections up to this size are compared; larger ones are the same if they are as long.
 const COMPARED: usize = 16 << 20;
 
@@ -35,13 +37,25 @@ pub(super) struct Watcher<'r> {
     seen: HashMap<TextRange, Seen>,
     nan: Option<Mark>,
     infinite: Option<Mark>,
+    /// The variables whose first value had any NaN or Inf, in the order of evaluation.
+    odd: Vec<Odd>,
     reports: &'r WeakUnboundedSender<String>,
     reported: Instant,
     count: u64,
 }
 
+/// A value that is not finite.
+pub(super) struct Odd {
+    /// The name of the variable.
+    pub(super) range: TextRange,
+    pub(super) nan: usize,
+    pub(super) infinite: usize,
+    pub(super) elements: usize,
+}
+
 struct Seen {
     line: String,
+    brief: String,
     times: u64,
     /// The latest value, if it is small: a large one is let go of, so that it can be written to.
     last: Option<Value>,
@@ -66,6 +80,7 @@ impl<'r> Watcher<'r> {
             seen: HashMap::new(),
             nan: None,
             infinite: None,
+            odd: Vec::new(),
             reports,
             reported: Instant::now(),
             count: 0,
@@ -86,8 +101,15 @@ impl<'r> Watcher<'r> {
         }
         let summaries = summary::of_value(value);
         let line = summary::line(value, &summaries);
-        self.seen.insert(range, Seen { line, times: 1, last: None });
+        let brief = summary::brief(value, &summaries);
+        self.seen.insert(range, Seen { line, brief, times: 1, last: None });
         self.look(range, &summaries);
+        let sum = |count: fn(&Summary) -> usize| summaries.iter().map(count).sum::<usize>();
+        let (nan, infinite) = (sum(|s| s.nan), sum(|s| s.infinite));
+        if nan + infinite > 0 && self.odd.len() < MOST_ODD {
+            let elements = sum(|s| s.shape.iter().product());
+            self.odd.push(Odd { range, nan, infinite, elements });
+        }
     }
 
     fn look(&mut self, range: TextRange, summaries: &[Summary]) {
@@ -101,6 +123,11 @@ impl<'r> Watcher<'r> {
                 self.infinite = Some(mark(summary.infinite));
             }
         }
+    }
+
+    /// The variables whose first value had any NaN or Inf, the first one first.
+    pub(super) fn odd(&self) -> &[Odd] {
+        &self.odd
     }
 
     fn marks(&self) -> Vec<Diagnostic> {
@@ -181,6 +208,8 @@ pub(super) struct Kept {
     defs: Vec<KeptDef>,
     values: Vec<LiveValue>,
     marks: Vec<Diagnostic>,
+    /// The function that ran, and how long it took, if it came to its end.
+    ran: Option<(String, Duration)>,
     placed: Mutex<Option<(i32, Arc<Placed>)>>,
 }
 
@@ -191,6 +220,8 @@ pub(super) struct LiveValue {
     pub(super) range: TextRange,
     /// What its value is like.
     pub(super) line: Arc<str>,
+    /// The same without its shape.
+    pub(super) brief: Arc<str>,
     /// How often it was bound; the value is the first.
     pub(super) times: u64,
     /// What the last value is like, if it was bound more than once and that is known.
@@ -248,6 +279,7 @@ impl Kept {
         document: &Document,
         watcher: Watcher<'_>,
         failure: Option<Diagnostic>,
+        ran: Option<(String, Duration)>,
     ) -> Kept {
         let mut defs: Vec<KeptDef> = definitions(db, file)
             .into_iter()
@@ -290,7 +322,8 @@ impl Kept {
             .map(|(range, seen)| {
                 let line = |value: &Value| summary::line(value, &summary::of_value(value)).into();
                 let last = seen.last.as_ref().map(line);
-                LiveValue { range, line: seen.line.into(), times: seen.times, last }
+                let (line, brief) = (seen.line.into(), seen.brief.into());
+                LiveValue { range, line, brief, times: seen.times, last }
             })
             .collect();
         values.sort_by_key(|value| value.range.start());
@@ -300,6 +333,7 @@ impl Kept {
             defs,
             values,
             marks,
+            ran,
             placed: Mutex::new(None),
         }
     }
@@ -386,28 +420,47 @@ fn slice(text: &str, range: TextRange) -> Option<&[u8]> {
     text.as_bytes().get(std::ops::Range::<usize>::from(range))
 }
 
-/// The values of every document that was run.
+/// What runs have left of every document.
 #[derive(Default)]
-pub(super) struct Live(Mutex<HashMap<Url, Arc<Kept>>>);
+pub(super) struct Live(Mutex<HashMap<Url, Left>>);
+
+/// What runs of a document have left.
+#[derive(Default)]
+struct Left {
+    /// The values of the last run.
+    kept: Option<Arc<Kept>>,
+    /// How long each function took when it ran last.
+    times: HashMap<String, Duration>,
+}
 
 impl Live {
-    /// A document was run: what an earlier run left is of no interest any more.
+    /// A document was run: the values of an earlier run are of no interest any more.
     pub(super) fn keep(&self, uri: Url, kept: Kept) {
-        self.lock().insert(uri, Arc::new(kept));
+        let mut all = self.lock();
+        let left = all.entry(uri).or_default();
+        if let Some((function, time)) = &kept.ran {
+            left.times.insert(function.clone(), *time);
+        }
+        left.kept = Some(Arc::new(kept));
     }
 
-    /// A document was closed.
+    /// A document was closed, or nobody wants to see what was left of it.
     pub(super) fn forget(&self, uri: &Url) {
         self.lock().remove(uri);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Url, Arc<Kept>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Url, Left>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The values that hold for a document.
     pub(super) fn of(&self, db: &Database, uri: &Url, document: &Document) -> Option<Arc<Placed>> {
-        let kept = self.lock().get(uri).cloned()?;
+        let kept = self.lock().get(uri)?.kept.clone()?;
         Some(kept.placed(db, document))
+    }
+
+    /// How long a function took when it ran last. A bare expression has an empty name.
+    pub(super) fn time_of(&self, uri: &Url, function: &str) -> Option<Duration> {
+        self.lock().get(uri)?.times.get(function).copied()
     }
 }

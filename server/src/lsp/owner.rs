@@ -4,6 +4,8 @@
 //! tree and the database; requests and diagnostics go to workers that are idle, each with a
 //! snapshot of what the documents are at that moment.
 
+mod running;
+
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
@@ -17,12 +19,9 @@ use std::{
 use semantics::{Database, SourceFile};
 use syntax::{LineIndex, ParseLimits};
 use tokio::sync::mpsc::unbounded_channel;
-use tower_lsp::{
-    jsonrpc::Error,
-    lsp_types::{
-        ClientCapabilities, MessageType, NumberOrString, TextDocumentContentChangeEvent,
-        TextDocumentItem, Url, VersionedTextDocumentIdentifier,
-    },
+use tower_lsp::lsp_types::{
+    ClientCapabilities, MessageType, NumberOrString, TextDocumentContentChangeEvent,
+    TextDocumentItem, Url, VersionedTextDocumentIdentifier,
 };
 
 use super::{
@@ -31,12 +30,11 @@ use super::{
     documents::{Document, Documents, parse},
     event::{Event, Mailbox},
     handlers::diagnostics::{self, Checked},
-    live::Kept,
     outgoing::{Message, Outgoing, Progress},
     parcels::Parcels,
     published::Published,
     request::{Ran, Request, Retry, content_modified},
-    runs::{self, RunRequest, Runs, Sight},
+    runs::Runs,
     session::Session,
     snapshot::Snapshot,
     workers::{Finished, Workers},
@@ -200,6 +198,7 @@ impl Owner {
             }
             Event::Run(request) => self.start_run(*request),
             Event::Ran(uri, kept) => self.ran(uri, *kept),
+            Event::ClearValues(uri) => self.clear_values(uri),
             Event::Request(request) => self.queue.push_back(request),
             Event::Finished(worker, finished) => {
                 self.workers.finished(worker);
@@ -428,43 +427,6 @@ impl Owner {
         self.queue = kept;
         let refused: VecDeque<Request> = refused;
         refused.into_iter().for_each(|request| request.refuse(content_modified()));
-    }
-
-    // Runs.
-
-    /// Starts a run: it has a copy of all that it needs, so that nothing here waits for it.
-    fn start_run(&mut self, request: RunRequest) {
-        let Some(document) = self.documents.get(request.uri()) else {
-            let message = format!("the document {} is not open: open it first", request.uri());
-            request.refuse(Error::invalid_params(message));
-            return;
-        };
-        let sight = Sight {
-            document: document.clone(),
-            config: self.config.clone(),
-            encoding: self.client.encoding,
-            folder: self.session.workspace.folder_of(request.uri()),
-            progress: self.client.progress,
-            shows: self.session.runs(runs::RUN),
-            outgoing: self.outgoing.clone(),
-            mailbox: self.mailbox.clone(),
-        };
-        runs::start(&self.runs, request, sight);
-    }
-
-    /// Shows what a run leaves behind.
-    fn ran(&mut self, uri: Url, kept: Kept) {
-        if self.documents.get(&uri).is_none() {
-            return;
-        }
-        self.session.live.keep(uri.clone(), kept);
-        self.published.entry(uri).or_default().dirty = true;
-        if self.client.refreshes.hints {
-            self.outgoing.send(Message::RefreshHints);
-        }
-        if !self.is_pushing() && self.client.pulls {
-            self.outgoing.send(Message::RefreshDiagnostics);
-        }
     }
 
     // Work.

@@ -8,6 +8,7 @@
 
 mod folder;
 mod remembered;
+mod results;
 
 use std::{
     collections::HashMap,
@@ -50,13 +51,17 @@ use crate::{
         self,
         arguments::{self, Lack},
         failure::{self, Places},
+        profile::Profile,
         show,
     },
 };
 use remembered::Remembered;
+use results::Observed;
 
 /// The command.
 pub(super) const RUN: &str = "relay.run";
+/// The command that forgets the values of the last run of a document.
+pub(super) const CLEAR: &str = "relay.clearValues";
 /// How many functions may run at once.
 const MOST: usize = 4;
 /// Room for the stack of the deepest nesting that settings allow.
@@ -420,12 +425,13 @@ fn run(
         Some(Err(message)) => Some(message),
         _ => None,
     };
-    let mut watcher = Watcher::new(file, &document.text, reports);
+    let watcher = Watcher::new(file, &document.text, reports);
+    let mut observed = Observed { watcher, profile: Profile::default() };
     let drawn: Vec<String> = arguments.drawn.iter().map(|name| format!("%{name}")).collect();
     let seed = chosen.seed.unwrap_or_default();
     let mut values = arguments.values.clone();
     let ran = Instant::now();
-    let result = machine.run(def, arguments.values, Some(&mut watcher));
+    let result = machine.run(def, arguments.values, Some(&mut observed));
     let (took, whole) = (ran.elapsed(), begin.elapsed());
     // A handle of its own: queries on the other one have ended with a run that was stopped.
     let db = &db.clone();
@@ -450,16 +456,19 @@ fn run(
     }
     // To look at a large value takes a while.
     let show = |value: Value| {
-        let texts =
-            || (title(&value), show::human(&value), run::json::within(&value, MOST_ELEMENTS));
+        let texts = || {
+            let machine = run::json::within(&value, MOST_ELEMENTS);
+            (title(&value), show::human(&value), machine, results::tensors(&value))
+        };
         Ok((interpreter::while_wanted(&stop.0.flag, texts)?, value))
     };
     let (fault, value) = match result.and_then(show) {
-        Ok(((title, text, machine), value)) => {
+        Ok(((title, text, machine, tensors), value)) => {
             shown["status"] = json!("done");
             shown["title"] = json!(format!("{name}: {title} in {}", duration(took)));
             shown["text"] = json!(format!("{head}\n\n{text}"));
             shown["value"] = machine;
+            shown["tensors"] = tensors;
             (None, Some(value))
         }
         Err(fault) => (Some(fault), None),
@@ -475,7 +484,13 @@ fn run(
         shown["error"]["range"] = json!(range);
         mark = (!was_stopped).then_some(diagnostic);
     }
-    let kept = Kept::new(db, file, document, watcher, mark);
+    // Whoever has stopped a run does not wait for its tables.
+    if !stop.is_wanted() {
+        shown["profile"] = observed.profile(db, file, document, sight.encoding, took);
+        shown["notFinite"] = observed.trail(document, sight.encoding);
+    }
+    let done = fault.is_none().then(|| (def.name(db).to_string(), took));
+    let kept = Kept::new(db, file, document, observed.watcher, mark, done);
     values.extend(value);
     Ended { shown, is_failure: fault.is_some(), kept: Some(kept), values }
 }
@@ -535,7 +550,7 @@ fn title(value: &Value) -> String {
 }
 
 /// `12.3 ms`, `2.50 s`
-fn duration(time: Duration) -> String {
+pub(super) fn duration(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
         seconds => format!("{:.1} ms", seconds * 1e3),

@@ -1,11 +1,13 @@
 //! Differences between modules, for people, programs and browsers.
 
+mod cost;
 mod html;
 mod human;
 mod json;
 
+pub(crate) use cost::{Cost, Totals, cost, cost_json};
 pub(crate) use html::html;
-pub(crate) use human::{fact_text, human};
+pub(crate) use human::{change_text, headline, human};
 pub(crate) use json::json;
 use syntax::{Encoding, LineIndex, TextRange};
 
@@ -34,25 +36,4 @@ impl<'t> Shown<'t> {
     pub(crate) fn slice(&self, range: TextRange) -> &'t str {
         self.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default()
     }
-}
-
-/// What a run costs.
-pub(crate) struct Cost {
-    /// The function.
-    pub(crate) name: String,
-    /// Calls of operators.
-    pub(crate) calls: u64,
-    /// Elements of weights and constants.
-    pub(crate) params: String,
-    /// Multiply-accumulates.
-    pub(crate) macs: String,
-    /// The most memory for results.
-    pub(crate) peak: String,
-}
-
-/// What a run costs on both sides, where that is known.
-#[derive(Default)]
-pub(crate) struct Totals {
-    pub(crate) before: Option<Cost>,
-    pub(crate) after: Option<Cost>,
 }

@@ -1,4 +1,5 @@
-//! Where the time of a run goes: time, multiply-accumulates and bytes, binding by binding.
+//! Where the time of a run goes: time, multiply-accumulates and bytes, by binding, by operator and by
+//! layer, which is what `span=` comments name.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -49,7 +50,7 @@ impl Part {
 
 /// A line of the report: the calls at one place.
 struct Row<'p> {
-    place: String,
+    place: (SourceFile, TextRange),
     binding: String,
     operator: &'static str,
     part: &'p Part,
@@ -111,8 +112,23 @@ impl Profile {
         groups
     }
 
+    /// The layers, those that took longest first; none, where no comment names one.
+    fn by_layer(&self, db: &dyn Db) -> Vec<(String, Part)> {
+        let mut layers: HashMap<SourceFile, HashMap<TextRange, String>> = HashMap::new();
+        let mut groups: HashMap<String, Part> = HashMap::new();
+        for ((file, range, _), part) in &self.calls {
+            let of_file = layers.entry(*file).or_insert_with(|| layers_of(db, *file));
+            if let Some(layer) = of_file.get(range) {
+                groups.entry(layer.clone()).or_default().add(part);
+            }
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by(|a, b| b.1.time.cmp(&a.1.time).then_with(|| a.0.cmp(&b.0)));
+        groups
+    }
+
     /// The calls, those that took longest first.
-    fn rows(&self, db: &dyn Db, places: &mut Places<'_>) -> Vec<Row<'_>> {
+    fn rows(&self, db: &dyn Db) -> Vec<Row<'_>> {
         let mut calls: Vec<_> = self.calls.iter().collect();
         calls.sort_by_key(|((_, range, name), part)| {
             (std::cmp::Reverse(part.time), range.start(), *name)
@@ -122,7 +138,7 @@ impl Profile {
             let part: &Part = part;
             let bound = names.entry(*file).or_insert_with(|| bindings(db, *file));
             let binding = bound.get(range).cloned().unwrap_or_default();
-            Row { place: places.name((*file, *range)), binding, operator, part }
+            Row { place: (*file, *range), binding, operator, part }
         };
         calls.into_iter().map(row).collect()
     }
@@ -134,14 +150,14 @@ impl Profile {
             let share = time.as_secs_f64() / total.time.as_secs_f64().max(1e-12);
             format!("{:.1} %", 100.0 * share)
         };
-        let rows = self.rows(db, places);
+        let rows = self.rows(db);
         let head = ["binding", "operator", "at", "in", "calls", "time", "", "MACs", "bytes"];
         let mut cells = vec![head.map(str::to_owned).to_vec()];
         for row in rows.iter().take(SHOWN) {
             cells.push(vec![
                 row.binding.clone(),
                 row.operator.to_owned(),
-                row.place.clone(),
+                places.name(row.place),
                 row.part.function.clone(),
                 words::number(row.part.calls),
                 milliseconds(row.part.time),
@@ -155,20 +171,26 @@ impl Profile {
             out +=
                 &format!("… and {} more\n", words::counted((rows.len() - SHOWN) as u64, "place"));
         }
-        let head = ["operator", "calls", "time", "", "MACs", "bytes"];
-        let mut cells = vec![head.map(str::to_owned).to_vec()];
-        for (name, part) in self.by_operator().iter().take(SHOWN) {
-            cells.push(vec![
-                (*name).to_owned(),
-                words::number(part.calls),
-                milliseconds(part.time),
-                percent(part.time),
-                part.macs(),
-                words::bytes(part.bytes),
-            ]);
+        let operators = self.by_operator().into_iter().map(|(name, part)| (name.to_owned(), part));
+        for (what, groups) in [("operator", operators.collect()), ("layer", self.by_layer(db))] {
+            if groups.is_empty() {
+                continue;
+            }
+            let head = [what, "calls", "time", "", "MACs", "bytes"];
+            let mut cells = vec![head.map(str::to_owned).to_vec()];
+            for (name, part) in groups.iter().take(SHOWN) {
+                cells.push(vec![
+                    name.clone(),
+                    words::number(part.calls),
+                    milliseconds(part.time),
+                    percent(part.time),
+                    part.macs(),
+                    words::bytes(part.bytes),
+                ]);
+            }
+            out.push('\n');
+            out += &columns(&cells, 1);
         }
-        out.push('\n');
-        out += &columns(&cells, 1);
         out + &format!(
             "\ntotal: {} of {} in {}, {} MACs, {} of results\n",
             milliseconds(total.time),
@@ -179,8 +201,15 @@ impl Profile {
         )
     }
 
-    /// The same for machines, all of it.
-    pub(crate) fn json(&self, db: &dyn Db, places: &mut Places<'_>, took: Duration) -> Json {
+    /// The same for machines, with at most `most` bindings, operators and layers each. `place` tells
+    /// where a call is.
+    pub(crate) fn json(
+        &self,
+        db: &dyn Db,
+        took: Duration,
+        most: usize,
+        place: &mut dyn FnMut((SourceFile, TextRange)) -> Json,
+    ) -> Json {
         let part = |part: &Part| {
             json!({
                 "calls": part.calls, "seconds": part.time.as_secs_f64(),
@@ -189,30 +218,42 @@ impl Profile {
             })
         };
         let bindings: Vec<Json> = self
-            .rows(db, places)
+            .rows(db)
             .iter()
+            .take(most)
             .map(|row| {
                 let mut shown = part(row.part);
                 shown["binding"] = json!(row.binding);
                 shown["operator"] = json!(row.operator);
                 shown["function"] = json!(row.part.function);
-                shown["at"] = json!(row.place);
+                shown["at"] = place(row.place);
                 shown
             })
             .collect();
-        let operators: Vec<Json> = self
-            .by_operator()
-            .iter()
-            .map(|(name, group)| {
-                let mut shown = part(group);
-                shown["operator"] = json!(name);
-                shown
-            })
-            .collect();
+        let named = |what: &str, name: &str, group: &Part| {
+            let mut shown = part(group);
+            shown[what] = json!(name);
+            shown
+        };
+        let operators = self.by_operator();
+        let operators = operators.iter().take(most).map(|(name, p)| named("operator", name, p));
+        let layers = self.by_layer(db);
+        let layers = layers.iter().take(most).map(|(name, p)| named("layer", name, p));
         let mut total = part(&self.total());
         total["wall"] = json!(took.as_secs_f64());
-        json!({ "bindings": bindings, "operators": operators, "total": total })
+        json!({
+            "bindings": bindings, "operators": operators.collect::<Vec<_>>(),
+            "layers": layers.collect::<Vec<_>>(), "total": total,
+        })
     }
+}
+
+/// The layers of a file, by the place of the call.
+fn layers_of(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
+    let functions = ide::shapes::shapes(db, file, None);
+    let functions = functions.iter().flat_map(ide::shapes::FunctionShapes::all);
+    let rows = functions.flat_map(|function| &function.rows);
+    rows.filter_map(|row| Some((row.range, ide::shapes::layer(row.span.as_deref()?)))).collect()
 }
 
 /// The variables of a file, by the place of the value that they are bound to.

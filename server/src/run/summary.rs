@@ -76,28 +76,40 @@ impl Summary {
 
     /// In a line: `(2, 3) min -1 mean 0.5 max 2, 1 NaN`; a scalar is its number.
     pub(crate) fn line(&self) -> String {
-        let mut out = String::new();
         if self.shape.is_empty() {
-            match self.finite {
-                Some((number, ..)) => out += &short(number),
-                None => out += if self.nan > 0 { "NaN" } else { "Inf" },
-            }
-            return out;
+            return self.brief();
         }
         let sizes: Vec<String> = self.shape.iter().map(usize::to_string).collect();
-        out += &format!("({}{})", sizes.join(", "), if sizes.len() == 1 { "," } else { "" });
-        if let Some((least, mean, most)) = self.finite {
-            out += &match least == most {
-                true => format!(" all {}", short(least)),
-                false => format!(" min {} mean {} max {}", short(least), short(mean), short(most)),
+        let shape = format!("({}{})", sizes.join(", "), if sizes.len() == 1 { "," } else { "" });
+        let brief = self.brief();
+        match self.finite {
+            _ if brief.is_empty() => shape,
+            Some(_) => format!("{shape} {brief}"),
+            None => format!("{shape}, {brief}"),
+        }
+    }
+
+    /// The same without the shape: `min -1 mean 0.5 max 2, 1 NaN`.
+    pub(crate) fn brief(&self) -> String {
+        if self.shape.is_empty() {
+            return match self.finite {
+                Some((number, ..)) => short(number),
+                None => if self.nan > 0 { "NaN" } else { "Inf" }.to_owned(),
             };
+        }
+        let mut parts = Vec::new();
+        if let Some((least, mean, most)) = self.finite {
+            parts.push(match least == most {
+                true => format!("all {}", short(least)),
+                false => format!("min {} mean {} max {}", short(least), short(mean), short(most)),
+            });
         }
         for (count, what) in [(self.nan, "NaN"), (self.infinite, "Inf")] {
             if count > 0 {
-                out += &format!(", {count} {what}");
+                parts.push(format!("{count} {what}"));
             }
         }
-        out
+        parts.join(", ")
     }
 }
 
@@ -217,13 +229,22 @@ const FIELDS: usize = 4;
 
 /// What a value is like, by the summaries that [`of_value`] gives.
 pub(crate) fn line(value: &Value, summaries: &[Summary]) -> String {
+    told(value, summaries, Summary::line)
+}
+
+/// The same without shapes.
+pub(crate) fn brief(value: &Value, summaries: &[Summary]) -> String {
+    told(value, summaries, Summary::brief)
+}
+
+fn told(value: &Value, summaries: &[Summary], tensor: fn(&Summary) -> String) -> String {
     match value {
-        Value::Tensor(_) => summaries.first().map(Summary::line).unwrap_or_default(),
+        Value::Tensor(_) => summaries.first().map(tensor).unwrap_or_default(),
         Value::Tuple(_) => {
             let fields = value.as_tuple().unwrap_or_default();
             let mut tensors = summaries.iter();
             let field = |value: &Value| match value {
-                Value::Tensor(_) => tensors.next().map(Summary::line).unwrap_or_default(),
+                Value::Tensor(_) => tensors.next().map(tensor).unwrap_or_default(),
                 other => other.describe(),
             };
             let mut shown: Vec<String> = fields.iter().take(FIELDS).map(field).collect();
@@ -256,6 +277,16 @@ mod tests {
         assert_eq!(Summary::of(&zeros).line(), "(2, 2) all 0");
         let pair = Value::tuple([tensor.into(), Tensor::scalar(1i32).into()]);
         assert_eq!(line(&pair), "((4,) min -2.5 mean -0.75 max 1, 1 NaN, 1 Inf; 1)");
+        let brief = |value: &Value| brief(value, &of_value(value));
+        assert_eq!(brief(&pair), "(min -2.5 mean -0.75 max 1, 1 NaN, 1 Inf; 1)");
+        let odd = f32::tensor(&[2], vec![f32::NAN, f32::INFINITY]).expect("a tensor");
+        assert_eq!(Summary::of(&odd).line(), "(2,), 1 NaN, 1 Inf");
+        assert_eq!(brief(&odd.into()), "1 NaN, 1 Inf");
+        let empty = f32::tensor(&[0], Vec::new()).expect("a tensor");
+        assert_eq!(
+            (Summary::of(&empty).line(), Summary::of(&empty).brief()),
+            ("(0,)".into(), String::new())
+        );
     }
 
     #[test]

@@ -6,6 +6,11 @@ use interpreter::{Tensor, Value};
 
 /// The most tensors of a result of which the largest elements are shown.
 const MOST_TENSORS: usize = 100;
+/// How many numbers look like scores: fewer are read at a glance, more are no classes.
+const FEWEST_SCORES: usize = 10;
+const MOST_SCORES: usize = 1 << 20;
+/// How many of them are shown.
+const SHOWN_SCORES: usize = 5;
 
 /// The `count` largest elements of each tensor of a value, the largest first, each with its position:
 ///
@@ -32,6 +37,19 @@ fn tensor(tensor: &Tensor, count: usize) -> String {
         out += &format!("\n  {:?} {shown}", position(at, tensor.shape()));
     }
     out
+}
+
+/// The scores that a tensor looks like, the largest first, each with its position: floating-point
+/// numbers along one axis, the others of size 1.
+pub(crate) fn scores(tensor: &Tensor) -> Option<Vec<(Vec<usize>, f64)>> {
+    let dtype = tensor.dtype();
+    let is_float = dtype.is_float() || dtype.is_bfloat();
+    let is_vector = tensor.shape().iter().filter(|&&size| size != 1).count() == 1;
+    if !(is_float && is_vector && (FEWEST_SCORES..=MOST_SCORES).contains(&tensor.len())) {
+        return None;
+    }
+    let found = largest(&tensor.to_f64s(), SHOWN_SCORES);
+    Some(found.into_iter().map(|(at, value)| (position(at, tensor.shape()), value)).collect())
 }
 
 /// The largest numbers with where they are. Of equal ones the first comes first, and what is no
@@ -80,6 +98,26 @@ mod tests {
             shown,
             "Tensor[(2, 3), float64]\n  [1, 2] inf\n  [0, 2] 3\n  [1, 0] 3\n  [0, 0] 0.5"
         );
+    }
+
+    #[test]
+    fn what_looks_like_scores() {
+        let tensor = |dtype, shape: &[usize]| {
+            let count = shape.iter().product();
+            let values = (0..count).map(|at| ((at * 7) % 11) as f64).collect();
+            Tensor::from_f64s(dtype, shape, values).expect("it fits")
+        };
+        let found = super::scores(&tensor(DataType::FLOAT32, &[1, 12])).expect("scores");
+        assert_eq!(found[..2], [(vec![0, 3], 10.0), (vec![0, 6], 9.0)]);
+        assert_eq!(found.len(), 5);
+        for (dtype, shape) in [
+            (DataType::INT8, &[1, 12][..]),
+            (DataType::FLOAT32, &[2, 12]),
+            (DataType::FLOAT32, &[9]),
+            (DataType::FLOAT32, &[]),
+        ] {
+            assert_eq!(super::scores(&tensor(dtype, shape)), None, "{shape:?}");
+        }
     }
 
     #[test]

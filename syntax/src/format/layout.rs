@@ -1,5 +1,7 @@
 //! From a tree to the white space between its tokens.
 
+mod gaps;
+
 use super::{Style, width};
 use crate::{Node, NodeOrToken, Parse, SyntaxKind, SyntaxKind::*, TextRange, TextSize, Token};
 
@@ -520,127 +522,6 @@ impl<'t> Layout<'t> {
             Gap::Blank if own_line => Gap::Line { keep: true },
             gap => gap,
         };
-    }
-
-    /// Puts a token behind the last one.
-    fn place(&mut self, gap: Gap, token: Token<'t>) {
-        let range = TextRange::new(self.last_end, token.start());
-        let after_cr = self.last_end > TextSize::new(0)
-            && self.text.as_bytes().get(usize::from(self.last_end) - 1) == Some(&b'\r');
-        let newline = if after_cr { "\n" } else { self.newline };
-        match gap {
-            Gap::Keep => {
-                let there = &self.text[std::ops::Range::<usize>::from(range)];
-                match there.rsplit_once('\n') {
-                    Some((_, last)) => self.column = last.len(),
-                    None => self.column += there.len(),
-                }
-            }
-            Gap::Glue | Gap::Auto => self.replace(range, String::new()),
-            Gap::Space => {
-                if range.len() != TextSize::new(1) || !self.is_there(range, " ") {
-                    self.replace(range, " ".into());
-                }
-                self.column += 1;
-            }
-            Gap::Line { keep } => {
-                let there = &self.text[std::ops::Range::<usize>::from(range)];
-                let blank = keep && there.bytes().filter(|&b| b == b'\n').count() > 1;
-                self.line(range, newline, blank);
-            }
-            Gap::Blank => self.line(range, newline, true),
-        }
-        self.last_end = token.range().end();
-        let text = token.text();
-        match text.rsplit_once('\n') {
-            Some((_, last)) => self.column = last.chars().count(),
-            None if text.is_ascii() => self.column += text.len(),
-            None => self.column += text.chars().count(),
-        }
-    }
-
-    fn indent_text(&self) -> String {
-        " ".repeat(self.indent.min(MAX_INDENT))
-    }
-
-    fn line(&mut self, range: TextRange, newline: &str, blank: bool) {
-        let there = &self.text[std::ops::Range::<usize>::from(range)];
-        let indent = self.indent.min(MAX_INDENT);
-        let head = newline.len() + if blank { self.newline.len() } else { 0 };
-        let same = there.len() == head + indent
-            && there.starts_with(newline)
-            && (!blank || there[newline.len()..].starts_with(self.newline))
-            && there.as_bytes()[head..].iter().all(|&b| b == b' ');
-        if !same {
-            let second = if blank { self.newline } else { "" };
-            self.edits.push((range, format!("{newline}{second}{:indent$}", "")));
-        }
-        self.column = indent;
-    }
-
-    fn is_there(&self, range: TextRange, text: &str) -> bool {
-        self.text.get(std::ops::Range::<usize>::from(range)) == Some(text)
-    }
-
-    fn replace(&mut self, range: TextRange, with: String) {
-        if !self.is_there(range, &with) {
-            self.edits.push((range, with));
-        }
-    }
-
-    /// What stands between the last token and one of `kind` in a node of kind `parent`.
-    fn between(&self, kind: SyntaxKind, parent: SyntaxKind) -> Gap {
-        let Some(last) = self.last else { return Gap::Glue };
-        match (last, kind) {
-            (_, COMMA | SEMICOLON | R_PAREN | R_BRACK) => Gap::Glue,
-            (L_PAREN | L_BRACK, _) => Gap::Glue,
-            (COMMA | SEMICOLON, _) => Gap::Space,
-            (_, DOT) | (DOT, _) => Gap::Glue,
-            (_, COLON) if parent == TYPE_PARAM || parent == CONSTRUCTOR => Gap::Space,
-            (_, COLON) => Gap::Glue,
-            (COLON, _) => Gap::Space,
-            (_, EQ) if parent == ATTR => Gap::Glue,
-            (EQ, _) if self.in_attr(parent) => Gap::Glue,
-            (_, QUESTION) if parent == MATCH_EXPR => Gap::Glue,
-            (LT, _) | (_, LT) | (_, GT) if matches!(parent, TYPE_PARAM_LIST | TYPE_ARG_LIST) => {
-                Gap::Glue
-            }
-            (LT, _) if parent != INFIX_EXPR && self.text_before_is_glued() => Gap::Glue,
-            (HASH, L_BRACK) => Gap::Glue,
-            // A sign and its number.
-            (MINUS, _) | (_, MINUS) if parent == LITERAL => Gap::Keep,
-            (MINUS, INT | FLOAT) => Gap::Keep,
-            (_, INT | FLOAT) if parent == LITERAL && self.text_before_is_glued() => Gap::Keep,
-            (_, L_BRACK) if matches!(parent, TENSOR_TYPE | NAMED_TYPE | META_EXPR | META_TYPE) => {
-                Gap::Glue
-            }
-            (REF_KW | REF_READ_KW | REF_WRITE_KW, L_PAREN) => Gap::Glue,
-            (IDENT, L_PAREN)
-                if matches!(parent, CONSTRUCTOR_PAT | CONSTANT_EXPR | ATTR_OPAQUE | REF_TYPE) =>
-            {
-                Gap::Glue
-            }
-            (L_BRACE, _) if matches!(parent, VIRTUAL_DEVICE | ATTR_MAP) => Gap::Glue,
-            (L_BRACE, _) if self.in_attr(parent) || parent == NAME => Gap::Glue,
-            (_, R_BRACE) if matches!(parent, VIRTUAL_DEVICE | ATTR_MAP) => Gap::Glue,
-            _ => Gap::Space,
-        }
-    }
-
-    /// Whether a token of a node of this kind, behind `=`, is the value of an attribute.
-    fn in_attr(&self, parent: SyntaxKind) -> bool {
-        // In a statement, `=` has its space already: see `statement`.
-        !matches!(parent, LET_STMT | GRAPH_STMT | VERSION)
-    }
-
-    fn is_before_digit(&self, token: Token<'_>) -> bool {
-        let behind = self.text.as_bytes().get(usize::from(token.range().end()));
-        behind.is_some_and(u8::is_ascii_digit)
-    }
-
-    fn text_before_is_glued(&self) -> bool {
-        let rest = &self.text[usize::from(self.last_end)..];
-        !rest.starts_with([' ', '\t', '\r', '\n'])
     }
 }
 

@@ -3,6 +3,9 @@
 use super::*;
 use crate::{kind::KindSet, parser::Completed};
 
+/// What follows the `.` of a projection.
+const A_POSITION: &str = "the position of a tuple field, such as `.0`";
+
 /// An expression that is part of something, or an error.
 pub(super) fn expr(p: &mut Parser<'_>) {
     let first = p.range();
@@ -99,13 +102,17 @@ fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
                 }
                 let projection = expr.precede(p);
                 p.bump();
+                // `%t.1i8`, `%t.99999999999`
+                if p.text(0).parse::<u32>().is_err() {
+                    p.expected(A_POSITION);
+                }
                 p.bump();
                 projection.complete(p, PROJ_EXPR)
             }
             T!["."] => {
                 let projection = expr.precede(p);
                 p.bump();
-                p.expected("the position of a tuple field, such as `.0`");
+                p.expected(A_POSITION);
                 projection.complete(p, PROJ_EXPR)
             }
             T!["<"] if p.is_glued(0) && at_type_args(p) => {
@@ -226,7 +233,11 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
         // `fun (%x: int32) { … }`
         IDENT if p.nth(1) == T!["("] && p.nth(2) == LOCAL && p.nth(3) == T![":"] => {
             let function = p.start();
-            p.error(SyntaxErrorKind::Expected { expected: "`fn`", found: IDENT, open: None });
+            p.error(SyntaxErrorKind::Expected {
+                expected: T!["fn"].into(),
+                found: IDENT,
+                open: None,
+            });
             p.bump();
             p.nested(params::signature_and_body);
             Some(function.complete(p, FN_EXPR))
@@ -253,7 +264,7 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
         // A tensor type where a value belongs, and characters that are none of ours.
         TENSOR_TEXT | UNKNOWN | PERCENT | AT if !p.on_new_line(0) => {
             p.error(SyntaxErrorKind::Expected {
-                expected: "an expression",
+                expected: "an expression".into(),
                 found: kind,
                 open: None,
             });

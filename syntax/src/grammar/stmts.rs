@@ -147,7 +147,7 @@ fn let_stmt(p: &mut Parser<'_>, style: Style) -> Last {
 /// `lett %x = e;`
 fn misspelt_let(p: &mut Parser<'_>, style: Style) -> Last {
     let stmt = p.start();
-    p.error(SyntaxErrorKind::Expected { expected: "`let`", found: IDENT, open: None });
+    p.error(SyntaxErrorKind::Expected { expected: T!["let"].into(), found: IDENT, open: None });
     p.bump();
     let last = binding(p, style);
     stmt.complete(p, LET_STMT);
@@ -233,7 +233,7 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) -> Last {
             p.expected("`;` and an expression behind it");
             return Last::Missing;
         }
-        p.expected("`;`");
+        p.expected(T![";"]);
     }
     let (error, from) = (p.start(), p.position());
     let mut open = 0u32;

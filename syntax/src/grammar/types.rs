@@ -130,7 +130,7 @@ pub(crate) fn tensor_type(p: &mut Parser<'_>) {
             p.bump();
             name.complete(p, SHAPE);
         }
-        _ => p.expected("a shape such as `(1, 64)`"),
+        _ => p.expected(Expectation::Shape),
     }
     if p.expect(T![","]) {
         if p.at(IDENT) {

@@ -1,9 +1,10 @@
 #!/bin/sh
 # What a person does with a Relay file in Helix, in a terminal that this script types into and reads.
 #
-#   drive.sh FOLDER
+#   drive.sh FOLDER INSTALL
 #
 # FOLDER is empty but for `relay-analyzer`, a server: Helix finds it on its PATH.
+# INSTALL is what the documentation says to type into a shell, in a clone.
 #
 # RELAY_EDITORS:   where .ci/install-editors has put Helix and tmux
 # RELAY_TEST_FILE: tests/examples/broken-attention.relay, or a copy of it
@@ -15,10 +16,8 @@ tmux=$RELAY_EDITORS/tmux/usr/bin/tmux
 
 # A socket has to have a short path.
 sockets=$(mktemp -d)
-config=$folder/config
-mkdir -p "$config/helix"
-# The settings that the documentation tells a person to take.
-cp "$here/editors/helix/languages.toml" "$config/helix/languages.toml"
+(cd "$here" && HOME=$folder PATH=$folder:${helix%/*}:$PATH sh -euc "$2" > "$folder/health")
+grep -q '✓.*relay-analyzer' "$folder/health" || { echo "FAILED: hx --health has no server"; cat "$folder/health"; exit 1; }
 
 # LC_ALL makes tmux count columns in UTF-8.
 t() { TMUX_TMPDIR=$sockets LC_ALL=C.UTF-8 "$tmux" -f /dev/null "$@"; }
@@ -89,8 +88,7 @@ step=opens
 cp "$RELAY_TEST_FILE" "$folder/attention.relay"
 printf '%s\n' '#[version = "0.0.5"]' 'def @half(%n: int32)->int32 {' '%n / 2 }' \
   'def @main(%n: int32) -> int32 {' '  /* 🚀 */ let %m=@half(%n);' '  %m + 1' '}' > "$folder/halves.relay"
-t new-session -d -x 160 -y 40 env "PATH=$folder:$PATH" "XDG_CONFIG_HOME=$config" \
-  "XDG_CACHE_HOME=$folder/cache" COLORTERM=truecolor \
+t new-session -d -x 160 -y 40 env "PATH=$folder:$PATH" "HOME=$folder" COLORTERM=truecolor \
   "$helix" -v --log "$folder/helix.log" "$folder/attention.relay:12:44"
 see 'attention.relay'
 

@@ -42,17 +42,20 @@ return function(tools)
     local source = vim.api.nvim_get_current_win()
     local number = go('let %queries', '%queries')
     vim.cmd('RelayShapes attention')
+    same(vim.api.nvim_get_current_win(), (report()), 'the window of the cursor')
     until_('the report', function()
       return line_with('%queries')
     end)
-    same(vim.api.nvim_get_current_win(), source, 'the window of the cursor')
     assert(lines()[1]:find('^@attention %(line 4%)'), lines()[1])
+    -- The cost that is chosen stands beside the operator.
     local row = line_with('%flat')
-    assert(row:find('reshape +Tensor%[%(128, 768%), float32%]'), row)
+    assert(row:find('reshape +%- +Tensor%[%(128, 768%), float32%]'), row)
     row = line_with('%q ')
-    assert(row:find('589,824 +75,497,472 +384%.0 KiB'), row)
+    assert(row:find('nn%.dense +75,497,472 +Tensor%[%(128, 768%), float32%] +589,824 +384%.0 KiB'), row)
     assert(line_with('by operator'), 'sums by operator')
     say('report', row)
+
+    vim.api.nvim_set_current_win(source)
 
     -- A name that is none changes nothing.
     pcall(vim.cmd, 'RelayShapes nowhere')
@@ -60,6 +63,7 @@ return function(tools)
       return vim.fn.execute('messages'):find('there is no function `@nowhere`', 1, true)
     end)
     assert(line_with('%queries'), 'the report before')
+    vim.api.nvim_set_current_win(source)
 
     -- The report follows the cursor, and the cursor the report.
     assert(marked():find('%queries', 1, true), marked())
@@ -86,10 +90,134 @@ return function(tools)
     end)
 
     vim.api.nvim_set_current_win((report()))
-    vim.cmd.normal('q')
+    vim.api.nvim_feedkeys('q', 'xt', false)
     same(report(), nil, 'the report after `q`')
+    same(vim.fn.reg_recording(), '', 'the register that is recorded to')
     vim.api.nvim_set_current_win(source)
     same(vim.fn.getcompletion('RelayShapes at', 'cmdline'), { '@attention' }, 'names of functions')
+  end
+
+  --- The names of the calls, in the order of the report.
+  local function names()
+    local found = {}
+    for _, line in ipairs(lines()) do
+      table.insert(found, line:match('^ +%d+  (%S+)'))
+    end
+    return found
+  end
+
+  function steps.chooses_costs()
+    local source = vim.api.nvim_get_current_win()
+    vim.cmd.new()
+    vim.api.nvim_buf_set_name(0, vim.fn.tempname() .. '.relay')
+    local wide = table.concat(vim.fn['repeat']({ '%s' }, 12), ', ')
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, {
+      'def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(16, 8), float32]) {',
+      '  let %r = nn.relu(%x);',
+      '  let %s = nn.dense(%r, %w, units=16);',
+      '  let %t = @wide((' .. wide .. '));',
+      '  %t.0',
+      '}',
+      'def @wide(%p: (' .. wide:gsub('%%s', 'Tensor[(4, 16), float32]') .. ')) { %p }',
+    })
+    vim.bo.filetype = 'relay'
+    until_('a client', function()
+      return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+    end)
+    local text = vim.api.nvim_get_current_win()
+    vim.cmd('RelayShapes main')
+    until_('the report', function()
+      return line_with('%t ')
+    end)
+    same(names(), { '%r', '%s', '%t' }, 'the calls in the order of the text')
+    -- A tuple keeps whole fields, and `K` shows it all.
+    local row = line_with('%t ')
+    assert(row:find('(Tensor[(4, 16), float32], … 11 more)', 1, true), row)
+    vim.fn.search('%t ')
+    vim.api.nvim_feedkeys('K', 'xt', false)
+    local float = until_('the whole type', function()
+      for _, window in ipairs(vim.api.nvim_list_wins()) do
+        if vim.api.nvim_win_get_config(window).relative ~= '' then
+          return window
+        end
+      end
+    end)
+    same(#vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(float), 0, -1, false), 13, 'lines of the whole type')
+    vim.api.nvim_win_close(float, true)
+
+    vim.api.nvim_feedkeys('s', 'xt', false)
+    same(names(), { '%s', '%r', '%t' }, 'the calls by MACs')
+    vim.api.nvim_feedkeys('cc', 'xt', false)
+    assert(line_with('operator'):find('operator +bytes +output'), line_with('operator'))
+    same(names(), { '%t', '%s', '%r' }, 'the calls by bytes')
+    assert(vim.wo.winbar:find('bytes, most expensive first', 1, true), vim.wo.winbar)
+    same(vim.wo.wrap, false, "'wrap' of the report")
+    -- <CR> finds a call wherever it is sorted to.
+    vim.fn.search('%s ')
+    vim.cmd.normal(vim.keycode('<CR>'))
+    same({ vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0)[1] }, { text, 3 }, 'the place behind <CR>')
+    vim.api.nvim_win_close((report()), true)
+    vim.cmd.bwipeout({ bang = true })
+    vim.api.nvim_set_current_win(source)
+    say('costs', row)
+  end
+
+  --- A module with this many calls, as large as any that was met.
+  local CALLS = 14506
+
+  --- The processor time of Neovim and of its servers so far, in milliseconds: unlike the time on the
+  --- clock, it does not depend on what else the machine does.
+  local function busy()
+    local sum = os.clock() * 1000
+    for _, child in ipairs(vim.api.nvim_get_proc_children(vim.fn.getpid())) do
+      local file = io.open(('/proc/%d/stat'):format(child))
+      if file then
+        -- Behind the name of the program: `utime` and `stime` are the 12th and the 13th field.
+        local fields = vim.split(file:read('*a'):match('%) (.*)'), ' ')
+        file:close()
+        sum = sum + (tonumber(fields[12]) + tonumber(fields[13])) * 10
+      end
+    end
+    return sum
+  end
+
+  function steps.opens_large_reports()
+    local source = vim.api.nvim_get_current_win()
+    vim.cmd.new()
+    vim.api.nvim_buf_set_name(0, vim.fn.tempname() .. '.relay')
+    local chain = { 'def @main(%x: Tensor[(1, 128), float32], %a: Tensor[(1, 128), float32]) {', '  %0 = add(%x, %a);' }
+    for at = 1, CALLS - 1 do
+      table.insert(chain, ('  %%%d = add(%%%d, %%a);'):format(at, at - 1))
+    end
+    vim.list_extend(chain, { '  %' .. (CALLS - 1), '}' })
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, chain)
+    vim.bo.filetype = 'relay'
+    local buffer = vim.api.nvim_get_current_buf()
+    local client = until_('a client', function()
+      return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+    end)
+    -- As a person has it who has looked at the file: analysed.
+    local request = require('relay-analyzer.request')
+    local analysed = false
+    local params = { textDocument = vim.lsp.util.make_text_document_params(buffer) }
+    request.send(client, buffer, 'textDocument/codeLens', params, function()
+      analysed = true
+    end)
+    until_('the analysis', function()
+      return analysed
+    end)
+    local before, start = busy(), vim.uv.hrtime()
+    vim.cmd('RelayShapes')
+    until_('the report', function()
+      return #lines() > CALLS
+    end)
+    vim.cmd.redraw()
+    local milliseconds, waited = busy() - before, (vim.uv.hrtime() - start) / 1e6
+    assert(milliseconds < 1000, ('%d calls take %d ms'):format(CALLS, milliseconds))
+    vim.api.nvim_feedkeys('q', 'xt', false)
+    vim.cmd.bwipeout({ bang = true })
+    vim.api.nvim_set_current_win(source)
+    say('large report', CALLS, 'calls,', math.floor(milliseconds), 'ms of work,', math.floor(waited), 'ms')
   end
 
   function steps.writes_a_page()
@@ -116,12 +244,19 @@ return function(tools)
     same(list.title, 'Why this call of `transpose`: Tensor[(12, 64, 128), float32]', 'the title')
     same(list.items[1].text, 'axis 0 is 12: `newshape` sets axis 1 to 12', 'the first step')
     same({ list.items[1].lnum, list.items[1].col }, { 10, 46 }, 'the place of the first step')
-    vim.api.nvim_set_current_win(window)
+    same(vim.bo.buftype, 'quickfix', 'the window of the cursor')
+    vim.api.nvim_feedkeys('q', 'xt', false)
+    same({ vim.api.nvim_get_current_win(), vim.fn.reg_recording() }, { window, '' }, 'the window after `q`')
     vim.cmd('lfirst')
     same(vim.api.nvim_win_get_cursor(0), { 10, 45 }, 'the place behind :lfirst')
-    vim.cmd('lclose')
     say('why', list.title, #list.items, 'steps')
   end
 
-  return { steps.reports_shapes, steps.writes_a_page, steps.says_why }
+  return {
+    steps.reports_shapes,
+    steps.chooses_costs,
+    steps.opens_large_reports,
+    steps.writes_a_page,
+    steps.says_why,
+  }
 end

@@ -109,9 +109,8 @@ return function(tools)
     until_('a client', function()
       return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
     end)
-    vim.lsp.codelens.refresh({ bufnr = 0 })
     local function lens()
-      for _, found in ipairs(vim.lsp.codelens.get(0)) do
+      for _, found in ipairs(vim.lsp.codelens.get(vim.lsp.codelens.enable and { bufnr = 0 } or 0)) do
         found = found.lens or found
         if found.command and found.command.title == '2 references' then
           return found
@@ -175,7 +174,7 @@ return function(tools)
       end
       return found
     end
-    local before = { vim.wo.conceallevel, vim.wo.foldmethod }
+    local before = { vim.wo.conceallevel, vim.wo.foldmethod, vim.wo.wrap }
     vim.cmd('RelayReading')
     until_('what is hidden', function()
       return #marked('conceal') == 5
@@ -183,7 +182,21 @@ return function(tools)
     same(marked('conceal')[2], ' /* ty=Tensor[(2, 4), float32] */', 'what is hidden')
     same(marked('hl_group'), { '%w: Tensor[(4, 8), float32]', '%w' }, 'what is dim')
     same({ vim.fn.foldclosed(3), vim.fn.foldclosedend(4), vim.fn.foldclosed(5) }, { 3, 4, -1 }, 'what is folded')
-    same({ vim.wo.conceallevel, vim.wo.foldmethod }, { 2, 'manual' }, 'the options')
+    same({ vim.wo.conceallevel, vim.wo.foldmethod, vim.wo.wrap }, { 2, 'manual', false }, 'the options')
+    -- The types that are hidden stand at the right in short, and a fold says what is in it.
+    local shapes = {}
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, namespace, 0, -1, { details = true })) do
+      if mark[4].virt_text then
+        same(mark[4].virt_text_pos, 'right_align', 'the place of a shape')
+        shapes[mark[2] + 1] = mark[4].virt_text[1][1]
+      end
+    end
+    same(shapes, { [3] = '2×4 f32', [4] = '2×4 f32', [5] = '2×4 f32', [6] = '2×4 f32' }, 'shapes')
+    same(vim.fn.foldtextresult(3), '  %0 = nn.dense(%x, %w, units=4);  … relu', 'a fold')
+    -- Windows that come later have their own.
+    vim.cmd.new()
+    same({ vim.wo.conceallevel, vim.wo.wrap }, { before[1], before[3] }, 'the options of a new window')
+    vim.cmd.bwipeout()
     change('add(%2', ' /* ty=Tensor[(2, 4), float32] */', '')
     vim.cmd('doautocmd TextChanged')
     until_('one less', function()
@@ -193,7 +206,7 @@ return function(tools)
     vim.cmd('RelayReading')
     same(marked('conceal'), {}, 'what is hidden afterwards')
     same(vim.fn.foldclosed(3), -1, 'what is folded afterwards')
-    same({ vim.wo.conceallevel, vim.wo.foldmethod }, before, 'the options afterwards')
+    same({ vim.wo.conceallevel, vim.wo.foldmethod, vim.wo.wrap }, before, 'the options afterwards')
     same(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), lines, 'the text')
     vim.api.nvim_buf_delete(buffer, { force = true })
     vim.api.nvim_set_current_win(source)

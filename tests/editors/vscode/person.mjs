@@ -7,9 +7,11 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 
+import { readingView } from "./reading.mjs";
+import { resultsView } from "./results.mjs";
 import { shapePanel } from "./shapes.mjs";
 import { typePanel } from "./type.mjs";
-import { PATIENCE, eventually, find, hovered, required, say, until, withWorkbench } from "./workbench.mjs";
+import { PATIENCE, eventually, find, hovered, required, say, withWorkbench } from "./workbench.mjs";
 
 const [extension, folder] = process.argv.slice(2);
 const file = required("RELAY_TEST_FILE");
@@ -83,18 +85,9 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     await shapePanel({ page, workspace, shot, say });
     await typePanel({ page, shot, say });
 
-    // Runs it by the lens above it: the result stands in the output, values behind the names.
     await page.keyboard.press("Escape");
-    const lens = page.locator(".codelens-decoration a", { hasText: "▶ Run" }).first();
-    // The text in the output comes through a file, which takes a native module that is not here.
-    const output = page.locator(".panel .action-item.checked", { hasText: "Output" }).first();
-    await until(output, () => lens.click({ timeout: 5_000 }));
-    await status("@attention: Tensor[(12, 128, 64), float32] in ").waitFor({ timeout: PATIENCE });
-    await line("let %keys").locator("span", { hasText: "mean" }).first().waitFor({ timeout: PATIENCE });
-    say("ran", JSON.stringify((await line("let %keys").innerText()).replace(/\u00a0/g, " ")));
-    await shot("run");
-    await line("let %weights").click();
-    await page.keyboard.press("Control+J");
+    await resultsView({ page, shot, say, line, status });
+    await readingView({ page, workspace, shot, say });
 
     // And back: undo brings the squiggle back.
     await page.keyboard.press("Escape");

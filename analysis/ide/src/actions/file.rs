@@ -88,3 +88,27 @@ pub(super) fn fix_all(context: &Context<'_>) -> Result<Edits, String> {
     let edits = difference(context.text(), &after);
     if edits.is_empty() { Err("there is nothing to fix".into()) } else { Ok(edits) }
 }
+
+/// The fixes of all diagnostics that have the code of the one at the cursor.
+fn same_fixes<'d>(context: &Context<'_>, found: &'d [Diagnostic]) -> Vec<&'d Fix> {
+    let touches = |diagnostic: &&Diagnostic| {
+        let range = diagnostic.range;
+        range.start() <= context.range.end() && context.range.start() <= range.end()
+    };
+    let here = found.iter().filter(touches).find(|diagnostic| safe_fix(diagnostic).is_some());
+    let Some(code) = here.map(|diagnostic| diagnostic.code) else { return Vec::new() };
+    found.iter().filter(|diagnostic| diagnostic.code == code).filter_map(safe_fix).collect()
+}
+
+pub(super) fn offer_correct_all(context: &Context<'_>) -> Option<String> {
+    let found = check_file(context.db, context.file);
+    let count = same_fixes(context, &found).len();
+    (count > 1).then(|| format!("Correct all {count} of this kind"))
+}
+
+pub(super) fn correct_all(context: &Context<'_>) -> Result<Edits, String> {
+    let found = check_file(context.db, context.file);
+    let after = semantics::apply(context.text(), same_fixes(context, &found).into_iter());
+    let edits = difference(context.text(), &after);
+    if edits.is_empty() { Err("there is nothing to correct".into()) } else { Ok(edits) }
+}

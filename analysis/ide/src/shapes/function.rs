@@ -369,7 +369,7 @@ impl<'db> Summary<'db> {
                 bytes: row.bytes.clone(),
             };
             if let Some(span) = &row.span {
-                merge(&mut self.by_span, &Group { name: source_name(span), ..group.clone() });
+                merge(&mut self.by_span, &Group { name: layer(span), ..group.clone() });
             }
             merge(&mut self.by_operator, &group);
             return;
@@ -405,8 +405,9 @@ fn attributes(data: &Data<'_>, spot: Spot, call: &CallData) -> Vec<(String, Stri
     written.chain(meta).collect()
 }
 
-/// `aten::linear_3:0:0` → `aten::linear_3`
-fn source_name(span: &str) -> String {
+/// What a `span=` comment names, without its line and column: `aten::linear_3:0:0` is
+/// `aten::linear_3`.
+pub fn layer(span: &str) -> String {
     let mut name = span;
     for _ in 0..2 {
         match name.rsplit_once(':') {

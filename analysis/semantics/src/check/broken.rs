@@ -1,6 +1,6 @@
 //! Where syntax errors stand, and what is in doubt around them.
 
-use syntax::{Node, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
+use syntax::{Expectation, Node, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
 use crate::{
     db::{Db, SourceFile},
@@ -98,7 +98,7 @@ impl Broken {
 fn is_binding(error: &SyntaxErrorKind) -> bool {
     match error {
         SyntaxErrorKind::Expected { expected, found, .. } => {
-            *found == SyntaxKind::EQ || expected.starts_with("a local variable")
+            *found == SyntaxKind::EQ || *expected == Expectation::Kind(SyntaxKind::LOCAL)
         }
         _ => false,
     }

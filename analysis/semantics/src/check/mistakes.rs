@@ -1,6 +1,6 @@
 //! What people write who come from other languages, and what it is in Relay.
 
-use syntax::{Node, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, Token};
+use syntax::{Expectation, Node, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, Token};
 
 use crate::diagnostic::Diagnostic;
 
@@ -10,9 +10,9 @@ const MOST_TEXT: usize = 200;
 /// A syntax error that is one of these mistakes, with its change.
 pub(super) fn of(root: &Node<'_>, error: &SyntaxError) -> Option<Diagnostic> {
     let SyntaxErrorKind::Expected { expected, found, .. } = &error.kind else { return None };
-    match found {
-        SyntaxKind::IDENT if expected.starts_with("a local variable") => sigil(root, error.range),
-        SyntaxKind::INT if expected.starts_with("a shape") => shape(root, error.range),
+    match (expected, found) {
+        (Expectation::Kind(SyntaxKind::LOCAL), SyntaxKind::IDENT) => sigil(root, error.range),
+        (Expectation::Shape, SyntaxKind::INT) => shape(root, error.range),
         _ => returned(root, error.range),
     }
 }
@@ -21,7 +21,7 @@ pub(super) fn of(root: &Node<'_>, error: &SyntaxError) -> Option<Diagnostic> {
 fn sigil(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let name = root.token_at(range.start()).filter(|token| token.range() == range)?;
     let to = format!("%{}", name.text());
-    let message = format!("`{}` is no local variable: those begin with `%`", name.text());
+    let message = format!("`{}` is not a local variable: those begin with `%`", name.text());
     Some(
         Diagnostic::new("syntax-error", range, message)
             .fix(format!("Change to `{to}`"), [(range, to)]),

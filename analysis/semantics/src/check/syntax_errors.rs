@@ -1,6 +1,6 @@
 //! Syntax errors, in words.
 
-use syntax::{SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
+use syntax::{Expectation, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
 use super::mistakes;
 use crate::{
@@ -128,7 +128,11 @@ fn detail(error: &syntax::SyntaxError, diagnostic: Diagnostic) -> Diagnostic {
     use SyntaxErrorKind::*;
     let range = error.range;
     match &error.kind {
-        Expected { expected: "`;`", found: SyntaxKind::EQ, .. } => diagnostic.help(
+        Expected {
+            expected: Expectation::Kind(SyntaxKind::SEMICOLON),
+            found: SyntaxKind::EQ,
+            ..
+        } => diagnostic.help(
             "`=` alone binds graph variables, as in `%0 = …;`; a name is bound with `let %x = …;`",
         ),
         Expected { open: Some(open), .. } => diagnostic.related(*open, "opened here"),

@@ -119,6 +119,11 @@ pub(super) fn of_kind(
             range,
             "this stands behind an attribute; attributes come last",
         ),
+        ProblemKind::OpenField => {
+            Diagnostic::new("open-field", range, "the type of a field cannot be left open").help(
+                "write it, or make it a parameter of the data type: `type Box[A] { Wrap(A) }`",
+            )
+        }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Expressions and statements.
+//! Expressions.
 
 use smallvec::SmallVec;
 use smol_str::SmolStrBuilder;
 use syntax::{
-    Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
+    Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 use types::{Attrs, DataType, Type};
@@ -104,7 +104,7 @@ impl UnitLowering<'_> {
     }
 
     /// `child` of `parent`, and the type comment that follows it there.
-    fn expr_with_comment(&mut self, parent: Node<'_>, child: Node<'_>) -> ExprId {
+    pub(super) fn expr_with_comment(&mut self, parent: Node<'_>, child: Node<'_>) -> ExprId {
         let expr = self.expr(child);
         let behind = parent
             .tokens()
@@ -118,7 +118,7 @@ impl UnitLowering<'_> {
     }
 
     /// A comment behind an expression.
-    fn comment(&mut self, expr: ExprId, range: TextRange, text: &str) {
+    pub(super) fn comment(&mut self, expr: ExprId, range: TextRange, text: &str) {
         let range = self.place(range);
         self.evidence(Subject::Expr(expr), range, text);
         self.claim(expr, text);
@@ -536,107 +536,6 @@ impl UnitLowering<'_> {
         self.type_params.truncate(outer_types);
         self.push(range, Expr::Fn(id))
     }
-
-    /// Statements and the expression at the end.
-    fn block(&mut self, block: Node<'_>) -> ExprId {
-        let mark = self.scope.mark();
-        let mut last = None;
-        let mut fresh = None;
-        for element in block.elements() {
-            match element {
-                NodeOrToken::Node(node) if node.kind().is_stmt() => {
-                    self.stmt(node);
-                    last = None;
-                    fresh = None;
-                }
-                NodeOrToken::Node(node) if ast::Expr::can_cast(node.kind()) => {
-                    let expr = self.expr(node);
-                    last = Some(expr);
-                    fresh = Some(expr);
-                }
-                NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
-                    if let Some(expr) = fresh.take() {
-                        self.comment(expr, token.range(), token.text());
-                    }
-                }
-                _ => {}
-            }
-        }
-        self.scope.leave(mark);
-        last.unwrap_or_else(|| {
-            let end = block.range().end();
-            self.push(TextRange::empty(end), Expr::Missing)
-        })
-    }
-
-    /// A statement: its value, and the variable that it binds.
-    pub(super) fn stmt(&mut self, node: Node<'_>) -> (Option<ExprId>, Option<BinderId>) {
-        match ast::Stmt::cast(node) {
-            Some(ast::Stmt::LetStmt(_)) => self.let_stmt(node),
-            Some(ast::Stmt::GraphStmt(_)) => {
-                let parts = BindingParts::of(node);
-                let start = ExprId(self.unit.exprs.len() as u32);
-                let binder = self.binder(parts.name, BinderKind::Graph);
-                let value = self.bound_value(node, &parts);
-                let binder = self.bind(binder);
-                self.push(node.range(), Expr::Bind { binder, value, start });
-                (Some(value), Some(binder))
-            }
-            Some(ast::Stmt::FreeVarStmt(stmt)) => {
-                let mut binder = self.binder(stmt.name(), BinderKind::Free);
-                binder.annotation = stmt.ty().map(|ty| self.ty(ty.node()));
-                (None, Some(self.bind(binder)))
-            }
-            Some(ast::Stmt::ExprStmt(stmt)) => {
-                let value = stmt.expr().map(|expr| self.expr_with_comment(node, expr.node()));
-                (value, None)
-            }
-            None => (None, None),
-        }
-    }
-
-    /// The value of a `let` or graph binding, with the comment behind it.
-    fn bound_value(&mut self, statement: Node<'_>, parts: &BindingParts<'_>) -> ExprId {
-        let Some(value) = parts.value else {
-            return self.push(TextRange::empty(statement.range().end()), Expr::Missing);
-        };
-        let value = self.expr(value);
-        if let Some(comment) = parts.behind {
-            self.comment(value, comment.range(), comment.text());
-        }
-        value
-    }
-
-    fn let_stmt(&mut self, node: Node<'_>) -> (Option<ExprId>, Option<BinderId>) {
-        let parts = BindingParts::of(node);
-        let mut binder = self.binder(parts.name, BinderKind::Let);
-        binder.annotation = parts.ty.map(|ty| self.ty(ty.node()));
-        let start = ExprId(self.unit.exprs.len() as u32);
-        // A function may use the name that it is bound to.
-        let recursive = parts.value.is_some_and(is_function);
-        let mut bound = None;
-        if recursive {
-            let id = self.bind(binder.clone());
-            self.push(node.range(), Expr::Declare(id));
-            bound = Some(id);
-        }
-        let value = match parts.value {
-            Some(value) if value.kind() == SyntaxKind::BLOCK => {
-                let mark = self.scope.mark();
-                let value = self.block(value);
-                self.scope.leave(mark);
-                value
-            }
-            _ => self.bound_value(node, &parts),
-        };
-        let id = bound.unwrap_or_else(|| self.bind(binder));
-        self.push(node.range(), Expr::Bind { binder: id, value, start });
-        if let Some(comment) = parts.before {
-            let range = self.place(comment.range());
-            self.evidence(Subject::Binder(id), range, comment.text());
-        }
-        (Some(value), Some(id))
-    }
 }
 
 /// What stands in the brackets of a call.
@@ -647,54 +546,6 @@ struct Arguments<'t> {
     attrs: SmallVec<[ast::Attr<'t>; 4]>,
     /// The list has an end, and nothing is missing before it.
     whole: bool,
-}
-
-/// `let %x: T /* ty=T */ = e /* ty=T */;` and `%0 = e /* ty=T */;`, in one walk.
-#[derive(Default)]
-struct BindingParts<'t> {
-    name: Option<ast::Name<'t>>,
-    ty: Option<ast::Type<'t>>,
-    value: Option<Node<'t>>,
-    /// The first comment before the `=`.
-    before: Option<Token<'t>>,
-    /// The first comment behind the value.
-    behind: Option<Token<'t>>,
-}
-
-impl<'t> BindingParts<'t> {
-    fn of(statement: Node<'t>) -> BindingParts<'t> {
-        let mut parts = BindingParts::default();
-        let (mut equals, mut fresh) = (false, false);
-        for element in statement.elements() {
-            match element {
-                NodeOrToken::Node(node) => {
-                    fresh = false;
-                    if let Some(name) = ast::Name::cast(node) {
-                        parts.name = parts.name.or(Some(name));
-                    } else if ast::BlockOrExpr::can_cast(node.kind()) {
-                        fresh = parts.value.is_none();
-                        parts.value = parts.value.or(Some(node));
-                    } else if parts.ty.is_none() {
-                        parts.ty = ast::Type::cast(node);
-                    }
-                }
-                NodeOrToken::Token(token) => match token.kind() {
-                    SyntaxKind::BLOCK_COMMENT => {
-                        if fresh {
-                            parts.behind = parts.behind.or(Some(token));
-                        }
-                        if !equals {
-                            parts.before = parts.before.or(Some(token));
-                        }
-                    }
-                    SyntaxKind::EQ => (equals, fresh) = (true, false),
-                    kind if kind.is_trivia() => {}
-                    _ => fresh = false,
-                },
-            }
-        }
-        parts
-    }
 }
 
 /// The operator that an operator sign stands for.
@@ -714,15 +565,6 @@ fn infix_operator(sign: SyntaxKind) -> Option<&'static str> {
         SyntaxKind::PIPE2 => "logical_or",
         _ => return None,
     })
-}
-
-/// A function expression, in brackets or not.
-fn is_function(mut node: Node<'_>) -> bool {
-    while matches!(node.kind(), SyntaxKind::PAREN_EXPR) {
-        let Some(inner) = node.children().next() else { return false };
-        node = inner;
-    }
-    node.kind() == SyntaxKind::FN_EXPR
 }
 
 /// `%a`, `%a.1`: what could be the front of a printed name.

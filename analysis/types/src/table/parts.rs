@@ -38,6 +38,24 @@ impl Value for Dim {
     }
 }
 
+/// The representative of `index`, found along `parent`. Each element on the way points there
+/// afterwards: a chain of unions costs its length once, not once for each lookup.
+pub(super) fn root<'p>(index: u32, parent: impl Fn(u32) -> &'p Cell<u32>) -> u32 {
+    let mut root = parent(index).get();
+    loop {
+        let next = parent(root).get();
+        if next == root {
+            break;
+        }
+        root = next;
+    }
+    let mut at = index;
+    while at != root {
+        at = parent(at).replace(root);
+    }
+    root
+}
+
 #[derive(Clone, Debug)]
 struct Part<T> {
     /// Towards the part that represents this one. A cell, so that [`Parts::root`] shortens the path.
@@ -82,19 +100,9 @@ impl<T: Value> Parts<T> {
         index
     }
 
-    /// The part that represents `index` now. Each part on the way points there afterwards: a chain
-    /// of unions costs its length once, not once for each question.
+    /// The part that represents `index` now.
     pub(super) fn root(&self, index: u32) -> u32 {
-        let towards = |at: u32| self.0[at as usize].towards.get();
-        let mut root = towards(index);
-        while towards(root) != root {
-            root = towards(root);
-        }
-        let mut at = index;
-        while at != root {
-            at = self.0[at as usize].towards.replace(root);
-        }
-        root
+        root(index, |at| &self.0[at as usize].towards)
     }
 
     /// What is known of the part that represents `index`.

@@ -4,6 +4,8 @@ local M = {}
 ---@class relay_analyzer.Options
 ---@field cmd? string|string[] the program, or the program with its arguments
 ---@field settings? relay_analyzer.Settings
+---@field lenses? boolean lenses above definitions (default: true)
+---@field values? boolean the values of the last run at the ends of lines (default: true)
 
 --- The settings that the server reads.
 ---@class relay_analyzer.Settings
@@ -19,20 +21,42 @@ M.name = 'relay_analyzer'
 local options = {
   cmd = { 'relay-analyzer', 'lsp' },
   settings = {},
+  lenses = true,
+  values = true,
 }
 local missing_was_told = false
+--- How long the screen takes to be drawn for the first time, in milliseconds.
+local DRAWN = 50
 
 --- Neovim 0.11 knows servers by their configuration; 0.10 is told of each buffer.
 local has_config = vim.lsp.config ~= nil
 
+--- The program with its arguments. In 0.11, `vim.lsp.config()` may have named another one.
 ---@return string[]
 function M.cmd()
-  return options.cmd
+  local config = has_config and vim.lsp.config[M.name]
+  return config and type(config.cmd) == 'table' and config.cmd or options.cmd
 end
 
 ---@return boolean
 function M.is_installed()
-  return vim.fn.executable(options.cmd[1]) == 1
+  return vim.fn.executable(M.cmd()[1]) == 1
+end
+
+---@return boolean
+function M.wants_lenses()
+  return options.lenses
+end
+
+---@return boolean
+function M.wants_values()
+  return options.values
+end
+
+--- What the file of the current buffer is like, for 'statusline'; see `:help relay-analyzer.statusline()`.
+---@return string
+function M.statusline()
+  return require('relay-analyzer.status').text(vim.api.nvim_get_current_buf())
 end
 
 --- What `vim.lsp.config` and `vim.lsp.start` take.
@@ -43,6 +67,9 @@ function M.client_config()
     filetypes = { 'relay' },
     -- What these answer, or are clicked for, is shown here.
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
+      -- Neovim 0.10 knows UTF-8 and does not say so. In UTF-16 it walks through the line for each word
+      -- that it colours, and TVM prints lines of 180,000 characters: seconds in which nothing moves.
+      general = { positionEncodings = { 'utf-8', 'utf-16', 'utf-32' } },
       experimental = { commands = { commands = { 'relay.run', 'relay.showReferences' } } },
     }),
     settings = { relay = options.settings },
@@ -61,21 +88,33 @@ function M.tell_missing()
     return
   end
   missing_was_told = true
-  vim.schedule(function()
-    vim.notify(
-      ('relay-analyzer: there is no program `%s`. `:checkhealth relay-analyzer` says what to do.'):format(
-        options.cmd[1]
-      ),
-      vim.log.levels.WARN
-    )
-  end)
+  local text = 'relay-analyzer: there is no program `%s`. `:checkhealth relay-analyzer` says what to do.'
+  local function tell()
+    vim.notify(text:format(M.cmd()[1]), vim.log.levels.WARN)
+  end
+  if vim.v.vim_did_enter == 1 then
+    vim.schedule(tell)
+    return
+  end
+  -- A file of the command line: what is said before the screen is drawn would be drawn over.
+  vim.api.nvim_create_autocmd('VimEnter', {
+    once = true,
+    callback = function()
+      vim.defer_fn(tell, DRAWN)
+    end,
+  })
 end
 
---- Starts the server for a buffer, where Neovim does not do so by itself (0.10).
+--- Starts the server for a buffer where Neovim does not do so by itself (0.10); says that there is
+--- none, which Neovim passes over in silence.
 ---@param buffer integer
 function M.attach(buffer)
-  if not M.is_installed() then
+  if has_config and vim.lsp.is_enabled and not vim.lsp.is_enabled(M.name) then
+    return
+  elseif not M.is_installed() then
     M.tell_missing()
+    return
+  elseif has_config then
     return
   end
   local config = M.client_config()
@@ -98,10 +137,12 @@ end
 ---@param chosen? relay_analyzer.Options
 function M.setup(chosen)
   chosen = chosen or {}
-  for name, kinds in pairs({ cmd = 'string or list', settings = 'table' }) do
+  local kinds = { cmd = 'string or list', settings = 'table', lenses = 'boolean', values = 'boolean' }
+  for name, wanted in pairs(kinds) do
     local kind = type(chosen[name])
-    if kind ~= 'nil' and kind ~= 'table' and not (name == 'cmd' and kind == 'string') then
-      error(('relay-analyzer: `%s` is a %s, not a %s'):format(name, kinds, kind), 2)
+    local is_list = name == 'cmd' and kind == 'table'
+    if kind ~= 'nil' and not is_list and not wanted:find(kind, 1, true) then
+      error(('relay-analyzer: `%s` takes a %s, not a %s'):format(name, wanted, kind), 2)
     end
   end
   if type(chosen.cmd) == 'string' then
@@ -110,6 +151,11 @@ function M.setup(chosen)
     options.cmd = chosen.cmd
   end
   options.settings = chosen.settings or options.settings
+  for _, name in ipairs({ 'lenses', 'values' }) do
+    if chosen[name] ~= nil then
+      options[name] = chosen[name]
+    end
+  end
   missing_was_told = false
   if has_config then
     -- The file `lsp/relay_analyzer.lua` is read anew; what was set beside it stays.
@@ -154,12 +200,12 @@ end
 ---@return string?, string?
 function M.version()
   if not M.is_installed() then
-    return nil, ('there is no program `%s`'):format(options.cmd[1])
+    return nil, ('there is no program `%s`'):format(M.cmd()[1])
   end
-  local ran = vim.system({ options.cmd[1], '--version' }, { text = true, timeout = 10000 }):wait()
+  local ran = vim.system({ M.cmd()[1], '--version' }, { text = true, timeout = 10000 }):wait()
   local version = ran.code == 0 and vim.trim(ran.stdout or ''):match('^relay%-analyzer%s+(%S+)')
   if not version then
-    return nil, ('`%s --version` does not answer as relay-analyzer does'):format(options.cmd[1])
+    return nil, ('`%s --version` does not answer as relay-analyzer does'):format(M.cmd()[1])
   end
   return version
 end

@@ -1,5 +1,5 @@
---- `:RelayReading`: comments that TVM has printed are out of sight, weights are dim, chains are folded.
---- The file stays as it is.
+--- `:RelayReading`: comments that TVM has printed are out of sight, with the type that they say in short
+--- at the right, weights are dim, chains are folded. The file stays as it is.
 local request = require('relay-analyzer.request')
 
 local M = {}
@@ -9,10 +9,32 @@ local marks = vim.api.nvim_create_namespace('relay-analyzer.reading')
 local REST = 200
 
 --- What windows were like before, by the buffer that is read.
----@type table<integer, { group: integer, timer: uv.uv_timer_t, windows: table<integer, table> }>
+---@type table<integer, { group: integer, timer: uv.uv_timer_t, windows: table<integer, table>, folds: table<integer, string>, texts: table<integer, string> }>
 local reading = {}
 
-local OPTIONS = { conceallevel = 2, concealcursor = '', foldmethod = 'manual', foldenable = true }
+--- For the window on this buffer alone. What is concealed leaves lines short, except for the headers:
+--- those are not wrapped over the whole screen.
+local OPTIONS = {
+  conceallevel = 2,
+  concealcursor = '',
+  foldmethod = 'manual',
+  foldenable = true,
+  foldtext = "v:lua.require'relay-analyzer.reading'.foldtext()",
+  wrap = false,
+}
+
+--- What stands for a chain that is folded: its first line, and what the others do.
+---@return { [1]: string, [2]: string }[]
+function M.foldtext()
+  local state = reading[vim.api.nvim_get_current_buf()]
+  local first, last = vim.v.foldstart, vim.v.foldend
+  local text = state and state.texts[first] or vim.fn.getline(first)
+  local summary = state and state.folds[first]
+  if not summary then
+    return { { ('%s … %d lines'):format(text, last - first), 'Folded' } }
+  end
+  return { { text, 'Normal' }, { '  … ' .. summary, 'Folded' } }
+end
 
 local function draw(buffer, client, view)
   vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
@@ -26,8 +48,41 @@ local function draw(buffer, client, view)
   for _, range in ipairs(view.hidden) do
     place(range, { conceal = '' })
   end
+  local last = vim.api.nvim_buf_line_count(buffer)
+  for _, shape in ipairs(view.shapes) do
+    local line, text = unpack(shape)
+    if line < last then
+      vim.api.nvim_buf_set_extmark(buffer, marks, line, 0, {
+        virt_text = { { text, 'relayValue' } },
+        virt_text_pos = 'right_align',
+        hl_mode = 'combine',
+      })
+    end
+  end
   for _, range in ipairs(view.dimmed) do
-    place(range, { hl_group = 'NonText', priority = 200 })
+    place(range, { hl_group = 'relayWeight', priority = 200 })
+  end
+end
+
+--- Keeps what chains that are folded are shown as: without what is hidden, which a fold would show.
+local function remember(buffer, client, view)
+  local state = reading[buffer]
+  state.folds, state.texts = {}, {}
+  local hidden = {}
+  for _, range in ipairs(view.hidden) do
+    hidden[range[1]] = hidden[range[1]] or {}
+    table.insert(hidden[range[1]], range)
+  end
+  for at, chain in ipairs(view.chains) do
+    local first = chain[1]
+    local text = vim.api.nvim_buf_get_lines(buffer, first, first + 1, false)[1] or ''
+    for number = #(hidden[first] or {}), 1, -1 do
+      local range = hidden[first][number]
+      local _, start = request.place(client, buffer, { line = first, character = range[2] })
+      local _, stop = request.place(client, buffer, { line = first, character = range[3] })
+      text = text:sub(1, start) .. text:sub(stop + 1)
+    end
+    state.folds[first + 1], state.texts[first + 1] = view.summaries[at], text
   end
 end
 
@@ -42,6 +97,7 @@ local function update(buffer, shown)
   request.send(client, buffer, 'relay/readingView', params, function(view)
     if reading[buffer] and vim.api.nvim_buf_is_valid(buffer) then
       draw(buffer, client, view)
+      remember(buffer, client, view)
       if shown then
         shown(view)
       end
@@ -52,9 +108,12 @@ end
 --- Sets the options of a window on the buffer, and folds its chains.
 local function enter(buffer, window, view)
   local before = {}
-  for name, value in pairs(OPTIONS) do
-    before[name] = vim.wo[window][name]
-    vim.wo[window][name] = value
+  local chars = vim.wo[window].fillchars
+  -- Dots behind a fold would run into the shape at the right.
+  local more = { fillchars = (chars == '' and '' or chars .. ',') .. 'fold: ' }
+  for name, value in pairs(vim.tbl_extend('error', OPTIONS, more)) do
+    before[name] = vim.wo[window][0][name]
+    vim.wo[window][0][name] = value
   end
   reading[buffer].windows[window] = before
   vim.api.nvim_win_call(window, function()
@@ -79,7 +138,7 @@ local function leave(buffer)
         vim.cmd('normal! zE')
       end)
       for name, value in pairs(before) do
-        vim.wo[window][name] = value
+        vim.wo[window][0][name] = value
       end
     end
   end
@@ -97,7 +156,7 @@ function M.toggle()
   end
   local group = vim.api.nvim_create_augroup('relay-analyzer.reading.' .. buffer, {})
   local timer = assert(vim.uv.new_timer())
-  reading[buffer] = { group = group, timer = timer, windows = {} }
+  reading[buffer] = { group = group, timer = timer, windows = {}, folds = {}, texts = {} }
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
     group = group,
     buffer = buffer,

@@ -1,5 +1,6 @@
 --- What the lens with the references of a definition does: the quickfix list has them.
 local request = require('relay-analyzer.request')
+local window = require('relay-analyzer.window')
 
 local M = {}
 
@@ -15,6 +16,7 @@ function M.show(arguments, buffer)
   local items = vim.lsp.util.locations_to_items(places, client.offset_encoding)
   vim.fn.setqflist({}, ' ', { title = 'References', items = items })
   vim.cmd('botright copen ' .. math.max(math.min(#items, 10), 3))
+  window.map(vim.api.nvim_get_current_buf())
 end
 
 return M

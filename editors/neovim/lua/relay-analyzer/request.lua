@@ -12,6 +12,27 @@ function M.client(buffer)
   return client
 end
 
+--- Sends a request. What it gives back cancels the request; nil where it could not be sent.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@param method string
+---@param params table
+---@param handler fun(problem: lsp.ResponseError?, result: any)
+---@return fun()?
+function M.start(client, buffer, method, params, handler)
+  -- The methods are called with a colon from 0.11 on.
+  if vim.lsp.config then
+    local sent, id = client:request(method, params, handler, buffer)
+    return sent and id and function()
+      client:cancel_request(id)
+    end or nil
+  end
+  local sent, id = client.request(method, params, handler, buffer)
+  return sent and id and function()
+    client.cancel_request(id)
+  end or nil
+end
+
 --- Asks, and calls `answer` with the result. A question that a change of the text has overtaken is
 --- silent; other errors are said.
 ---@param client vim.lsp.Client
@@ -20,18 +41,13 @@ end
 ---@param params table
 ---@param answer fun(result: any)
 function M.send(client, buffer, method, params, answer)
-  local function handler(problem, result)
+  M.start(client, buffer, method, params, function(problem, result)
     if not problem then
       answer(result)
     elseif problem.code ~= vim.lsp.protocol.ErrorCodes.ContentModified then
       vim.notify('relay-analyzer: ' .. (problem.message or vim.inspect(problem)), vim.log.levels.ERROR)
     end
-  end
-  if vim.lsp.config then
-    client:request(method, params, handler, buffer)
-  else
-    client.request(method, params, handler, buffer)
-  end
+  end)
 end
 
 --- The line (from 0) and the byte column of a position of the protocol.

@@ -1,93 +1,97 @@
 --- Running functions: `:RelayRun`, and the lens above them.
+local request = require('relay-analyzer.request')
+local window = require('relay-analyzer.window')
+
 local M = {}
 
 local NAME = 'relay://run'
+--- What a request that was cancelled is answered with, by the client and by the server.
+local CANCELLED = { [-32800] = true, [-32802] = true }
 
 --- Runs that are under way: how each is stopped.
+---@type table<table, fun()>
 local running = {}
 
----@param client vim.lsp.Client
----@return integer? id
-local function request(client, params, handler, buffer)
-  local sent, id
-  -- The methods are called with a colon from 0.11 on.
-  if vim.fn.has('nvim-0.11') == 1 then
-    sent, id = client:request('workspace/executeCommand', params, handler, buffer)
-  else
-    sent, id = client.request('workspace/executeCommand', params, handler, buffer)
-  end
-  return sent and id or nil
+--- How many functions run.
+---@return integer
+function M.count()
+  return vim.tbl_count(running)
 end
 
-local function cancel(client, id)
-  if vim.fn.has('nvim-0.11') == 1 then
-    client:cancel_request(id)
-  else
-    client.cancel_request(id)
-  end
+--- Where the person is: a result takes the focus only of somebody who has waited for it.
+local function place()
+  local here = vim.api.nvim_get_current_win()
+  return { vim.fn.mode(), here, vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(here) }
 end
 
 --- The buffer that shows results, in a window.
 ---@param text string
-local function show(text)
+---@param focus boolean
+local function show(text, focus)
   local buffer = vim.fn.bufnr('^' .. NAME .. '$')
   if buffer < 0 then
-    buffer = vim.api.nvim_create_buf(false, true)
-    vim.api.nvim_buf_set_name(buffer, NAME)
-    vim.bo[buffer].bufhidden = 'hide'
-    vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buffer, desc = 'Close' })
+    buffer = window.buffer({ name = NAME, filetype = 'relay-run', hidden = true })
   end
-  vim.bo[buffer].modifiable = true
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(text, '\n'))
-  vim.bo[buffer].modifiable = false
-  if vim.fn.bufwinid(buffer) < 0 then
-    local window = vim.api.nvim_get_current_win()
-    local height = math.min(vim.api.nvim_buf_line_count(buffer), math.floor(vim.o.lines / 3))
-    vim.cmd(('botright %dsplit'):format(math.max(height, 5)))
-    vim.api.nvim_win_set_buf(0, buffer)
-    vim.wo.wrap = false
-    vim.api.nvim_set_current_win(window)
+  local lines = vim.split(text, '\n')
+  window.write(buffer, lines)
+  local back = vim.api.nvim_get_current_win()
+  local shown = vim.fn.bufwinid(buffer)
+  if shown < 0 then
+    shown = window.open(buffer, { split = 'botright' }, window.height(#lines))
   end
+  vim.api.nvim_win_set_cursor(shown, { 1, 0 })
+  vim.api.nvim_set_current_win(focus and shown or back)
+end
+
+--- What a run leaves behind is asked for again.
+---@param buffer integer
+local function refresh(buffer)
+  if not vim.api.nvim_buf_is_valid(buffer) then
+    return
+  end
+  require('relay-analyzer.values').refresh(buffer)
+  require('relay-analyzer.lens').refresh(buffer)
 end
 
 --- Runs what `argument` says, and shows the result; see `:help :RelayRun`.
 ---@param argument table
 ---@param buffer integer
 function M.execute(argument, buffer)
-  local client = vim.lsp.get_clients({ bufnr = buffer, name = require('relay-analyzer').name })[1]
+  local client = request.client(buffer)
   if not client then
-    vim.notify('relay-analyzer: no server is attached to this buffer', vim.log.levels.ERROR)
     return
   end
-  local run = {}
+  local run, from = {}, place()
   local params = { command = 'relay.run', arguments = { argument } }
-  run.id = request(client, params, function(problem, result)
+  local stop = request.start(client, buffer, 'workspace/executeCommand', params, function(problem, result)
     running[run] = nil
+    vim.cmd.redrawstatus({ bang = true })
     if problem then
       -- A run that was stopped has no more to say.
-      if problem.code ~= -32800 then
+      if not CANCELLED[problem.code] then
         vim.notify('relay-analyzer: ' .. problem.message, vim.log.levels.ERROR)
       end
     elseif result and result.status ~= 'cancelled' then
-      show(result.text)
-      -- Hints are asked for again with the next change only, before 0.11.
-      if vim.lsp.inlay_hint.is_enabled({ bufnr = buffer }) then
-        vim.lsp.inlay_hint.enable(false, { bufnr = buffer })
-        vim.lsp.inlay_hint.enable(true, { bufnr = buffer })
-      end
+      show(result.text, vim.deep_equal(from, place()))
+      refresh(buffer)
     end
-  end, buffer)
-  running[run] = function()
-    cancel(client, run.id)
+  end)
+  if stop then
+    running[run] = stop
+    vim.cmd.redrawstatus({ bang = true })
   end
 end
 
 --- Stops all that runs.
 function M.stop()
+  if M.count() == 0 then
+    vim.notify('relay-analyzer: nothing is running')
+  end
   for run, stop in pairs(running) do
     stop()
     running[run] = nil
   end
+  vim.cmd.redrawstatus({ bang = true })
 end
 
 --- `x=image.npy n=3 seed=1`, as words.
@@ -127,9 +131,11 @@ function M.command(call)
   local argument = parse(call.fargs)
   argument.uri = vim.uri_from_bufnr(0)
   if not argument['function'] then
-    local client = vim.lsp.get_clients({ bufnr = 0, name = require('relay-analyzer').name })[1]
-    local encoding = client and client.offset_encoding or 'utf-16'
-    argument.position = vim.lsp.util.make_position_params(0, encoding).position
+    local client = request.client(vim.api.nvim_get_current_buf())
+    if not client then
+      return
+    end
+    argument.position = vim.lsp.util.make_position_params(0, client.offset_encoding).position
   end
   M.execute(argument, vim.api.nvim_get_current_buf())
 end

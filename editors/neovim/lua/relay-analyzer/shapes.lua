@@ -1,130 +1,28 @@
 --- `:RelayShapes`: what each call computes and what it costs, in a buffer beside the text.
 local columns = require('relay-analyzer.columns')
+local report = require('relay-analyzer.report')
 local request = require('relay-analyzer.request')
+local window = require('relay-analyzer.window')
 
 local M = {}
 
 local marks = vim.api.nvim_create_namespace('relay-analyzer.shapes')
+--- Titles and the chosen cost, which do not follow the cursor.
+local titles = vim.api.nvim_create_namespace('relay-analyzer.shapes.titles')
 --- How long the text must rest before it is reported anew, in milliseconds.
 local REST = 300
 
-local COLUMNS = { 'line', '', 'operator', 'output', 'parameters', 'MACs', 'bytes', 'live', 'source' }
-local RIGHT = { [1] = true, [5] = true, [6] = true, [7] = true, [8] = true }
-
---- A number of the report: a number, or a table with its text where dimensions are unknown.
-local function count(amount)
-  if type(amount) == 'table' then
-    return amount.text
-  elseif amount == 0 then
-    return '-'
-  end
-  local digits = ('%.0f'):format(amount)
-  return (digits:reverse():gsub('(%d%d%d)', '%1,'):reverse():gsub('^,', ''))
-end
-
-local function memory(amount)
-  if type(amount) == 'table' then
-    return amount.text .. ' bytes'
-  elseif amount == 0 then
-    return '-'
-  end
-  for _, unit in ipairs({ 'bytes', 'KiB', 'MiB', 'GiB' }) do
-    if amount < 1024 then
-      return (unit == 'bytes' and '%d %s' or '%.1f %s'):format(amount, unit)
-    end
-    amount = amount / 1024
-  end
-  return ('%.1f TiB'):format(amount)
-end
-
-local function text(value)
-  return type(value) == 'string' and value or ''
-end
-
---- How a call is called: its variable, else its number.
-local function name_of(row, at)
-  return type(row.binding) == 'string' and row.binding or '#' .. (at - 1)
-end
-
---- The report as lines. `places` has the call of a line, `heads` the lines that are titles.
----@param functions table[]
----@return { lines: string[], places: table<integer, table>, heads: integer[] }
-function M.render(functions)
-  local out = { lines = {}, places = {}, heads = {} }
-  local function add(line)
-    table.insert(out.lines, line)
-    return #out.lines
-  end
-  local function groups(what, list)
-    if #list > 0 then
-      local rows = { { 'by ' .. what, 'calls', 'MACs', 'bytes' } }
-      for _, group in ipairs(list) do
-        table.insert(rows, { group.name, count(group.count), count(group.macs), memory(group.bytes) })
-      end
-      vim.list_extend(out.lines, columns.aligned(rows, { [2] = true, [3] = true, [4] = true }))
-    end
-  end
-  local function one(report)
-    if #out.lines > 0 then
-      add('')
-    end
-    table.insert(out.heads, add(('%s (line %d)'):format(report.name, report.range.start.line + 1)))
-    out.places[#out.lines] = { range = report.range, is_function = true }
-    local rows = { COLUMNS }
-    for at, row in ipairs(report.rows) do
-      table.insert(rows, {
-        tostring(row.range.start.line + 1),
-        name_of(row, at),
-        row.operator,
-        row.type,
-        count(row.parameters),
-        count(row.macs),
-        memory(row.bytes),
-        memory(row.liveBytes),
-        text(row.span),
-      })
-    end
-    for at, line in ipairs(columns.aligned(rows, RIGHT)) do
-      add(line)
-      out.places[#out.lines] = report.rows[at - 1]
-    end
-    local total = report.total
-    local peak = type(total.peakRow) == 'number'
-        and ('; peak memory %s at %s'):format(
-          memory(total.peakBytes),
-          name_of(report.rows[total.peakRow + 1], total.peakRow + 1)
-        )
-      or ''
-    local sums = '%s parameters (%s), %s MACs, %s calls%s'
-    add(
-      sums:format(
-        count(total.parameters),
-        memory(total.parameterBytes),
-        count(total.macs),
-        count(total.calls),
-        peak
-      )
-    )
-    for _, unknown in ipairs(report.unknowns) do
-      add(('where %s is %s'):format(unknown.name, unknown.what))
-    end
-    groups('operator', report.byOperator)
-    groups('source', report.bySpan)
-    for _, inner in ipairs(report.functions) do
-      one(inner)
-    end
-  end
-  for _, report in ipairs(functions) do
-    one(report)
-  end
-  if #out.lines == 0 then
-    add('No function of this file computes anything.')
-  end
-  return out
-end
+---@class relay_analyzer.ShapesView
+---@field buffer integer
+---@field name string? the function that is shown alone
+---@field functions table[] the report as the server gave it
+---@field places table<integer, table> the call of a line
+---@field cost integer the chosen cost, among `report.COSTS`
+---@field is_sorted boolean
+---@field timer uv.uv_timer_t
 
 --- What is shown, by the buffer that it is about.
----@type table<integer, { buffer: integer, name: string?, places: table<integer, table>, timer: uv.uv_timer_t? }>
+---@type table<integer, relay_analyzer.ShapesView>
 local shown = {}
 
 local function holds(range, line, column)
@@ -139,13 +37,14 @@ local function is_inside(inner, outer)
 end
 
 --- Marks the call that the cursor of the text is in: the innermost, else the last of its line.
+---@param source integer
 local function mark(source)
   local view = shown[source]
-  local window = vim.fn.bufwinid(source)
-  if not view or window < 0 or not vim.api.nvim_buf_is_valid(view.buffer) then
+  local from = vim.fn.bufwinid(source)
+  if not view or from < 0 or not vim.api.nvim_buf_is_valid(view.buffer) then
     return
   end
-  local line, column = unpack(vim.api.nvim_win_get_cursor(window))
+  local line, column = unpack(vim.api.nvim_win_get_cursor(from))
   line = line - 1
   local best, range, of_line
   for at = 1, vim.api.nvim_buf_line_count(view.buffer) do
@@ -160,9 +59,6 @@ local function mark(source)
     end
   end
   vim.api.nvim_buf_clear_namespace(view.buffer, marks, 0, -1)
-  for _, head in ipairs(view.heads) do
-    vim.api.nvim_buf_set_extmark(view.buffer, marks, head - 1, 0, { line_hl_group = 'Title' })
-  end
   local at = best or of_line
   if at then
     vim.api.nvim_buf_set_extmark(view.buffer, marks, at - 1, 0, { line_hl_group = 'Visual' })
@@ -171,21 +67,27 @@ local function mark(source)
       vim.api.nvim_win_set_cursor(beside, { at, 0 })
     end
   end
-  view.marked = at
+end
+
+--- The call of the line under the cursor.
+---@param source integer
+local function place_here(source)
+  local view = shown[source]
+  return view and view.places[vim.api.nvim_win_get_cursor(0)[1]]
 end
 
 --- Goes to the call of the line under the cursor.
+---@param source integer
 local function jump(source)
-  local view = shown[source]
-  local place = view and view.places[vim.api.nvim_win_get_cursor(0)[1]]
+  local place = place_here(source)
   local client = place and request.client(source)
   if not client then
     return
   end
   local line, column = request.place(client, source, place.range.start)
-  local window = vim.fn.bufwinid(source)
-  if window >= 0 then
-    vim.api.nvim_set_current_win(window)
+  local there = vim.fn.bufwinid(source)
+  if there >= 0 then
+    vim.api.nvim_set_current_win(there)
   else
     vim.cmd('aboveleft sbuffer ' .. source)
   end
@@ -194,40 +96,93 @@ local function jump(source)
   vim.api.nvim_win_set_cursor(0, { math.min(line + 1, last), column })
 end
 
---- Asks for the report and writes it; opens a window the first time.
+--- Shows the whole type of the call under the cursor, a field of a tuple a line.
 ---@param source integer
----@param open fun()
----@param otherwise? string the function that was shown before, should there be none of the new name
-local function update(source, open, otherwise)
+local function tell(source)
+  local place = place_here(source)
+  if place and not place.is_function then
+    local lines = { place.operator, unpack(columns.fields(place.type)) }
+    vim.lsp.util.open_floating_preview(lines, '', { focus_id = 'relay-shapes', border = 'single' })
+  end
+end
+
+--- What the keys do, above the report.
+---@param view relay_analyzer.ShapesView
+local function hint(view)
+  local beside = vim.fn.bufwinid(view.buffer)
+  if beside >= 0 then
+    local cost = report.COSTS[view.cost].title
+    local order = view.is_sorted and 'most expensive first' or 'in the order of the text'
+    local keys = ' %%#Title#%s, %s%%*  c other cost · s sort · <CR> go to the call · K whole type · q close'
+    vim.wo[beside][0].winbar = keys:format(cost, order)
+  end
+end
+
+--- Writes the report.
+---@param source integer
+local function draw(source)
+  local view = shown[source]
+  local out = report.render(view.functions, view.cost, view.is_sorted)
+  view.places = out.places
+  window.write(view.buffer, out.lines)
+  vim.api.nvim_buf_clear_namespace(view.buffer, titles, 0, -1)
+  for group, lines in pairs({ Title = out.heads, Comment = out.titles }) do
+    for _, line in ipairs(lines) do
+      vim.api.nvim_buf_set_extmark(view.buffer, titles, line - 1, 0, { line_hl_group = group })
+    end
+  end
+  hint(view)
+  mark(source)
+end
+
+--- Lets go of a report: it is closed, or the text that it is about is gone.
+---@param source integer
+---@param view relay_analyzer.ShapesView
+local function forget(source, view)
+  if shown[source] ~= view then
+    return
+  end
+  shown[source] = nil
+  vim.api.nvim_del_augroup_by_name('relay-analyzer.shapes.' .. source)
+  view.timer:close()
+  vim.schedule(function()
+    if vim.api.nvim_buf_is_valid(view.buffer) then
+      vim.api.nvim_buf_delete(view.buffer, { force = true })
+    end
+  end)
+end
+
+--- Asks for the report and writes it.
+---@param source integer
+---@param otherwise? { name: string? } what was shown before, should there be no function of the new name
+local function update(source, otherwise)
   local view = shown[source]
   local client = request.client(source)
   if not client then
     return
   end
   local params = { textDocument = vim.lsp.util.make_text_document_params(source), ['function'] = view.name }
-  request.send(client, source, 'relay/shapes', params, function(report)
+  request.send(client, source, 'relay/shapes', params, function(answer)
     if shown[source] ~= view then
       return
     end
-    if view.name and #report.functions == 0 then
+    if view.name and #answer.functions == 0 then
       vim.notify(('relay-analyzer: there is no function `%s`'):format(view.name), vim.log.levels.ERROR)
-      view.name = otherwise
-      if not vim.api.nvim_buf_is_valid(view.buffer) then
-        shown[source] = nil
+      if otherwise then
+        view.name = otherwise.name
+      else
+        forget(source, view)
       end
       return
     end
-    open()
-    local out = M.render(report.functions)
-    view.places, view.heads = out.places, out.heads
-    vim.bo[view.buffer].modifiable = true
-    vim.api.nvim_buf_set_lines(view.buffer, 0, -1, false, out.lines)
-    vim.bo[view.buffer].modifiable = false
-    mark(source)
+    view.functions = answer.functions
+    draw(source)
   end)
 end
 
 --- Keeps a report in step with the text that it is about, until it is closed.
+---@param source integer
+---@param view relay_analyzer.ShapesView
 local function follow(source, view)
   local group = vim.api.nvim_create_augroup('relay-analyzer.shapes.' .. source, {})
   vim.api.nvim_create_autocmd({ 'CursorMoved', 'CursorMovedI' }, {
@@ -243,30 +198,65 @@ local function follow(source, view)
     callback = function()
       view.timer:start(REST, 0, vim.schedule_wrap(function()
         if shown[source] == view and vim.api.nvim_buf_is_valid(source) then
-          update(source, function() end)
+          update(source, { name = view.name })
         end
       end))
     end,
   })
-  local function forget()
-    if shown[source] == view then
-      shown[source] = nil
-      vim.api.nvim_del_augroup_by_id(group)
-      view.timer:close()
-      -- A report about nothing is closed.
-      vim.schedule(function()
-        if vim.api.nvim_buf_is_valid(view.buffer) then
-          vim.api.nvim_buf_delete(view.buffer, { force = true })
-        end
-      end)
-    end
-  end
   for _, buffer in ipairs({ source, view.buffer }) do
-    vim.api.nvim_create_autocmd('BufWipeout', { group = group, buffer = buffer, callback = forget })
+    vim.api.nvim_create_autocmd('BufWipeout', {
+      group = group,
+      buffer = buffer,
+      callback = function()
+        forget(source, view)
+      end,
+    })
   end
 end
 
---- Opens the report of the current buffer, or of one function in it.
+--- A view of a buffer, not yet in a window.
+---@param source integer
+---@return relay_analyzer.ShapesView
+local function create(source)
+  local view = { functions = {}, places = {}, cost = 1, is_sorted = false, timer = assert(vim.uv.new_timer()) }
+  local function change(what)
+    return function()
+      what()
+      draw(source)
+    end
+  end
+  local function on_source(what)
+    return function()
+      what(source)
+    end
+  end
+  view.buffer = window.buffer({
+    name = ('relay-shapes://%d'):format(source),
+    filetype = 'relay-shapes',
+    keys = {
+      ['<CR>'] = { on_source(jump), desc = 'go to the call' },
+      K = { on_source(tell), desc = 'show the whole type' },
+      c = {
+        change(function()
+          view.cost = view.cost % #report.COSTS + 1
+        end),
+        desc = 'choose another cost',
+      },
+      s = {
+        change(function()
+          view.is_sorted = not view.is_sorted
+        end),
+        desc = 'sort by cost',
+      },
+    },
+  })
+  window.write(view.buffer, { 'Shapes are being computed …' })
+  shown[source] = view
+  follow(source, view)
+  return view
+end
+
+--- Opens the report of the current buffer, or of one function in it, and goes there.
 ---@param name? string `@main` or `main`
 ---@param mods? table as in `nvim_create_user_command`: `:vertical RelayShapes`
 function M.show(name, mods)
@@ -274,47 +264,21 @@ function M.show(name, mods)
   if not request.client(source) then
     return
   end
-  if name then
-    name = '@' .. name:gsub('^@', '')
-  end
-  local view = shown[source]
-  local is_new = not view
-  if not view then
-    view = { buffer = -1, places = {}, heads = {}, timer = assert(vim.uv.new_timer()) }
-    shown[source] = view
-  end
-  local before = view.name
-  view.name = name
-  update(source, function()
-    if is_new then
-      is_new = false
-      view.buffer = vim.api.nvim_create_buf(false, true)
-      vim.bo[view.buffer].bufhidden = 'wipe'
-      vim.bo[view.buffer].filetype = 'relay-shapes'
-      pcall(vim.api.nvim_buf_set_name, view.buffer, ('relay-shapes://%d'):format(source))
-      local map = function(key, run, what)
-        vim.keymap.set('n', key, run, { buffer = view.buffer, desc = what, nowait = true })
-      end
-      map('<CR>', function()
-        jump(source)
-      end, 'Go to the call')
-      map('q', '<Cmd>close<CR>', 'Close the report')
-      follow(source, view)
+  local before = shown[source] and { name = shown[source].name }
+  local view = shown[source] or create(source)
+  view.name = name and '@' .. name:gsub('^@', '') or nil
+  local beside = vim.fn.bufwinid(view.buffer)
+  if beside < 0 then
+    local how = vim.tbl_extend('force', { split = 'botright' }, mods or {})
+    if how.split == '' then
+      how.split = 'botright'
     end
-    if vim.fn.bufwinid(view.buffer) < 0 then
-      local back = vim.api.nvim_get_current_win()
-      local how = vim.tbl_extend('force', { split = 'botright' }, mods or {})
-      if how.split == '' then
-        how.split = 'botright'
-      end
-      vim.cmd({ cmd = 'sbuffer', args = { tostring(view.buffer) }, mods = how })
-      vim.wo.wrap = false
-      vim.wo.number = false
-      vim.wo.relativenumber = false
-      vim.wo.signcolumn = 'no'
-      vim.api.nvim_set_current_win(back)
-    end
-  end, before)
+    window.open(view.buffer, how)
+    hint(view)
+  else
+    vim.api.nvim_set_current_win(beside)
+  end
+  update(source, before)
 end
 
 --- Writes the report as a page, and opens it with what opens pages.

@@ -1,6 +1,7 @@
 --- `:RelayType`: the type under the cursor in a buffer that follows it.
 local columns = require('relay-analyzer.columns')
 local request = require('relay-analyzer.request')
+local window = require('relay-analyzer.window')
 
 local M = {}
 
@@ -88,9 +89,7 @@ local function show(info)
   local lines = vim.tbl_map(function(line)
     return (line:gsub('%s*\n%s*', ' '))
   end, shown.lines)
-  vim.bo[view.buffer].modifiable = true
-  vim.api.nvim_buf_set_lines(view.buffer, 0, -1, false, lines)
-  vim.bo[view.buffer].modifiable = false
+  window.write(view.buffer, lines)
   vim.api.nvim_buf_clear_namespace(view.buffer, marks, 0, -1)
   local groups = { heads = 'Title', code = 'Type' }
   for kind, group in pairs(groups) do
@@ -102,16 +101,16 @@ local function show(info)
       })
     end
   end
-  local window = vim.fn.bufwinid(view.buffer)
-  if window >= 0 then
-    vim.api.nvim_win_set_cursor(window, { 1, 0 })
+  local beside = vim.fn.bufwinid(view.buffer)
+  if beside >= 0 then
+    vim.api.nvim_win_set_cursor(beside, { 1, 0 })
   end
 end
 
 --- Asks about the cursor, where the window is one of a Relay file. What is shown stays where nothing
 --- has a type, and where the cursor has moved on meanwhile.
 local function ask()
-  local window, buffer = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
+  local buffer = vim.api.nvim_get_current_buf()
   local name = require('relay-analyzer').name
   local client = vim.lsp.get_clients({ bufnr = buffer, name = name })[1]
   if not view or not client then
@@ -119,7 +118,7 @@ local function ask()
   end
   view.asked = view.asked + 1
   local number = view.asked
-  local params = vim.lsp.util.make_position_params(window, client.offset_encoding)
+  local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
   request.send(client, buffer, 'relay/typeAt', params, function(info)
     if view and view.asked == number and type(info) == 'table' then
       show(info)
@@ -133,6 +132,7 @@ local function close()
     view = nil
     vim.api.nvim_del_augroup_by_id(closed.group)
     closed.timer:close()
+    -- The last window stays, and shows something else.
     if vim.api.nvim_buf_is_valid(closed.buffer) then
       vim.api.nvim_buf_delete(closed.buffer, { force = true })
     end
@@ -151,11 +151,11 @@ local function jump()
     return
   end
   local line, column = request.place(client, buffer, place.range.start)
-  local window = vim.fn.bufwinid(buffer)
-  if window >= 0 then
-    vim.api.nvim_set_current_win(window)
+  local there = vim.fn.bufwinid(buffer)
+  if there >= 0 then
+    vim.api.nvim_set_current_win(there)
     vim.cmd("normal! m'")
-    vim.api.nvim_win_set_cursor(window, { line + 1, column })
+    vim.api.nvim_win_set_cursor(there, { line + 1, column })
   end
 end
 
@@ -173,16 +173,16 @@ function M.toggle(mods)
   if not request.client(vim.api.nvim_get_current_buf()) then
     return
   end
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(buffer, NAME)
-  vim.bo[buffer].bufhidden = 'wipe'
-  vim.bo[buffer].modifiable = false
-  vim.bo[buffer].filetype = 'relay-type'
+  local buffer = window.buffer({
+    name = NAME,
+    filetype = 'relay-type',
+    keys = {
+      ['<CR>'] = { jump, desc = 'go to what the line speaks of' },
+      q = { close, desc = 'close the type' },
+    },
+  })
   local group = vim.api.nvim_create_augroup('relay-analyzer.type', {})
   view = { buffer = buffer, group = group, timer = assert(vim.uv.new_timer()), places = {}, asked = 0 }
-  for key, run in pairs({ ['<CR>'] = jump, q = close }) do
-    vim.keymap.set('n', key, run, { buffer = buffer, nowait = true, desc = 'Relay: the type at the cursor' })
-  end
   vim.api.nvim_create_autocmd({ 'CursorMoved', 'CursorMovedI', 'TextChanged', 'TextChangedI', 'BufEnter' }, {
     group = group,
     callback = function(event)
@@ -208,11 +208,7 @@ function M.toggle(mods)
   if mods and (mods.split ~= '' or mods.vertical) then
     how = { split = mods.split, vertical = mods.vertical }
   end
-  vim.cmd({ cmd = 'sbuffer', args = { tostring(buffer) }, mods = how })
-  vim.wo.wrap = false
-  vim.wo.number = false
-  vim.wo.relativenumber = false
-  vim.wo.signcolumn = 'no'
+  window.open(buffer, how)
   vim.api.nvim_set_current_win(back)
   ask()
 end

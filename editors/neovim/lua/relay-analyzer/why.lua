@@ -1,16 +1,18 @@
 --- `:RelayWhy`: where each size of the shape under the cursor comes from.
 local request = require('relay-analyzer.request')
+local window = require('relay-analyzer.window')
 
 local M = {}
 
---- Fills the location list with the chain: axis after axis, from where its size was set to here.
+--- Fills the location list with the chain: axis after axis, from where its size was set to here; and
+--- goes there, as `:lopen` does.
 function M.show()
-  local buffer, window = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
+  local buffer, from = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
   local client = request.client(buffer)
   if not client then
     return
   end
-  local params = vim.lsp.util.make_position_params(window, client.offset_encoding)
+  local params = vim.lsp.util.make_position_params(from, client.offset_encoding)
   request.send(client, buffer, 'relay/whyShape', params, function(why)
     if not why or why == vim.NIL then
       vim.notify('relay-analyzer: there is no tensor under the cursor')
@@ -36,11 +38,11 @@ function M.show()
     local title = ('Why %s: %s'):format(why.expression, why.type)
     if #items == 0 then
       vim.notify(title .. ' has no axes')
-    elseif vim.api.nvim_win_is_valid(window) then
-      vim.fn.setloclist(window, {}, ' ', { title = title, items = items })
-      vim.api.nvim_win_call(window, function()
-        vim.cmd('lopen ' .. math.min(#items, 10))
-      end)
+    elseif vim.api.nvim_win_is_valid(from) then
+      vim.fn.setloclist(from, {}, ' ', { title = title, items = items })
+      vim.api.nvim_set_current_win(from)
+      vim.cmd('lopen ' .. math.min(#items, 10))
+      window.map(vim.api.nvim_get_current_buf())
     end
   end)
 end

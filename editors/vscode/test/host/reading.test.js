@@ -28,7 +28,7 @@ describe("reading view", () => {
     };
     await until("a server", async () => (await run("vscode.executeHoverProvider", document.uri, new vscode.Position(2, 3))).length > 0);
     assert.ok(!(await chain()));
-    assert.deepEqual(await run("relay.readingView"), { hidden: 5, dimmed: 2, chains: 1 });
+    assert.deepEqual(await run("relay.readingView"), { hidden: 5, dimmed: 2, chains: 1, shapes: 4 });
     assert.ok(await chain());
     // Lines 3 is folded away: what is visible has a gap.
     await until("a fold", () => editor.visibleRanges.length === 2);
@@ -39,5 +39,34 @@ describe("reading view", () => {
     await until("no fold", () => editor.visibleRanges.length === 1);
     assert.ok(!(await chain()));
     assert.equal(document.getText(), MODULE);
+  });
+
+  it("wraps a long header in a document of its own", async () => {
+    const params = Array.from({ length: 200 }, (_, at) => `%weight_${at}: Tensor[(64, 64), float32]`);
+    const text = `#[version = "0.0.5"]\ndef @first() { 1 }\ndef @main(${params.join(", ")}) {\n  nn.dense(%weight_0, %nowhere)\n}\n`;
+    const document = await vscode.workspace.openTextDocument({ language: "relay", content: text });
+    await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+    const lens = await until("a lens", async () => {
+      const lenses = await run("vscode.executeCodeLensProvider", document.uri, 100);
+      return lenses.find((found) => found.command?.title === "Wrap Header (200 parameters)");
+    });
+    await run(lens.command.command, ...lens.command.arguments);
+    const editor = vscode.window.activeTextEditor;
+    const shown = editor.document;
+    assert.equal(shown.uri.scheme, "relay-reading");
+    assert.equal(shown.languageId, "relay");
+    assert.equal(shown.lineAt(editor.selection.active.line).text, "def @main(");
+    assert.equal(shown.lineAt(editor.selection.active.line + 1).text.trim(), `${params[0]},`);
+    assert.equal(document.getText(), text);
+    // It knows types as the file does, and what is wrong is said of the file alone.
+    const hovers = await run("vscode.executeHoverProvider", shown.uri, editor.selection.active.translate(1, 6));
+    assert.ok(hovers.length > 0);
+    await until("the finding of the file", () => vscode.languages.getDiagnostics(document.uri).length > 0);
+    assert.deepEqual(vscode.languages.getDiagnostics(shown.uri), []);
+    // It follows the file.
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, document.positionAt(text.length), "def @more() { 2 }\n");
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    await until("the change", () => shown.getText().includes("@more"));
   });
 });

@@ -75,7 +75,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     assert.match(found.message, /64 features/);
     assert.deepEqual(
       found.relatedInformation.map((related) => related.location.range.start.line).sort((a, b) => a - b),
-      [8, 9, 11],
+      [8, 9, 9, 11],
     );
   });
 
@@ -150,6 +150,24 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     };
     await until("values", async () => JSON.stringify(await hints()) === '["= 20","= 21"]');
     assert.match(await hover(document, "%m"), /in the last run: `21`/);
+    // They stand at the ends of the lines, and the lens says how long it took.
+    const ends = async () => {
+      const whole = new vscode.Range(0, 0, document.lineCount, 0);
+      const found = await vscode.commands.executeCommand("vscode.executeInlayHintProvider", document.uri, whole);
+      return found.filter((hint) => String(hint.label).startsWith("= ")).map(({ position }) => document.lineAt(position.line).range.end.isEqual(position));
+    };
+    assert.deepEqual(await ends(), [true, true]);
+    const titles = async () => {
+      const lenses = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", document.uri, 100);
+      return lenses.map((found) => found.command?.title ?? "");
+    };
+    await until("the time of the run", async () => (await titles()).some((title) => /^▶ Run · \d+(\.\d+)? m?s$/.test(title)));
+    assert.deepEqual(result.tensors.map(({ name, type, text }) => [name, type, text]), [["result", "int32", "42 (int32)"]]);
+    assert.deepEqual(result.profile.operators.map(({ operator, calls }) => [operator, calls]).sort(), [["add", 1], ["multiply", 1]]);
+    assert.deepEqual(result.notFinite, []);
+    await vscode.commands.executeCommand("relay.clearValues");
+    await until("no values", async () => (await hints()).length === 0);
+    await until("no time", async () => (await titles()).includes("▶ Run"));
     // The command by itself runs the function at the cursor.
     const editor = await vscode.window.showTextDocument(document);
     editor.selection = new vscode.Selection(2, 3, 2, 3);
@@ -174,6 +192,60 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
       vscode.window.showErrorMessage = showErrorMessage;
     }
     await errorsAre(document, ["run-operator-failed at %n / 0"]);
+  });
+
+  it("leads to the first value that is not finite", async () => {
+    const text = `${HEADER}def @main(%x: Tensor[(2), float32]) {\n  let %a = log(%x);\n  let %b = exp(%a);\n  multiply(%a, %b)\n}\n`;
+    const document = await untitled(text);
+    await errorsAre(document, []);
+    const result = await vscode.commands.executeCommand("relay.run", { uri: document.uri.toString(), function: "@main", inputs: { x: [-1, 1] } });
+    const trail = result.notFinite.map(({ name, nan, elements, range }) => [name, nan, elements, range.start.line]);
+    assert.deepEqual(trail, [["%a", 1, 2, 2], ["%b", 1, 2, 3]]);
+  });
+
+  it("works on files that are on no disk", async () => {
+    const changed = new vscode.EventEmitter();
+    const bytes = new TextEncoder().encode(BROKEN);
+    const files = vscode.workspace.registerFileSystemProvider("relay-memory", {
+      onDidChangeFile: changed.event,
+      watch: () => new vscode.Disposable(() => {}),
+      stat: () => ({ type: vscode.FileType.File, ctime: 0, mtime: 0, size: bytes.length }),
+      readDirectory: () => [],
+      readFile: () => bytes,
+      createDirectory() {},
+      writeFile() {},
+      delete() {},
+      rename() {},
+    });
+    try {
+      const document = await vscode.workspace.openTextDocument(vscode.Uri.parse("relay-memory:/net.relay"));
+      await vscode.window.showTextDocument(document);
+      await errorsAre(document, ["shape-mismatch at %w"]);
+      assert.match(await hover(document, "%x"), /Tensor\[\(2, 3\), float32\]/);
+      await replace(document, "(4, 5)", "(4, 3)");
+      await errorsAre(document, []);
+      const result = await vscode.commands.executeCommand("relay.run", { uri: document.uri.toString() });
+      assert.deepEqual([result.status, result.drawn], ["done", ["x", "w"]], JSON.stringify(result));
+      await vscode.commands.executeCommand("workbench.action.files.revert");
+    } finally {
+      files.dispose();
+    }
+  });
+
+  it("corrects all of a kind at once", async () => {
+    const stale = "/* ty=Tensor[(9), float32] */";
+    const text = `${HEADER}def @main(%x: Tensor[(2), float32]) {\n  %0 = nn.relu(%x) ${stale};\n  %1 = nn.relu(%0) ${stale};\n  %1\n}\n`;
+    const document = await untitled(text);
+    const found = await until("stale comments", () => {
+      const all = vscode.languages.getDiagnostics(document.uri);
+      return all.length === 2 && all;
+    });
+    const actions = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", document.uri, found[0].range, "quickfix", 10);
+    const all = actions.find(({ title }) => title === "Correct all 2 of this kind");
+    assert.ok(all?.edit, JSON.stringify(actions.map(({ title }) => title)));
+    assert.ok(await vscode.workspace.applyEdit(all.edit));
+    await until("no findings", () => vscode.languages.getDiagnostics(document.uri).length === 0);
+    assert.equal(document.getText(), text.replaceAll("(9)", "(2)"));
   });
 
   it("stops a run that would go on", async () => {

@@ -80,13 +80,23 @@ fn items(
 }
 
 fn sound_items(snapshot: &Snapshot, uri: &Url, document: &Document) -> Vec<Diagnostic> {
+    let found = with_marks(snapshot, uri, document);
+    found.iter().map(|d| document.diagnostic(uri, d, snapshot.encoding)).collect()
+}
+
+/// The diagnostics of a document that the user wants, together with what its last run has found.
+pub(in crate::lsp) fn with_marks(
+    snapshot: &Snapshot,
+    uri: &Url,
+    document: &Document,
+) -> Vec<semantics::Diagnostic> {
     let mut found = found(snapshot, document);
     if let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document) {
         let wanted =
             |d: &&semantics::Diagnostic| !snapshot.config.disabled.iter().any(|c| c == d.code);
         found.extend(placed.marks.iter().filter(wanted).cloned());
     }
-    found.iter().map(|d| document.diagnostic(uri, d, snapshot.encoding)).collect()
+    found
 }
 
 pub(in crate::lsp) fn handle(

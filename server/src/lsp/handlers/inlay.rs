@@ -1,13 +1,15 @@
 //! `textDocument/inlayHint`
 
+use std::collections::HashMap;
+
 use ide::inlay::{HintKind, hints};
-use syntax::TextRange;
+use syntax::{Node, SyntaxKind, TextRange, TextSize};
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams, InlayHintTooltip, Url},
 };
 
-use crate::lsp::{documents::Document, snapshot::Snapshot};
+use crate::lsp::{documents::Document, live::LiveValue, snapshot::Snapshot};
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,
@@ -42,7 +44,10 @@ pub(in crate::lsp) fn handle(
     Ok(Some(found))
 }
 
-/// What variables were bound to when the document was run last, behind their names and types.
+/// What variables were bound to when the document was run last: at the end of the line where one is
+/// bound, so that the call stays in sight, and behind the parameter where a line has several. A shape
+/// that the line shows is not repeated. The comments that TVM prints are longer than most windows are
+/// wide: values stand in front of them.
 fn values(
     snapshot: &Snapshot,
     uri: &Url,
@@ -53,11 +58,34 @@ fn values(
     let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document) else { return };
     let first = placed.values.partition_point(|value| value.range.end() < range.start());
     let shown = placed.values[first..].iter().take_while(|v| v.range.start() <= range.end());
-    for value in shown.filter(|value| range.contains_inclusive(value.range.end())) {
-        let tooltip = format!("in the last run{}", value.of_several());
+    let shown: Vec<(u32, &LiveValue)> = shown
+        .filter(|value| range.contains_inclusive(value.range.end()))
+        .map(|value| (document.lines.line_at(value.range.start()), value))
+        .collect();
+    let mut types: HashMap<u32, String> = HashMap::new();
+    for hint in found.iter() {
+        if let InlayHintLabel::String(label) = &hint.label {
+            *types.entry(hint.position.line).or_default() += label;
+        }
+    }
+    for (at, (line, value)) in shown.iter().enumerate() {
+        let is_same = |other: Option<&(u32, &LiveValue)>| other.is_some_and(|(l, _)| l == line);
+        let is_alone = !is_same(at.checked_sub(1).and_then(|before| shown.get(before)))
+            && !is_same(shown.get(at + 1));
+        let line_range = document.lines.line_content(&document.text, *line).filter(|_| is_alone);
+        // What is said of the variable: in its line, else in its declaration.
+        let about = line_range.or_else(|| parameter(document, value.range)).unwrap_or(value.range);
+        let text = &document.text[about];
+        // `(2, 3)` of `(2, 3) min …`, as types write it.
+        let shape = value.line.split_inclusive(')').next().unwrap_or_default().replace(",)", ")");
+        let is_hinted = || is_alone && types.get(line).is_some_and(|types| types.contains(&shape));
+        let is_known = text.contains(&shape) || is_hinted();
+        let label = if is_known && !value.brief.is_empty() { &value.brief } else { &value.line };
+        let offset = about.start() + TextSize::of(code_of(text));
+        let tooltip = format!("`{}` in the last run{}", value.line, value.of_several());
         found.push(InlayHint {
-            position: document.position(value.range.end(), snapshot.encoding),
-            label: InlayHintLabel::String(format!("= {}", value.line)),
+            position: document.position(offset, snapshot.encoding),
+            label: InlayHintLabel::String(format!("= {label}")),
             kind: None,
             text_edits: None,
             tooltip: Some(InlayHintTooltip::String(tooltip)),
@@ -65,5 +93,47 @@ fn values(
             padding_right: Some(true),
             data: None,
         });
+    }
+}
+
+/// A line without the comment that TVM has printed at its end.
+fn code_of(line: &str) -> &str {
+    let is_printed = |at: &usize| {
+        let comment = line[at + 2..].trim_start();
+        let is_last = comment
+            .find("*/")
+            .is_some_and(|end| comment[end + 2..].trim_matches([' ', ';']).is_empty());
+        is_last && (comment.starts_with("ty=") || comment.starts_with("span="))
+    };
+    match line.rfind("/*").filter(is_printed) {
+        Some(at) => line[..at].trim_end(),
+        None => line.trim_end(),
+    }
+}
+
+/// The parameter whose name stands at `name`, with its type.
+fn parameter(document: &Document, name: TextRange) -> Option<TextRange> {
+    let path = Node::root(&document.parse.green).path_to(name);
+    let parameter = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::PARAM)?;
+    Some(parameter.range())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::code_of;
+
+    #[test]
+    fn values_stand_in_front_of_printed_comments() {
+        let cases = [
+            ("  %0 = f(%x) /* ty=int32 span=a:1 */;", "  %0 = f(%x)"),
+            ("  %0 = f(%x /* ty=int32 */);", "  %0 = f(%x /* ty=int32 */);"),
+            ("  %0 = f(%x /* ty=int32 */) /* span=a */", "  %0 = f(%x /* ty=int32 */)"),
+            ("  %0 = f(%x); /* mine */", "  %0 = f(%x); /* mine */"),
+            ("  %0 = f(%x); /* ty= open", "  %0 = f(%x); /* ty= open"),
+            ("", ""),
+        ];
+        for (line, code) in cases {
+            assert_eq!(code_of(line), code);
+        }
     }
 }

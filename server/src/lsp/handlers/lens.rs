@@ -7,10 +7,16 @@ use tower_lsp::{
     lsp_types::{CodeLens, CodeLensParams, Command, Location, Url},
 };
 
-use crate::lsp::{documents::Document, runs::RUN, snapshot::Snapshot};
+use crate::lsp::{
+    documents::Document,
+    runs::{RUN, duration},
+    snapshot::Snapshot,
+};
 
 /// What editors show references by, where they say that they know the command.
 const SHOW_REFERENCES: &str = "relay.showReferences";
+/// What editors show a long header line by line by, where they say that they know the command.
+const WRAP_HEADER: &str = "relay.wrapHeader";
 
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,
@@ -18,7 +24,10 @@ pub(in crate::lsp) fn handle(
 ) -> Result<Option<Vec<CodeLens>>> {
     let uri = &params.text_document.uri;
     let document = snapshot.document(uri)?;
-    let found = lenses(&snapshot.db, document.file);
+    let mut found = lenses(&snapshot.db, document.file);
+    // A lens that cannot be clicked would be no help.
+    let wraps = snapshot.session.runs(WRAP_HEADER);
+    found.retain(|lens| wraps || !matches!(lens.kind, LensKind::LongHeader(_)));
     Ok(Some(found.iter().map(|lens| convert(snapshot, uri, document, lens)).collect()))
 }
 
@@ -37,8 +46,15 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, lens: &Lens) -> 
             command.command = SHOW_REFERENCES.to_owned();
             command.arguments = Some(vec![json!(uri), json!(range.start), json!(places)]);
         }
+        LensKind::LongHeader(_) => {
+            command.command = WRAP_HEADER.to_owned();
+            command.arguments = Some(vec![json!(uri), json!(range.start)]);
+        }
         LensKind::Run(name) => {
             command.command = RUN.to_owned();
+            if let Some(time) = snapshot.session.live.time_of(uri, name) {
+                command.title += &format!(" · {}", duration(time));
+            }
             let mut argument = json!({ "uri": uri, "position": range.start });
             if !name.is_empty() {
                 argument["function"] = json!(name);

@@ -1,11 +1,12 @@
 //! `relay/readingView`: what a reader can do without, as numbers, because a dump has tens of
-//! thousands of comments.
+//! thousands of comments. `relay/readingFormat`: the text, laid out for reading.
 
 use ide::reading::reading;
 use serde::{Deserialize, Serialize};
-use syntax::TextRange;
+use syntax::{TextRange, format::Style};
 use tower_lsp::{jsonrpc::Result, lsp_types::TextDocumentIdentifier};
 
+use super::rename::refused;
 use crate::lsp::snapshot::Snapshot;
 
 /// What `relay/readingView` is asked with.
@@ -23,8 +24,12 @@ pub(in crate::lsp) struct ReadingView {
     hidden: Vec<[u32; 3]>,
     /// The same.
     dimmed: Vec<[u32; 3]>,
+    /// Line, and the type of the statement on it in short.
+    shapes: Vec<(u32, String)>,
     /// First line, last line.
     chains: Vec<[u32; 2]>,
+    /// What is out of sight of each of the chains when it is folded.
+    summaries: Vec<String>,
 }
 
 /// What can be left out of sight.
@@ -54,6 +59,18 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: ReadingParams) -> Resu
         version: document.version,
         hidden: flat(found.hidden),
         dimmed: flat(found.dimmed),
-        chains: found.chains.into_iter().map(|(first, last)| [first, last]).collect(),
+        shapes: found.shapes,
+        chains: found.chains.iter().map(|chain| [chain.first, chain.last]).collect(),
+        summaries: found.chains.into_iter().map(|chain| chain.summary).collect(),
     })
+}
+
+/// The text of a document with one parameter a line, and long calls wrapped.
+pub(in crate::lsp) fn format(snapshot: &Snapshot, params: ReadingParams) -> Result<String> {
+    let document = snapshot.document(&params.text_document.uri)?;
+    if let Some(problem) = &document.problem {
+        return Err(refused(problem.message.clone()));
+    }
+    let edits = syntax::format::format(&document.text, &document.parse, Style::Reading);
+    Ok(ide::edit::apply_all(&document.text, &edits))
 }

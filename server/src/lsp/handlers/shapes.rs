@@ -1,9 +1,9 @@
-//! `relay/shapes` and `relay/whyShape`: what the protocol has no request for.
+//! `relay/shapes`, `relay/shapesOfFile` and `relay/whyShape`: what the protocol has no request for.
 
 use ide::why::{Why, why_shape};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use syntax::TextRange;
+use syntax::{LineIndex, TextRange};
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{
@@ -12,8 +12,15 @@ use tower_lsp::{
     },
 };
 
+use super::rename::refused;
 use crate::{
-    lsp::{documents::Document, runs::RUN, snapshot::Snapshot},
+    analyzer::Analyzer,
+    input,
+    lsp::{
+        documents::Document,
+        runs::{CLEAR, RUN},
+        snapshot::Snapshot,
+    },
     report::shapes::JsonFunction,
 };
 
@@ -23,7 +30,7 @@ const WHY: &str = "relay.whyShape.text";
 /// The commands that the server runs.
 pub(in crate::lsp) fn commands() -> ExecuteCommandOptions {
     ExecuteCommandOptions {
-        commands: vec![WHY.to_owned(), RUN.to_owned()],
+        commands: vec![WHY.to_owned(), RUN.to_owned(), CLEAR.to_owned()],
         work_done_progress_options: WorkDoneProgressOptions::default(),
     }
 }
@@ -53,6 +60,37 @@ pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Resul
     let place = |range: TextRange| document.range(range, snapshot.encoding);
     let functions = found.iter().map(|f| JsonFunction::new(f, &place)).collect();
     Ok(Report { version: document.version, functions })
+}
+
+/// What `relay/shapesOfFile` is asked with.
+#[derive(Clone, Deserialize)]
+pub(in crate::lsp) struct FileParams {
+    uri: Url,
+}
+
+/// The shape report of a file that the editor does not send: VS Code keeps those over 50 MB from its
+/// extensions. It is read from disk each time, into a database of its own.
+pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Result<Report> {
+    let path = params.uri.to_file_path().map_err(|()| {
+        Error::invalid_params(format!("{} is not a file of this machine", params.uri))
+    })?;
+    let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
+    if let Some(problem) = input.problem {
+        return Err(refused(problem.message));
+    }
+    let lines = LineIndex::new(&input.text);
+    let place = |range: TextRange| {
+        let at = |offset| {
+            let at = lines.line_column(offset, snapshot.encoding);
+            Position::new(at.line, at.column)
+        };
+        Range::new(at(range.start()), at(range.end()))
+    };
+    let mut analyzer = Analyzer::new(snapshot.config.tvm);
+    analyzer.parse(&input.text);
+    let found = analyzer.shapes(None);
+    let functions = found.iter().map(|f| JsonFunction::new(f, &place)).collect();
+    Ok(Report { version: 0, functions })
 }
 
 /// Why the expression at a place has its shape; `null` where no tensor is.

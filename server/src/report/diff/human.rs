@@ -41,7 +41,7 @@ pub(crate) fn human(diff: &ModuleDiff, sides: (&Shown<'_>, &Shown<'_>), totals: 
 }
 
 /// Returns what happened in one sentence.
-pub(super) fn headline(diff: &ModuleDiff) -> String {
+pub(crate) fn headline(diff: &ModuleDiff) -> String {
     let mut parts = Vec::new();
     let open = || diff.functions.iter().filter(|f| !f.equal);
     if open().any(|function| function.is_guess) {
@@ -241,7 +241,15 @@ fn summary(change: &Change) -> String {
 }
 
 /// Returns a fact as people read it.
-pub(crate) fn fact_text(fact: &Fact) -> String {
+/// Returns one change of a pair in words: `attribute axis 1 → 0`.
+pub(crate) fn change_text(change: &Change) -> String {
+    let (before, after) = (fact_text(&change.before), fact_text(&change.after));
+    let name = escape::terminal(&change.name);
+    let blank = if name.is_empty() { "" } else { " " };
+    format!("{}{blank}{name} {before} → {after}", change.what.word())
+}
+
+fn fact_text(fact: &Fact) -> String {
     let text = match fact {
         Fact::Absent => "nothing".to_owned(),
         Fact::Callee(name) => name.to_string(),

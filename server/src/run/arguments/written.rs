@@ -114,7 +114,7 @@ impl Parser<'_> {
         if !word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             let word = if word.is_empty() { "nothing".to_owned() } else { format!("`{word}`") };
             return Err(format!(
-                "{word} is no number, no list of numbers, no constructor and no `.npy` file"
+                "{word} is not a number, a list of numbers, a constructor or a `.npy` file"
             ));
         }
         let fields = if self.take('(') { self.items(')', depth)? } else { Vec::new() };
@@ -330,7 +330,7 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
         .find(|item| !matches!(item, Written::Int(_) | Written::Float(_) | Written::Bool(_)))
     {
         Some(Written::List(_)) => Err("the lists in it are of different lengths".to_owned()),
-        Some(other) => Err(format!("{} is no number", kind_of(other))),
+        Some(other) => Err(format!("{} is not a number", kind_of(other))),
         None => Ok((shape, level)),
     }
 }

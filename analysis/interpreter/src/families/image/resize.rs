@@ -260,7 +260,7 @@ fn resize_to(call: &Call<'_>, plain: &str, wanted: &[i64], roi: &[f32], dynamic:
     for &count in wanted {
         match usize::try_from(count) {
             Ok(count) => counts.push(count),
-            Err(_) => return Err(call.fault(format_args!("{count} is no size"))),
+            Err(_) => return Err(call.fault(format_args!("{count} is not a size"))),
         }
     }
     let sizes = data.shape()[2..].to_vec();

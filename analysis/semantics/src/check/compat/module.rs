@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{
-    Node, SyntaxKind, TextRange, TextSize,
+    Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 use types::Kind;
@@ -346,7 +346,16 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
         }
         edits.push((TextRange::new(from, to), String::new()));
     }
-    edits.push(insert(item.start(), format!("def {name}({}) {{\n", params.join(", "))));
+    // What is before it on its line could take the definition for its own: `type T 1f`.
+    let parse = module.file(db).parse(db);
+    let is_alone = match Node::root(&parse.green).elements_before(item.start()).next() {
+        Some(NodeOrToken::Token(token)) => token.text().contains('\n'),
+        Some(NodeOrToken::Node(_)) => false,
+        None => true,
+    };
+    let line = if is_alone { "" } else { "\n" };
+    let head = format!("{line}def {name}({}) {{\n", params.join(", "));
+    edits.push(insert(item.start(), head));
     edits.push(insert(item.range().end(), "\n}"));
     Some(edits)
 }

@@ -198,7 +198,8 @@ fn with_fix(
         }
         LogLine => {
             let is_log = *sites.is_log.get_or_init(|| holds_modules(root));
-            ("Make it a comment", (!is_log).then(|| vec![insert(range.start(), "// ")]))
+            let alone = !is_log && ends_its_line(root, range.start());
+            ("Make it a comment", alone.then(|| vec![insert(range.start(), "// ")]))
         }
         SecondModule => {
             return diagnostic.help("keep one module and move the others to files of their own");
@@ -309,6 +310,17 @@ fn anchors(node: Node<'_>) -> Vec<TextSize> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether nothing follows the token at `place` on its line. A metadata section may: it is a token
+/// of its own that reaches to the end of the file, and a comment would swallow it.
+fn ends_its_line(root: Node<'_>, place: TextSize) -> bool {
+    let Some(token) = root.token_at(place) else { return false };
+    let end = token.range().end();
+    end == root.range().end()
+        || root
+            .token_at(end)
+            .is_some_and(|next| next.kind().is_trivia() && next.text().contains('\n'))
 }
 
 /// The `,` that `element` of `list` lacks.

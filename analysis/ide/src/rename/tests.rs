@@ -1,0 +1,391 @@
+
+use expect_test::{Expect, expect};
+
+use crate::fixture::Fixture;
+
+fn check(text: &str, new: &str, expected: Expect) {
+    let fixture = Fixture::new(text);
+    let (db, file, at) = (&fixture.db, fixture.file, fixture.cursor());
+    let shown = match super::rename(db, file, at, new) {
+        Ok(edits) => {
+            let edits = edits.iter().map(|(range, text)| (*range, text.as_str()));
+            crate::edit::apply(&fixture.text, edits)
+        }
+        Err(reason) => format!("refused: {reason}\n"),
+    };
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn locals_with_and_without_sigil() {
+    let text = "
+def @main(%x$0: int32) {
+  let %y = add(%x, %x);
+  let %x = %y;
+  add(%x, %y)
+}
+";
+    check(
+        text,
+        "input",
+        expect![[r#"
+            def @main(%input: int32) {
+              let %y = add(%input, %input);
+              let %x = %y;
+              add(%x, %y)
+            }
+        "#]],
+    );
+    check(
+        text,
+        "%input",
+        expect![[r#"
+            def @main(%input: int32) {
+              let %y = add(%input, %input);
+              let %x = %y;
+              add(%x, %y)
+            }
+        "#]],
+    );
+    check(
+        text,
+        "@input",
+        expect![[r#"
+                refused: `@input` is not a name for a local variable
+            "#]],
+    );
+    check(
+        text,
+        "1",
+        expect![[r#"
+                refused: `%1` would be a graph variable: begin the name with a letter
+            "#]],
+    );
+    check(
+        text,
+        "a b",
+        expect![[r#"
+                refused: `a b` is not a name for a local variable
+            "#]],
+    );
+}
+
+#[test]
+fn never_captures() {
+    // The other binding would take over a use.
+    check(
+        "
+def @main(%x: int32) {
+  let %y$0 = 1;
+  let %z = 2;
+  add(%y, %z)
+}
+",
+        "z",
+        expect![[r#"
+                refused: `%z` is bound on line 3 already, and `%y` on line 4 would refer to that one
+            "#]],
+    );
+    // A use of the other would be taken over.
+    check(
+        "
+def @main(%x: int32) {
+  let %y$0 = 1;
+  add(%y, %x)
+}
+",
+        "x",
+        expect![[r#"
+                refused: `%x` on line 3 refers to line 1, and would refer to the renamed `%y` instead
+            "#]],
+    );
+    // Nothing behind needs the old one any more.
+    check(
+        "
+def @main(%x: int32) {
+  let %y$0 = add(%x, 1);
+  add(%y, %y)
+}
+",
+        "x",
+        expect![[r#"
+                def @main(%x: int32) {
+                  let %x = add(%x, 1);
+                  add(%x, %x)
+                }
+            "#]],
+    );
+    check(
+        "def @main(%x$0: int32, %y: int32) { 1 }\n",
+        "y",
+        expect![[r#"
+                refused: another parameter is called `%y` already
+            "#]],
+    );
+    // Inner functions and patterns.
+    check(
+        "
+def @main(%x$0: int32) {
+  let %f = fn (%y: int32) { add(%x, %y) };
+  %f(%x)
+}
+",
+        "y",
+        expect![[r#"
+                refused: `%y` is bound on line 2 already, and `%x` on line 2 would refer to that one
+            "#]],
+    );
+    check(
+        "
+def @main(%x$0: int32) {
+  add(%x, %unknown)
+}
+",
+        "unknown",
+        expect![[r#"
+                refused: `%unknown` on line 2 is not defined, and would refer to the renamed `%x`
+            "#]],
+    );
+}
+
+#[test]
+fn graph_variables_are_numbers() {
+    let text = "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %1 = add(%$00, %x);\n  %1\n}\ndef @g() {\n  %5 = 1;\n  %5\n}\n";
+    check(
+        text,
+        "5",
+        expect![[r#"
+                refused: another function of this module has a `%5`, and TVM reads equal numbers as one variable
+            "#]],
+    );
+    check(
+        text,
+        "7",
+        expect![[r#"
+                def @main(%x: int32) {
+                  %7 = add(%x, %x);
+                  %1 = add(%7, %x);
+                  %1
+                }
+                def @g() {
+                  %5 = 1;
+                  %5
+                }
+            "#]],
+    );
+    check(
+        text,
+        "%1",
+        expect![[r#"
+            refused: `%1` is bound on line 3 already
+        "#]],
+    );
+    check(
+        text,
+        "%sum",
+        expect![[r#"
+                refused: graph variables are numbered, as in `%7`: make it a `let` binding to call it `%sum`
+            "#]],
+    );
+}
+
+#[test]
+fn globals_types_and_constructors() {
+    let text = "
+type Chain[A] { Link(A, Chain[A]), End }
+def @ma$0in(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
+  match (%c) { Link(%x, _) => @main(End), End => 0 }
+}
+def @other() { @main(Link(1, End)) }
+";
+    check(
+        text,
+        "start",
+        expect![[r#"
+            type Chain[A] { Link(A, Chain[A]), End }
+            def @start(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
+              match (%c) { Link(%x, _) => @start(End), End => 0 }
+            }
+            def @other() { @start(Link(1, End)) }
+        "#]],
+    );
+    check(
+        text,
+        "other",
+        expect![[r#"
+            refused: `@other` is defined on line 5 already
+        "#]],
+    );
+    check(
+        text,
+        "map",
+        expect![[r#"
+                refused: `@map` is a function of the prelude, and calls of that one would call this one
+            "#]],
+    );
+    let on = |what: &str| text.replace("$0", "").replacen(what, &format!("$0{what}"), 1);
+    check(
+        &on("Chain"),
+        "List1",
+        expect![[r#"
+            type List1[A] { Link(A, List1[A]), End }
+            def @main(%c: List1[int32] /* ty=List1[int32] */) -> int32 {
+              match (%c) { Link(%x, _) => @main(End), End => 0 }
+            }
+            def @other() { @main(Link(1, End)) }
+        "#]],
+    );
+    check(
+        &on("Chain"),
+        "List",
+        expect![[r#"
+            refused: `List` is a type of the prelude already
+        "#]],
+    );
+    check(
+        &on("Chain"),
+        "A",
+        expect![[r#"
+            refused: `A` is a type on line 1 already
+        "#]],
+    );
+    check(
+        &on("Link"),
+        "Cell",
+        expect![[r#"
+            type Chain[A] { Cell(A, Chain[A]), End }
+            def @main(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
+              match (%c) { Cell(%x, _) => @main(End), End => 0 }
+            }
+            def @other() { @main(Cell(1, End)) }
+        "#]],
+    );
+    check(
+        &on("Link"),
+        "add",
+        expect![[r#"
+                refused: `add` is an operator, and calls of it would build this constructor
+            "#]],
+    );
+    check(
+        &on("Link"),
+        "let",
+        expect![[r#"
+            refused: `let` is a word of the language
+        "#]],
+    );
+    check(
+        &on("A]"),
+        "Elem",
+        expect![[r#"
+            type Chain[Elem] { Link(Elem, Chain[Elem]), End }
+            def @main(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
+              match (%c) { Link(%x, _) => @main(End), End => 0 }
+            }
+            def @other() { @main(Link(1, End)) }
+        "#]],
+    );
+    check(
+        &on("A]"),
+        "Chain",
+        expect![[r#"
+            refused: `Chain` is a type on line 1 already
+        "#]],
+    );
+    check(
+        &on("A]"),
+        "float32",
+        expect![[r#"
+            refused: `float32` is a type of the language
+        "#]],
+    );
+}
+
+#[test]
+fn what_has_a_fixed_name() {
+    check(
+        "def @main(%x: int32) { ad$0d(%x, %x) }",
+        "sum",
+        expect![[r#"
+                refused: `add` is an operator of Relay and cannot be renamed
+            "#]],
+    );
+    check(
+        "def @main(%x: List[int32]) { @le$0ngth(%x) }",
+        "len",
+        expect![[r#"
+                refused: `@length` belongs to the prelude and cannot be renamed
+            "#]],
+    );
+    check(
+        "def @main(%x: Li$0st[int32]) { %x }",
+        "Seq",
+        expect![[r#"
+                refused: `List` belongs to the prelude and cannot be renamed
+            "#]],
+    );
+    check(
+        "def @main(%x: int32) { cast(%x, dty$0pe=\"int8\") }",
+        "d",
+        expect![[r#"
+                refused: `dtype` is an attribute of `cast` and cannot be renamed
+            "#]],
+    );
+}
+
+#[test]
+fn printed_names() {
+    check(
+        "def @main(%input.1: int32) {\n  %0 = add(%inp$0ut.1, %input.1);\n  %0\n}\n",
+        "data",
+        expect![[r#"
+                def @main(%data: int32) {
+                  %0 = add(%data, %data);
+                  %0
+                }
+            "#]],
+    );
+}
+
+/// Each name of some texts, renamed to each other name: refused, or everything has the type
+/// that it had, and nothing new is wrong.
+#[test]
+fn any_name_to_any_other() {
+    let texts = [
+        "type T { C(int32, T), D }\ndef @f(%a: int32, %b: float32, %t: T) {\n  let %c = add(%a, 1);\n  let %g = fn (%a: float32) { let %b = (%a, %c); %b.0 };\n  %0 = %g(%b);\n  let %a = %0;\n  match? (%t) { C(%c, %b) => (%a, %b, %c), D => (%a, D, 1) }\n}\n",
+        "def @f(%x: int32) {\n  let %x = (%x, 1f);\n  let %y = (%x, %x.0);\n  let %loop = fn (%n: int32) -> int32 { if (less(%n, 1)) { %n } else { %loop(subtract(%n, 1)) } };\n  (%loop(%x.0), %y)\n}\n",
+    ];
+    let look = |text: &str| {
+        let db = semantics::Database::new();
+        let file = db.add_file(text, syntax::ParseLimits::default());
+        let types: Vec<String> =
+            semantics::types_in(&db, file).iter().map(|at| at.ty.to_string()).collect();
+        let errors: Vec<&str> = semantics::check_file(&db, file)
+            .iter()
+            .filter(|d| d.severity == semantics::Severity::Error)
+            .map(|d| d.code)
+            .collect();
+        (types, errors)
+    };
+    let (mut done, mut refused) = (0, 0);
+    for text in texts {
+        let before = look(text);
+        assert_eq!(before.1, [] as [&str; 0]);
+        let db = semantics::Database::new();
+        let file = db.add_file(text, syntax::ParseLimits::default());
+        for at in (0..text.len()).filter(|&at| text.as_bytes()[at] == b'%') {
+            for new in ["a", "b", "c", "g", "t", "x", "y", "n", "loop", "fresh", "3"] {
+                let offset = syntax::TextSize::new(at as u32 + 1);
+                match super::rename(&db, file, offset, new) {
+                    Ok(edits) => {
+                        let after = crate::edit::apply_all(text, &edits);
+                        assert_eq!(look(&after), before, "{at} to {new}:\n{after}");
+                        done += 1;
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+    }
+    assert!(done > 100 && refused > 100, "{done} done, {refused} refused");
+}

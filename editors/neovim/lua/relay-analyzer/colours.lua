@@ -1,0 +1,75 @@
+--- Colours: the groups of `syntax/relay.vim` and of semantic tokens.
+---
+--- Neovim's own colour scheme shows numbers, types and operators as plain text. Where the scheme in
+--- use does so, these get a colour of Neovim's palette; a scheme that tells them apart is left alone.
+local M = {}
+
+--- The group of a kind of word: the standard group that it follows, and what it looks like where
+--- that one is plain, on a dark and on a light background.
+local GROUPS = {
+  relayNumber = { 'Number', dark = { 'NvimLightYellow', 11 }, light = { 'NvimDarkYellow', 3 } },
+  relayTypeName = { 'Type', dark = { 'NvimLightMagenta', 13 }, light = { 'NvimDarkMagenta', 5 } },
+  relayCall = { 'Function', dark = { 'NvimLightCyan', 14 }, light = { 'NvimDarkCyan', 6 } },
+  relayLocal = { 'Identifier', dark = { 'NvimLightBlue', 12 }, light = { 'NvimDarkBlue', 4 } },
+}
+
+--- What a semantic token looks like: as the same word does without a server.
+local TOKENS = {
+  operator = 'relayCall',
+  ['function'] = 'relayCall',
+  variable = 'relayLocal',
+  parameter = 'relayLocal',
+  enumMember = 'relayTypeName',
+  type = 'relayTypeName',
+  typeParameter = 'relayTypeName',
+  property = 'relayAttribute',
+  keyword = 'relayStatement',
+  number = 'relayNumber',
+  string = 'relayString',
+  comment = 'relayComment',
+  macro = 'relayMeta',
+}
+
+--- Whether a group looks like plain text.
+local function is_plain(name)
+  local normal = vim.api.nvim_get_hl(0, { name = 'Normal', link = false })
+  local group = vim.api.nvim_get_hl(0, { name = name, link = false })
+  local kind = vim.o.termguicolors and 'fg' or 'ctermfg'
+  return group[kind] == nil or group[kind] == normal[kind]
+end
+
+--- What a group was set to by this module. What is neither that nor a default is somebody's choice.
+local ours = {}
+
+--- Sets the groups for the colour scheme in use.
+function M.apply()
+  for name, how in pairs(GROUPS) do
+    local now = vim.api.nvim_get_hl(0, { name = name })
+    if vim.tbl_isempty(now) or now.default or vim.deep_equal(now, ours[name]) then
+      local fg, ctermfg = unpack(how[vim.o.background])
+      local plain = { fg = fg, ctermfg = ctermfg }
+      vim.api.nvim_set_hl(0, name, is_plain(how[1]) and plain or { link = how[1] })
+      ours[name] = vim.api.nvim_get_hl(0, { name = name })
+    end
+  end
+  -- Neovim's own colour of hints is too faint for what is to be read.
+  vim.api.nvim_set_hl(0, 'relayValue', { link = 'Comment', default = true })
+  vim.api.nvim_set_hl(0, 'relayWeight', { link = 'Comment', default = true })
+  for token, group in pairs(TOKENS) do
+    vim.api.nvim_set_hl(0, ('@lsp.type.%s.relay'):format(token), { link = group, default = true })
+  end
+end
+
+--- Sets the groups, now and with each colour scheme.
+function M.setup()
+  M.apply()
+  local group = vim.api.nvim_create_augroup('relay-analyzer.colours', {})
+  vim.api.nvim_create_autocmd('ColorScheme', { group = group, callback = M.apply })
+  vim.api.nvim_create_autocmd('OptionSet', {
+    group = group,
+    pattern = { 'termguicolors', 'background' },
+    callback = M.apply,
+  })
+end
+
+return M

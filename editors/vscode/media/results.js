@@ -1,0 +1,139 @@
+// The page of a run's result: its tensors, where the time went, and what turned NaN or infinite.
+(() => {
+  "use strict";
+  const host = acquireVsCodeApi();
+  const main = document.getElementById("result");
+
+  /** How many rows of a table of times are shown. */
+  const ROWS = 12;
+
+  /** An element with a class and with children, which are elements or texts. */
+  function make(tag, name, ...children) {
+    const element = document.createElement(tag);
+    if (name) {
+      element.className = name;
+    }
+    element.append(...children);
+    return element;
+  }
+
+  /** Something that can be clicked and reached by the keyboard. */
+  function button(text, message) {
+    const element = make("button", "link", text);
+    element.addEventListener("click", () => host.postMessage(message));
+    return element;
+  }
+
+  function section(title, ...children) {
+    return make("section", "", make("h2", "", title), ...children);
+  }
+
+  const number = (value) => value.toLocaleString("en");
+
+  function time(seconds) {
+    return seconds >= 1 ? `${seconds.toFixed(2)} s` : `${(seconds * 1e3).toFixed(seconds >= 0.01 ? 1 : 3)} ms`;
+  }
+
+  /** A bar as long as a share of one. */
+  function bar(share) {
+    const element = make("meter");
+    element.min = 0;
+    element.max = 1;
+    element.value = Math.max(share, 0);
+    return element;
+  }
+
+  function head({ function: name, milliseconds, drawn, seed, warnings }) {
+    const parts = [make("b", "", name), make("span", "time", time(milliseconds / 1e3))];
+    if (drawn.length > 0) {
+      const names = drawn.length > 3 ? `${drawn.length} arguments` : drawn.map((one) => `%${one}`).join(", ");
+      parts.push(make("span", "note", `${names} drawn from seed ${seed}`));
+    }
+    parts.push(button("as text", { type: "text" }));
+    return [make("header", "", ...parts), ...(warnings ?? []).map((text) => make("p", "warning", text))];
+  }
+
+  /** The variables that are not finite, the first one first: it is the one to look at. */
+  function trail(found) {
+    const rows = found.slice(0, ROWS).map(({ name, range, nan, infinite, elements }, at) => {
+      const counts = [nan > 0 ? `${number(nan)} NaN` : "", infinite > 0 ? `${number(infinite)} Inf` : ""].filter(Boolean);
+      return make(
+        "tr",
+        at === 0 ? "first" : "",
+        make("td", "name", button(name, { type: "go", range })),
+        make("td", "", `${counts.join(", ")} of ${number(elements)}`),
+        make("td", "note", at === 0 ? "the first that is not finite" : ""),
+      );
+    });
+    if (found.length > ROWS) {
+      rows.push(make("tr", "", make("td", "note", `… and ${found.length - ROWS} more`)));
+    }
+    return section("NaN and Inf", make("table", "trail", ...rows));
+  }
+
+  function tensor({ name, type, brief, text, scores }) {
+    const out = make("div", "tensor", make("div", "about", make("b", "", name), make("code", "type", type ?? ""), make("span", "note", brief ?? "")));
+    if (scores) {
+      const values = scores.map(({ value }) => Number(value));
+      const [most, least] = [Math.max(...values), Math.min(0, ...values)];
+      const rows = scores.map(({ position, value }, at) =>
+        make("tr", "", make("td", "number", `[${position.join(", ")}]`), make("td", "number", value), make("td", "", bar((values[at] - least) / (most - least || 1)))),
+      );
+      out.append(make("table", "scores", ...rows));
+    }
+    out.append(make("pre", "", text));
+    return out;
+  }
+
+  /** Where the time went, by one of the ways to look at it. */
+  function times(title, rows, total, label) {
+    const shown = rows.slice(0, ROWS).map((row) =>
+      make(
+        "tr",
+        "",
+        make("td", "name", label(row)),
+        make("td", "number", `${number(row.calls)}×`),
+        make("td", "number", time(row.seconds)),
+        make("td", "", bar(row.seconds / (total.seconds || 1))),
+      ),
+    );
+    if (rows.length > ROWS) {
+      shown.push(make("tr", "", make("td", "note", `… and ${number(rows.length - ROWS)} more`)));
+    }
+    return section(title, make("table", "times", ...shown));
+  }
+
+  function binding({ binding, operator, at }) {
+    const name = binding ? `${binding} = ${operator}` : operator;
+    return at ? button(name, { type: "go", range: at }) : name;
+  }
+
+  function draw(result) {
+    const { tensors, profile, notFinite } = result;
+    const out = head(result);
+    const columns = make("div", "columns");
+    if (notFinite?.length > 0) {
+      columns.append(trail(notFinite));
+    }
+    const shown = section("Result", ...tensors.map(tensor));
+    shown.className = "result";
+    columns.append(shown);
+    // A run that was stopped when it had just ended has no tables.
+    if (profile?.total.calls > 0) {
+      const { operators, layers, bindings, total } = profile;
+      columns.append(times("Time by operator", operators, total, (row) => row.operator));
+      if (layers.length > 0) {
+        columns.append(times("Time by layer", layers, total, (row) => row.layer));
+      }
+      columns.append(times("Slowest calls", bindings, total, binding));
+    }
+    main.replaceChildren(...out, columns);
+  }
+
+  window.addEventListener("message", ({ data }) => {
+    if (data.type === "result") {
+      draw(data.result);
+    }
+  });
+  host.postMessage({ type: "ready" });
+})();

@@ -1,0 +1,155 @@
+// The view *Relay Results* in the panel: the tensors of a result, where the time went, and what turned
+// NaN or infinite.
+
+import { randomBytes } from "node:crypto";
+
+import * as vscode from "vscode";
+import type { Range } from "vscode-languageclient/node";
+
+/** Some calls, and what they took. `at` is their place, where that is in the file that was run. */
+interface Part {
+  readonly calls: number;
+  readonly seconds: number;
+  readonly macs: number | null;
+  readonly bytes: number;
+}
+
+/** What `relay.run` answers. */
+export interface RunResult {
+  readonly status: "done" | "failed" | "cancelled";
+  readonly title: string;
+  readonly text: string;
+  readonly function?: string;
+  readonly uri?: string;
+  readonly milliseconds?: number;
+  readonly drawn?: readonly string[];
+  readonly seed?: number;
+  readonly warnings?: readonly string[];
+  readonly error?: { readonly message?: string; readonly range?: Range };
+  /** The tensors of the result; of what is no tensor, the text alone. */
+  readonly tensors?: readonly {
+    readonly name: string;
+    readonly text: string;
+    readonly type?: string;
+    readonly brief?: string;
+    readonly scores?: readonly { readonly position: readonly number[]; readonly value: string }[] | null;
+  }[];
+  readonly profile?: {
+    readonly bindings: readonly (Part & { readonly binding: string; readonly operator: string; readonly at: Range | null })[];
+    readonly operators: readonly (Part & { readonly operator: string })[];
+    readonly layers: readonly (Part & { readonly layer: string })[];
+    readonly total: Part;
+  };
+  /** The variables that had NaN or Inf, in the order in which they were bound. */
+  readonly notFinite?: readonly {
+    readonly name: string;
+    readonly range: Range;
+    readonly nan: number;
+    readonly infinite: number;
+    readonly elements: number;
+  }[];
+}
+
+/** What the page says. */
+type FromPage = { readonly type: "ready" } | { readonly type: "text" } | { readonly type: "go"; readonly range: Range };
+
+const VIEW = "relay.results";
+
+export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
+  private view: vscode.WebviewView | undefined;
+  private last: RunResult | undefined;
+  private readonly registration: vscode.Disposable;
+
+  constructor(
+    private readonly extension: vscode.Uri,
+    private readonly showText: () => void,
+  ) {
+    this.registration = vscode.window.registerWebviewViewProvider(VIEW, this);
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+  }
+
+  /** Opens the view with a result; the focus stays where it is. */
+  async show(result: RunResult): Promise<void> {
+    this.last = result;
+    await vscode.commands.executeCommand("setContext", "relay.hasResults", true);
+    if (this.view === undefined) {
+      await vscode.commands.executeCommand(`${VIEW}.focus`, { preserveFocus: true });
+    } else {
+      this.view.show(true);
+    }
+    await this.post();
+  }
+
+  /** Closes the view, if what it shows is about this file. */
+  async clear(uri: string): Promise<void> {
+    if (this.last?.uri === uri) {
+      this.last = undefined;
+      if (this.view?.visible === true) {
+        // Else another view would come to the front, such as a terminal that nobody asked for.
+        await vscode.commands.executeCommand("workbench.action.closePanel");
+      }
+      await vscode.commands.executeCommand("setContext", "relay.hasResults", false);
+    }
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    const media = vscode.Uri.joinPath(this.extension, "media");
+    this.view = view;
+    view.webview.options = { enableScripts: true, localResourceRoots: [media] };
+    view.webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
+    view.onDidDispose(() => {
+      this.view = undefined;
+    });
+    view.webview.html = page(view.webview, media);
+  }
+
+  private hear(message: FromPage): void {
+    switch (message.type) {
+      case "ready":
+        // The page is new, or was hidden and has forgotten everything.
+        void this.post();
+        break;
+      case "text":
+        this.showText();
+        break;
+      case "go":
+        void this.go(message.range);
+        break;
+    }
+  }
+
+  private async post(): Promise<void> {
+    if (this.last !== undefined) {
+      await this.view?.webview.postMessage({ type: "result", result: this.last });
+    }
+  }
+
+  private async go({ start, end }: Range): Promise<void> {
+    if (this.last?.uri !== undefined) {
+      const selection = new vscode.Range(start.line, start.character, end.line, end.character);
+      await vscode.window.showTextDocument(vscode.Uri.parse(this.last.uri), { selection });
+    }
+  }
+}
+
+/** The page: it may load its own style, and run its own script, and nothing else. */
+function page(webview: vscode.Webview, media: vscode.Uri): string {
+  const local = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
+  const nonce = randomBytes(16).toString("base64");
+  return `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'">
+  <link rel="stylesheet" href="${local("results.css")}">
+  <title>Relay Results</title>
+</head>
+<body>
+  <main id="result" aria-live="polite"></main>
+  <script nonce="${nonce}" src="${local("results.js")}"></script>
+</body>
+</html>`;
+}

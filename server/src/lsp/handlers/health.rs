@@ -1,0 +1,64 @@
+//! `relay/health`: what a file holds, what is wrong with it, and whether TVM would take it, in a few
+//! numbers: an editor that counts them itself converts every symbol and every diagnostic first.
+
+use semantics::{DefKind, Diagnostic, Severity, all_defs};
+use serde::{Deserialize, Serialize};
+use tower_lsp::{
+    jsonrpc::Result,
+    lsp_types::{Range, TextDocumentIdentifier},
+};
+
+use super::diagnostics;
+use crate::lsp::snapshot::Snapshot;
+
+/// What says that a type is not known.
+const UNRESOLVED: [&str; 4] =
+    ["cannot-infer", "missing-annotation", "type-needed", "untyped-constant"];
+
+/// What `relay/health` is asked with.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::lsp) struct HealthParams {
+    text_document: TextDocumentIdentifier,
+}
+
+/// What `relay/health` answers.
+#[derive(Serialize)]
+pub(in crate::lsp) struct Health {
+    version: i32,
+    functions: usize,
+    types: usize,
+    errors: usize,
+    warnings: usize,
+    unresolved: usize,
+    /// What TVM does not take, and is sound otherwise.
+    tvm: usize,
+    /// How many of these are names that TVM prints and does not read back.
+    names: usize,
+    /// The first of what TVM does not take.
+    first: Option<Range>,
+}
+
+/// The health of a document.
+pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HealthParams) -> Result<Health> {
+    let document = snapshot.document(&params.text_document.uri)?;
+    let found = diagnostics::with_marks(snapshot, &params.text_document.uri, document);
+    let count = |holds: &dyn Fn(&Diagnostic) -> bool| found.iter().filter(|d| holds(d)).count();
+    let against = || found.iter().filter(|d| d.code.starts_with("tvm-"));
+    let defined = |kind| {
+        let defs = all_defs(&snapshot.db, document.file);
+        defs.filter(|def| def.kind(&snapshot.db) == kind).count()
+    };
+    let first = against().min_by_key(|d| d.range.start());
+    Ok(Health {
+        version: document.version,
+        functions: defined(DefKind::Fn),
+        types: defined(DefKind::Type),
+        errors: count(&|d| d.severity == Severity::Error),
+        warnings: count(&|d| d.severity == Severity::Warning),
+        unresolved: count(&|d| UNRESOLVED.contains(&d.code)),
+        tvm: against().count(),
+        names: count(&|d| d.code == "tvm-name"),
+        first: first.map(|d| document.range(d.range, snapshot.encoding)),
+    })
+}

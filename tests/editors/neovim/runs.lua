@@ -1,0 +1,203 @@
+-- What `drive.lua` does with runs: by command and by lens, their values, and how they are stopped.
+--
+-- `tools` has its `same`, `until_`, `go`, `change`, `say` and `hover_has`.
+return function(tools)
+  local same, until_, go, change, say = tools.same, tools.until_, tools.go, tools.change, tools.say
+  local steps = {}
+
+  --- Opens a new buffer with a module, and waits for the server.
+  local function open(lines)
+    vim.cmd.new()
+    vim.api.nvim_buf_set_name(0, vim.fn.tempname() .. '.relay')
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+    vim.bo.filetype = 'relay'
+    until_('a client', function()
+      local client = vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+      return client and client.initialized
+    end)
+    return vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
+  end
+
+  local function halves()
+    return open({
+      '#[version = "0.0.5"]',
+      'def @half(%n: int32) -> int32 { %n / 2 }',
+      'def @main(%n: int32) -> int32 {',
+      '  let %m = @half(%n);',
+      '  %m + 1',
+      '}',
+    })
+  end
+
+  local function result(wanted)
+    return until_('a result with ' .. wanted, function()
+      local buffer = vim.fn.bufnr('^relay://run$')
+      local text = buffer >= 0 and table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n') or ''
+      return text:find(wanted, 1, true) and vim.fn.bufwinid(buffer) >= 0 and text
+    end)
+  end
+
+  local function forget_result()
+    vim.api.nvim_buf_delete(vim.fn.bufnr('^relay://run$'), { force = true })
+  end
+
+  --- The titles of the lenses that are shown, in order.
+  local function lenses()
+    return vim.tbl_map(function(lens)
+      return (lens.lens or lens).command.title
+    end, vim.lsp.codelens.get(vim.lsp.codelens.enable and { bufnr = 0 } or 0))
+  end
+
+  --- What stands at the ends of lines, by line.
+  local function values()
+    local namespace = vim.api.nvim_create_namespace('relay-analyzer.values')
+    local found = {}
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
+      same(mark[4].virt_text_pos, 'eol', 'the place of a value')
+      found[mark[2] + 1] = vim.trim(mark[4].virt_text[1][1])
+    end
+    return found
+  end
+
+  local function wait_for_values(wanted)
+    until_('values ' .. vim.inspect(wanted), function()
+      return vim.deep_equal(values(), wanted)
+    end)
+  end
+
+  function steps.runs_by_command()
+    local window, buffer = halves()
+    -- One server, however often the buffer is read.
+    vim.bo.filetype = 'relay'
+    same(#vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' }), 1, 'servers of a buffer')
+    go('def @main', '@main')
+    vim.cmd('RelayRun @main n=82')
+    say('run', (result('42 (int32)'):gsub('\n', ' ')))
+    -- Who has waited is in the result, and `q` leads back.
+    same(vim.api.nvim_buf_get_name(0), 'relay://run', 'the buffer after a run')
+    vim.api.nvim_feedkeys('q', 'xt', false)
+    same({ vim.api.nvim_get_current_win(), vim.fn.reg_recording() }, { window, '' }, 'the window after `q`')
+    local memory = vim.fs.dirname(vim.api.nvim_buf_get_name(buffer)) .. '/.relay/run.json'
+    local function remembered()
+      local all = vim.json.decode(table.concat(vim.fn.readfile(memory), '\n'))
+      return all[vim.fs.basename(vim.api.nvim_buf_get_name(buffer))]
+    end
+    same(remembered(), { ['@main'] = { inputs = { n = 82 } } }, 'the arguments that are remembered')
+    -- They count for the next run; what does not fit is told and not remembered.
+    forget_result()
+    vim.cmd('RelayRun @main n=nan')
+    result('`nan` is no int32')
+    vim.api.nvim_set_current_win(window)
+    go('  %m + 1', '%m')
+    vim.cmd('RelayRun')
+    -- Who has gone on meanwhile stays where they are.
+    vim.cmd.normal('gg')
+    result('42 (int32)')
+    same(vim.api.nvim_get_current_win(), window, 'the window of who has gone on')
+    same(remembered(), { ['@main'] = { inputs = { n = 82 } } }, 'the arguments after a mistake')
+    forget_result()
+    vim.cmd.bwipeout({ bang = true })
+    say('runs by command')
+  end
+
+  function steps.shows_values()
+    local window = halves()
+    vim.cmd('RelayRun @main n=82')
+    result('42 (int32)')
+    vim.api.nvim_set_current_win(window)
+    wait_for_values({ [2] = '= 82', [3] = '= 82', [4] = '= 41' })
+    tools.hover_has('%m + 1', '%m', 'in the last run: `41`')
+    -- Where hints are shown, the values are among them, and nowhere else.
+    vim.lsp.inlay_hint.enable(true, { bufnr = 0 })
+    until_('values in hints', function()
+      return #vim.tbl_filter(function(hint)
+        local label = hint.inlay_hint.label
+        return type(label) == 'string' and vim.startswith(label, '= ')
+      end, vim.lsp.inlay_hint.get({ bufnr = 0 })) == 3
+    end)
+    forget_result()
+    vim.cmd('RelayRun @main')
+    result('42 (int32)')
+    vim.api.nvim_set_current_win(window)
+    wait_for_values({})
+    vim.lsp.inlay_hint.enable(false, { bufnr = 0 })
+    -- They follow the text: a function that has changed has none.
+    forget_result()
+    vim.cmd('RelayRun @main')
+    result('42 (int32)')
+    vim.api.nvim_set_current_win(window)
+    wait_for_values({ [2] = '= 82', [3] = '= 82', [4] = '= 41' })
+    change('let %m', '%n', '(%n + 1)')
+    vim.cmd('doautocmd TextChanged')
+    wait_for_values({ [2] = '= 82' })
+    vim.cmd('RelayClearValues')
+    same(values(), {}, 'the values after :RelayClearValues')
+    vim.cmd('doautocmd TextChanged')
+    vim.wait(600)
+    same(values(), {}, 'the values after a change')
+    forget_result()
+    vim.cmd.bwipeout({ bang = true })
+    say('values at the ends of lines')
+  end
+
+  function steps.keeps_lenses()
+    local window = halves()
+    local function runs()
+      return #vim.tbl_filter(function(title)
+        return vim.startswith(title, '▶ Run')
+      end, lenses())
+    end
+    -- Nobody has asked for them.
+    until_('lenses', function()
+      return runs() == 2
+    end)
+    -- A lens does what the command does.
+    go('def @main', '@main')
+    local select = vim.ui.select
+    vim.ui.select = function(items, _, choose)
+      for index, item in ipairs(items) do
+        local command = (item.lens or item).command
+        if vim.startswith(command.title, '▶ Run') and command.arguments[1]['function'] == '@main' then
+          choose(item, index)
+        end
+      end
+    end
+    vim.lsp.codelens.run()
+    result('(int32)')
+    vim.ui.select = select
+    vim.api.nvim_set_current_win(window)
+    forget_result()
+    -- They follow the text.
+    vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'def @more(%n: int32) -> int32 { %n }' })
+    vim.cmd('doautocmd TextChanged')
+    until_('a lens more', function()
+      return runs() == 3
+    end)
+    vim.cmd.bwipeout({ bang = true })
+    say('lenses follow the text')
+  end
+
+  function steps.stops_runs()
+    local window = open({
+      '#[version = "0.0.5"]',
+      'def @forever(%n: int32) -> int32 { @forever(%n + 1) }',
+    })
+    go('def @forever', '@forever')
+    same(require('relay-analyzer').statusline(), 'relay: OK', 'the status of a file')
+    vim.cmd('RelayRun')
+    same(require('relay-analyzer').statusline(), 'relay: running · OK', 'the status of a run')
+    vim.wait(300)
+    same(require('relay-analyzer.run').count(), 1, 'runs')
+    vim.cmd('RelayCancelRun')
+    same(require('relay-analyzer.run').count(), 0, 'runs')
+    vim.wait(300)
+    same(vim.fn.bufnr('^relay://run$'), -1, 'the result of a run that was stopped')
+    same(vim.api.nvim_get_current_win(), window, 'the window')
+    vim.cmd('RelayCancelRun')
+    assert(vim.fn.execute('messages'):find('nothing is running', 1, true), vim.fn.execute('messages'))
+    vim.cmd.bwipeout({ bang = true })
+    say('runs are stopped')
+  end
+
+  return { steps.runs_by_command, steps.shows_values, steps.keeps_lenses, steps.stops_runs }
+end

@@ -1,0 +1,70 @@
+// What a person sees of the reading view: the column of shapes, and what a folded chain says.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+
+import { PATIENCE, command, eventually } from "./workbench.mjs";
+
+const TYPE = "Tensor[(1, 128, 768), float32]";
+const STEPS = ["nn.relu", "nn.dropout", "nn.softmax", "tanh", "sigmoid"];
+
+/** A printed module: a chain of calls that is used twice at its end. */
+function printed() {
+  const ty = `/* ty=${TYPE} span=model.py:1:2 */`;
+  const scaled = `multiply(%x ${ty}, %scale /* ty=float32 */) ${ty}`;
+  const chain = STEPS.map((step, at) => {
+    const call = step === "nn.dropout" ? `nn.dropout(%${at})` : `${step}(%${at})`;
+    return step === "nn.dropout" ? `  %${at + 1} = ${call}.0 ${ty};` : `  %${at + 1} = ${call} ${ty};`;
+  });
+  const last = STEPS.length;
+  const lines = [
+    '#[version = "0.0.5"]',
+    `def @main(%x: ${TYPE}, %scale: float32) -> ${TYPE} {`,
+    `  %0 = ${scaled};`,
+    ...chain,
+    `  add(%${last}, %${last}) ${ty}`,
+    "}",
+    "",
+  ];
+  return lines.join("\n");
+}
+
+/** A file is open; another one is, and is gone, when this is done. */
+export async function readingView({ page, workspace, shot, say }) {
+  writeFileSync(path.join(workspace, "printed.relay"), printed());
+  await page.keyboard.press("Control+P");
+  await page.locator(".quick-input-widget input:focus").first().waitFor({ timeout: PATIENCE });
+  await page.keyboard.type("printed.relay");
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: "printed.relay" }).first().waitFor({ timeout: PATIENCE });
+  await page.keyboard.press("Enter");
+  const line = (text) => page.locator(".editor-instance .view-line", { hasText: text }).first();
+  await line("%scale").waitFor({ timeout: PATIENCE });
+  await page.locator(".statusbar-item", { hasText: "OK" }).first().waitFor({ timeout: PATIENCE });
+  await command(page, "Relay: Toggle Reading View");
+
+  const after = (text) =>
+    line(text).evaluate((element) => {
+      const contents = [...element.querySelectorAll("span")].map((span) => getComputedStyle(span, "::after").content);
+      return contents.filter((content) => content !== "none").join(" ").replace(/["\u00a0]/g, " ");
+    });
+  // The chain is folded: its first line says what is in it, beside its shape.
+  const shown = await eventually(page, () => after("%0 ="), (text) => text.includes("…") && text.includes("f32"));
+  assert.match(shown, /… relu → dropout ⋯ 2 more/);
+  assert.match(shown, /1×128×768 f32/);
+  await line("%3 =").waitFor({ state: "detached", timeout: PATIENCE });
+  assert.doesNotMatch(await line("add(").innerText(), /ty=/);
+  // The right edges of all shapes are on one line.
+  const edges = await page.locator(".editor-instance .view-lines").evaluate((lines) =>
+    [...lines.querySelectorAll(".view-line span")]
+      .filter((span) => getComputedStyle(span, "::after").content.includes("f32"))
+      .map((span) => getComputedStyle(span, "::after").left),
+  );
+  assert.ok(edges.length >= 2 && new Set(edges).size === 1, JSON.stringify(edges));
+  await shot("reading");
+  await command(page, "Relay: Toggle Reading View");
+  await line("%3 =").waitFor({ timeout: PATIENCE });
+  await eventually(page, () => after("%0 ="), (text) => !text.includes("f32"));
+  say("reading view");
+  await page.locator(".tab.active", { hasText: "printed.relay" }).click({ button: "middle" });
+  await page.locator(".tab", { hasText: "printed.relay" }).waitFor({ state: "detached", timeout: PATIENCE });
+}

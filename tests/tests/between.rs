@@ -1,0 +1,159 @@
+//! Comparison, passes and history as editors ask for them.
+
+use std::path::PathBuf;
+
+use relay_tests::client::{Client, range};
+use serde_json::{Value, json};
+
+const A: &str = "\
+#[version = \"0.0.5\"]
+def @main(%x: Tensor[(2, 4), float32]) {
+  %0 = tanh(%x);
+  %1 = nn.softmax(%0, axis=1);
+  add(%1, %0)
+}
+";
+
+/// `A` with other names, in another order of notation.
+const RENAMED: &str = "\
+#[version = \"0.0.5\"]
+def @main(%input: Tensor[(2, 4), float32]) {
+  let %a = tanh(%input);
+  let %b = nn.softmax(%a, axis=1);
+  add(%b, %a)
+}
+";
+
+const B: &str = "\
+#[version = \"0.0.5\"]
+def @main(%x: Tensor[(2, 4), float32]) {
+  %0 = tanh(%x);
+  %1 = nn.softmax(%0, axis=0);
+  add(%1, exp(%0))
+}
+";
+
+fn log() -> String {
+    format!(
+        "[10:00:00] a.cc:1: PrintIR(InferType):\n{A}\n[10:00:01] a.cc:1: PrintIR(Other):\n{RENAMED}\n\
+         [10:00:02] a.cc:1: PrintIR(Last):\n{B}\n"
+    )
+}
+
+fn client() -> Client {
+    let abilities = json!({ "general": { "positionEncodings": ["utf-8"] } });
+    Client::start_with(abilities, Value::Null)
+}
+
+fn result(client: &mut Client, method: &str, params: Value) -> Value {
+    let answer = client.request(method, params);
+    assert!(answer["error"].is_null(), "{method}: {answer}");
+    answer["result"].clone()
+}
+
+/// What an editor marks: the pairs that differ, with the places of what differs.
+fn marked(comparison: &Value) -> Vec<Value> {
+    let functions = comparison["functions"].as_array().expect("functions");
+    let pairs = functions.iter().flat_map(|f| f["pairs"].as_array().expect("pairs"));
+    pairs.filter(|pair| pair["kind"] != "same").cloned().collect()
+}
+
+#[test]
+fn open_documents_and_texts_are_compared() {
+    let mut client = client();
+    client.open("file:///a.relay", A);
+    client.open("file:///b.relay", B);
+    let before = json!({ "uri": "file:///a.relay" });
+    let ask = |after: Value| json!({ "before": before, "after": after });
+
+    let text = json!({ "uri": "file:///a.relay", "text": RENAMED, "name": "clipboard" });
+    let equal = result(&mut client, "relay/compare", ask(text));
+    assert_eq!(equal["equal"], true, "{equal}");
+    assert_eq!(equal["report"], "`a.relay` and `clipboard` are equal in structure\n");
+    // Every expression has its partner, though nothing changed.
+    assert!(marked(&equal).is_empty());
+    assert_eq!(equal["functions"][0]["pairs"].as_array().map(Vec::len), Some(3), "{equal}");
+
+    let changed = result(&mut client, "relay/compare", ask(json!({ "uri": "file:///b.relay" })));
+    assert_eq!(changed["equal"], false);
+    let softmax = &marked(&changed)[0];
+    assert_eq!(softmax["kind"], "changed");
+    assert_eq!(softmax["changes"][0]["text"], "attribute axis 1 → 0");
+    assert_eq!(softmax["changes"][0]["after"], range((3, 27), (3, 28)), "{softmax}");
+    let added = &changed["functions"][0]["added"];
+    assert_eq!(added[0]["operator"], "exp");
+    assert_eq!(added[0]["range"], range((4, 10), (4, 17)));
+
+    // The comparison is that of the text as it is now.
+    client.replace("file:///b.relay", 2, RENAMED);
+    let again = result(&mut client, "relay/compare", ask(json!({ "uri": "file:///b.relay" })));
+    assert_eq!(again["equal"], true);
+    client.replace("file:///b.relay", 3, "def @main( {");
+    let broken = result(&mut client, "relay/compare", ask(json!({ "uri": "file:///b.relay" })));
+    assert_eq!(broken["broken"], json!(["b.relay"]));
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn modules_of_a_log_are_listed_opened_and_followed() {
+    // The editor has not opened it: the server reads it from disk.
+    let path = std::env::temp_dir().join(format!("relay-between-{}.log", std::process::id()));
+    std::fs::write(&path, log()).expect("a file");
+    let _gone = Gone(path.clone());
+    let uri = format!("file://{}", path.display());
+    let document = json!({ "uri": uri });
+    let mut client = client();
+
+    let passes = result(&mut client, "relay/passes", json!({ "textDocument": document }));
+    let modules = passes["modules"].as_array().expect("modules").clone();
+    let row = |module: &Value| json!([module["pass"], module["changed"]]);
+    let rows: Vec<Value> = modules.iter().map(row).collect();
+    assert_eq!(rows, [json!(["InferType", []]), json!(["Other", []]), json!(["Last", ["@main"]])]);
+
+    for (module, wanted) in [(json!(1), RENAMED), (json!("Last"), B)] {
+        let params = json!({ "textDocument": document, "module": module });
+        let text = result(&mut client, "relay/moduleText", params);
+        assert_eq!(text["text"].as_str().map(str::trim_end), Some(wanted.trim_end()));
+    }
+
+    let side = |module: Value| json!({ "uri": uri, "module": module });
+    let params = json!({ "before": side(json!(0)), "after": side(json!("Last")) });
+    let compared = result(&mut client, "relay/compare", params);
+    assert_eq!(marked(&compared)[0]["before"]["start"]["line"], 3, "in lines of the module");
+
+    // `nn.softmax` of the module in the middle.
+    let place = json!({ "line": 3, "character": 12 });
+    let params = json!({ "textDocument": document, "module": 1, "position": place });
+    let history = result(&mut client, "relay/history", params);
+    let stops = history["stops"].as_array().expect("stops");
+    let texts: Vec<&str> = stops.iter().filter_map(|stop| stop["text"].as_str()).collect();
+    assert_eq!(
+        texts,
+        ["nn.softmax(%0, axis=1)", "nn.softmax(%a, axis=1)", "nn.softmax(%0, axis=0)"]
+    );
+    assert_eq!(history["here"], 1);
+    assert_eq!(stops[1]["kind"], "same");
+    assert_eq!(stops[2]["changes"], json!(["attribute axis 1 → 0"]));
+
+    for (method, params, reason) in [
+        ("relay/moduleText", json!({ "textDocument": document, "module": 9 }), "3 modules"),
+        ("relay/moduleText", json!({ "textDocument": document, "module": "No" }), "InferType"),
+        ("relay/passes", json!({ "textDocument": { "uri": "untitled:x" } }), "neither open"),
+        ("relay/passes", json!({ "textDocument": { "uri": "file:///none.log" } }), "none.log"),
+    ] {
+        let answer = client.request(method, params);
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(reason), "{answer}");
+    }
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// Deletes a file at the end of a test.
+struct Gone(PathBuf);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        // Whoever looks into it meanwhile keeps it.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,138 @@
+//! What an editor shows of a run: tensors, times, what is not finite, and the time in the lens.
+
+use relay_tests::client::{Client, range};
+use serde_json::{Value, json};
+
+const URI: &str = "file:///work/a.relay";
+
+const NET: &str = "\
+#[version = \"0.0.5\"]
+def @layer(%x: Tensor[(1, 2), float32]) -> Tensor[(1, 2), float32] {
+  %0 = nn.relu(%x);
+  %1 = log(%0);
+  %1
+}
+def @other(%n: int32) -> int32 {
+  let %m = %n + 1;
+  %m
+}
+def @main(%x: Tensor[(1, 2), float32]) {
+  %0 = @layer(%x);
+  %1 = exp(%0);
+  (%1, @other(1))
+}
+def @open(%x: Tensor[(?), float32]) { %x }
+";
+
+/// A client that shows runs by itself.
+fn client() -> Client {
+    let abilities = json!({
+        "general": { "positionEncodings": ["utf-8"] },
+        "workspace": { "codeLens": { "refreshSupport": true } },
+        "experimental": { "commands": { "commands": ["relay.run"] } },
+    });
+    Client::start_with(abilities, Value::Null)
+}
+
+fn run(client: &mut Client, argument: Value) -> Value {
+    let params = json!({ "command": "relay.run", "arguments": [argument] });
+    let answer = client.request("workspace/executeCommand", params);
+    assert_eq!(answer["result"]["status"], "done", "{answer}");
+    answer["result"].clone()
+}
+
+/// How many hints with values and how many marks a run has left.
+fn left(client: &mut Client) -> [usize; 2] {
+    let params = json!({ "textDocument": { "uri": URI }, "range": range((0, 0), (100, 0)) });
+    let hints = client.request("textDocument/inlayHint", params);
+    let hints = hints["result"].as_array().cloned().unwrap_or_default();
+    let is_value = |hint: &&Value| hint["label"].as_str().is_some_and(|l| l.starts_with("= "));
+    let params = json!({ "textDocument": { "uri": URI } });
+    let report = client.request("textDocument/diagnostic", params);
+    let items = report["result"]["items"].as_array().cloned().unwrap_or_default();
+    let is_mark = |item: &&Value| item["code"] == "run-not-finite";
+    [hints.iter().filter(is_value).count(), items.iter().filter(is_mark).count()]
+}
+
+/// What a view shows of a run, what its lens says, and how both are cleared.
+#[test]
+fn results_for_views() {
+    let mut client = client();
+    client.open(URI, NET);
+    let given = json!({ "uri": URI, "function": "@main", "inputs": { "x": [[-1, 1]] } });
+    let result = run(&mut client, given);
+    let tensors = &result["tensors"];
+    assert_eq!(
+        (&tensors[0]["name"], &tensors[1]["name"]),
+        (&json!("result.0"), &json!("result.1"))
+    );
+    assert_eq!(tensors[0]["type"], "Tensor[(1, 2), float32]");
+    assert_eq!((&tensors[0]["text"], &tensors[0]["scores"]), (&json!("[[0. 1.]]"), &Value::Null));
+    let odd: Vec<(&Value, &Value)> = result["notFinite"]
+        .as_array()
+        .expect("a trail")
+        .iter()
+        .map(|odd| (&odd["name"], &odd["range"]["start"]["line"]))
+        .collect();
+    // What is bound in a call comes before what the call is bound to.
+    assert_eq!(odd, [(&json!("%1"), &json!(3)), (&json!("%0"), &json!(11))]);
+    let profile = &result["profile"];
+    let mut operators: Vec<&str> = profile["operators"]
+        .as_array()
+        .expect("operators")
+        .iter()
+        .map(|operator| operator["operator"].as_str().unwrap_or_default())
+        .collect();
+    operators.sort_unstable();
+    assert_eq!(operators, ["add", "exp", "log", "nn.relu"]);
+    assert_eq!(profile["layers"], json!([]));
+    assert_eq!(profile["total"]["calls"], 4);
+    let log = profile["bindings"].as_array().expect("bindings").iter();
+    let log = log.clone().find(|row| row["operator"] == "log").expect("the logarithm");
+    assert_eq!((&log["binding"], &log["at"]), (&json!("%1"), &range((3, 7), (3, 14))));
+    client.expect("workspace/codeLens/refresh");
+    let titles = |client: &mut Client| -> Vec<String> {
+        let params = json!({ "textDocument": { "uri": URI } });
+        let lenses = client.request("textDocument/codeLens", params);
+        let lenses = lenses["result"].as_array().cloned().unwrap_or_default();
+        let titles = lenses.iter().filter_map(|lens| lens["command"]["title"].as_str());
+        titles.filter(|title| title.starts_with('▶')).map(str::to_owned).collect()
+    };
+    let shown = titles(&mut client);
+    assert_eq!(shown[..2], ["▶ Run", "▶ Run"]);
+    assert!(shown[2].starts_with("▶ Run · ") && shown[2].ends_with(" ms"), "{shown:?}");
+    assert!(left(&mut client).iter().all(|count| *count > 0));
+    let clear = json!({ "command": "relay.clearValues", "arguments": [URI] });
+    assert_eq!(client.request("workspace/executeCommand", clear)["result"], Value::Null);
+    assert_eq!(titles(&mut client), ["▶ Run"; 3]);
+    assert_eq!(left(&mut client), [0, 0]);
+    let nothing = json!({ "command": "relay.clearValues" });
+    assert_eq!(client.request("workspace/executeCommand", nothing)["error"]["code"], -32602);
+    assert_eq!(client.finish(), Some(0));
+}
+
+/// `span=` comments name layers; what looks like scores has its largest elements.
+#[test]
+fn layers_and_scores() {
+    let mut client = client();
+    let text = "\
+def @main(%x: Tensor[(1, 12), float32]) {
+  %0 = nn.relu(%x) /* ty=Tensor[(1, 12), float32] span=aten::relu_0:1:2 */;
+  %1 = exp(%0) /* ty=Tensor[(1, 12), float32] span=aten::softmax_1:3:4 */;
+  nn.softmax(%1) /* ty=Tensor[(1, 12), float32] span=aten::softmax_1:5:6 */
+}
+";
+    client.open(URI, text);
+    let x: Vec<i32> = (0..12).map(|at| (at * 7) % 11).collect();
+    let result = run(&mut client, json!({ "uri": URI, "inputs": { "x": [x] } }));
+    let layers = result["profile"]["layers"].as_array().expect("layers");
+    let mut layers: Vec<(&str, u64)> = layers
+        .iter()
+        .filter_map(|layer| Some((layer["layer"].as_str()?, layer["calls"].as_u64()?)))
+        .collect();
+    layers.sort_unstable();
+    assert_eq!(layers, [("aten::relu_0", 1), ("aten::softmax_1", 2)]);
+    let scores = result["tensors"][0]["scores"].as_array().expect("scores");
+    assert_eq!(scores.len(), 5);
+    assert_eq!(scores[0], json!({ "position": [0, 3], "value": "1.0000" }));
+}
