@@ -383,8 +383,8 @@ function pillsOf(items, jumps) {
 function boundsOf(nodes) {
   const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
   for (const { x, y } of nodes) {
-    bounds.left = Math.min(bounds.left, x - NODE.width / 2 - PILL.apart - PILL.width);
-    bounds.right = Math.max(bounds.right, x + NODE.width / 2);
+    bounds.left = Math.min(bounds.left, x - NODE.width / 2 - PILL.apart - PILL.width - 16);
+    bounds.right = Math.max(bounds.right, x + NODE.width / 2 + 16);
     bounds.top = Math.min(bounds.top, y - 16);
     bounds.bottom = Math.max(bounds.bottom, y + NODE.height + 16);
   }

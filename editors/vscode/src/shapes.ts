@@ -248,7 +248,7 @@ export class ShapePanel implements vscode.Disposable {
     }
     if (document === undefined) {
       const { start } = convert.asRange(range);
-      const options = { selection: new vscode.Range(start, start), viewColumn: vscode.ViewColumn.One };
+      const options = { selection: new vscode.Range(start, start), viewColumn: vscode.ViewColumn.One, preserveFocus: stay };
       await vscode.commands.executeCommand("vscode.open", file, options);
       return;
     }
@@ -264,11 +264,8 @@ export class ShapePanel implements vscode.Disposable {
   /** Saves a picture of the graph where the user says, beside the file if nothing else is said. */
   private async save(name: string, data: string | Uint8Array, whole: boolean): Promise<void> {
     const kind = name.split(".").pop() ?? "";
-    const { document } = this;
-    const folder =
-      document === undefined || document.isUntitled
-        ? vscode.workspace.workspaceFolders?.[0]?.uri
-        : vscode.Uri.joinPath(document.uri, "..");
+    const shown = this.document?.isUntitled ? undefined : (this.document?.uri ?? this.file);
+    const folder = shown ? vscode.Uri.joinPath(shown, "..") : vscode.workspace.workspaceFolders?.[0]?.uri;
     const uri = await vscode.window.showSaveDialog({
       ...(folder && { defaultUri: vscode.Uri.joinPath(folder, name) }),
       filters: { [kind.toUpperCase()]: [kind] },

@@ -143,6 +143,13 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     const view = () => panel.locator("body").evaluate(() => graph.view);
     const { scale } = await eventually(page, view, (view) => view?.scale > 0);
     assert.ok(scale >= 0.7, `a large graph opens where it can be read, not at ${scale}`);
+    const isInSight = () =>
+      panel.locator("body").evaluate(() => {
+        const { x, y } = graph.scene.nodes[graph.selected];
+        const { left, right, top, bottom } = graph.sight();
+        return left < x && x < right && top < y && y < bottom;
+      });
+    assert.ok(await isInSight(), "it opens at the row that is marked in the table, the last one");
     await panel.locator("#minimap").waitFor({ timeout: PATIENCE });
     await shot("large-graph");
     await panel.locator("#show-table").click();

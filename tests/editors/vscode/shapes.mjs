@@ -140,6 +140,11 @@ async function graphOf({ page, panel, workspace, shot }) {
   await shot("shapes-zoomed");
   await page.keyboard.press("0");
   await settled(({ scale }) => scale <= 1);
+  await page.keyboard.press("f");
+  await panel.locator("#minimap").waitFor({ state: "hidden", timeout: PATIENCE });
+  await page.keyboard.press("0");
+  await page.keyboard.press("/");
+  await panel.locator("#search:focus").waitFor({ timeout: PATIENCE });
 
   // What is not found is dim, and Enter goes on.
   await panel.locator("#search").fill("nn.dense");
