@@ -93,7 +93,7 @@ fn open_documents_and_texts_are_compared() {
     let softmax = &marked(&changed)[0];
     assert_eq!(softmax["kind"], "changed");
     assert_eq!(softmax["changes"][0]["text"], "attribute axis 1 → 0");
-    assert_eq!(softmax["changes"][0]["after"], range((3, 27), (3, 28)), "{softmax}");
+    assert_eq!(softmax["changes"][0]["after"], range((3, 22), (3, 28)), "{softmax}");
     let added = &changed["functions"][0]["added"];
     assert_eq!(added[0]["operator"], "exp");
     assert_eq!(added[0]["range"], range((4, 10), (4, 17)));
