@@ -108,7 +108,7 @@ pub(super) fn offer_correct_all(context: &Context<'_>) -> Option<String> {
 
 pub(super) fn correct_all(context: &Context<'_>) -> Result<Edits, String> {
     let found = check_file(context.db, context.file);
-    let after = semantics::apply(context.text(), same_fixes(context, &found).into_iter());
+    let after = semantics::apply(context.text(), same_fixes(context, &found));
     let edits = difference(context.text(), &after);
     if edits.is_empty() { Err("there is nothing to correct".into()) } else { Ok(edits) }
 }
