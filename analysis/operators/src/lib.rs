@@ -8,6 +8,7 @@
 //! TVM answered. Absent on purpose: the incremental database, arrays and arithmetic on them.
 
 pub mod attrs;
+mod common;
 mod layout;
 mod operator;
 mod rules;
@@ -38,6 +39,7 @@ mod vision;
 
 use std::sync::LazyLock;
 
+pub use common::commonness;
 pub use layout::Layout;
 pub use operator::{Cost, CostCall, Doc, Operator};
 use rustc_hash::FxHashMap;

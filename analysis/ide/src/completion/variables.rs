@@ -1,0 +1,112 @@
+//! Variables: which of those in sight is meant.
+
+use rustc_hash::FxHashSet;
+use semantics::{View, body::BinderKind, scope::Binding};
+
+use super::{Item, ItemKind, List, MAX_ITEMS, ahead::Ahead, brief, fit, fits::Fits, item};
+use crate::{
+    cursor::{CallSite, Cursor},
+    locals::Local,
+};
+
+/// How far variables are from being meant, the least the best.
+struct Order<'a> {
+    view: &'a View<'a>,
+    /// The unit that the cursor is in.
+    unit: usize,
+    /// The name under the cursor, which is no use of what it names.
+    word: &'a str,
+    /// Arguments that the call has.
+    passed: FxHashSet<&'a str>,
+}
+
+impl<'a> Order<'a> {
+    fn new(
+        list: &List<'a, '_>,
+        view: &'a View<'a>,
+        cursor: &Cursor<'a>,
+        call: Option<&CallSite<'a>>,
+        ahead: Option<&Ahead<'a>>,
+    ) -> Order<'a> {
+        let before = call.into_iter().flat_map(|call| &call.variables);
+        let word = Some(cursor.word).filter(|word| !word.is_empty());
+        let word = word.and_then(|word| list.root.token_at(word.start()));
+        let behind = ahead.into_iter().flat_map(|ahead| &ahead.arguments);
+        Order {
+            view,
+            unit: view.unit_at(list.offset).unwrap_or(0),
+            word: word.map_or("", |token| token.text()),
+            passed: before.chain(behind).flatten().map(|token| token.text()).collect(),
+        }
+    }
+
+    /// Most values of a network are used once, soon behind their statement, and parameters in the
+    /// order of the header: what nothing uses yet comes first, and a second argument that is the
+    /// first one again comes last.
+    fn of(&self, local: &Local<'_>, distance: usize) -> u32 {
+        let Binding { unit, binder } = local.binding;
+        let is_own = |number: usize| number == self.unit && local.name == self.word;
+        let mut uses = self.view.scopes.uses(&self.view.body, local.binding);
+        let is_used_before = uses.any(|(number, _)| number <= self.unit && !is_own(number));
+        let is_used = is_used_before || uses.any(|(number, _)| !is_own(number));
+        let is_param = self.view.binder(local.binding).kind == BinderKind::Param;
+        let place = match is_param && unit == 0 {
+            true => binder.index() as u32,
+            false => distance as u32,
+        };
+        u32::from(self.passed.contains(local.name)) << 31
+            | u32::from(is_used) << 30
+            | u32::from(is_used_before) << 29
+            | u32::from(is_param) << 28
+            | place.min((1 << 28) - 1)
+    }
+}
+
+impl<'a> List<'a, '_> {
+    /// The variables in sight that fit what is typed.
+    pub(super) fn variables(
+        &mut self,
+        known: &[Local<'_>],
+        cursor: &Cursor<'a>,
+        call: Option<&CallSite<'a>>,
+        ahead: Option<&Ahead<'a>>,
+    ) {
+        let Some(view) = self.view else { return };
+        let wanted = call.map_or(Fits::Unknown, |call| self.wanted_by(call, ahead, known));
+        let order = Order::new(self, view, cursor, call, ahead);
+        // Of very many, only what will be shown is spelled out.
+        let mut found: Vec<((u8, u8, u32), usize)> = Vec::new();
+        for (distance, local) in known.iter().enumerate() {
+            if let Some(fit) = fit(&self.typed, local.name) {
+                let class = if wanted.takes(local.ty) { 1 } else { 3 };
+                found.push(((fit, class, order.of(local, distance)), distance));
+            }
+        }
+        if found.len() > MAX_ITEMS {
+            found.select_nth_unstable(MAX_ITEMS);
+            // One more than is shown, so that it is known that there are more.
+            found.truncate(MAX_ITEMS + 1);
+        }
+        for (rank, at) in found {
+            let local = &known[at];
+            let detail = Some(crate::hover::type_text(local.ty));
+            let summary = Some(brief(local.ty));
+            let entry = item(local.name, ItemKind::Variable);
+            self.items.push(Item { detail, summary, rank, ..entry });
+        }
+    }
+
+    /// The variable that is most likely an argument of the next call.
+    pub(super) fn likely_argument<'k>(
+        &self,
+        known: &'k [Local<'k>],
+        cursor: &Cursor<'a>,
+    ) -> Option<&'k Local<'k>> {
+        let order = Order::new(self, self.view?, cursor, None, None);
+        let nearest = known.iter().enumerate().take(MAX_NEAREST);
+        nearest.min_by_key(|(distance, local)| order.of(local, *distance)).map(|(_, local)| local)
+    }
+}
+
+/// How many of the nearest variables the next argument is looked for in.
+const MAX_NEAREST: usize = 64;
