@@ -153,6 +153,37 @@ mod tests {
         assert_eq!(BY_NAME.len(), all().count());
     }
 
+    /// A name in the documentation is one of the operator's, or a size that a shape names.
+    #[test]
+    fn documentation_names_the_parameters() {
+        for operator in all() {
+            let doc = &operator.doc;
+            let texts: Vec<&str> =
+                [doc.summary, doc.shape].iter().chain(doc.args).copied().collect();
+            let quoted: Vec<&str> =
+                texts.iter().flat_map(|text| text.split('`').skip(1).step_by(2)).collect();
+            let is_name = |text: &str| {
+                text.starts_with(|c: char| c.is_ascii_lowercase())
+                    && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            };
+            let words = |text: &'static str| text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let of_shapes: Vec<&str> = [doc.shape]
+                .iter()
+                .chain(doc.args)
+                .flat_map(|text| text.split('`').skip(1).step_by(2))
+                .filter(|text| !is_name(text))
+                .flat_map(words)
+                .collect();
+            for name in quoted.into_iter().filter(|text| is_name(text)) {
+                let is_own = operator.args.contains(&name)
+                    || operator.schema.is_some_and(|schema| schema.field(name).is_some())
+                    || of_shapes.contains(&name);
+                let is_known = find(name).is_some() || types::DataType::parse(name).is_some();
+                assert!(is_own || is_known, "`{}` has no `{name}`", operator.name);
+            }
+        }
+    }
+
     #[test]
     fn near_names() {
         assert_eq!(nearest("conv2d"), Some("nn.conv2d"));
