@@ -21,6 +21,7 @@ use types::{DataType, Dim, Type};
 
 use crate::{
     cursor::{CallSite, Cursor, Wanted, cursor, def_around},
+    fuzzy,
     locals::locals,
     words,
 };
@@ -188,8 +189,18 @@ impl<'a> List<'a, '_> {
     /// one kind.
     fn add(&mut self, class: u8, order: u32, item: Item) {
         if let Some(fit) = fit(&self.typed, &item.label) {
+            let order = self.order(fit, &item.label, order);
             self.items.push(Item { rank: (fit, class, order), ..item });
         }
+    }
+
+    /// Of names that have the typed letters somewhere, those come first that have them together and at
+    /// the beginning of words.
+    fn order(&self, fit: u8, name: &str, order: u32) -> u32 {
+        if fit < 2 {
+            return order;
+        }
+        u32::MAX - fuzzy::score(&self.typed, name).unwrap_or(0)
     }
 
     fn fill(&mut self, cursor: &Cursor<'a>) {

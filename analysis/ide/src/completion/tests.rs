@@ -54,9 +54,9 @@ def @main(%x: Tensor[(2, 3), float32], %i: int32, %n: Tensor[(5, 5), float32]) {
         5,
         expect![[r#"
             for ``
-            %1 | (Tensor[(2, 3), float32], Tensor[(2, 3), float32])
             %0 | Tensor[(2, 3), float32]
             %x | Tensor[(2, 3), float32]
+            %1 | (Tensor[(2, 3), float32], Tensor[(2, 3), float32])
             %i | int32
             %n | Tensor[(5, 5), float32]
         "#]],
@@ -240,7 +240,8 @@ fn keywords_where_they_belong() {
         1,
         expect![[r#"
             for `le`
-            less | less(%lhs, %rhs) | less(${1:%lhs}, ${2:%rhs})$0
+            let | a binding | let ${1:%x} = ${2:value};
+            $0
         "#]],
     );
     check(

@@ -79,7 +79,8 @@ impl<'a> List<'a, '_> {
         for (distance, local) in known.iter().enumerate() {
             if let Some(fit) = fit(&self.typed, local.name) {
                 let class = if wanted.takes(local.ty) { 1 } else { 3 };
-                found.push(((fit, class, order.of(local, distance)), distance));
+                let order = self.order(fit, local.name, order.of(local, distance));
+                found.push(((fit, class, order), distance));
             }
         }
         if found.len() > MAX_ITEMS {
