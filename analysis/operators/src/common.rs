@@ -243,6 +243,6 @@ mod tests {
             assert_eq!(commonness(name), *count, "`{name}` has two rows");
         }
         assert!(COUNTS.is_sorted_by_key(|(_, count)| std::cmp::Reverse(*count)));
-        assert_eq!(commonness("annotation.compiler_begin"), 0);
+        assert_eq!(commonness("annotation.with_funcid"), 0);
     }
 }
