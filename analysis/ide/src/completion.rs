@@ -19,6 +19,7 @@ use semantics::{Db, Module, SourceFile, View, modules};
 use syntax::{Node, TextRange, TextSize};
 use types::{DataType, Dim, Type};
 
+use self::variables::Uses;
 use crate::{
     cursor::{CallSite, Cursor, Wanted, cursor, def_around},
     fuzzy,
@@ -238,9 +239,13 @@ impl<'a> List<'a, '_> {
         let has_args = cursor.next == Some(syntax::SyntaxKind::L_PAREN);
         let known = self.view.map(|view| locals(view, self.offset, cursor.bound));
         let known = known.unwrap_or_default();
+        let uses = match sigil {
+            Some('@') => Uses::default(),
+            _ => Uses::of(self, cursor),
+        };
         if sigil != Some('@') {
             let ahead = call.and_then(|_| ahead::arguments_behind(self.root, end));
-            self.variables(&known, cursor, call, ahead.as_ref());
+            self.variables(&known, &uses, call, ahead.as_ref());
         }
         if sigil != Some('%') {
             self.globals(has_args);
@@ -248,7 +253,7 @@ impl<'a> List<'a, '_> {
         if !matches!(sigil, Some('%' | '@')) {
             self.constructors(has_args);
             let ahead = has_args.then(|| ahead::arguments_of_call(self.root, end)).flatten();
-            self.operators(&known, cursor, ahead.as_ref());
+            self.operators(&known, &uses, cursor, ahead.as_ref());
         }
     }
 }

@@ -4,7 +4,9 @@ use semantics::{DefKind, Settings, View, global_type, module_types};
 use syntax::TextSize;
 use types::{AttrDefault, Type};
 
-use super::{Item, ItemKind, List, Lookup, ahead::Ahead, brief, escaped, item, usage::Usage};
+use super::{
+    Item, ItemKind, List, Lookup, ahead::Ahead, brief, escaped, item, usage::Usage, variables::Uses,
+};
 use crate::{
     cursor::Cursor,
     hover::{operator, type_text},
@@ -23,7 +25,7 @@ fn arguments(operator: &operators::Operator) -> String {
     format!("({})", [operator.args, more].concat().join(", "))
 }
 
-impl<'a> List<'a, '_> {
+impl List<'_, '_> {
     /// The functions of the module, then the prelude's.
     pub(super) fn globals(&mut self, has_args: bool) {
         let Some(module) = self.module else { return };
@@ -110,7 +112,8 @@ impl<'a> List<'a, '_> {
     pub(super) fn operators(
         &mut self,
         known: &[Local<'_>],
-        cursor: &Cursor<'a>,
+        uses: &Uses,
+        cursor: &Cursor<'_>,
         ahead: Option<&Ahead<'_>>,
     ) {
         let has_args = cursor.next == Some(syntax::SyntaxKind::L_PAREN);
@@ -118,7 +121,7 @@ impl<'a> List<'a, '_> {
             .module
             .map(|module| Usage::of(self.db, module, cursor.word.start()))
             .unwrap_or_default();
-        let argument = self.likely_argument(known, cursor).map(|local| local.ty);
+        let argument = self.likely_argument(known, uses).map(|local| local.ty);
         let argument = argument.filter(|ty| !ty.has_error());
         for operator in operators::all() {
             if operator.name.starts_with('_') || super::fit(&self.typed, operator.name).is_none() {

@@ -1,6 +1,6 @@
 //! Variables: which of those in sight is meant.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{View, body::BinderKind, scope::Binding};
 
 use super::{Item, ItemKind, List, MAX_ITEMS, ahead::Ahead, brief, fit, fits::Fits, item};
@@ -9,46 +9,51 @@ use crate::{
     locals::Local,
 };
 
+/// The variables that are used somewhere, by one look at the names of each unit: the table that the
+/// definition keeps of all uses would be made anew after every letter.
+#[derive(Default)]
+pub(super) struct Uses {
+    /// Whether there is a use in front of the cursor.
+    by_binding: FxHashMap<Binding, bool>,
+}
+
+impl Uses {
+    pub(super) fn of(list: &List<'_, '_>, cursor: &Cursor<'_>) -> Uses {
+        let mut uses = Uses::default();
+        let Some(view) = list.view else { return uses };
+        let here = view.unit_at(list.offset).unwrap_or(0);
+        let word = Some(cursor.word).filter(|word| !word.is_empty());
+        let word = word.and_then(|word| list.root.token_at(word.start()));
+        for number in 0..view.body.units.len() {
+            for &binding in view.scopes.unit(number).iter().flatten() {
+                // The name under the cursor is no use of what it names.
+                let is_word = |name: &str| word.is_some_and(|word| word.text() == name);
+                if number == here && is_word(&view.binder(binding).name) {
+                    continue;
+                }
+                *uses.by_binding.entry(binding).or_default() |= number <= here;
+            }
+        }
+        uses
+    }
+}
+
 /// How far variables are from being meant, the least the best.
 struct Order<'a> {
     view: &'a View<'a>,
-    /// The unit that the cursor is in.
-    unit: usize,
-    /// The name under the cursor, which is no use of what it names.
-    word: &'a str,
+    uses: &'a Uses,
     /// Arguments that the call has.
     passed: FxHashSet<&'a str>,
 }
 
-impl<'a> Order<'a> {
-    fn new(
-        list: &List<'a, '_>,
-        view: &'a View<'a>,
-        cursor: &Cursor<'a>,
-        call: Option<&CallSite<'a>>,
-        ahead: Option<&Ahead<'a>>,
-    ) -> Order<'a> {
-        let before = call.into_iter().flat_map(|call| &call.variables);
-        let word = Some(cursor.word).filter(|word| !word.is_empty());
-        let word = word.and_then(|word| list.root.token_at(word.start()));
-        let behind = ahead.into_iter().flat_map(|ahead| &ahead.arguments);
-        Order {
-            view,
-            unit: view.unit_at(list.offset).unwrap_or(0),
-            word: word.map_or("", |token| token.text()),
-            passed: before.chain(behind).flatten().map(|token| token.text()).collect(),
-        }
-    }
-
+impl Order<'_> {
     /// Most values of a network are used once, soon behind their statement, and parameters in the
     /// order of the header: what nothing uses yet comes first, and a second argument that is the
     /// first one again comes last.
     fn of(&self, local: &Local<'_>, distance: usize) -> u32 {
         let Binding { unit, binder } = local.binding;
-        let is_own = |number: usize| number == self.unit && local.name == self.word;
-        let mut uses = self.view.scopes.uses(&self.view.body, local.binding);
-        let is_used_before = uses.any(|(number, _)| number <= self.unit && !is_own(number));
-        let is_used = is_used_before || uses.any(|(number, _)| !is_own(number));
+        let used = self.uses.by_binding.get(&local.binding).copied();
+        let (is_used, is_used_before) = (used.is_some(), used == Some(true));
         let is_param = self.view.binder(local.binding).kind == BinderKind::Param;
         let place = match is_param && unit == 0 {
             true => binder.index() as u32,
@@ -62,18 +67,21 @@ impl<'a> Order<'a> {
     }
 }
 
-impl<'a> List<'a, '_> {
+impl List<'_, '_> {
     /// The variables in sight that fit what is typed.
     pub(super) fn variables(
         &mut self,
         known: &[Local<'_>],
-        cursor: &Cursor<'a>,
-        call: Option<&CallSite<'a>>,
-        ahead: Option<&Ahead<'a>>,
+        uses: &Uses,
+        call: Option<&CallSite<'_>>,
+        ahead: Option<&Ahead<'_>>,
     ) {
         let Some(view) = self.view else { return };
         let wanted = call.map_or(Fits::Unknown, |call| self.wanted_by(call, ahead, known));
-        let order = Order::new(self, view, cursor, call, ahead);
+        let before = call.into_iter().flat_map(|call| &call.variables);
+        let behind = ahead.into_iter().flat_map(|ahead| &ahead.arguments);
+        let passed = before.chain(behind).flatten().map(|token| token.text()).collect();
+        let order = Order { view, uses, passed };
         // Of very many, only what will be shown is spelled out.
         let mut found: Vec<((u8, u8, u32), usize)> = Vec::new();
         for (distance, local) in known.iter().enumerate() {
@@ -101,9 +109,9 @@ impl<'a> List<'a, '_> {
     pub(super) fn likely_argument<'k>(
         &self,
         known: &'k [Local<'k>],
-        cursor: &Cursor<'a>,
+        uses: &Uses,
     ) -> Option<&'k Local<'k>> {
-        let order = Order::new(self, self.view?, cursor, None, None);
+        let order = Order { view: self.view?, uses, passed: FxHashSet::default() };
         let nearest = known.iter().enumerate().take(MAX_NEAREST);
         nearest.min_by_key(|(distance, local)| order.of(local, *distance)).map(|(_, local)| local)
     }
