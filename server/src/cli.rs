@@ -4,6 +4,8 @@ mod batch;
 mod check;
 mod diff;
 mod explain;
+mod files;
+mod fix;
 mod fmt;
 mod history;
 mod operators;
@@ -121,6 +123,10 @@ struct CheckArgs {
     /// Leave out the summary line
     #[arg(long, short, conflicts_with = "batch")]
     quiet: bool,
+    /// Write back what can be mended without a choice: what TVM writes otherwise, stale type
+    /// comments, what is never used. What is left is reported
+    #[arg(long, conflicts_with = "batch")]
+    fix: bool,
     /// Read lines `{"id", "text"}` and answer each with `{"id", "diagnostics"}`
     #[arg(long)]
     batch: bool,
@@ -142,8 +148,9 @@ struct TypesArgs {
 
 #[derive(Args)]
 struct ShapesArgs {
-    /// A file, or `-` for standard input
-    path: PathBuf,
+    /// Files, folders, or `-` for standard input; `csv`, `html` and `dot` take one file
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
     /// The function to report, such as `@main`; without one, all that compute something
     #[arg(long, value_name = "@NAME")]
     function: Option<String>,

@@ -7,6 +7,7 @@ pub(crate) mod failure;
 pub(crate) mod files;
 pub(crate) mod json;
 pub(crate) mod profile;
+pub(crate) mod progress;
 pub(crate) mod show;
 pub(crate) mod summary;
 pub(crate) mod top;

@@ -71,6 +71,10 @@ impl Folder {
     fn run(&self, args: &[&str]) -> Run {
         run_in(&self.0, args, b"")
     }
+
+    fn text(&self, file: &str) -> String {
+        std::fs::read_to_string(self.0.join(file)).expect("the file")
+    }
 }
 
 impl Drop for Folder {
@@ -641,4 +645,78 @@ fn ends_of_a_recursion() {
     for code in ["run-depth", "run-no-kernel", "run-not-finite"] {
         assert_eq!(folder.run(&["explain", code]).code, Some(0), "{code}");
     }
+}
+
+#[test]
+fn fixes_are_written_back() {
+    let stale = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {\n  \
+                 nn.relu(%x) /* ty=Tensor[(2, 4), float32] */\n}\n";
+    let mended = stale.replace("(2, 4)", "(2, 3)");
+    let folder = Folder::new("fix", &[("a.relay", stale.as_bytes()), ("b.relay", BAD.as_bytes())]);
+    let found = folder.run(&["check", "--fix", "a.relay", "b.relay"]);
+    assert_eq!(folder.text("a.relay"), mended);
+    // What needs a person is left as it is, and reported.
+    assert_eq!(folder.text("b.relay"), BAD);
+    assert_eq!(found.code, Some(1));
+    assert!(found.err.contains("`a.relay`: 1 problem fixed"), "{}", found.err);
+    assert!(found.out.contains("unknown-variable"), "{}", found.out);
+    let again = folder.run(&["check", "--fix", "a.relay"]);
+    assert_eq!((again.code, again.err.as_str()), (Some(0), ""));
+    let stdin = run(&["check", "--fix", "-"], stale);
+    assert_eq!(stdin.code, Some(2));
+    assert!(stdin.err.contains("standard input"), "{}", stdin.err);
+}
+
+#[test]
+fn shapes_of_several_files() {
+    let one = "def @main(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }\n";
+    let two = "def @main(%x: Tensor[(5, 7), float32]) { exp(%x) }\n";
+    let folder =
+        Folder::new("shapes", &[("a.relay", one.as_bytes()), ("sub/b.relay", two.as_bytes())]);
+    let table = folder.run(&["shapes", "."]);
+    assert_eq!(table.code, Some(0), "{}", table.err);
+    let at = |text: &str| table.out.find(text).unwrap_or_else(|| panic!("{text}: {}", table.out));
+    assert!(at("a.relay\n") < at("nn.relu") && at("nn.relu") < at("b.relay\n"));
+    assert!(at("b.relay\n") < at("exp"));
+    let json = folder.run(&["shapes", "--format", "json", "a.relay", "sub/b.relay"]);
+    let rows: Vec<Value> = json
+        .lines()
+        .iter()
+        .map(|line| line["functions"][0]["rows"][0]["operator"].clone())
+        .collect();
+    assert_eq!(rows, ["nn.relu", "exp"]);
+    let html = folder.run(&["shapes", "--format", "html", "."]);
+    assert_eq!(html.code, Some(2));
+    assert!(html.err.contains("takes one file, and 2 are named"), "{}", html.err);
+    // One that is missing costs none of the others.
+    let missing = folder.run(&["shapes", "none.relay", "a.relay"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.out.contains("nn.relu") && missing.err.contains("none.relay"));
+}
+
+#[test]
+fn images_become_arrays_first() {
+    let text = "def @main(%data: Tensor[(1, 3, 8, 8), float32]) { nn.relu(%data) }\n";
+    let folder = Folder::new("image", &[("a.relay", text.as_bytes()), ("cat.png", b"\x89PNG")]);
+    let found = folder.run(&["run", "a.relay", "--input", "data=cat.png"]);
+    assert_eq!(found.code, Some(2));
+    assert!(found.err.contains("`cat.png` is an image"), "{}", found.err);
+    let line = "python3 -c \"import numpy as np; from PIL import Image; np.save('cat.npy', \
+                (np.asarray(Image.open('cat.png').convert('RGB').resize((8, 8)))\
+                .transpose(2, 0, 1)[None] / 255).astype('float32'))\"";
+    assert!(found.err.contains(line), "{}", found.err);
+    assert!(found.err.contains("--input data=cat.npy"), "{}", found.err);
+}
+
+/// Progress is for people: there is none where standard error is no terminal.
+#[test]
+fn no_progress_into_files() {
+    let mut text = "def @main(%x: Tensor[(200000), float32]) {\n  %0 = exp(%x);\n".to_owned();
+    for number in 1..400 {
+        text += &format!("  %{number} = tanh(%{});\n", number - 1);
+    }
+    text += "  sum(%399)\n}\n";
+    let found = run(&["run", "-", "--random", "1"], &text);
+    assert_eq!(found.code, Some(0), "{}", found.err);
+    assert_eq!(found.err, "note: `%x` is drawn from the seed 1\n");
 }

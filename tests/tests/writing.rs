@@ -17,7 +17,8 @@ fn able(options: Value) -> Client {
             "general": { "positionEncodings": ["utf-8"] },
             "textDocument": {
                 "completion": { "completionItem": {
-                    "snippetSupport": true, "documentationFormat": ["markdown", "plaintext"],
+                    "snippetSupport": true, "labelDetailsSupport": true,
+                    "documentationFormat": ["markdown", "plaintext"],
                 } },
                 "codeAction": { "resolveSupport": { "properties": ["edit"] } },
             },
@@ -78,6 +79,7 @@ fn completion_in_broken_text() {
     assert_eq!(conv["textEdit"]["range"], range((1, 2), (1, 7)));
     assert_eq!(conv["textEdit"]["newText"], "nn.conv2d(${1:%data}, ${2:%weight})$0");
     assert!(conv.get("documentation").is_none());
+    assert_eq!(conv["labelDetails"], json!({ "description": "(data, weight)" }));
     let resolved = client.request("completionItem/resolve", conv.clone());
     let documentation = resolved["result"]["documentation"]["value"].as_str().unwrap_or_default();
     assert!(documentation.contains("padding"), "{resolved}");
@@ -89,6 +91,7 @@ fn completion_in_broken_text() {
     );
     let items = complete(&mut client, (2, 10));
     assert_eq!(labels(&items)[..2], ["%0", "%x"], "{items:?}");
+    assert_eq!(items[0]["labelDetails"], json!({ "description": "i32" }));
 
     client.replace(
         URI,
@@ -98,6 +101,30 @@ fn completion_in_broken_text() {
     let items = complete(&mut client, (1, 23));
     assert_eq!(items[0]["label"], "padding=", "{items:?}");
     assert_eq!(items[0]["detail"], "a list of dimensions such as [1, 1] = [0, 0]");
+}
+
+/// Of more than a list holds, the client asks again with the next letter, which finds what was cut.
+#[test]
+fn completion_of_very_many_names() {
+    let mut client = able(Value::Null);
+    let mut text = "def @main(%x: float32) {\n".to_owned();
+    for number in 0..400 {
+        text += &format!("  let %value_{number} = exp(%x);\n");
+    }
+    let place = open(&mut client, &format!("{text}  %va$0\n}}\n"));
+    let ask = |client: &mut Client, place: (u32, u32)| {
+        client.request("textDocument/completion", at(URI, place.0, place.1))["result"].clone()
+    };
+    let first = ask(&mut client, place);
+    let found = first["items"].as_array().expect("items");
+    assert_eq!((found.len(), &first["isIncomplete"]), (200, &json!(true)));
+    assert!(!labels(found).contains(&"%value_17"), "it is cut");
+    client.edit(URI, 2, place, place, "17");
+    let second = ask(&mut client, (place.0, place.1 + 2));
+    let found = second["items"].as_array().expect("items");
+    assert_eq!(second["isIncomplete"], json!(false), "{second}");
+    // The letters in order, wherever they stand.
+    assert_eq!(labels(found)[0], "%value_17");
 }
 
 /// Behind the `=` of a binding a space is typed first: a list that came before it would be in the
@@ -125,6 +152,7 @@ fn completion_for_clients_without_snippets() {
     let place = open(&mut client, "def @main(%x: int32) {\n  $0\n}\n");
     for item in complete(&mut client, place) {
         assert!(item.get("insertTextFormat").is_none(), "{item}");
+        assert!(item.get("labelDetails").is_none(), "{item}");
         let text = item["textEdit"]["newText"].as_str().unwrap_or_default();
         assert!(!text.contains('$'), "{item}");
     }

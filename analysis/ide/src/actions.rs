@@ -12,6 +12,7 @@ mod extract;
 mod file;
 mod infix;
 mod inline;
+mod mend;
 pub(crate) mod names;
 mod unused;
 
@@ -85,6 +86,13 @@ const ROWS: &[Row] = &[
         kind: ActionKind::QuickFix,
         offer: arms::offer,
         edits: arms::edits,
+        check: check::Level::Errors,
+    },
+    Row {
+        id: "mend-shapes",
+        kind: ActionKind::QuickFix,
+        offer: mend::offer,
+        edits: mend::edits,
         check: check::Level::Errors,
     },
     Row {

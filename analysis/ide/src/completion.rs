@@ -3,25 +3,34 @@
 //! The list is short: of 14,500 variables in sight the nearest that fit are offered, and the client
 //! asks again when a letter more is there.
 
+mod ahead;
 mod attributes;
+mod fits;
 mod names;
 mod resolve;
 mod snippets;
+mod usage;
+mod variables;
 
 pub(crate) use attributes::{describe, operator_of};
 pub(crate) use names::type_ending_at;
 pub use resolve::{Lookup, documentation};
 use semantics::{Db, Module, SourceFile, View, modules};
 use syntax::{Node, TextRange, TextSize};
-use types::{Dim, Type};
+use types::{DataType, Dim, Type};
 
+use self::variables::Uses;
 use crate::{
-    cursor::{CallSite, Callee, Cursor, Wanted, cursor, def_around},
-    locals::{Local, locals},
+    cursor::{CallSite, Cursor, Wanted, cursor, def_around},
+    fuzzy,
+    locals::locals,
+    words,
 };
 
 /// The most entries in a list.
 pub const MAX_ITEMS: usize = 200;
+/// The most letters of what stands beside a label.
+const LONGEST_SUMMARY: usize = 40;
 
 /// What may be written at a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,6 +52,8 @@ pub struct Item {
     pub kind: ItemKind,
     /// Its type or signature, in a line.
     pub detail: Option<String>,
+    /// What a row of the list has room for beside the label: `1×3×224×224 f32`, `(data, weight)`.
+    pub summary: Option<String>,
     /// What is inserted; with `$1` and `${2:name}` for places to fill in if `is_snippet`.
     pub insert: String,
     /// The text is a snippet.
@@ -93,7 +104,8 @@ pub fn completions(
     abilities: Abilities,
 ) -> Completions {
     let parse = file.parse(db);
-    let cursor = cursor(Node::root(&parse.green), offset);
+    let root = Node::root(&parse.green);
+    let cursor = cursor(root, offset);
     let def = def_around(db, file, offset);
     let module = def.map(|(module, _)| module).or_else(|| modules(db, file).first().copied());
     let view = def.and_then(|(_, def)| match def.kind(db) {
@@ -102,6 +114,7 @@ pub fn completions(
     });
     let mut list = List {
         db,
+        root,
         module,
         view: view.as_ref(),
         offset,
@@ -129,6 +142,7 @@ pub fn is_wanted_after_equals(db: &dyn Db, file: SourceFile, offset: TextSize) -
 /// A list that is being made.
 struct List<'a, 'db> {
     db: &'db dyn Db,
+    root: Node<'a>,
     module: Option<Module<'db>>,
     view: Option<&'a View<'db>>,
     offset: TextSize,
@@ -176,11 +190,21 @@ impl<'a> List<'a, '_> {
     /// one kind.
     fn add(&mut self, class: u8, order: u32, item: Item) {
         if let Some(fit) = fit(&self.typed, &item.label) {
+            let order = self.order(fit, &item.label, order);
             self.items.push(Item { rank: (fit, class, order), ..item });
         }
     }
 
-    fn fill(&mut self, cursor: &Cursor<'_>) {
+    /// Of names that have the typed letters somewhere, those come first that have them together and at
+    /// the beginning of words.
+    fn order(&self, fit: u8, name: &str, order: u32) -> u32 {
+        if fit < 2 {
+            return order;
+        }
+        u32::MAX - fuzzy::score(&self.typed, name).unwrap_or(0)
+    }
+
+    fn fill(&mut self, cursor: &Cursor<'a>) {
         let call = cursor.calls.first();
         match &cursor.wanted {
             Wanted::Nothing => {}
@@ -209,151 +233,28 @@ impl<'a> List<'a, '_> {
     }
 
     /// Everything that is an expression; `call` wants an argument.
-    fn values(&mut self, cursor: &Cursor<'_>, call: Option<&CallSite<'_>>) {
+    fn values(&mut self, cursor: &Cursor<'a>, call: Option<&CallSite<'a>>) {
         let sigil = self.typed.chars().next();
+        let end = cursor.word.end().max(self.offset);
         let has_args = cursor.next == Some(syntax::SyntaxKind::L_PAREN);
+        let known = self.view.map(|view| locals(view, self.offset, cursor.bound));
+        let known = known.unwrap_or_default();
+        let uses = match sigil {
+            Some('@') => Uses::default(),
+            _ => Uses::of(self, cursor),
+        };
         if sigil != Some('@') {
-            let known = self.view.map(|view| locals(view, self.offset, cursor.bound));
-            let known = known.unwrap_or_default();
-            let wanted = call.map_or(Fits::Unknown, |call| self.wanted_by(call, &known));
-            // Of very many, only what will be shown is spelled out.
-            let mut found: Vec<((u8, u8, u32), usize)> = Vec::new();
-            for (distance, local) in known.iter().enumerate() {
-                if let Some(fit) = fit(&self.typed, local.name) {
-                    let class = if wanted.takes(local.ty) { 1 } else { 3 };
-                    found.push(((fit, class, distance as u32), distance));
-                }
-            }
-            if found.len() > MAX_ITEMS {
-                found.select_nth_unstable(MAX_ITEMS);
-                // One more than is shown, so that it is known that there are more.
-                found.truncate(MAX_ITEMS + 1);
-            }
-            for (rank, at) in found {
-                let local = &known[at];
-                let detail = Some(crate::hover::type_text(local.ty));
-                let entry = item(local.name, ItemKind::Variable);
-                self.items.push(Item { detail, rank, ..entry });
-            }
+            let ahead = call.and_then(|_| ahead::arguments_behind(self.root, end));
+            self.variables(&known, &uses, call, ahead.as_ref());
         }
         if sigil != Some('%') {
             self.globals(has_args);
         }
         if !matches!(sigil, Some('%' | '@')) {
             self.constructors(has_args);
-            self.operators(has_args);
+            let ahead = has_args.then(|| ahead::arguments_of_call(self.root, end)).flatten();
+            self.operators(&known, &uses, cursor, ahead.as_ref());
         }
-    }
-
-    /// What the argument under the cursor has to be.
-    fn wanted_by(&self, call: &CallSite<'_>, known: &[Local<'_>]) -> Fits {
-        let params = |ty: &Type| {
-            let signature = ty.signature();
-            match signature.as_ref().and_then(|s| s.func.params().get(call.argument)) {
-                Some(ty) => Fits::Type(ty.clone()),
-                None => Fits::Unknown,
-            }
-        };
-        let variable = |name: &str| known.iter().find(|local| local.name == name);
-        match &call.callee {
-            Callee::Global(name) => {
-                let found =
-                    self.module.and_then(|module| semantics::global(self.db, module, name.text()));
-                found
-                    .and_then(|(def, _)| semantics::global_type(self.db, def))
-                    .map_or(Fits::Unknown, |ty| params(&ty))
-            }
-            Callee::Variable(name) => {
-                variable(name.text()).map_or(Fits::Unknown, |local| params(local.ty))
-            }
-            Callee::Name(name) => {
-                let types = self.module.map(|module| semantics::module_types(self.db, module));
-                if let Some((_, constructor)) =
-                    types.as_ref().and_then(|types| types.constructor(name))
-                {
-                    let field = constructor.fields.get(call.argument);
-                    return field.map_or(Fits::Unknown, |ty| Fits::Type(ty.clone()));
-                }
-                let Some(operator) = operators::find(name) else { return Fits::Unknown };
-                let relation = operator.relation_name();
-                if matches!(relation, "Concatenate" | "Stack") || operator.name == "concatenate" {
-                    return Fits::Tuple;
-                }
-                let other = (call.argument > 0 && relation.starts_with("Broadcast"))
-                    .then(|| call.variables.first().copied().flatten())
-                    .flatten()
-                    .and_then(|token| variable(token.text()));
-                match other {
-                    Some(other) => Fits::BroadcastsWith(other.ty.clone()),
-                    None => Fits::Tensor,
-                }
-            }
-            Callee::Expr(_) => Fits::Unknown,
-        }
-    }
-}
-
-/// What an argument has to be.
-enum Fits {
-    Unknown,
-    Tensor,
-    Tuple,
-    Type(Type),
-    BroadcastsWith(Type),
-}
-
-impl Fits {
-    fn takes(&self, ty: &Type) -> bool {
-        match self {
-            Fits::Unknown => false,
-            Fits::Tensor => ty.as_tensor().is_some(),
-            Fits::Tuple => ty.as_tuple().is_some(),
-            Fits::Type(wanted) => may_be(wanted, ty, 64),
-            Fits::BroadcastsWith(other) => match (other.as_tensor(), ty.as_tensor()) {
-                (Some(a), Some(b)) => {
-                    let size = |dim: &Dim| dim.as_known();
-                    let mut pairs = a.shape.iter().rev().zip(b.shape.iter().rev());
-                    a.dtype == b.dtype
-                        && pairs.all(|(a, b)| match (size(a), size(b)) {
-                            (Some(a), Some(b)) => a == b || a == 1 || b == 1,
-                            _ => true,
-                        })
-                }
-                _ => false,
-            },
-        }
-    }
-}
-
-/// Whether a value of type `ty` may stand where `wanted` is; parameters of types may be anything.
-fn may_be(wanted: &Type, ty: &Type, depth: u32) -> bool {
-    if depth == 0 {
-        return true;
-    }
-    let all = |a: &[Type], b: &[Type]| {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be(a, b, depth - 1))
-    };
-    match (wanted, ty) {
-        (Type::Param(_) | Type::Var(_) | Type::Error | Type::OpenTensor(_), _) => true,
-        // An instance of it may fit.
-        (_, Type::Poly(_)) => true,
-        (_, Type::Error | Type::Var(_) | Type::OpenTensor(_)) => false,
-        (Type::Tensor(a), Type::Tensor(b)) => {
-            let fits = |(a, b): (&Dim, &Dim)| match (a.as_known(), b.as_known()) {
-                (Some(a), Some(b)) => a == b,
-                _ => true,
-            };
-            a.dtype == b.dtype
-                && a.shape.len() == b.shape.len()
-                && a.shape.iter().zip(&b.shape).all(fits)
-        }
-        (Type::Tuple(a), Type::Tuple(b)) => all(a, b),
-        (Type::Adt(a), Type::Adt(b)) => a.name() == b.name() && all(a.args(), b.args()),
-        (Type::Ref(a), Type::Ref(b)) => may_be(a.inner(), b.inner(), depth - 1),
-        (Type::Func(a), Type::Func(b)) => {
-            all(a.params(), b.params()) && may_be(a.ret(), b.ret(), depth - 1)
-        }
-        _ => false,
     }
 }
 
@@ -365,10 +266,42 @@ fn item(label: impl Into<String>, kind: ItemKind) -> Item {
         label,
         kind,
         detail: None,
+        summary: None,
         is_snippet: false,
         lookup: None,
         rank: (0, 0, 0),
     }
+}
+
+/// A type where there is little room: `1×3×224×224 f32`, `(4 f32, i32)`.
+fn brief(ty: &Type) -> String {
+    match ty {
+        Type::Tensor(tensor) => {
+            let shape: Vec<String> = tensor.shape.iter().map(Dim::to_string).collect();
+            let dtype = brief_data_type(tensor.dtype);
+            let text =
+                if shape.is_empty() { dtype } else { format!("{} {dtype}", shape.join("×")) };
+            words::bounded(text, LONGEST_SUMMARY).0
+        }
+        Type::Tuple(fields) if fields.len() <= 3 => {
+            let fields: Vec<String> = fields.iter().map(brief).collect();
+            words::bounded(format!("({})", fields.join(", ")), LONGEST_SUMMARY).0
+        }
+        Type::Tuple(fields) => format!("{} fields", fields.len()),
+        Type::Error | Type::Var(_) => "_".to_owned(),
+        other => words::bounded(other, LONGEST_SUMMARY).0,
+    }
+}
+
+/// `f32`, `i8`, `bool`
+fn brief_data_type(dtype: DataType) -> String {
+    let text = dtype.to_string();
+    for (long, short) in [("float", "f"), ("uint", "u"), ("int", "i")] {
+        if let Some(bits) = text.strip_prefix(long) {
+            return format!("{short}{bits}");
+        }
+    }
+    text
 }
 
 /// Text as a snippet holds it.

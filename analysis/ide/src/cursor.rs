@@ -27,6 +27,8 @@ pub(crate) struct Cursor<'t> {
     pub(crate) calls: Vec<CallSite<'t>>,
     /// The name that the statement around the cursor binds, which its value cannot use.
     pub(crate) bound: Option<TextRange>,
+    /// The word is the first of a statement, or of the value that it binds.
+    pub(crate) begins_value: bool,
     /// The token behind the word.
     pub(crate) next: Option<SyntaxKind>,
 }
@@ -116,6 +118,7 @@ pub(crate) fn cursor(root: Node<'_>, offset: TextSize) -> Cursor<'_> {
         wanted,
         calls: Vec::new(),
         bound: None,
+        begins_value: false,
         next: None,
     };
     let mut all = tokens_before(root, offset).peekable();
@@ -216,7 +219,8 @@ pub(crate) fn cursor(root: Node<'_>, offset: TextSize) -> Cursor<'_> {
         wanted = Wanted::Nothing;
     }
     let bound = bound_name(&mut back);
-    Cursor { word, prefix, wanted, calls, bound, next }
+    let begins_value = matches!(back.kind(0), T!["="] | T![";"] | T!["{"] | T!["=>"]);
+    Cursor { word, prefix, wanted, calls, bound, begins_value, next }
 }
 
 fn is_word(kind: SyntaxKind) -> bool {

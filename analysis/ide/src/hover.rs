@@ -458,6 +458,106 @@ def @main(%data: Tensor[(1, 3, 224, 224), float32], %w: Tensor[(64, 3, 7, 7), fl
     }
 
     #[test]
+    fn an_operator_in_a_call() {
+        let whole = "
+def @main(%x: Tensor[(8, 512), float32], %w: Tensor[(10, 512), float32]) {
+  nn.de$0nse(%x, %w, units=10)
+}
+";
+        check(
+            whole,
+            expect![[r#"
+            nn.dense
+            ---
+            ```relay
+            nn.dense(
+              data: Tensor[(8, 512), float32],
+              weight: Tensor[(10, 512), float32]
+            ) -> Tensor[(8, 10), float32]
+            ```
+
+            by `Dense`
+
+            ---
+
+            ```relay
+            nn.dense(%data, %weight, units, out_dtype="")
+            ```
+
+            Multiplies by the transpose of a matrix: `data · weightᵀ`.
+
+            - `data`: `(d1, …, dn, input_dim)`
+            - `weight`: `(units, input_dim)`
+
+            **Shape**: the shape of `data` with the last axis replaced by `units`
+
+            ```relay
+            nn.dense(%x, %w, units=128)
+            ```
+        "#]],
+        );
+        // What is known of a call that is wrong, or not written to its end.
+        check(
+            &whole.replace("%w,", "%nothing,"),
+            expect![[r#"
+            nn.dense
+            ---
+            ```relay
+            nn.dense(data: Tensor[(8, 512), float32], weight: _) -> _
+            ```
+
+            by `Dense`
+
+            ---
+
+            ```relay
+            nn.dense(%data, %weight, units, out_dtype="")
+            ```
+
+            Multiplies by the transpose of a matrix: `data · weightᵀ`.
+
+            - `data`: `(d1, …, dn, input_dim)`
+            - `weight`: `(units, input_dim)`
+
+            **Shape**: the shape of `data` with the last axis replaced by `units`
+
+            ```relay
+            nn.dense(%x, %w, units=128)
+            ```
+        "#]],
+        );
+        check(
+            &whole.replace(", %w, units=10)", ""),
+            expect![[r#"
+            nn.dense
+            ---
+            ```relay
+            nn.dense(data: Tensor[(8, 512), float32], weight: _) -> _
+            ```
+
+            by `Dense`
+
+            ---
+
+            ```relay
+            nn.dense(%data, %weight, units, out_dtype="")
+            ```
+
+            Multiplies by the transpose of a matrix: `data · weightᵀ`.
+
+            - `data`: `(d1, …, dn, input_dim)`
+            - `weight`: `(units, input_dim)`
+
+            **Shape**: the shape of `data` with the last axis replaced by `units`
+
+            ```relay
+            nn.dense(%x, %w, units=128)
+            ```
+        "#]],
+        );
+    }
+
+    #[test]
     fn a_definition_with_its_comment() {
         check(
             "

@@ -8,6 +8,7 @@
 //! TVM answered. Absent on purpose: the incremental database, arrays and arithmetic on them.
 
 pub mod attrs;
+mod common;
 mod layout;
 mod operator;
 mod rules;
@@ -38,6 +39,7 @@ mod vision;
 
 use std::sync::LazyLock;
 
+pub use common::commonness;
 pub use layout::Layout;
 pub use operator::{Cost, CostCall, Doc, Operator};
 use rustc_hash::FxHashMap;
@@ -149,6 +151,39 @@ mod tests {
     #[test]
     fn names_are_unique() {
         assert_eq!(BY_NAME.len(), all().count());
+    }
+
+    /// A name in the documentation is one of the operator's, or a size that a shape names.
+    #[test]
+    fn documentation_names_the_parameters() {
+        for operator in all() {
+            let doc = &operator.doc;
+            let texts: Vec<&str> =
+                [doc.summary, doc.shape].iter().chain(doc.args).copied().collect();
+            let quoted: Vec<&str> =
+                texts.iter().flat_map(|text| text.split('`').skip(1).step_by(2)).collect();
+            let is_name = |text: &str| {
+                text.starts_with(|c: char| c.is_ascii_lowercase())
+                    && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            };
+            let words = |text: &'static str| text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let of_shapes: Vec<&str> = [doc.shape]
+                .iter()
+                .chain(doc.args)
+                .flat_map(|text| text.split('`').skip(1).step_by(2))
+                .filter(|text| !is_name(text))
+                .flat_map(words)
+                // `s` stands for any of `s1, …, sm`.
+                .flat_map(|word| [word, word.trim_end_matches(|c: char| c.is_ascii_digit())])
+                .collect();
+            for name in quoted.into_iter().filter(|text| is_name(text)) {
+                let is_own = operator.args.contains(&name)
+                    || operator.schema.is_some_and(|schema| schema.field(name).is_some())
+                    || of_shapes.contains(&name);
+                let is_known = find(name).is_some() || types::DataType::parse(name).is_some();
+                assert!(is_own || is_known, "`{}` has no `{name}`", operator.name);
+            }
+        }
     }
 
     #[test]

@@ -130,7 +130,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Identity", leaky_relu)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "`x` where `x` is positive, `alpha · x` elsewhere.",
+            summary: "`data` where it is positive, `alpha · data` elsewhere.",
             args: &["any tensor"],
             shape: "the shape of `data`",
             example: "nn.leaky_relu(%x, alpha=0.1f)",
@@ -172,14 +172,14 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("PRelu", prelu)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "`x` where `x` is positive, `alpha · x` elsewhere, with an `alpha` for each \
+            summary: "`data` where it is positive, `alpha · data` elsewhere, with an `alpha` for each \
                       channel.",
             args: &["a tensor with `k` channels on axis `axis`", "`(k,)`"],
             shape: "the shape of `data`",
             example: "nn.prelu(%x, %alpha, axis=1)",
         }),
     op("nn.relu", &["data"]).rule("Identity", identity).cost(Cost::Elementwise).doc(Doc {
-        summary: "The larger of `x` and 0.",
+        summary: "The larger of `data` and 0, element by element.",
         args: &["any tensor"],
         shape: "the shape of `data`",
         example: "nn.relu(%x)",

@@ -7,7 +7,7 @@ use semantics::Severity;
 use serde_json::Value;
 use syntax::TextRange;
 
-use super::{CheckArgs, Failure, Format, Outcome, complain, named_files};
+use super::{CheckArgs, Failure, Format, Outcome, complain, fix::fix, named_files, note};
 use crate::{
     analyzer::Analyzer,
     input::{self, Input},
@@ -20,6 +20,9 @@ use crate::{
 const CHUNK: usize = 64;
 
 pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
+    if args.fix && args.paths.iter().any(|path| path.as_os_str() == "-") {
+        return Err("`--fix` writes files back, and standard input is none".to_owned().into());
+    }
     let (files, mut outcome) = named_files(&args.paths);
     let least = args.severity.map(Severity::from).unwrap_or(match args.format {
         Format::Human | Format::Github => Severity::Info,
@@ -29,8 +32,17 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     let mut summary = Summary::default();
     let mut sarif = Vec::new();
     let answer = |analyzer: &mut Analyzer, path: &PathBuf| -> Result<Answer, String> {
-        let input = input::read(path, args.reading.max_code())?;
-        Ok(check(analyzer, input, least, args))
+        let mut input = input::read(path, args.reading.max_code())?;
+        let mut fixed = None;
+        if args.fix {
+            // A panic is met again, and reported, when the file is checked.
+            let mended = panics::caught(|| fix(analyzer, path, &mut input));
+            match mended {
+                Ok(mended) => fixed = mended?,
+                Err(_) => *analyzer = Analyzer::new(args.tvm),
+            }
+        }
+        Ok(Answer { fixed, ..check(analyzer, input, least, args) })
     };
     for chunk in files.chunks(CHUNK) {
         let answers: Vec<Result<Answer, String>> = match chunk {
@@ -49,8 +61,13 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
         };
         for result in answers {
             match result {
-                Ok(Answer { checked, report, panicked }) => {
+                Ok(Answer { checked, report, panicked, fixed }) => {
                     summary.add(&checked);
+                    if let Some(count) = fixed.filter(|_| !args.quiet) {
+                        out.flush()?;
+                        let what = ide::words::counted(count as u64, "problem");
+                        note(&format!("`{}`: {what} fixed", checked.path));
+                    }
                     if panicked {
                         outcome = Outcome::Unusable;
                     } else if checked.counts[Severity::Error as usize] > 0 {
@@ -87,6 +104,8 @@ struct Answer {
     report: Report,
     /// The analysis panicked: what is reported is that.
     panicked: bool,
+    /// How many problems have been mended in the file.
+    fixed: Option<usize>,
 }
 
 enum Report {
@@ -124,5 +143,5 @@ fn check(analyzer: &mut Analyzer, input: Input, least: Severity, args: &CheckArg
         checked.diagnostics = vec![fault.diagnostic(TextRange::default())];
         write(&checked)
     });
-    Answer { checked, report, panicked }
+    Answer { checked, report, panicked, fixed: None }
 }

@@ -1,8 +1,8 @@
 //! `relay-analyzer fmt`
 
-use std::{io::Write, path::Path};
+use std::io::Write;
 
-use super::{Failure, FmtArgs, Outcome, complain, named_files};
+use super::{Failure, FmtArgs, Outcome, complain, files::replace, named_files};
 use crate::{input, panics, report::escape};
 
 pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
@@ -61,24 +61,4 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
     }
     out.flush()?;
     Ok(outcome)
-}
-
-/// Writes a file anew. The text is whole on the disk before the old one gives way, so that nothing
-/// is lost where the disk is full; links stay links and permissions stay.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let path = std::fs::canonicalize(path)?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    let written = std::fs::File::create_new(&beside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.set_permissions(std::fs::metadata(&path)?.permissions())?;
-        file.sync_all()
-    });
-    let moved = written.and_then(|()| std::fs::rename(&beside, &path));
-    if moved.is_err() {
-        // What is left of it is of no use.
-        let _ = std::fs::remove_file(&beside);
-    }
-    moved
 }

@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use interpreter::{FaultKind, Limits, Machine, Observer};
+use interpreter::{FaultKind, Limits, Machine};
 use semantics::{Def, DefKind, Diagnostic, Severity, View};
 use serde_json::json;
 
@@ -23,6 +23,7 @@ use crate::{
         failure::{self, Places},
         files::Named,
         profile::Profile,
+        progress::Progress,
         show, top,
     },
 };
@@ -109,8 +110,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     let mut profile = args.profile.then(Profile::default);
     let begin = Instant::now();
-    let observer = profile.as_mut().map(|profile| profile as &mut dyn Observer);
-    let result = machine.run(def, values, observer);
+    let mut progress =
+        Progress::new(args.format == RunFormat::Human, view.body.units.len(), profile.as_mut());
+    let result = machine.run(def, values, Some(&mut progress));
+    // It leaves the terminal before the result is shown.
+    drop(progress);
     let took = begin.elapsed();
     let mut places = Places::new(db, file, &input.path, &lines);
     let profile = |places: &mut Places<'_>| match (&profile, args.format) {

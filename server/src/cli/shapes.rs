@@ -1,12 +1,12 @@
 //! `relay-analyzer shapes`
 
-use std::io::Write;
+use std::{io::Write, path::Path};
 
 use semantics::Severity;
 use serde::Serialize;
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::{Failure, Outcome, ShapesArgs, ShapesFormat, complain, panic_message};
+use super::{Failure, Outcome, ShapesArgs, ShapesFormat, complain, named_files, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// The answer as JSON. Lines and columns count from 1, columns in characters.
+/// The answer as JSON, one line a file. Lines and columns count from 1, columns in characters.
 #[derive(Serialize)]
 struct Document<'a> {
     path: &'a str,
@@ -36,13 +36,46 @@ struct At {
 }
 
 pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
-    let input = input::read(&args.path, args.reading.max_code())?;
+    let (files, mut outcome) = named_files(&args.paths);
+    let is_single =
+        matches!(args.format, ShapesFormat::Csv | ShapesFormat::Html | ShapesFormat::Dot);
+    if is_single && files.len() > 1 {
+        return Err(format!("this format takes one file, and {} are named", files.len()).into());
+    }
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut analyzer = Analyzer::new(false);
+    for (number, path) in files.iter().enumerate() {
+        if files.len() > 1 && args.format == ShapesFormat::Table {
+            let gap = if number > 0 { "\n" } else { "" };
+            writeln!(out, "{gap}{}", input::shown(path))?;
+        }
+        match report(&mut analyzer, path, args, &mut out) {
+            Ok(found) => outcome = outcome.max(found),
+            Err(Failure::Gone) => return Err(Failure::Gone),
+            Err(Failure::Message(message)) => {
+                out.flush()?;
+                complain(&message);
+                outcome = Outcome::Unusable;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(outcome)
+}
+
+/// Reports one file.
+fn report(
+    analyzer: &mut Analyzer,
+    path: &Path,
+    args: &ShapesArgs,
+    out: &mut impl Write,
+) -> Result<Outcome, Failure> {
+    let input = input::read(path, args.reading.max_code())?;
     let mut outcome = Outcome::Clean;
     if let Some(problem) = &input.problem {
         complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
         outcome = Outcome::Unusable;
     }
-    let mut analyzer = Analyzer::new(false);
     // `main` is `@main`.
     let name = args.function.as_ref().map(|name| format!("@{}", name.trim_start_matches('@')));
     let report = analyzer.guarded(|analyzer| {
@@ -70,7 +103,6 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
         };
         Place { start: at(range.start()), end: at(range.end()) }
     };
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     match args.format {
         ShapesFormat::Table => write!(out, "{}", shapes::table(&functions, &lines))?,
         ShapesFormat::Csv => write!(out, "{}", shapes::csv(&functions, &lines))?,
@@ -79,10 +111,9 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
         ShapesFormat::Json => {
             let functions = functions.iter().map(|f| JsonFunction::new(f, &place)).collect();
             let document = Document { path: &input.path, functions };
-            serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
+            serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
     }
-    out.flush()?;
     Ok(outcome)
 }

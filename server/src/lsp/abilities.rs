@@ -47,6 +47,8 @@ pub(super) struct Refreshes {
 pub(super) struct Writing {
     /// It fills in snippets.
     pub(super) snippets: bool,
+    /// It shows details of completions beside their labels.
+    pub(super) label_details: bool,
     /// It asks for the edits of a code action when that is chosen.
     pub(super) lazy_actions: bool,
     /// It says where a link leads before it is followed.
@@ -109,6 +111,7 @@ fn writing(abilities: &ClientCapabilities) -> Writing {
         .and_then(|action| action.resolve_support.as_ref());
     Writing {
         snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
+        label_details: item.and_then(|item| item.label_details_support).unwrap_or(false),
         lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),
         tooltips: document
             .and_then(|document| document.document_link.as_ref())

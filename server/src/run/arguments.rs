@@ -2,6 +2,7 @@
 
 mod archives;
 mod draw;
+mod image;
 mod written;
 
 use std::{collections::HashMap, fmt::Display, path::PathBuf};
@@ -141,7 +142,12 @@ pub(crate) fn gather(
         let name = name.trim().trim_start_matches('%').to_owned();
         let Place { param, leaf } = place(&params, &name).ok_or_else(|| unknown(&params, &name))?;
         let ty = leaf.as_ref().map_or(&param.ty, |leaf| &leaf.ty);
-        let written = Written::parse(text.trim()).map_err(|problem| param.lack(problem))?;
+        let text = text.trim();
+        if image::is_image(text) {
+            let lack = param.lack(format!("`{text}` is an image, and `%{name}` takes {ty}"));
+            return Err(lack.help(image::help(text, &param.name, ty)));
+        }
+        let written = Written::parse(text).map_err(|problem| param.lack(problem))?;
         let mut reader = written::Reader {
             types: &view.types,
             folder: &inputs.folder,

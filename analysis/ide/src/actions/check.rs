@@ -67,6 +67,21 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Whether the text with the edits has an error less, and no kind of error more often.
+pub(super) fn mends(context: &Context<'_>, edits: &[(TextRange, String)]) -> bool {
+    let after = apply_all(context.text(), edits);
+    let mut scratch = Database::new();
+    scratch.set_prelude(semantics::prelude(context.db).is_some());
+    let file = scratch.add_file(&after, ParseLimits::default());
+    let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
+    let count =
+        |errors: &BTreeMap<_, (usize, String)>| errors.values().map(|(n, _)| n).sum::<usize>();
+    let is_more = |(code, (n, _)): (&&str, &(usize, String))| {
+        before.get(code).is_none_or(|(there, _)| there < n)
+    };
+    count(&now) < count(&before) && !now.iter().any(is_more)
+}
+
 /// Returns true for the code of what only TVM does not take.
 fn is_compat(code: &str) -> bool {
     code_of(code).is_some_and(|code| code.tvm)

@@ -4,14 +4,26 @@ use semantics::{DefKind, Settings, View, global_type, module_types};
 use syntax::TextSize;
 use types::{AttrDefault, Type};
 
-use super::{Item, ItemKind, List, Lookup, escaped, item};
-use crate::hover::{operator, type_text};
+use super::{
+    Item, ItemKind, List, Lookup, ahead::Ahead, brief, escaped, item, usage::Usage, variables::Uses,
+};
+use crate::{
+    cursor::Cursor,
+    hover::{operator, type_text},
+    locals::Local,
+};
 
 /// The data types that are offered, the most used first.
 pub(super) const DATA_TYPES: &[&str] = &[
     "float32", "int32", "int64", "bool", "float16", "int8", "uint8", "bfloat16", "float64",
     "int16", "uint16", "uint32", "uint64",
 ];
+
+/// `(data, weight)`
+fn arguments(operator: &operators::Operator) -> String {
+    let more = if operator.variadic { &["…"][..] } else { &[] };
+    format!("({})", [operator.args, more].concat().join(", "))
+}
 
 impl List<'_, '_> {
     /// The functions of the module, then the prelude's.
@@ -39,6 +51,8 @@ impl List<'_, '_> {
             let count = ty.as_ref().and_then(Type::arity);
             let mut entry = item(name.as_str(), ItemKind::Function);
             entry.detail = ty.as_ref().map(type_text);
+            let result = ty.as_ref().and_then(|ty| ty.signature().map(|s| brief(s.func.ret())));
+            entry.summary = result.map(|result| format!("→ {result}"));
             entry.lookup = Some(Lookup::Global(name.to_string()));
             if let (Some(count), false) = (count, has_args) {
                 self.with_args(&mut entry, &param_names(self.db, def, count));
@@ -94,8 +108,22 @@ impl List<'_, '_> {
         }
     }
 
-    pub(super) fn operators(&mut self, has_args: bool) {
-        for (order, operator) in operators::all().enumerate() {
+    /// The operators; `ahead` are the arguments that stand behind the name.
+    pub(super) fn operators(
+        &mut self,
+        known: &[Local<'_>],
+        uses: &Uses,
+        cursor: &Cursor<'_>,
+        ahead: Option<&Ahead<'_>>,
+    ) {
+        let has_args = cursor.next == Some(syntax::SyntaxKind::L_PAREN);
+        let usage = self
+            .module
+            .map(|module| Usage::of(self.db, module, cursor.word.start()))
+            .unwrap_or_default();
+        let argument = self.likely_argument(known, uses).map(|local| local.ty);
+        let argument = argument.filter(|ty| !ty.has_error());
+        for operator in operators::all() {
             if operator.name.starts_with('_') || super::fit(&self.typed, operator.name).is_none() {
                 continue;
             }
@@ -105,6 +133,7 @@ impl List<'_, '_> {
                 .replace('\n', "");
             let mut entry = Item {
                 detail: Some(detail),
+                summary: Some(arguments(operator)),
                 lookup: Some(Lookup::Operator(operator.name.to_owned())),
                 ..item(operator.name, ItemKind::Operator)
             };
@@ -129,10 +158,14 @@ impl List<'_, '_> {
                 entry.insert = format!("{}({})$0", operator.name, parts.join(", "));
                 entry.is_snippet = true;
             }
-            // Names in fewer parts are used more.
-            let depth = operator.name.matches('.').count().min(3) as u8;
-            let rare = depth > 1 || operator.name.contains("contrib");
-            self.add(6 + u8::from(rare), order as u32, entry);
+            // An argument is a variable more often than a call.
+            let is_first = cursor.begins_value || has_args;
+            let class = match usage.is_likely(operator) {
+                _ if !self.may_call(operator, ahead, argument, known) => 7,
+                true if is_first => 0,
+                _ => 6,
+            };
+            self.add(class, u32::MAX - usage.score(operator), entry);
         }
     }
 

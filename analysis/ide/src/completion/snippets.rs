@@ -37,7 +37,9 @@ impl List<'_, '_> {
 
     /// What may begin a statement.
     pub(super) fn statement_keywords(&mut self) {
-        self.snippet(2, "let", "a binding", "let ${1:%x} = ${2:value};\n$0");
+        // With its first letter it comes before the operators.
+        let class = if self.typed.is_empty() { 2 } else { 0 };
+        self.snippet(class, "let", "a binding", "let ${1:%x} = ${2:value};\n$0");
         self.snippet(9, "free_var", "a free variable", "free_var ${1:%x}: ${2:float32};\n$0");
     }
 

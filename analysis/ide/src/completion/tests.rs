@@ -35,8 +35,8 @@ fn an_operator_that_is_begun() {
         2,
         expect![[r#"
             for `nn.`
-            nn.conv1d | nn.conv1d(%data, %weight, strides=[1], padding=[0, 0], dilation=[1], groups=1, channels=None, kernel_size=None, data_layout="NCW", kernel_layout="OIW", out_layout="", out_dtype="") | nn.conv1d(${1:%data}, ${2:%weight})$0
-            nn.conv1d_transpose | nn.conv1d_transpose(%data, %weight, channels=None, kernel_size=None, strides=[1], output_padding=[0], padding=[0], dilation=[1], groups=1, data_layout="NCW", kernel_layout="IOW", out_layout="", out_dtype="") | nn.conv1d_transpose(${1:%data}, ${2:%weight})$0
+            nn.conv2d | nn.conv2d(%data, %weight, strides=[1, 1], padding=[0, 0], dilation=[1, 1], groups=1, channels=None, kernel_size=None, data_layout="NCHW", kernel_layout="OIHW", out_layout="", out_dtype="") | nn.conv2d(${1:%data}, ${2:%weight})$0
+            nn.relu | nn.relu(%data) | nn.relu(${1:%data})$0
         "#]],
     );
 }
@@ -57,8 +57,8 @@ def @main(%x: Tensor[(2, 3), float32], %i: int32, %n: Tensor[(5, 5), float32]) {
             %0 | Tensor[(2, 3), float32]
             %x | Tensor[(2, 3), float32]
             %1 | (Tensor[(2, 3), float32], Tensor[(2, 3), float32])
-            %n | Tensor[(5, 5), float32]
             %i | int32
+            %n | Tensor[(5, 5), float32]
         "#]],
     );
     check(
@@ -72,8 +72,8 @@ def @main(%x: int32, %t: (int32, int32)) {
         5,
         expect![[r#"
             for `%`
-            %0 | int32
             %t | (int32, int32)
+            %0 | int32
             %x | int32
         "#]],
     );
@@ -93,10 +93,10 @@ fn the_binding_itself_is_not_in_sight() {
         "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %1 = add(%0, %$0);\n  %1\n}\n",
         5,
         expect![[r#"
-        for `%`
-        %0 | int32
-        %x | int32
-    "#]],
+            for `%`
+            %x | int32
+            %0 | int32
+        "#]],
     );
 }
 
@@ -112,8 +112,8 @@ def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) 
         expect![[r#"
             for `pad`
             padding= | a list of dimensions such as [1, 1] = [0, 0] | padding=${1:[0, 0]}$0
-            nn.mirror_pad | nn.mirror_pad(%data, mode="SYMMETRIC", pad_width) | nn.mirror_pad(${1:%data}, pad_width=${2:[[0, 0], [0, 0]]})$0
             nn.pad | nn.pad(%data, %pad_val, pad_width, pad_mode="constant") | nn.pad(${1:%data}, ${2:%pad_val}, pad_width=${3:[[0, 0], [0, 0]]})$0
+            dyn.nn.pad | dyn.nn.pad(%data, %pad_width, %pad_val, pad_width, pad_mode="constant") | dyn.nn.pad(${1:%data}, ${2:%pad_width}, ${3:%pad_val}, pad_width=${4:[[0, 0], [0, 0]]})$0
         "#]],
     );
     check(
@@ -239,10 +239,10 @@ fn keywords_where_they_belong() {
         "def @main(%x: int32) {\n  le$0\n  %x\n}\n",
         1,
         expect![[r#"
-        for `le`
-        let | a binding | let ${1:%x} = ${2:value};
-        $0
-    "#]],
+            for `le`
+            let | a binding | let ${1:%x} = ${2:value};
+            $0
+        "#]],
     );
     check(
         "def @main(%x: int32) {\n  // nothing $0 here\n  %x\n}\n",

@@ -10,18 +10,46 @@ use types::AttrField;
 use super::{code, type_text};
 use crate::{markdown::code_span, words};
 
-/// An operator: how it is called, what this call gives, what it computes.
+/// An operator: this call of it, how it is called, what it computes.
 pub(super) fn of_operator(operator: &'static Operator, call: Option<(&View<'_>, Spot)>) -> String {
-    let mut out = code(&signature(operator));
+    let mut out = String::new();
     if let Some((view, spot)) = call
         && let Expr::Call(id) = view.unit(spot.unit).expr(spot.expr)
     {
-        out += &relation_line(view, spot, operator, view.unit(spot.unit).call(*id));
+        out += &code(&this_call(view, spot, operator, view.unit(spot.unit).call(*id)));
+        match operator.relation_name() {
+            "" => {}
+            name => out += &format!("\n\nby `{name}`"),
+        }
         if view.is_assumed(spot) {
             out += super::ASSUMED;
         }
+        out += "\n\n---\n\n";
     }
-    out + &documentation(operator)
+    out + &code(&signature(operator)) + &documentation(operator)
+}
+
+/// The types of a call, `_` where nothing is known:
+/// `nn.dense(data: Tensor[(1, 8), float32], weight: _) -> Tensor[(1, 4), float32]`
+fn this_call(view: &View<'_>, spot: Spot, operator: &Operator, call: &CallData) -> String {
+    let types = call.args.iter().map(|&expr| type_text(view.ty(Spot { unit: spot.unit, expr })));
+    // An argument that is not written yet is named all the same.
+    let missing = operator.args.len().saturating_sub(call.args.len());
+    let types = types.chain(std::iter::repeat_n("_".to_owned(), missing));
+    let parts: Vec<String> = types
+        .enumerate()
+        .map(|(position, ty)| match operator.args.get(position) {
+            Some(name) => format!("{name}: {ty}"),
+            None => ty,
+        })
+        .collect();
+    let result = type_text(view.ty(spot));
+    let one_line = format!("{}({}) -> {result}", operator.name, parts.join(", "));
+    if one_line.len() > 80 {
+        format!("{}(\n  {}\n) -> {result}", operator.name, parts.join(",\n  "))
+    } else {
+        one_line
+    }
 }
 
 /// `nn.dense(data, weight, units=None, out_dtype="")`

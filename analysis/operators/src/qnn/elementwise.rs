@@ -84,7 +84,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     .rule("QLeakyRelu", byte_function)
     .cost(Cost::Elementwise)
     .doc(function(
-        "`x` where it is positive, `alpha · x` where it is not.",
+        "`data` where it is positive, `alpha · data` where it is not.",
         "qnn.leaky_relu(%x, 0.1f, 0, 0.1f, 0, alpha=0.3f)",
     )),
     unary(

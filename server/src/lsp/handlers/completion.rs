@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
-        CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionResponse,
-        CompletionTextEdit, InsertTextFormat, Range, TextEdit, Url,
+        CompletionItem, CompletionItemKind, CompletionItemLabelDetails, CompletionList,
+        CompletionParams, CompletionResponse, CompletionTextEdit, InsertTextFormat, Range,
+        TextEdit, Url,
     },
 };
 
@@ -28,11 +29,18 @@ pub(in crate::lsp) fn handle(
     let replace = document.range(found.replace, snapshot.encoding);
     let uri = &params.text_document_position.text_document.uri;
     let items = found.items.into_iter().enumerate();
-    let items = items.map(|(order, item)| convert(order, item, replace, uri)).collect();
+    let details = snapshot.writing.label_details;
+    let items = items.map(|(order, item)| convert(order, item, replace, details, uri)).collect();
     Ok(Some(CompletionResponse::List(CompletionList { is_incomplete: found.incomplete, items })))
 }
 
-fn convert(order: usize, item: Item, replace: Range, uri: &Url) -> CompletionItem {
+fn convert(
+    order: usize,
+    item: Item,
+    replace: Range,
+    with_details: bool,
+    uri: &Url,
+) -> CompletionItem {
     let kind = match item.kind {
         ItemKind::Variable => CompletionItemKind::VARIABLE,
         ItemKind::Function => CompletionItemKind::FUNCTION,
@@ -48,6 +56,9 @@ fn convert(order: usize, item: Item, replace: Range, uri: &Url) -> CompletionIte
     CompletionItem {
         label: item.label.clone(),
         kind: Some(kind),
+        label_details: item.summary.filter(|_| with_details).map(|summary| {
+            CompletionItemLabelDetails { description: Some(summary), ..Default::default() }
+        }),
         detail: item.detail,
         sort_text: Some(format!("{order:04}")),
         filter_text: Some(item.label),
