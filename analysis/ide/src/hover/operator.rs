@@ -141,3 +141,37 @@ pub(crate) fn of_attribute(
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::Fixture;
+
+    /// What a hover says of the call, in front of the page of the operator.
+    fn call(text: &str) -> String {
+        let fixture = Fixture::new(text);
+        let hover = crate::hover::hover(&fixture.db, fixture.file, fixture.cursor());
+        let markdown = hover.expect("a hover").markdown;
+        let (call, page) = markdown.split_once("\n\n---\n\n").expect("the call, then the page");
+        assert!(page.starts_with("```relay\nnn.dense(%data, %weight, units, out_dtype=\"\")\n```"));
+        call.to_owned()
+    }
+
+    #[test]
+    fn this_call_comes_first() {
+        let whole = "
+def @main(%x: Tensor[(8, 512), float32], %w: Tensor[(10, 512), float32]) {
+  nn.de$0nse(%x, %w, units=10)
+}
+";
+        assert_eq!(
+            call(whole),
+            "```relay\nnn.dense(\n  data: Tensor[(8, 512), float32],\n  \
+             weight: Tensor[(10, 512), float32]\n) -> Tensor[(8, 10), float32]\n```\n\nby `Dense`"
+        );
+        // What is known of a call that is wrong, or not written to its end.
+        let known = "```relay\nnn.dense(data: Tensor[(8, 512), float32], weight: _) -> _\n```\n\n\
+                     by `Dense`";
+        assert_eq!(call(&whole.replace("%w,", "%nothing,")), known);
+        assert_eq!(call(&whole.replace(", %w, units=10)", "")), known);
+    }
+}
