@@ -6,6 +6,7 @@
 pub mod arrays;
 pub mod calls;
 pub mod client;
+pub mod command;
 pub mod corpus;
 pub mod edits;
 pub mod fuzz;

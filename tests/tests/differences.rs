@@ -1,55 +1,22 @@
 //! Comparison of modules and logs of passes, as the command line gives it.
 
-use std::{
-    fmt::Write,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::fmt::Write;
 
-use relay_tests::{client::binary, corpus};
+use relay_tests::{
+    command::{Folder, Run, run_in},
+    corpus,
+};
 use serde_json::Value;
 
-struct Run {
-    code: Option<i32>,
-    out: String,
-    err: String,
+/// A folder of texts for one test.
+fn folder(name: &str, files: &[(&str, &str)]) -> Folder {
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(file, text)| (*file, text.as_bytes())).collect();
+    Folder::new(&format!("diff-{name}"), &files)
 }
 
-impl Run {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.err))
-    }
-}
-
-fn run(folder: &Path, args: &[&str]) -> Run {
-    let output =
-        Command::new(binary()).args(args).current_dir(folder).output().expect("the program ends");
-    Run {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).expect("text"),
-        err: String::from_utf8(output.stderr).expect("text"),
-    }
-}
-
-/// A folder of files for one test, gone with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
-        let path = std::env::temp_dir().join(format!("relay-diff-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        for (file, text) in files {
-            std::fs::write(path.join(file), text).expect("a file");
-        }
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Whoever looks into it meanwhile keeps it.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.err))
 }
 
 /// A section of a page: two modules and the report.
@@ -95,8 +62,8 @@ fn pages_of_differences_hold_their_reports() {
             let [before, after, wanted] = section.blocks.as_slice() else {
                 panic!("`{}` has three blocks", section.title)
             };
-            let folder = Folder::new("page", &[("before.relay", before), ("after.relay", after)]);
-            let ran = run(&folder.0, &["diff", "before.relay", "after.relay"]);
+            let folder = folder("page", &[("before.relay", before), ("after.relay", after)]);
+            let ran = folder.run(&["diff", "before.relay", "after.relay"]);
             assert_eq!(ran.err, "", "{}", section.title);
             assert_eq!(ran.code, Some(i32::from(!ran.out.contains("are equal"))));
             if ran.out != *wanted {
@@ -135,15 +102,15 @@ fn log() -> String {
 fn exit_codes_tell_equal_from_different_from_unreadable() {
     let twice = "def @f(%x: int32) { %x }\ndef @f(%x: int32) { negative(%x) }\n";
     let files = [("a.relay", A), ("b.relay", B), ("cut.relay", &A[..60]), ("twice.relay", twice)];
-    let folder = Folder::new("codes", &files);
-    let code = |args: &[&str]| run(&folder.0, args).code;
+    let folder = folder("codes", &files);
+    let code = |args: &[&str]| folder.run(args).code;
     assert_eq!(code(&["diff", "a.relay", "a.relay"]), Some(0));
     assert_eq!(code(&["diff", "a.relay", "b.relay"]), Some(1));
     assert_eq!(code(&["diff", "a.relay", "none.relay"]), Some(2));
     assert_eq!(code(&["diff", "a.relay", "b.relay", "--function", "@none"]), Some(2));
     assert_eq!(code(&["diff", "twice.relay", "twice.relay"]), Some(0));
     assert_eq!(code(&["diff", "twice.relay", "a.relay"]), Some(1));
-    let cut = run(&folder.0, &["diff", "cut.relay", "cut.relay"]);
+    let cut = folder.run(&["diff", "cut.relay", "cut.relay"]);
     assert_eq!(cut.code, Some(1), "what cannot be read cannot be said to be equal");
     assert!(cut.err.contains("cannot be read whole"), "{}", cut.err);
 }
@@ -151,10 +118,10 @@ fn exit_codes_tell_equal_from_different_from_unreadable() {
 #[test]
 fn modules_of_a_log_are_named_by_number_and_by_pass() {
     let text = log();
-    let folder = Folder::new("named", &[("run.log", &text)]);
-    let found = run(&folder.0, &["diff", "run.log#FoldConstant", "run.log#2", "--format", "json"]);
+    let folder = folder("named", &[("run.log", &text)]);
+    let found = folder.run(&["diff", "run.log#FoldConstant", "run.log#2", "--format", "json"]);
     assert_eq!(found.code, Some(1));
-    let pairs = found.json()["functions"][0]["pairs"].clone();
+    let pairs = json(&found)["functions"][0]["pairs"].clone();
     let changed: Vec<&Value> =
         pairs.as_array().expect("pairs").iter().filter(|pair| pair["kind"] != "same").collect();
     assert_eq!(changed.len(), 1);
@@ -164,11 +131,11 @@ fn modules_of_a_log_are_named_by_number_and_by_pass() {
     };
     // Places are those of the log.
     assert_eq!((slice("before"), slice("after")), ("tanh(%x)", "fast_tanh(%x)"));
-    assert_eq!(run(&folder.0, &["diff", "run.log#0", "run.log#1"]).code, Some(0));
+    assert_eq!(folder.run(&["diff", "run.log#0", "run.log#1"]).code, Some(0));
     for (name, reason) in
         [("run.log#9", "3 modules"), ("run.log#Nope", "FastMath"), ("run.log", "#2")]
     {
-        let refused = run(&folder.0, &["diff", "run.log#0", name]);
+        let refused = folder.run(&["diff", "run.log#0", name]);
         assert_eq!(refused.code, Some(2));
         assert!(refused.err.contains(reason), "{}", refused.err);
     }
@@ -177,10 +144,10 @@ fn modules_of_a_log_are_named_by_number_and_by_pass() {
 #[test]
 fn passes_lists_modules_with_what_changed() {
     let text = log();
-    let folder = Folder::new("passes", &[("run.log", &text), ("none.log", "nothing\n")]);
-    let found = run(&folder.0, &["passes", "run.log", "--format", "json"]);
+    let folder = folder("passes", &[("run.log", &text), ("none.log", "nothing\n")]);
+    let found = folder.run(&["passes", "run.log", "--format", "json"]);
     assert_eq!(found.code, Some(0));
-    let modules = found.json()["modules"].as_array().expect("modules").clone();
+    let modules = json(&found)["modules"].as_array().expect("modules").clone();
     let passes: Vec<&str> = modules.iter().filter_map(|m| m["pass"].as_str()).collect();
     assert_eq!(passes, ["InferType", "FoldConstant", "FastMath"]);
     let changed: Vec<usize> =
@@ -192,15 +159,15 @@ fn passes_lists_modules_with_what_changed() {
         let line = text[..at("start")].lines().count() + 1;
         assert_eq!(at("line"), line);
     }
-    assert_eq!(run(&folder.0, &["passes", "none.log"]).code, Some(2));
+    assert_eq!(folder.run(&["passes", "none.log"]).code, Some(2));
 }
 
 #[test]
 fn history_follows_an_expression_both_ways() {
     let text = log();
-    let folder = Folder::new("history", &[("run.log", &text)]);
+    let folder = folder("history", &[("run.log", &text)]);
     let line = text.lines().position(|line| line.contains("fast_tanh")).expect("a line") + 1;
-    let found = run(&folder.0, &["history", "run.log", "--at", &format!("{line}:9")]);
+    let found = folder.run(&["history", "run.log", "--at", &format!("{line}:9")]);
     assert_eq!(found.code, Some(0), "{}", found.err);
     assert!(
         found.out.contains("changed by `FastMath`: operator tanh → fast_tanh"),
@@ -208,12 +175,12 @@ fn history_follows_an_expression_both_ways() {
         found.out
     );
     assert_eq!(found.out.matches("tanh(%x)").count(), 3);
-    let back = run(&folder.0, &["history", "run.log", "--at", "4:9"]);
+    let back = folder.run(&["history", "run.log", "--at", "4:9"]);
     assert_eq!(back.out.matches("tanh(%x)").count(), 3);
     for (at, reason) in
         [("1:1", "no module is there: modules begin at lines"), ("999:1", "there is no line 999")]
     {
-        let refused = run(&folder.0, &["history", "run.log", "--at", at]);
+        let refused = folder.run(&["history", "run.log", "--at", at]);
         assert_eq!(refused.code, Some(2));
         assert!(refused.err.contains(reason), "{}", refused.err);
     }
@@ -227,10 +194,10 @@ fn values_confirm_what_structure_leaves_open() {
     let shape = "def @main(%x: Tensor[(5), float32]) { multiply(%x, 3f) }";
     let files =
         [("one.relay", one), ("same.relay", same), ("other.relay", other), ("shape.relay", shape)];
-    let folder = Folder::new("values", &files);
+    let folder = folder("values", &files);
     let told = |file: &str| {
-        let found = run(&folder.0, &["diff", "one.relay", file, "--run", "--format", "json"]);
-        found.json()["runs"][0]["equal"].clone()
+        let found = folder.run(&["diff", "one.relay", file, "--run", "--format", "json"]);
+        json(&found)["runs"][0]["equal"].clone()
     };
     assert_eq!(told("same.relay"), true);
     assert_eq!(told("other.relay"), false);
@@ -240,9 +207,8 @@ fn values_confirm_what_structure_leaves_open() {
 #[test]
 fn two_functions_of_different_names_are_compared() {
     let text = "def @f(%x: int32) { negative(%x) }\ndef @g(%y: int32) { negative(%y) }\ndef @h(%y: int32) { abs(%y) }\n";
-    let folder = Folder::new("two", &[("a.relay", text)]);
-    let code =
-        |names: &str| run(&folder.0, &["diff", "a.relay", "a.relay", "--function", names]).code;
+    let folder = folder("two", &[("a.relay", text)]);
+    let code = |names: &str| folder.run(&["diff", "a.relay", "a.relay", "--function", names]).code;
     assert_eq!(code("@f=@g"), Some(0));
     assert_eq!(code("f=g"), Some(0));
     assert_eq!(code("@f=@h"), Some(1));
@@ -252,8 +218,8 @@ fn two_functions_of_different_names_are_compared() {
 #[test]
 fn the_page_holds_both_texts_without_their_markup() {
     let evil = "def @main(%x: Tensor[(4), float32]) { /* <script>alert(1)</script> */ tanh(%x) }\n";
-    let folder = Folder::new("page-html", &[("a.relay", evil), ("b.relay", B)]);
-    let page = run(&folder.0, &["diff", "a.relay", "b.relay", "--format", "html"]).out;
+    let folder = folder("page-html", &[("a.relay", evil), ("b.relay", B)]);
+    let page = folder.run(&["diff", "a.relay", "b.relay", "--format", "html"]).out;
     assert!(page.contains("fast_tanh") && page.contains("&lt;script&gt;alert(1)"));
     assert!(!page.contains("<script>alert(1)"));
     assert_eq!(page.matches("<span").count(), page.matches("</span>").count());
@@ -269,7 +235,7 @@ fn networks_equal_their_let_form() {
         let anf = format!("{base}-anf.relay");
         for other in [&name, &anf] {
             if models.join(other).exists() {
-                let ran = run(&models, &["diff", &name, other]);
+                let ran = run_in(&models, &["diff", &name, other], b"");
                 assert_eq!(ran.code, Some(0), "{name} and {other}: {}{}", ran.out, ran.err);
             }
         }
@@ -295,9 +261,8 @@ fn one_attribute_of_a_network_is_told_as_one_change_at_its_place() {
             let digit = (text.as_bytes()[at] - b'0' + 1) % 10;
             let mut other = text.clone();
             other.replace_range(at..=at, &digit.to_string());
-            let folder =
-                Folder::new(&format!("one-{at}"), &[("a.relay", &text), ("b.relay", &other)]);
-            let found = run(&folder.0, &["diff", "a.relay", "b.relay", "--format", "json"]).json();
+            let folder = folder(&format!("one-{at}"), &[("a.relay", &text), ("b.relay", &other)]);
+            let found = json(&folder.run(&["diff", "a.relay", "b.relay", "--format", "json"]));
             let functions = found["functions"].as_array().expect("functions");
             let list = |name: &str| -> Vec<Value> {
                 let lists = functions.iter().filter_map(|function| function[name].as_array());

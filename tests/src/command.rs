@@ -1,0 +1,94 @@
+//! The command line, run in folders of files.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+
+use crate::client::binary;
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub struct Run {
+    /// Its exit code.
+    pub code: Option<i32>,
+    /// What it wrote to standard output.
+    pub out: String,
+    /// What it wrote to standard error.
+    pub err: String,
+}
+
+impl Run {
+    /// Standard output as JSON Lines.
+    pub fn lines(&self) -> Vec<Value> {
+        let lines = self.out.lines();
+        lines.map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    }
+}
+
+/// Runs the program in a folder.
+pub fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Run {
+    let mut child = Command::new(binary())
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    // A program that does not read its input may have gone.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("the program ends");
+    writer.join().expect("the writer ends");
+    Run {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).expect("text"),
+        err: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// Runs the program where the tests run.
+pub fn run(args: &[&str], input: &str) -> Run {
+    run_in(Path::new("."), args, input.as_bytes())
+}
+
+/// A folder of files for one test, gone with it.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// A folder with these files; tests of one program use different names.
+    pub fn new(name: &str, files: &[(&str, &[u8])]) -> Folder {
+        let path = std::env::temp_dir().join(format!("relay-test-{}-{name}", std::process::id()));
+        // It may not be there.
+        let _ = std::fs::remove_dir_all(&path);
+        for (file, bytes) in files {
+            let file = path.join(file);
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            std::fs::write(file, bytes).expect("a file");
+        }
+        Folder(path)
+    }
+
+    /// Runs the program in the folder.
+    pub fn run(&self, args: &[&str]) -> Run {
+        run_in(&self.0, args, b"")
+    }
+
+    /// Reads one of the files.
+    pub fn text(&self, file: &str) -> String {
+        std::fs::read_to_string(self.0.join(file)).expect("the file")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left over harms nobody.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,346 @@
+//! `relay-analyzer run`: its arguments, results and failures.
+
+use relay_tests::{
+    arrays::{npy, params},
+    command::{Folder, run},
+};
+use serde_json::{Value, json};
+
+const DENSE: &str = "\
+def @main(%x: Tensor[(1, 2), float32], %w: Tensor[(2, 2), float32], %n: int32) {
+  %0 = nn.dense(%x, %w, units=2);
+  %1 = nn.relu(%0);
+  (%1, %n)
+}
+";
+
+fn floats(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+#[test]
+fn a_run_takes_its_arguments_from_everywhere() {
+    let folder = Folder::new(
+        "run",
+        &[
+            ("a.relay", DENSE.as_bytes()),
+            ("open.relay", b"def @main(%x) { add(%x, 1) }\ndef @pair(%x) { (%x, 1) }\n"),
+            ("x.npy", &npy("<f4", "(1, 2)", &floats(&[1.0, -2.0]))),
+            ("w.params", &params(&[("w", &[2, 2], &floats(&[1.0, 0.0, 0.5, 2.0]))])),
+        ],
+    );
+    let given = ["run", "a.relay", "--input", "x=x.npy", "--params", "w.params", "--input", "n=7"];
+    let shown = folder.run(&given);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert_eq!(
+        shown.out,
+        "(Tensor[(1, 2), float32]  min 0.000000 mean 0.500000 max 1.000000\n[[1. 0.]], 7 (int32))\n"
+    );
+    // By position, without a name for the file, and for machines.
+    let json = ["run", "a.relay", "--input", "i0=[[1, -2]]", "--input", "w.params"];
+    let json = folder.run(&[&json[..], &["--random", "3", "--format", "json"]].concat());
+    let value = &json.lines()[0];
+    assert_eq!(value["tuple"][0]["data"], json!([1.0, 0.0]));
+    assert_eq!(value["tuple"][0]["type"], "Tensor[(1, 2), float32]");
+    // A parameter of any type takes what is written, of the type that it has in a program.
+    let open = |function: &str, x: &str| {
+        let (function, input) = (format!("--function={function}"), format!("x={x}"));
+        let ran = folder.run(&["run", "open.relay", &function, "--input", &input]);
+        (ran.out.trim_end().to_owned(), ran.err)
+    };
+    assert_eq!(open("@main", "2.5").0, "3.5 (float32)");
+    assert_eq!(open("@main", "2").0, "3 (int32)");
+    assert_eq!(
+        open("@pair", "(True, Some(2.5))").0,
+        "((True (bool), Some(2.5 (float32))), 1 (int32))"
+    );
+    assert!(open("@pair", "Sme(1)").1.contains("there is no constructor `Sme`"));
+    // The same seed draws the same.
+    let drawn = |seed: &str| folder.run(&["run", "a.relay", "--random", seed]).out;
+    assert_eq!(drawn("1"), drawn("1"));
+    assert_ne!(drawn("1"), drawn("2"));
+    // What one run saves another reads.
+    let save = folder.run(&[&given[..], &["--output", "out.npz"]].concat());
+    assert_eq!((save.code, save.out.as_str()), (Some(0), ""));
+    std::fs::write(
+        folder.0.join("b.relay"),
+        "def @main(%o0: Tensor[(1, 2), float32], %o1: int32) { (%o0, %o1) }",
+    )
+    .expect("a file");
+    let again = folder.run(&["run", "b.relay", "--inputs", "out.npz"]);
+    assert_eq!(again.out, shown.out, "{}", again.err);
+}
+
+/// `i1` is the same tensor where it is written and in an archive: positions count tensors, those of
+/// a tuple one by one.
+#[test]
+fn positions_count_tensors() {
+    let text = "def @main(%p: (int32, (int32, int32)), %n: int32) {\n\
+                  let %q = %p.1;\n  (%p.0, %q.0, %q.1, %n)\n}";
+    let four = "def @main() { (1, 2, 3, 4) }";
+    let folder =
+        Folder::new("positions", &[("a.relay", text.as_bytes()), ("four.relay", four.as_bytes())]);
+    let run = |inputs: &[&str]| {
+        let mut args = vec!["run", "a.relay"];
+        inputs.iter().for_each(|input| args.extend(["--input", input]));
+        let run = folder.run(&args);
+        (run.code, run.out.replace(" (int32)", "").trim_end().to_owned() + &run.err)
+    };
+    assert_eq!(run(&["i0=1", "i1=2", "i2=3", "i3=4"]), (Some(0), "(1, 2, 3, 4)".to_owned()));
+    assert_eq!(run(&["p=(1, (2, 3))", "i3=4"]).1, "(1, 2, 3, 4)");
+    // The tensors that one run has saved, one of them given anew.
+    assert_eq!(folder.run(&["run", "four.relay", "--output", "o.npz"]).code, Some(0));
+    let saved = std::fs::read(folder.0.join("o.npz")).expect("an archive");
+    // The names in it have a letter for what they were there.
+    let named = |letter: u8| {
+        let mut bytes = saved.clone();
+        for at in 0..bytes.len().saturating_sub(5) {
+            if bytes[at] == b'o' && &bytes[at + 2..at + 6] == b".npy" {
+                bytes[at] = letter;
+            }
+        }
+        bytes
+    };
+    std::fs::write(folder.0.join("i.npz"), named(b'i')).expect("a file");
+    assert_eq!(run(&["i.npz"]).1, "(1, 2, 3, 4)");
+    assert_eq!(run(&["i.npz", "i1=7"]).1, "(1, 7, 3, 4)");
+    assert_eq!(run(&["i.npz", "n=8"]).1, "(1, 2, 3, 8)");
+    assert_eq!(run(&["i.npz", "p=(5, (6, 7))", "i3=9"]).1, "(5, 6, 7, 9)");
+    // There is no fifth, and the second is a number.
+    let lacks = |inputs: &[&str], what: &str| {
+        let (code, said) = run(inputs);
+        assert!(code != Some(0) && said.contains(what), "{said}");
+    };
+    lacks(&["i4=1"], "there is no parameter `i4`");
+    lacks(&["i01=1"], "there is no parameter `i01`");
+    lacks(&["i1=(2, 3)"], "`i1`, which counts the tensors in `%p`, is of type int32");
+    lacks(&["i0=1", "i3=1"], "the parameter `%p`");
+    let help = folder.run(&["run", "--help"]).out;
+    assert!(help.contains("`i0`, `i1`, … count tensors"), "{help}");
+}
+
+#[test]
+fn a_run_says_what_its_arguments_lack() {
+    let folder = Folder::new(
+        "run-lacks",
+        &[
+            ("a.relay", DENSE.as_bytes()),
+            ("x.npy", &npy("<f4", "(2,)", &floats(&[1.0, -2.0]))),
+            ("w.params", b"nothing"),
+        ],
+    );
+    let said = |args: &[&str], wanted: &str| {
+        let run = folder.run(&[&["run", "a.relay"], args].concat());
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args:?}");
+        assert!(run.err.contains(wanted), "{args:?}: {}", run.err);
+    };
+    said(&[], "the parameter `%x` of type Tensor[(1, 2), float32] has no value");
+    said(&["--input", "x=x.npy"], "the array given is Tensor[(2), float32]");
+    said(&["--input", "y=1"], "there is no parameter `y`; the parameters are: x, w, n");
+    said(&["--params", "w.params"], "holds no parameters of TVM");
+    said(&["--input", "x"], "is not of the form `NAME=VALUE`");
+    said(&["--function", "@f"], "there is no function `@f`");
+}
+
+/// Tuples, data, references and functions are written as they are shown, and drawn by their types.
+#[test]
+fn values_of_every_type_are_arguments() {
+    let text = "\
+#[version = \"0.0.5\"]
+type Tree[A] {
+  Leaf(A),
+  Node(Tree[A], Tree[A]),
+}
+def @half(%x: float32) -> float32 { %x / 2f }
+def @twice(%n: int32) -> int32 { %n * 2 }
+def @main(%p: (int32, Tensor[(2), bool]), %l: List[int32], %t: Tree[float32],
+    %f: fn (float32) -> float32, %r: ref(int8), %u: uint64) {
+  (%p, %l, %t, %f(3f), ref_read(%r), %u)
+}
+";
+    let folder = Folder::new(
+        "run-values",
+        &[("a.relay", text.as_bytes()), ("b.npy", &npy("|b1", "(2,)", &[1, 0]))],
+    );
+    let run = |args: &[&str]| {
+        let mut all = vec!["run", "a.relay"];
+        args.iter().for_each(|arg| all.extend(["--input", arg]));
+        folder.run(&[&all[..], &["--random", "0", "--format", "json"]].concat())
+    };
+    let given = ["p=(7, b.npy)", "l=[1, 2]", "t=Node(Leaf(1), Leaf(2.5))", "f=@half", "r=-128"];
+    let done = run(&[&given[..], &["u=18446744073709551615"]].concat());
+    assert_eq!(done.code, Some(0), "{} {}", done.out, done.err);
+    let fields = done.lines()[0]["tuple"].clone();
+    assert_eq!(fields[0]["tuple"][1]["data"], json!([true, false]));
+    assert_eq!(fields[1]["fields"][1]["fields"][0]["data"], json!([2]));
+    assert_eq!(fields[2]["fields"][1]["fields"][0]["data"], json!([2.5]));
+    let numbers: Vec<&Value> = (3..6).map(|at| &fields[at]["data"][0]).collect();
+    assert_eq!(numbers, [&json!(1.5), &json!(-128), &json!(u64::MAX)]);
+    // What is not given is drawn, the same with the same seed; functions are not.
+    let (first, again) = (run(&["f=@half"]), run(&["f=@half"]));
+    assert_eq!((first.code, &first.out), (Some(0), &again.out), "{}", first.out);
+    let lacks = |args: &[&str], wanted: &str| {
+        let run = run(args);
+        assert_eq!(run.code, Some(2), "{args:?}: {}", run.out);
+        let error = run.lines()[0]["error"].clone();
+        assert_eq!(error["code"], "run-input");
+        let said = format!("{} | {}", error["message"], error["help"]);
+        assert!(said.contains(wanted), "{args:?}: {said}");
+    };
+    lacks(&[], "functions are not drawn");
+    lacks(&[], "`--input f=@f`, a function of the file");
+    lacks(&["f=@twice"], "`@twice` is of type fn (int32) -> int32");
+    lacks(&["f=@hall"], "there is no function `@hall`");
+    lacks(&["f=2"], "`2` is given");
+    lacks(&["l=Cons(1, Nill)"], "did you mean `Nil`?");
+    lacks(&["l=Cons(1)"], "`Cons` has 2 fields, 1 are given");
+    lacks(&["p=(1, 2, 3)"], "3 fields are given for a tuple of 2");
+    lacks(&["p=(1, [1])"], "the array given is Tensor[(1), bool]");
+    lacks(&["r=128"], "128 is no int8: those are from -128 to 127");
+    lacks(&["p=(1.5, b.npy)"], "`1.5` is no int32");
+    lacks(&["t=b.npy"], "the array given is Tensor[(2), bool]");
+    lacks(&["q=1"], "the parameters are: p, l, t, f, r, u");
+    lacks(&["l=[1"], "a `,` or `]` is missing");
+}
+
+/// Files of numpy in all their forms, and those that are refused.
+#[test]
+fn arrays_of_numpy() {
+    let text = b"def @main(%x: Tensor[(2, 3), float32]) { %x }";
+    let rows = floats(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let big: Vec<u8> = rows.chunks(4).flat_map(|one| one.iter().rev().copied()).collect();
+    let columns = floats(&[0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    let plain = npy("<f4", "(2, 3)", &rows);
+    let as_text = |bytes: &[u8], from: &str, to: &str| -> Vec<u8> {
+        let at = bytes.windows(from.len()).position(|part| part == from.as_bytes());
+        let at = at.expect("it is in the header");
+        [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat()
+    };
+    // One letter less, and one blank more.
+    let fortran = as_text(
+        &npy("<f4", "(2, 3)", &columns),
+        "'fortran_order': False",
+        "'fortran_order': True ",
+    );
+    // The length of the header takes four bytes from version 2 on.
+    let version =
+        |number: u8| [&plain[..6], &[number, 0], &plain[8..10], &[0, 0], &plain[10..]].concat();
+    let cases: [(&str, Vec<u8>, &str); 13] = [
+        ("plain", plain.clone(), ""),
+        ("fortran", fortran, ""),
+        ("big", npy(">f4", "(2, 3)", &big), ""),
+        ("native", npy("=f4", "(2, 3)", &rows), ""),
+        ("two", version(2), ""),
+        ("three", version(3), ""),
+        ("nine", version(9), "version 9 of the format of numpy is not known"),
+        ("complex", npy("<c8", "(2,)", &rows), "arrays of complex numbers (`<c8`) are not read"),
+        ("objects", npy("|O", "(2,)", &rows), "arrays of Python objects (`|O`) are not read"),
+        ("wide", npy("<f16", "(2,)", &rows), "arrays of the type `<f16` are not read"),
+        ("empty", npy("<f4", "(0, 3)", &[]), "the array given is Tensor[(0, 3), float32]"),
+        ("short", plain[..plain.len() - 1].to_vec(), "the file ends too soon"),
+        (
+            "records",
+            as_text(&plain, "'descr': '<f4'", "'descr': [('a', '<f4')]"),
+            "arrays of records",
+        ),
+    ];
+    let files: Vec<(String, &[u8])> =
+        cases.iter().map(|(name, bytes, _)| (format!("{name}.npy"), bytes.as_slice())).collect();
+    let mut all: Vec<(&str, &[u8])> = vec![("a.relay", text)];
+    all.extend(files.iter().map(|(name, bytes)| (name.as_str(), *bytes)));
+    let folder = Folder::new("run-numpy", &all);
+    for (name, _, refused) in &cases {
+        let run = folder.run(&["run", "a.relay", "--input", &format!("x={name}.npy")]);
+        if refused.is_empty() {
+            assert!(run.out.ends_with("[[0. 1. 2.]\n [3. 4. 5.]]\n"), "{name}: {}", run.err);
+        } else {
+            assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{name}");
+            assert!(run.err.contains(refused), "{name}: {}", run.err);
+            assert!(run.err.contains("error[run-input]"), "{name}: {}", run.err);
+        }
+    }
+}
+
+#[test]
+fn a_profile_of_a_run() {
+    let folder = Folder::new("run-profile", &[("a.relay", DENSE.as_bytes())]);
+    let run = folder.run(&["run", "a.relay", "--random", "0", "--profile"]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let line = run.err.lines().find(|line| line.starts_with("%0")).expect("a line of %0");
+    let cells: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(cells[..5], ["%0", "nn.dense", "a.relay:2:8", "@main", "1"], "{line}");
+    // Time in milliseconds and as a share, then multiply-accumulates and bytes.
+    assert_eq!((cells[6], cells[8]), ("ms", "%"), "{line}");
+    assert_eq!(cells[9..], ["4", "8", "bytes"], "{line}");
+    assert!(run.err.contains("total: ") && run.err.contains("in 2 calls, 4 MACs"), "{}", run.err);
+    let json = folder.run(&["run", "a.relay", "--random", "0", "--profile", "--format", "json"]);
+    let profile = &json.lines()[0]["profile"];
+    assert_eq!(profile["total"]["calls"], 2);
+    let of = |binding: &str| {
+        let bindings = profile["bindings"].as_array().expect("bindings");
+        bindings.iter().find(|row| row["binding"] == binding).expect("a binding").clone()
+    };
+    assert_eq!((&of("%0")["macs"], &of("%1")["operator"]), (&json!(4), &json!("nn.relu")));
+}
+
+#[test]
+fn a_failure_of_a_run_shows_the_way_to_it() {
+    let text = "\
+def @take(%x: Tensor[(3), float32], %i: int32) {
+  %0 = %i / 0;
+  take(%x, %0)
+}
+def @main(%x: Tensor[(3), float32]) { @take(%x, 1) }
+";
+    let folder = Folder::new("run-fails", &[("a.relay", text.as_bytes())]);
+    let run = folder.run(&["run", "a.relay", "--random", "0", "--profile"]);
+    assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
+    let has = |wanted: &str| assert!(run.err.contains(wanted), "{wanted}: {}", run.err);
+    has("error[run-operator-failed]");
+    has("(it was given int32, int32)");
+    has("  in @take at a.relay:2:8\n");
+    // Its call is the last thing that `@main` does.
+    has("total: ");
+}
+
+#[test]
+fn ends_of_a_recursion() {
+    let text =
+        "def @down(%n: int32) -> int32 { @down(%n + 1) + 1 }\ndef @main() -> int32 { @down(0) }";
+    let folder = Folder::new("run-deep", &[("a.relay", text.as_bytes())]);
+    let run = folder.run(&["run", "a.relay", "--depth", "1000"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.contains("error[run-depth]"), "{}", run.err);
+    assert!(run.err.contains("called in @down at a.relay:1:33, 32 times"), "{}", run.err);
+    assert!(run.err.contains("more calls …"), "{}", run.err);
+    for code in ["run-depth", "run-no-kernel", "run-not-finite"] {
+        assert_eq!(folder.run(&["explain", code]).code, Some(0), "{code}");
+    }
+}
+
+#[test]
+fn images_become_arrays_first() {
+    let text = "def @main(%data: Tensor[(1, 3, 8, 8), float32]) { nn.relu(%data) }\n";
+    let folder = Folder::new("image", &[("a.relay", text.as_bytes()), ("cat.png", b"\x89PNG")]);
+    let found = folder.run(&["run", "a.relay", "--input", "data=cat.png"]);
+    assert_eq!(found.code, Some(2));
+    assert!(found.err.contains("`cat.png` is an image"), "{}", found.err);
+    let line = "python3 -c \"import numpy as np; from PIL import Image; np.save('cat.npy', \
+                (np.asarray(Image.open('cat.png').convert('RGB').resize((8, 8)))\
+                .transpose(2, 0, 1)[None] / 255).astype('float32'))\"";
+    assert!(found.err.contains(line), "{}", found.err);
+    assert!(found.err.contains("--input data=cat.npy"), "{}", found.err);
+}
+
+/// Progress is for people: there is none where standard error is no terminal.
+#[test]
+fn no_progress_into_files() {
+    let mut text = "def @main(%x: Tensor[(200000), float32]) {\n  %0 = exp(%x);\n".to_owned();
+    for number in 1..400 {
+        text += &format!("  %{number} = tanh(%{});\n", number - 1);
+    }
+    text += "  sum(%399)\n}\n";
+    let found = run(&["run", "-", "--random", "1"], &text);
+    assert_eq!(found.code, Some(0), "{}", found.err);
+    assert_eq!(found.err, "note: `%x` is drawn from the seed 1\n");
+}
