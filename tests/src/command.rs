@@ -80,6 +80,11 @@ impl Folder {
         run_in(&self.0, args, b"")
     }
 
+    /// Where the folder is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// Reads one of the files.
     pub fn text(&self, file: &str) -> String {
         std::fs::read_to_string(self.0.join(file)).expect("the file")

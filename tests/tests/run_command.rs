@@ -63,7 +63,7 @@ fn a_run_takes_its_arguments_from_everywhere() {
     let save = folder.run(&[&given[..], &["--output", "out.npz"]].concat());
     assert_eq!((save.code, save.out.as_str()), (Some(0), ""));
     std::fs::write(
-        folder.0.join("b.relay"),
+        folder.path().join("b.relay"),
         "def @main(%o0: Tensor[(1, 2), float32], %o1: int32) { (%o0, %o1) }",
     )
     .expect("a file");
@@ -90,7 +90,7 @@ fn positions_count_tensors() {
     assert_eq!(run(&["p=(1, (2, 3))", "i3=4"]).1, "(1, 2, 3, 4)");
     // The tensors that one run has saved, one of them given anew.
     assert_eq!(folder.run(&["run", "four.relay", "--output", "o.npz"]).code, Some(0));
-    let saved = std::fs::read(folder.0.join("o.npz")).expect("an archive");
+    let saved = std::fs::read(folder.path().join("o.npz")).expect("an archive");
     // The names in it have a letter for what they were there.
     let named = |letter: u8| {
         let mut bytes = saved.clone();
@@ -101,7 +101,7 @@ fn positions_count_tensors() {
         }
         bytes
     };
-    std::fs::write(folder.0.join("i.npz"), named(b'i')).expect("a file");
+    std::fs::write(folder.path().join("i.npz"), named(b'i')).expect("a file");
     assert_eq!(run(&["i.npz"]).1, "(1, 2, 3, 4)");
     assert_eq!(run(&["i.npz", "i1=7"]).1, "(1, 7, 3, 4)");
     assert_eq!(run(&["i.npz", "n=8"]).1, "(1, 2, 3, 8)");
