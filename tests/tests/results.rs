@@ -136,3 +136,22 @@ def @main(%x: Tensor[(1, 12), float32]) {
     assert_eq!(scores.len(), 5);
     assert_eq!(scores[0], json!({ "position": [0, 3], "value": "1.0000" }));
 }
+
+/// A loop over scalars is measured at its beginning, and runs on as fast as it would without.
+#[test]
+fn long_loops_are_measured_in_part() {
+    let mut client = client();
+    let text = "def @count(%n: int32, %sum: int32) -> int32 {\n  if (%n == 0) { %sum } else { \
+                @count(%n - 1, %sum + %n) }\n}\n\
+                def @main() { @count(200000, 0) }\ndef @short() { @count(20, 0) }\n";
+    client.open(URI, text);
+    for (function, calls, is_cut) in [("@main", 1 << 17, true), ("@short", 61, false)] {
+        let result = run(&mut client, json!({ "uri": URI, "function": function }));
+        let total = &result["profile"]["total"];
+        assert_eq!(total["cut"], is_cut, "{total}");
+        // Whether enough have been measured is asked now and then.
+        let measured = total["calls"].as_u64().expect("a number");
+        assert!((calls..calls + 2_000).contains(&measured), "{total}");
+    }
+    assert_eq!(client.finish(), Some(0));
+}

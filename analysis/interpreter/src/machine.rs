@@ -560,6 +560,9 @@ impl Run<'_, '_, '_> {
         if self.until_poll == 0 {
             self.until_poll = POLL_EVERY;
             self.watch.poll()?;
+            if self.measures {
+                self.measures = self.observer.as_ref().is_some_and(|seen| seen.measures());
+            }
         }
         Ok(())
     }

@@ -121,7 +121,9 @@
     // A run that was stopped when it had just ended has no tables.
     if (profile?.total.calls > 0) {
       const { operators, layers, bindings, total } = profile;
-      columns.append(times("Time by operator", operators, total, (row) => row.operator));
+      // Long loops over scalars are measured in part.
+      const first = total.cut ? ` (first ${number(total.calls)} calls)` : "";
+      columns.append(times(`Time by operator${first}`, operators, total, (row) => row.operator));
       if (layers.length > 0) {
         columns.append(times("Time by layer", layers, total, (row) => row.layer));
       }

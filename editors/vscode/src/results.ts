@@ -38,7 +38,7 @@ export interface RunResult {
     readonly bindings: readonly (Part & { readonly binding: string; readonly operator: string; readonly at: Range | null })[];
     readonly operators: readonly (Part & { readonly operator: string })[];
     readonly layers: readonly (Part & { readonly layer: string })[];
-    readonly total: Part;
+    readonly total: Part & { readonly cut: boolean };
   };
   /** The variables that had NaN or Inf, in the order in which they were bound. */
   readonly notFinite?: readonly {

@@ -64,6 +64,8 @@ pub(super) const RUN: &str = "relay.run";
 pub(super) const CLEAR: &str = "relay.clearValues";
 /// How many functions may run at once.
 const MOST: usize = 4;
+/// How many calls of operators are measured in a run.
+const MOST_MEASURED: u64 = 1 << 17;
 /// Room for the stack of the deepest nesting that settings allow.
 const STACK: usize = 16 << 20;
 /// Runs that take longer than this show a progress.
@@ -426,7 +428,7 @@ fn run(
         _ => None,
     };
     let watcher = Watcher::new(file, &document.text, reports);
-    let mut observed = Observed { watcher, profile: Profile::default() };
+    let mut observed = Observed { watcher, profile: Profile::of_first(MOST_MEASURED) };
     let drawn: Vec<String> = arguments.drawn.iter().map(|name| format!("%{name}")).collect();
     let seed = chosen.seed.unwrap_or_default();
     let mut values = arguments.values.clone();

@@ -19,6 +19,10 @@ const SHOWN: usize = 20;
 #[derive(Default)]
 pub(crate) struct Profile {
     calls: HashMap<(SourceFile, TextRange, &'static str), Part>,
+    /// How many calls are in it.
+    measured: u64,
+    /// How many are enough, if not all are wanted.
+    most: Option<u64>,
 }
 
 /// What some calls took.
@@ -58,7 +62,7 @@ struct Row<'p> {
 
 impl Observer for Profile {
     fn measures(&self) -> bool {
-        true
+        self.most.is_none_or(|most| self.measured < most)
     }
 
     fn called(&mut self, call: &Measured<'_>) {
@@ -69,6 +73,7 @@ impl Observer for Profile {
             Cost::Unknown | Cost::Undefined(_) => None,
         };
         let bytes = bytes_of(call.value);
+        self.measured += 1;
         let (file, range) = call.place;
         let part = self.calls.entry((file, range, call.operator.name)).or_default();
         if part.calls == 0 {
@@ -96,6 +101,12 @@ fn bytes_of(value: &Value) -> u64 {
 }
 
 impl Profile {
+    /// A profile of about the first `most` calls. A loop over scalars takes several times as long
+    /// while it is measured.
+    pub(crate) fn of_first(most: u64) -> Profile {
+        Profile { most: Some(most), ..Profile::default() }
+    }
+
     fn total(&self) -> Part {
         let mut total = Part::default();
         self.calls.values().for_each(|part| total.add(part));
@@ -241,6 +252,7 @@ impl Profile {
         let layers = layers.iter().take(most).map(|(name, p)| named("layer", name, p));
         let mut total = part(&self.total());
         total["wall"] = json!(took.as_secs_f64());
+        total["cut"] = json!(!self.measures());
         json!({
             "bindings": bindings, "operators": operators.collect::<Vec<_>>(),
             "layers": layers.collect::<Vec<_>>(), "total": total,

@@ -18,7 +18,8 @@ pub trait Observer {
         let _ = (place, value);
     }
 
-    /// Whether [`Observer::called`] is wanted: it takes a look at the clock for each operator.
+    /// Whether [`Observer::called`] is wanted: it takes a look at the clock for each operator, and
+    /// the quick way for scalars is not taken. Asked now and then: an observer may have had enough.
     fn measures(&self) -> bool {
         false
     }
