@@ -120,7 +120,7 @@ class Chooser {
       void vscode.window.showWarningMessage("There is no text in the clipboard.");
       return undefined;
     }
-    return this.virtual.keep("Clipboard", text);
+    return this.virtual.keep("Clipboard.relay", text);
   }
 }
 

@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 import { type Found, Marks, type SideName, partnersAt, understood } from "./marks.js";
 import { type Running, type Side, compare } from "./protocol.js";
 import { type Stop, stopsOf } from "./stops.js";
-import { sideName } from "./virtual.js";
+import { type VirtualDocuments, sideName } from "./virtual.js";
 
 /** How long the text must rest before it is compared anew, in milliseconds. */
 const REST = 200;
@@ -27,6 +27,8 @@ export interface ShownComparison {
 interface Session {
   readonly before: vscode.TextDocument;
   readonly after: vscode.TextDocument;
+  /** Both are in their columns; before that, tabs go because others come. */
+  isOpen: boolean;
   found: Found | undefined;
   stops: readonly Stop[];
   /** Where the last step through the changes has led. */
@@ -36,23 +38,26 @@ interface Session {
 export class Comparisons implements vscode.Disposable {
   private readonly marks = new Marks();
   private readonly status = vscode.window.createStatusBarItem("relay.comparison", vscode.StatusBarAlignment.Left, 10);
-  private readonly report = vscode.window.createOutputChannel("Relay Comparison");
+  private readonly report: vscode.Uri;
   private session: Session | undefined;
   private timer: NodeJS.Timeout | undefined;
   private readonly still = new Map<vscode.TextEditor, NodeJS.Timeout>();
   private readonly subscriptions: vscode.Disposable[];
 
-  constructor(private readonly running: Running) {
+  constructor(
+    private readonly running: Running,
+    private readonly virtual: VirtualDocuments,
+  ) {
+    this.report = virtual.keep("Comparison.txt", "");
     const command = (name: string, run: () => unknown) => vscode.commands.registerCommand(`relay.${name}`, run);
     this.status.name = "Relay: Comparison";
     this.status.command = "relay.comparisonReport";
     this.subscriptions = [
       this.marks,
       this.status,
-      this.report,
       command("nextChange", () => this.step(1)),
       command("previousChange", () => this.step(-1)),
-      command("comparisonReport", () => this.report.show(true)),
+      command("comparisonReport", () => vscode.window.showTextDocument(this.report, { preview: false })),
       command("endComparison", () => this.end()),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (contentChanges.length > 0 && this.sideOf(document) !== undefined) {
@@ -91,13 +96,15 @@ export class Comparisons implements vscode.Disposable {
     const session: Session = {
       before: await vscode.workspace.openTextDocument(before),
       after: await vscode.workspace.openTextDocument(after),
+      isOpen: false,
       found: undefined,
       stops: [],
       at: undefined,
     };
     this.session = session;
-    await vscode.window.showTextDocument(session.before, { viewColumn: vscode.ViewColumn.One, preview: false, preserveFocus: true });
-    await vscode.window.showTextDocument(session.after, { viewColumn: vscode.ViewColumn.Two, preview: false });
+    await vscode.window.showTextDocument(session.before, { viewColumn: vscode.ViewColumn.One, preserveFocus: true });
+    await vscode.window.showTextDocument(session.after, { viewColumn: vscode.ViewColumn.Two });
+    session.isOpen = true;
     this.status.text = "$(sync~spin) comparing";
     this.status.tooltip = `${sideName(before)} and ${sideName(after)}`;
     this.status.show();
@@ -170,7 +177,7 @@ export class Comparisons implements vscode.Disposable {
     this.status.text = `$(${icon}) ${headline.length > LONGEST ? `${headline.slice(0, LONGEST)}…` : headline}`;
     this.status.tooltip = `${sideName(before.uri)} → ${sideName(after.uri)}: ${headline}${broken}`;
     this.status.show();
-    this.report.replace(found.report);
+    this.virtual.replace(this.report, found.report);
     this.tellKeys();
     vscode.window.visibleTextEditors.forEach((editor) => this.draw(editor));
   }
@@ -223,7 +230,7 @@ export class Comparisons implements vscode.Disposable {
     if (beside !== undefined) {
       this.marks.frame(beside, others);
       if (others[0] !== undefined) {
-        beside.revealRange(others[0], vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+        reveal(beside, others[0]);
       }
     }
   }
@@ -255,10 +262,11 @@ export class Comparisons implements vscode.Disposable {
     }
     const { start } = stop[side];
     editor.selection = new vscode.Selection(start, start);
-    editor.revealRange(stop[side], vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-    const other = side === "before" ? "after" : "before";
+    reveal(editor, stop[side]);
     const beside = this.beside(editor);
-    beside?.revealRange(stop[other], vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    if (beside !== undefined) {
+      reveal(beside, stop[side === "before" ? "after" : "before"]);
+    }
     session.at = { index, document: editor.document, position: start };
     return { ...stop, index };
   }
@@ -269,7 +277,7 @@ export class Comparisons implements vscode.Disposable {
       tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === document.uri.toString();
     const shown = vscode.window.tabGroups.all.flatMap(({ activeTab }) => activeTab ?? []);
     const isGone = (document: vscode.TextDocument) => closed.some(isOf(document)) && !shown.some(isOf(document));
-    if (session !== undefined && (isGone(session.before) || isGone(session.after))) {
+    if (session?.isOpen === true && (isGone(session.before) || isGone(session.after))) {
       this.end();
     }
   }
@@ -290,6 +298,11 @@ export class Comparisons implements vscode.Disposable {
     const comparing = active !== undefined && this.sideOf(active) !== undefined;
     void vscode.commands.executeCommand("setContext", "relay.comparing", comparing);
   }
+}
+
+/** Scrolls to where an expression begins: to show all of a long one would put the names of the bindings out of sight. */
+function reveal(editor: vscode.TextEditor, { start }: vscode.Range): void {
+  editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 /** The change behind or in front of the cursor. */

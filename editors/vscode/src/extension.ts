@@ -66,7 +66,7 @@ class Relay {
   private readonly reading = new Reading(() => this.client);
   private readonly headers = new WrappedHeaders(() => this.client, this.reading);
   private readonly virtual = new VirtualDocuments(() => this.client);
-  private readonly comparisons = new Comparisons(() => this.client);
+  private readonly comparisons = new Comparisons(() => this.client, this.virtual);
   private readonly passes = new Passes(() => this.client, this.comparisons);
   private readonly shapes: ShapePanel;
   private readonly type: TypePanel;

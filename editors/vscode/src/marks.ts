@@ -1,5 +1,5 @@
-// What a comparison looks like in an editor: colours for what happened to each expression, what changed
-// behind its line, and a frame around the partner of what the cursor is on.
+// What a comparison looks like in an editor: colours for what happened to each expression, what changed in
+// words, and a frame around the partner of what the cursor is on.
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
@@ -13,10 +13,8 @@ type Mark = Exclude<PairKind, "same"> | "removed" | "added";
 
 const MARKS: readonly Mark[] = ["changed", "removed", "added", "fused", "inlined", "folded", "expanded"];
 
-/** The longest note behind a line, in characters. */
+/** The longest note about a change, in characters. */
 const LONGEST = 120;
-/** In a line that is longer than this, what changed stands in front of the expression: its end is out of sight. */
-const LONG_LINE = 72;
 /** How many lines around those in sight have their notes, so that scrolling finds them there. */
 const AROUND = 30;
 
@@ -106,27 +104,24 @@ export class Marks implements vscode.Disposable {
 
   /** What changed, in words, of the lines in sight: each text that is drawn is a style of its own. */
   drawNotes(editor: vscode.TextEditor, side: SideName, found: Found): void {
-    const { document, visibleRanges } = editor;
+    const { visibleRanges } = editor;
     const first = (visibleRanges[0]?.start.line ?? 0) - AROUND;
     const last = (visibleRanges.at(-1)?.end.line ?? 0) + AROUND;
     const texts = new Map<number, { readonly at: vscode.Range; readonly words: string[] }>();
     for (const { [side]: at, changes } of side === "after" ? found.pairs : []) {
-      if (changes.length > 0 && at.start.line <= last && at.end.line >= first && at.end.line < document.lineCount) {
-        const known = texts.get(at.end.line) ?? { at, words: [] };
+      if (changes.length > 0 && at.start.line <= last && at.start.line >= first) {
+        const known = texts.get(at.start.line) ?? { at, words: [] };
         known.words.push(...changes.map(({ text }) => brief(text)));
-        texts.set(at.end.line, known);
+        texts.set(at.start.line, known);
       }
     }
     const color = new vscode.ThemeColor("relay.comparison.note");
-    const shown = [...texts].map(([line, { at, words }]): vscode.DecorationOptions => {
+    const shown = [...texts.values()].map(({ at, words }): vscode.DecorationOptions => {
       const text = words.join("; ");
       const contentText = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-      const { range } = document.lineAt(line);
-      if (range.end.character <= LONG_LINE || at.start.line !== line) {
-        return { range: new vscode.Range(range.end, range.end), renderOptions: { after: { contentText, color, margin: "0 0 0 2em", fontStyle: "italic" } } };
-      }
-      const front = new vscode.Range(at.start, at.start);
-      return { range: front, renderOptions: { before: { contentText: `${contentText}\u00a0`, color, margin: "0 0.5em 0 0", fontStyle: "italic" } } };
+      // In front of the expression: the end of a line that TVM has printed is out of sight in a column.
+      const range = new vscode.Range(at.start, at.start);
+      return { range, renderOptions: { before: { contentText, color, margin: "0 0.7em 0 0", fontStyle: "italic" } } };
     });
     editor.setDecorations(this.notes, shown);
   }

@@ -46,11 +46,11 @@ export function moduleOf(uri: vscode.Uri): ModulePlace | undefined {
 /** The document with what is on disk of a file, whatever is in its editor. */
 export function savedUri(file: vscode.Uri): vscode.Uri {
   const stem = nameOf(file).replace(/\.(relay|rly)$/, "");
-  return textUri(`${stem} (saved)`, { saved: file.toString() });
+  return textUri(`${stem} (saved).relay`, { saved: file.toString() });
 }
 
-function textUri(title: string, place: TextPlace): vscode.Uri {
-  return vscode.Uri.from({ scheme: TEXT_SCHEME, path: `/${title}.relay`, query: JSON.stringify(place) });
+function textUri(name: string, place: TextPlace): vscode.Uri {
+  return vscode.Uri.from({ scheme: TEXT_SCHEME, path: `/${name}`, query: JSON.stringify(place) });
 }
 
 /** What a person calls a document. */
@@ -89,7 +89,6 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
       vscode.workspace.registerTextDocumentContentProvider(TEXT_SCHEME, this),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.later(document.uri)),
       vscode.workspace.onDidSaveTextDocument(({ uri }) => this.later(uri)),
-      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.forget(uri)),
     ];
   }
 
@@ -98,10 +97,19 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
-  /** The document of a text that is nowhere else. */
-  keep(title: string, text: string): vscode.Uri {
+  /** The document of a text that is nowhere else; the end of its name says the language. */
+  keep(name: string, text: string): vscode.Uri {
     this.kept.set(++this.count, text);
-    return textUri(title, { kept: this.count });
+    return textUri(name, { kept: this.count });
+  }
+
+  /** Gives such a document another text. */
+  replace(uri: vscode.Uri, text: string): void {
+    const place = JSON.parse(uri.query) as TextPlace;
+    if ("kept" in place) {
+      this.kept.set(place.kept, text);
+      this.changed.fire(uri);
+    }
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
@@ -126,15 +134,6 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
       const key = uri.toString();
       clearTimeout(this.timers.get(key));
       this.timers.set(key, setTimeout(() => this.changed.fire(uri), REST));
-    }
-  }
-
-  private forget(uri: vscode.Uri): void {
-    if (uri.scheme === TEXT_SCHEME) {
-      const text = JSON.parse(uri.query) as TextPlace;
-      if ("kept" in text) {
-        this.kept.delete(text.kept);
-      }
     }
   }
 }
