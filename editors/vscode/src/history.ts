@@ -6,6 +6,9 @@ import { isLog } from "./modules.js";
 import { type History, type Running, history } from "./protocol.js";
 import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
 
+/** Names and annotations of bindings are shorter than this, in characters. */
+const LONGEST_BINDING = 1_000;
+
 /** A module in which the expression is. */
 interface Stop extends vscode.QuickPickItem {
   readonly uri: vscode.Uri;
@@ -36,13 +39,19 @@ async function show(running: Running): Promise<ShownHistory | undefined> {
     return undefined;
   }
   const log = place?.log ?? editor.document.uri;
-  const found = await history(client, log, editor.selection.active, place?.module);
+  const found = await history(client, log, expressionAt(editor), place?.module);
   const items = listed(found, log, (range) => client.protocol2CodeConverter.asRange(range));
   const chosen = await pick(found, items, nameOf(log));
   if (chosen !== undefined) {
     await vscode.window.showTextDocument(chosen.uri, { selection: chosen.range, preview: true });
   }
   return { stops: items.map(({ label }) => label), here: found.here };
+}
+
+/** The cursor; on the name of a binding, what is bound. */
+function expressionAt({ document, selection: { active } }: vscode.TextEditor): vscode.Position {
+  const [binding] = /^\s*(?:let )?%[^\s:=]+[^=]*=\s*/.exec(document.lineAt(active.line).text.slice(0, LONGEST_BINDING)) ?? [""];
+  return active.character < binding.length ? active.with({ character: binding.length }) : active;
 }
 
 /** The stops in the order of the log, each with what its pass did. */

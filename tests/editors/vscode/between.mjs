@@ -10,7 +10,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { PATIENCE, command, eventually, goTo, say, until, withWorkbench } from "./workbench.mjs";
+import { PATIENCE, command, eventually, find, say, until, withWorkbench } from "./workbench.mjs";
 
 const [extension, folder] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
@@ -120,13 +120,16 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await status("1 expression changed").click();
     await line(1, "changed: `nn.softmax`: attribute `axis` 1 → 0").waitFor({ timeout: PATIENCE });
     await shot("compare-report");
-    await page.keyboard.press("Control+F4");
-    await line(1, "axis=0").waitFor({ timeout: PATIENCE });
+    await tab("Comparison.txt").click({ button: "middle" });
+    await tab("Comparison.txt").waitFor({ state: "detached", timeout: PATIENCE });
 
     // Calls in the functions that they were fused into.
-    await row("FuseOps").click({ button: "right" });
-    await page.locator(".context-view .action-label", { hasText: /^Compare with Previous$/ }).first().click();
-    await status("fused function").waitFor({ timeout: PATIENCE });
+    await until(status("fused function"), async () => {
+      await row("FuseOps").click({ button: "right", timeout: 5_000 });
+      const item = page.locator(".context-view .action-item", { hasText: /^Compare with Previous$/ }).first();
+      await item.hover({ timeout: 5_000 });
+      await page.keyboard.press("Enter");
+    });
     await eventually(page, () => coloured(1), (count) => count >= 3);
     await shot("compare-fused");
     say("fused");
@@ -157,7 +160,14 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await head.click();
     await page.locator(".notification-toast", { hasText: "are equal in structure" }).first().waitFor({ timeout: PATIENCE });
     await line(1, "tanh").waitFor({ timeout: PATIENCE });
-    await goTo(page, 4, 8);
+    // The comparison follows what is typed.
+    await line(1, "nn.softmax").click();
+    await find(page, "axis=1", "1 of 1");
+    // The first Escape was for the message.
+    await page.locator(".find-widget.visible").first().waitFor({ state: "detached", timeout: 1_000 }).catch(() => page.keyboard.press("Escape"));
+    await page.keyboard.type("axis=0");
+    await eventually(page, () => note(1, "axis=0"), (text) => text.includes("axis 1 → 0"));
+    await status("1 expression changed").waitFor({ timeout: PATIENCE });
     await shot("compare-head");
     say("head");
 
@@ -165,9 +175,12 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
       await open([["openFile", remote(path.join(workspace, "network.log"))]]);
       await page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
       await command(page, "Relay: Show Passes");
-      await row("ToMixedPrecision").waitFor({ timeout: PATIENCE });
       for (const pass of ["ToMixedPrecision", "FuseOps"]) {
-        await row(pass).hover();
+        await until(row(pass), async () => {
+          await page.locator(".pane-body .monaco-list-row", { hasText: "line" }).last().hover({ timeout: 5_000 });
+          await page.mouse.wheel(0, 60);
+          await row(pass).hover({ timeout: 500 });
+        });
         await row(pass).locator(".action-label[aria-label*='Compare with Previous']").click();
         await tab(pass).waitFor({ timeout: PATIENCE });
         await eventually(page, () => coloured(1), (count) => count >= 3);
