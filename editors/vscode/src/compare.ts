@@ -15,6 +15,9 @@ const STILL = 40;
 /** The longest headline in the status bar, in characters. */
 const LONGEST = 90;
 
+/** What begins nearer to the start of its line is in sight when that is, in characters. */
+const NEAR = 60;
+
 /** What is shown, for whoever has started it. */
 export interface ShownComparison {
   readonly equal: boolean;
@@ -300,9 +303,10 @@ export class Comparisons implements vscode.Disposable {
   }
 }
 
-/** Scrolls to where an expression begins: to show all of a long one would put the names of the bindings out of sight. */
+/** Scrolls to the line of an expression. To show all of a long one would put the names of the bindings out of sight. */
 function reveal(editor: vscode.TextEditor, { start }: vscode.Range): void {
-  editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  const place = start.character < NEAR ? start.with({ character: 0 }) : start;
+  editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 /** The change behind or in front of the cursor. */

@@ -138,11 +138,24 @@ export class Marks implements vscode.Disposable {
   }
 }
 
-/** `annotation Tensor[(1, 1000), float32]` with its types in short, as the reading view has them. */
+/** `data type Tensor[(1, 8), float32] → Tensor[(1, 8), float16]` as `float32 → float16`: the expression is near. */
 function brief(text: string): string {
-  return text
-    .replace(/Tensor\[\(([^()]*)\), (\w+)\]/g, (_, sizes: string, type: string) => `${sizes.replace(/,$/, "").replaceAll(", ", "×") || "()"} ${type}`)
-    .replace(/^attribute /, "");
+  const [, before, after] = /^(?:annotation|data type|shape) Tensor\[(.*)\] → Tensor\[(.*)\]$/.exec(text) ?? [];
+  if (before === undefined || after === undefined) {
+    return text.replace(/^attribute /, "");
+  }
+  const [old, now] = [tensor(before), tensor(after)];
+  if (old.sizes === now.sizes) {
+    return `${old.type} → ${now.type}`;
+  }
+  return old.type === now.type ? `${old.sizes} → ${now.sizes}` : `${old.sizes} ${old.type} → ${now.sizes} ${now.type}`;
+}
+
+/** `(1, 8), float32`, with the sizes as the reading view has them. */
+function tensor(text: string): { readonly sizes: string; readonly type: string } {
+  const end = text.lastIndexOf(", ");
+  const sizes = text.slice(1, end - 1).replace(/,$/, "").replaceAll(", ", "×");
+  return { sizes: sizes === "" ? "()" : sizes, type: text.slice(end + 2) };
 }
 
 function style(mark: Mark): vscode.TextEditorDecorationType {

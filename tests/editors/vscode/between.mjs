@@ -80,6 +80,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     // The file makes the view come; its passes are there, and those that did nothing are dim.
     await open([["openFile", remote(path.join(workspace, "run.log"))]]);
     await page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
+    await page.locator(".pane-header", { hasText: "Relay Passes" }).first().waitFor({ timeout: PATIENCE });
     await command(page, "Relay: Show Passes");
     await row("FuseOps").waitFor({ timeout: PATIENCE });
     assert.match(await row("FoldConstant").innerText(), /1 FoldConstant\s*no change · line 12/);

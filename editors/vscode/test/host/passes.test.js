@@ -68,6 +68,40 @@ describe("a log of passes", () => {
     ]);
   });
 
+  it("says where a log breaks off", async () => {
+    const editor = vscode.window.activeTextEditor;
+    const end = editor.document.lineAt(editor.document.lineCount - 1).range.end;
+    const start = editor.document.positionAt(editor.document.getText().lastIndexOf("exp("));
+    const edit = new vscode.WorkspaceEdit();
+    edit.delete(uri, new vscode.Range(start, end));
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    await editor.document.save();
+    const shown = await run("relay.passes");
+    assert.deepEqual(shown.passes[2], { title: "2 Last", what: "@main (cut off)", dim: false });
+  });
+
+  it("is read from disk where the editor gives it to no extension", async () => {
+    const large = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, "large.log");
+    fs.writeFileSync(large.fsPath, `${LOG}#[metadata]\n{ "root": "${"x".repeat(51 * 2 ** 20)}" }\n`);
+    const settings = vscode.workspace.getConfiguration("workbench");
+    await settings.update("editorLargeFileConfirmation", 1000, vscode.ConfigurationTarget.Global);
+    try {
+      await run("vscode.open", large, { viewColumn: vscode.ViewColumn.One, preview: false });
+      await until("the large log", () => {
+        const { input } = vscode.window.tabGroups.activeTabGroup.activeTab ?? {};
+        return input?.uri?.toString() === large.toString() && vscode.window.activeTextEditor === undefined;
+      });
+      const shown = await run("relay.passes");
+      assert.deepEqual([shown.uri, shown.passes.length], [large.toString(), 3]);
+      const first = { log: { uri: large, modules: [] }, module: { index: 0, pass: "InferType" } };
+      await run("relay.openModule", first);
+      assert.equal(vscode.window.activeTextEditor.document.getText().trimEnd(), A.trimEnd());
+    } finally {
+      await settings.update("editorLargeFileConfirmation", undefined, vscode.ConfigurationTarget.Global);
+      fs.rmSync(large.fsPath);
+    }
+  });
+
   it("compares the module at the cursor with another one of the log", async () => {
     const editor = vscode.window.activeTextEditor;
     const line = editor.document.getText().split("\n").findIndex((text) => text.includes("axis=0"));
