@@ -332,6 +332,27 @@ fn vscode_large_shapes() {
     assert_servers_ended(&folder, 1);
 }
 
+/// Between modules: a log's passes, two modules side by side, histories.
+#[test]
+fn vscode_between() {
+    let _alone = VSCODE.lock();
+    let Some((mut command, extension)) = vscode() else { return };
+    let folder = scratch("vscode-between");
+    let server = noted_server(&folder);
+    let package = folder.join("relay.vsix");
+    npm(&extension, &["run", "--silent", "package", "--", "-o", &package.display().to_string()]);
+    command.arg("tests/editors/vscode/between.mjs").arg(&package);
+    command.arg(root().join("target/editors-shots")).env("RELAY_TEST_SERVER", &server);
+    let corpus = std::env::var_os("RELAY_BETWEEN")
+        .map_or_else(|| here().join("../../shared/between"), PathBuf::from);
+    let log = corpus.join("logs/resnet18-printir.log");
+    if log.exists() {
+        command.env("RELAY_TEST_LOG", log);
+    }
+    run(&mut command);
+    assert_servers_ended(&folder, 1);
+}
+
 /// The package for one platform, with the server in it.
 #[test]
 fn vscode_platform_package() {

@@ -3,16 +3,22 @@
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
 
+import { registerCompare } from "./choose.js";
+import { Comparisons } from "./compare.js";
 import { READING_SCHEME, WrappedHeaders } from "./header.js";
 import { CLEAR, RUN, Runner, showsRuns } from "./run.js";
 import { findServer, serverSettings } from "./server.js";
 import { Status } from "./status.js";
 import { registerExample } from "./example.js";
 import { Health } from "./health.js";
+import { registerHistory } from "./history.js";
+import { isLog } from "./modules.js";
+import { Passes } from "./passes.js";
 import { clickable } from "./protocol.js";
 import { Reading } from "./reading.js";
 import { ShapePanel } from "./shapes.js";
 import { TypePanel } from "./type.js";
+import { VirtualDocuments } from "./virtual.js";
 import { CLICKABLE, registerWhy } from "./why.js";
 
 const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
@@ -20,8 +26,26 @@ const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/edit
 let relay: Relay | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  relay = new Relay(context);
-  await relay.restart();
+  const started = new Relay(context);
+  relay = started;
+  if (!isIdle()) {
+    await started.restart();
+    return;
+  }
+  const waiting = vscode.workspace.onDidOpenTextDocument(() => {
+    if (!isIdle()) {
+      waiting.dispose();
+      void started.restart();
+    }
+  });
+  context.subscriptions.push(waiting);
+}
+
+/** A log wakes the extension. Most logs are of something else: for them no server runs, and none is missed. */
+function isIdle(): boolean {
+  const documents = vscode.workspace.textDocuments;
+  const isOurs = (document: vscode.TextDocument) => document.languageId === "relay" || isLog(document);
+  return documents.some(({ languageId }) => languageId === "log") && !documents.some(isOurs);
 }
 
 export async function deactivate(): Promise<void> {
@@ -41,6 +65,9 @@ class Relay {
   private readonly health = new Health(() => this.client);
   private readonly reading = new Reading(() => this.client);
   private readonly headers = new WrappedHeaders(() => this.client, this.reading);
+  private readonly virtual = new VirtualDocuments(() => this.client);
+  private readonly comparisons = new Comparisons(() => this.client, this.virtual);
+  private readonly passes = new Passes(() => this.client, this.comparisons);
   private readonly shapes: ShapePanel;
   private readonly type: TypePanel;
 
@@ -58,6 +85,11 @@ class Relay {
       this.type,
       registerExample(context.extensionUri),
       registerWhy(() => this.client),
+      this.virtual,
+      this.comparisons,
+      this.passes,
+      registerCompare(() => this.client, this.virtual, this.comparisons),
+      registerHistory(() => this.client),
       this.log,
       this.trace,
       this.status,
@@ -151,6 +183,8 @@ class Relay {
         this.type.refresh();
         this.reading.refresh();
         this.health.refresh();
+        this.comparisons.refresh();
+        this.passes.refresh();
       } else if (newState === State.Starting) {
         this.status.starting();
       } else if (client === this.client) {

@@ -4,13 +4,16 @@ import * as vscode from "vscode";
 
 const DISK = "Analyse from Disk";
 
-/** The Relay file in the active tab, if there is no document for it. */
-export function fileBeyondReach(): vscode.Uri | undefined {
+/** The file in the active tab, if there is no document for it. */
+export function uriBeyondReach(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-  if (vscode.window.activeTextEditor !== undefined || !(input instanceof vscode.TabInputText)) {
-    return undefined;
-  }
-  return /\.(relay|rly)$/.test(input.uri.path) ? input.uri : undefined;
+  return vscode.window.activeTextEditor === undefined && input instanceof vscode.TabInputText ? input.uri : undefined;
+}
+
+/** The same, if it is a Relay file. */
+export function fileBeyondReach(): vscode.Uri | undefined {
+  const uri = uriBeyondReach();
+  return uri !== undefined && /\.(relay|rly)$/.test(uri.path) ? uri : undefined;
 }
 
 /** Says why nothing is known of a file, and asks whether it shall be read from disk. */

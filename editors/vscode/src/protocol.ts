@@ -198,3 +198,90 @@ export function clickable(commands: readonly string[]): StaticFeature {
     clear(): void {},
   };
 }
+
+/** A module to compare: a document, or a text of this name. */
+export interface Side {
+  readonly uri: string;
+  readonly text?: string;
+  readonly name: string;
+}
+
+/** How two expressions belong together. */
+export type PairKind = "same" | "changed" | "fused" | "inlined" | "folded" | "expanded";
+
+/** The answer to `relay/compare`. */
+export interface Comparison {
+  readonly equal: boolean;
+  /** What happened, in a sentence. */
+  readonly headline: string;
+  readonly report: string;
+  readonly functions: readonly {
+    readonly pairs: readonly {
+      readonly before: Range;
+      readonly after: Range;
+      readonly kind: PairKind;
+      readonly changes?: readonly { readonly text: string; readonly before: Range | null; readonly after: Range | null }[];
+    }[];
+    readonly removed: readonly { readonly range: Range; readonly operator: string }[];
+    readonly added: readonly { readonly range: Range; readonly operator: string }[];
+  }[];
+  /** Names of the sides that cannot be read whole. */
+  readonly broken: readonly string[];
+}
+
+/** A module of a log. */
+export interface PassModule {
+  readonly index: number;
+  readonly pass: string | null;
+  /** The line of the log that it begins on, from 1. */
+  readonly line: number;
+  /** The functions that are not what they were in the module before. */
+  readonly changed: readonly string[];
+  readonly functions: number;
+  /** The header says that the pass comes after this module. */
+  readonly before?: boolean;
+  /** The log ends, or goes on with something else, in the middle of it. */
+  readonly cut?: boolean;
+}
+
+/** The answer to `relay/history`; ranges count from the start of each module. */
+export interface History {
+  /** Which of the stops the question was about. */
+  readonly here: number;
+  readonly stops: readonly {
+    readonly module: number;
+    readonly pass: string | null;
+    readonly range: Range;
+    readonly text: string;
+    readonly kind: PairKind | null;
+    readonly changes: readonly string[] | null;
+  }[];
+  /** The module before the first stop has nothing that belongs to it. */
+  readonly new: boolean;
+  /** The module after the last stop has nothing that belongs to it. */
+  readonly gone: boolean;
+}
+
+export function compare(client: LanguageClient, before: Side, after: Side): Promise<Comparison> {
+  return client.sendRequest("relay/compare", { before, after });
+}
+
+export async function passes(client: LanguageClient, log: vscode.Uri): Promise<readonly PassModule[]> {
+  const found = await client.sendRequest<{ modules: PassModule[] }>("relay/passes", { textDocument: named(client, log) });
+  return found.modules;
+}
+
+export async function moduleText(client: LanguageClient, log: vscode.Uri, module: number): Promise<string> {
+  const found = await client.sendRequest<{ text: string }>("relay/moduleText", { textDocument: named(client, log), module });
+  return found.text;
+}
+
+/** With `module`, the position counts from the start of that module. */
+export function history(client: LanguageClient, log: vscode.Uri, position: vscode.Position, module?: number): Promise<History> {
+  const at = client.code2ProtocolConverter.asPosition(position);
+  return client.sendRequest("relay/history", { textDocument: named(client, log), position: at, module });
+}
+
+function named(client: LanguageClient, uri: vscode.Uri): { uri: string } {
+  return { uri: client.code2ProtocolConverter.asUri(uri) };
+}

@@ -79,9 +79,19 @@ test("what decides which program is run needs trust", () => {
   );
 });
 
+test("each mark of a comparison has its colours", async () => {
+  const marks = await read("src/marks.ts");
+  const [, names] = /const MARKS[^=]*= \[([^\]]*)\]/.exec(marks);
+  const wanted = names.match(/\w+/g).flatMap((name) => [name, `${name}Ruler`]);
+  assert.deepEqual(
+    manifest.contributes.colors.map(({ id }) => id),
+    [...wanted, "changedPart", "note"].map((name) => `relay.comparison.${name}`),
+  );
+});
+
 test("each command is implemented, and none else", async () => {
-  const files = ["shapes", "type", "why", "reading", "example", "extension", "header"].map((name) => read(`src/${name}.ts`));
-  const source = (await Promise.all(files)).join("\n");
+  const files = ["shapes", "type", "why", "reading", "example", "extension", "header", "choose", "compare", "passes", "history"];
+  const source = (await Promise.all(files.map((name) => read(`src/${name}.ts`)))).join("\n");
   const implemented = [...source.matchAll(/command\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
   // The server has these, and the client passes them on.
   const run = await read("src/run.ts");
@@ -96,9 +106,9 @@ test("keys are in the README, and mean nothing outside of Relay files", async ()
   const readme = await read("README.md");
   for (const { command, key, mac, when } of manifest.contributes.keybindings) {
     const { title } = manifest.contributes.commands.find((known) => known.command === command);
-    assert.match(when, /editorLangId == relay/);
+    assert.match(when, /editorLangId == relay|^relay\.comparing$/);
     assert.equal(mac, key.replace("ctrl", "cmd"));
-    const shown = key.replace("ctrl+k ", "Ctrl+K ").replace(/\w$/, (letter) => letter.toUpperCase());
+    const shown = key.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
     assert.ok(readme.includes(`*Relay: ${title}* | \`${shown}\``), `${title}: ${shown}`);
   }
 });

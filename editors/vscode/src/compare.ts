@@ -1,0 +1,323 @@
+// Two modules side by side, with what differs about their structure marked in both. The comparison follows
+// edits, and ends when one of the two is closed.
+
+import * as vscode from "vscode";
+
+import { type Found, Marks, type SideName, partnersAt, understood } from "./marks.js";
+import { type Running, type Side, compare } from "./protocol.js";
+import { type Stop, stopsOf } from "./stops.js";
+import { type VirtualDocuments, sideName } from "./virtual.js";
+
+/** How long the text must rest before it is compared anew, in milliseconds. */
+const REST = 200;
+/** How long the window must rest before what depends on its lines is drawn, in milliseconds. */
+const STILL = 40;
+/** The longest headline in the status bar, in characters. */
+const LONGEST = 90;
+
+/** What begins nearer to the start of its line is in sight when that is, in characters. */
+const NEAR = 60;
+
+/** What is shown, for whoever has started it. */
+export interface ShownComparison {
+  readonly equal: boolean;
+  readonly headline: string;
+  /** How many changes there are to go through. */
+  readonly stops: number;
+}
+
+/** The comparison that is shown. */
+interface Session {
+  readonly before: vscode.TextDocument;
+  readonly after: vscode.TextDocument;
+  /** Both are in their columns; before that, tabs go because others come. */
+  isOpen: boolean;
+  found: Found | undefined;
+  stops: readonly Stop[];
+  /** Where the last step through the changes has led. */
+  at: { readonly index: number; readonly document: vscode.TextDocument; readonly position: vscode.Position } | undefined;
+}
+
+export class Comparisons implements vscode.Disposable {
+  private readonly marks = new Marks();
+  private readonly status = vscode.window.createStatusBarItem("relay.comparison", vscode.StatusBarAlignment.Left, 10);
+  private readonly report: vscode.Uri;
+  private session: Session | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly still = new Map<vscode.TextEditor, NodeJS.Timeout>();
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly running: Running,
+    private readonly virtual: VirtualDocuments,
+  ) {
+    this.report = virtual.keep("Comparison.txt", "");
+    const command = (name: string, run: () => unknown) => vscode.commands.registerCommand(`relay.${name}`, run);
+    this.status.name = "Relay: Comparison";
+    this.status.command = "relay.comparisonReport";
+    this.subscriptions = [
+      this.marks,
+      this.status,
+      command("nextChange", () => this.step(1)),
+      command("previousChange", () => this.step(-1)),
+      command("comparisonReport", () => vscode.window.showTextDocument(this.report, { preview: false })),
+      command("endComparison", () => this.end()),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length > 0 && this.sideOf(document) !== undefined) {
+          this.later();
+        }
+      }),
+      vscode.window.onDidChangeVisibleTextEditors((editors) => editors.forEach((editor) => this.draw(editor))),
+      vscode.window.onDidChangeActiveTextEditor(() => this.tellKeys()),
+      vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => this.drawNotesSoon(textEditor)),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.follow(textEditor)),
+      vscode.window.tabGroups.onDidChangeTabs(({ closed }) => this.tabsClosed(closed)),
+      vscode.window.tabGroups.onDidChangeTabGroups(({ closed }) => this.tabsClosed(closed.flatMap(({ tabs }) => tabs))),
+    ];
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.still.forEach((timer) => clearTimeout(timer));
+    vscode.Disposable.from(...this.subscriptions).dispose();
+  }
+
+  /** The server has started: what it finds may be new. */
+  refresh(): void {
+    if (this.session?.found !== undefined) {
+      this.later();
+    }
+  }
+
+  /** Opens two documents side by side. */
+  async open(before: vscode.Uri, after: vscode.Uri): Promise<ShownComparison | undefined> {
+    if (before.toString() === after.toString()) {
+      void vscode.window.showInformationMessage(`${sideName(after)} is compared with itself: choose another one.`);
+      return undefined;
+    }
+    this.end();
+    const session: Session = {
+      before: await vscode.workspace.openTextDocument(before),
+      after: await vscode.workspace.openTextDocument(after),
+      isOpen: false,
+      found: undefined,
+      stops: [],
+      at: undefined,
+    };
+    this.session = session;
+    await vscode.window.showTextDocument(session.before, { viewColumn: vscode.ViewColumn.One, preserveFocus: true });
+    await vscode.window.showTextDocument(session.after, { viewColumn: vscode.ViewColumn.Two });
+    session.isOpen = true;
+    this.status.text = "$(sync~spin) comparing";
+    this.status.tooltip = `${sideName(before)} and ${sideName(after)}`;
+    this.status.show();
+    await this.update();
+    const { found } = session;
+    if (found === undefined || this.session !== session) {
+      return undefined;
+    }
+    this.greet(found);
+    return { equal: found.equal, headline: found.headline, stops: session.stops.length };
+  }
+
+  /** Says what there is to see: the first change may be far from the cursor. */
+  private greet(found: Found): void {
+    const { before, after } = this.session ?? {};
+    if (before === undefined || after === undefined) {
+      return;
+    }
+    if (found.equal) {
+      void vscode.window.showInformationMessage(`${sideName(before.uri)} and ${sideName(after.uri)} are equal in structure.`);
+    } else {
+      void this.step(1);
+    }
+  }
+
+  private sideOf(document: vscode.TextDocument): SideName | undefined {
+    const { before, after } = this.session ?? {};
+    return document === before ? "before" : document === after ? "after" : undefined;
+  }
+
+  private later(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.update(), REST);
+  }
+
+  private async update(): Promise<void> {
+    const { session } = this;
+    const client = this.running();
+    if (session === undefined || client === undefined) {
+      return;
+    }
+    const { before, after } = session;
+    const versions = [before.version, after.version];
+    const side = (document: vscode.TextDocument): Side => ({
+      uri: client.code2ProtocolConverter.asUri(document.uri),
+      name: sideName(document.uri),
+      // The server has the documents of its language only.
+      ...(document.languageId === "relay" ? {} : { text: document.getText() }),
+    });
+    try {
+      const found = understood(client, await compare(client, side(before), side(after)));
+      // What is older than the text is compared anew in a moment.
+      if (this.session === session && versions[0] === before.version && versions[1] === after.version) {
+        session.found = found;
+        session.stops = stopsOf(found);
+        session.at = undefined;
+        this.show(session, found);
+      }
+    } catch (error) {
+      if (this.session === session && versions[1] === after.version) {
+        this.fail(error);
+      }
+    }
+  }
+
+  private show({ before, after }: Session, found: Found): void {
+    const broken = found.broken.length > 0 ? ` (${found.broken.join(" and ")} as far as it can be read)` : "";
+    const icon = found.broken.length > 0 ? "warning" : found.equal ? "pass" : "diff";
+    const { headline } = found;
+    this.status.text = `$(${icon}) ${headline.length > LONGEST ? `${headline.slice(0, LONGEST)}…` : headline}`;
+    this.status.tooltip = `${sideName(before.uri)} → ${sideName(after.uri)}: ${headline}${broken}`;
+    this.status.show();
+    this.virtual.replace(this.report, found.report);
+    this.tellKeys();
+    vscode.window.visibleTextEditors.forEach((editor) => this.draw(editor));
+  }
+
+  private fail(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.status.text = "$(error) not compared";
+    this.status.tooltip = reason;
+    void vscode.window.showErrorMessage(`relay-analyzer cannot compare them: ${reason}`);
+  }
+
+  private draw(editor: vscode.TextEditor): void {
+    const side = this.sideOf(editor.document);
+    const found = this.session?.found;
+    if (side !== undefined && found !== undefined) {
+      this.marks.draw(editor, side, found);
+    }
+  }
+
+  /** Scrolling comes in many small steps. */
+  private drawNotesSoon(editor: vscode.TextEditor): void {
+    if (this.sideOf(editor.document) === undefined) {
+      return;
+    }
+    clearTimeout(this.still.get(editor));
+    const draw = () => {
+      this.still.delete(editor);
+      const side = this.sideOf(editor.document);
+      if (side !== undefined && this.session?.found !== undefined) {
+        this.marks.drawNotes(editor, side, this.session.found);
+      }
+    };
+    this.still.set(editor, setTimeout(draw, STILL));
+  }
+
+  /** Shows the partner of what the cursor is on. */
+  private follow(editor: vscode.TextEditor): void {
+    const side = this.sideOf(editor.document);
+    const found = this.session?.found;
+    if (side === undefined || found === undefined || editor !== vscode.window.activeTextEditor) {
+      return;
+    }
+    const partners = partnersAt(found, side, editor.selection.active);
+    this.frame(editor, partners === undefined ? [] : [partners.own], partners?.others ?? []);
+  }
+
+  private frame(editor: vscode.TextEditor, own: readonly vscode.Range[], others: readonly vscode.Range[]): void {
+    this.marks.frame(editor, own);
+    const beside = this.beside(editor);
+    if (beside !== undefined) {
+      this.marks.frame(beside, others);
+      if (others[0] !== undefined) {
+        reveal(beside, others[0]);
+      }
+    }
+  }
+
+  /** The editor of the other side. */
+  private beside(editor: vscode.TextEditor): vscode.TextEditor | undefined {
+    const side = this.sideOf(editor.document);
+    const other = side && this.session?.[side === "before" ? "after" : "before"];
+    return vscode.window.visibleTextEditors.find(({ document }) => document === other);
+  }
+
+  /** Goes to a change; after the last one comes the first. */
+  private step(direction: 1 | -1): (Stop & { readonly index: number }) | undefined {
+    const { session } = this;
+    const visible = vscode.window.visibleTextEditors;
+    const active = vscode.window.activeTextEditor;
+    const editor =
+      active !== undefined && this.sideOf(active.document) !== undefined ? active : visible.find(({ document }) => document === session?.after);
+    const side = editor && this.sideOf(editor.document);
+    if (session === undefined || editor === undefined || side === undefined || session.stops.length === 0) {
+      const what = session?.found === undefined ? "Nothing is compared: choose Relay: Compare with… first." : "There is no change.";
+      void vscode.window.showInformationMessage(what);
+      return undefined;
+    }
+    const index = nextStop(session, editor, side, direction);
+    const stop = session.stops[index];
+    if (stop === undefined) {
+      return undefined;
+    }
+    const { start } = stop[side];
+    editor.selection = new vscode.Selection(start, start);
+    reveal(editor, stop[side]);
+    const beside = this.beside(editor);
+    if (beside !== undefined) {
+      reveal(beside, stop[side === "before" ? "after" : "before"]);
+    }
+    session.at = { index, document: editor.document, position: start };
+    return { ...stop, index };
+  }
+
+  private tabsClosed(closed: readonly vscode.Tab[]): void {
+    const { session } = this;
+    const isOf = (document: vscode.TextDocument) => (tab: vscode.Tab) =>
+      tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === document.uri.toString();
+    const shown = vscode.window.tabGroups.all.flatMap(({ activeTab }) => activeTab ?? []);
+    const isGone = (document: vscode.TextDocument) => closed.some(isOf(document)) && !shown.some(isOf(document));
+    if (session?.isOpen === true && (isGone(session.before) || isGone(session.after))) {
+      this.end();
+    }
+  }
+
+  private end(): void {
+    clearTimeout(this.timer);
+    if (this.session !== undefined) {
+      this.session = undefined;
+      vscode.window.visibleTextEditors.forEach((editor) => this.marks.clear(editor));
+      this.status.hide();
+      this.tellKeys();
+    }
+  }
+
+  /** The keys that go from change to change mean this in the two sides only. */
+  private tellKeys(): void {
+    const active = vscode.window.activeTextEditor?.document;
+    const comparing = active !== undefined && this.sideOf(active) !== undefined;
+    void vscode.commands.executeCommand("setContext", "relay.comparing", comparing);
+  }
+}
+
+/** Scrolls to the line of an expression. To show all of a long one would put the names of the bindings out of sight. */
+function reveal(editor: vscode.TextEditor, { start }: vscode.Range): void {
+  const place = start.character < NEAR ? start.with({ character: 0 }) : start;
+  editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+/** The change behind or in front of the cursor. */
+function nextStop({ stops, at }: Session, editor: vscode.TextEditor, side: SideName, direction: 1 | -1): number {
+  const cursor = editor.selection.active;
+  // Several changes may have their place at one expression of this side.
+  if (at !== undefined && at.document === editor.document && at.position.isEqual(cursor)) {
+    return (at.index + direction + stops.length) % stops.length;
+  }
+  const starts = stops.map((stop, index) => ({ index, start: stop[side].start })).sort((a, b) => a.start.compareTo(b.start) || a.index - b.index);
+  const found =
+    direction === 1 ? starts.find(({ start }) => start.isAfter(cursor)) : starts.findLast(({ start }) => start.isBefore(cursor));
+  return (found ?? starts.at(direction === 1 ? 0 : -1))?.index ?? 0;
+}

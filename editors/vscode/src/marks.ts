@@ -1,0 +1,191 @@
+// What a comparison looks like in an editor: colours for what happened to each expression, what changed in
+// words, and a frame around the partner of what the cursor is on.
+
+import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+
+import type { Comparison, PairKind } from "./protocol.js";
+
+export type SideName = "before" | "after";
+
+/** What is marked about an expression. */
+type Mark = Exclude<PairKind, "same"> | "removed" | "added";
+
+const MARKS: readonly Mark[] = ["changed", "removed", "added", "fused", "inlined", "folded", "expanded"];
+
+/** The longest note about a change, in characters. */
+const LONGEST = 120;
+/** How many lines around those in sight have their notes, so that scrolling finds them there. */
+const AROUND = 30;
+
+/** Two expressions that belong together. */
+interface Partners {
+  readonly before: vscode.Range;
+  readonly after: vscode.Range;
+  readonly kind: PairKind;
+  readonly changes: readonly { readonly text: string; readonly before: vscode.Range | null; readonly after: vscode.Range | null }[];
+}
+
+/** A comparison with places of the editor. */
+export interface Found {
+  readonly equal: boolean;
+  readonly headline: string;
+  readonly report: string;
+  readonly broken: readonly string[];
+  readonly pairs: readonly Partners[];
+  readonly removed: readonly vscode.Range[];
+  readonly added: readonly vscode.Range[];
+}
+
+export function understood(client: LanguageClient, found: Comparison): Found {
+  const convert = client.protocol2CodeConverter;
+  const pairs = found.functions.flatMap((function_) =>
+    function_.pairs.map(({ before, after, kind, changes }) => ({
+      before: convert.asRange(before),
+      after: convert.asRange(after),
+      kind,
+      changes: (changes ?? []).map((change) => ({
+        text: change.text,
+        before: change.before && convert.asRange(change.before),
+        after: change.after && convert.asRange(change.after),
+      })),
+    })),
+  );
+  const { equal, headline, report, broken } = found;
+  const lonely = (side: "removed" | "added") =>
+    found.functions.flatMap((function_) => function_[side].map(({ range }) => convert.asRange(range)));
+  return { equal, headline, report, broken, pairs, removed: lonely("removed"), added: lonely("added") };
+}
+
+/** The expressions around a place, smallest first, with all that belongs to the smallest. */
+export function partnersAt(found: Found, side: SideName, at: vscode.Position): { own: vscode.Range; others: vscode.Range[] } | undefined {
+  const other = side === "before" ? "after" : "before";
+  const around = found.pairs.filter((pair) => pair[side].contains(at));
+  // In front of an expression, on its name: what the line binds.
+  const near = around.length > 0 ? around : found.pairs.filter((pair) => pair[side].start.line === at.line && pair[side].start.isAfter(at));
+  const inner = (a: Partners, b: Partners) => (b[side].contains(a[side]) ? a : b);
+  const outer = (a: Partners, b: Partners) => (b[side].contains(a[side]) ? b : a);
+  const [first, ...rest] = near;
+  if (first === undefined) {
+    return undefined;
+  }
+  const own = rest.reduce(around.length > 0 ? inner : outer, first)[side];
+  return { own, others: near.filter((pair) => pair[side].isEqual(own)).map((pair) => pair[other]) };
+}
+
+export class Marks implements vscode.Disposable {
+  private readonly styles = new Map(MARKS.map((mark) => [mark, style(mark)]));
+  private readonly parts = vscode.window.createTextEditorDecorationType({
+    backgroundColor: new vscode.ThemeColor("relay.comparison.changedPart"),
+    borderRadius: "2px",
+    fontWeight: "bold",
+  });
+  private readonly notes = vscode.window.createTextEditorDecorationType({});
+  private readonly partners = vscode.window.createTextEditorDecorationType({
+    border: "1px solid",
+    borderColor: new vscode.ThemeColor("focusBorder"),
+    borderRadius: "2px",
+    overviewRulerColor: new vscode.ThemeColor("focusBorder"),
+    overviewRulerLane: vscode.OverviewRulerLane.Center,
+  });
+
+  dispose(): void {
+    vscode.Disposable.from(...this.styles.values(), this.parts, this.notes, this.partners).dispose();
+  }
+
+  draw(editor: vscode.TextEditor, side: SideName, found: Found): void {
+    for (const [mark, style_] of this.styles) {
+      editor.setDecorations(style_, marked(found, side, mark));
+    }
+    const parts = found.pairs.flatMap(({ changes }) => changes.map((change) => change[side]));
+    editor.setDecorations(this.parts, parts.filter((part) => part !== null));
+    this.drawNotes(editor, side, found);
+  }
+
+  /** What changed, in words, of the lines in sight: each text that is drawn is a style of its own. */
+  drawNotes(editor: vscode.TextEditor, side: SideName, found: Found): void {
+    const { visibleRanges } = editor;
+    const first = (visibleRanges[0]?.start.line ?? 0) - AROUND;
+    const last = (visibleRanges.at(-1)?.end.line ?? 0) + AROUND;
+    const texts = new Map<number, { readonly at: vscode.Range; readonly words: string[] }>();
+    for (const { [side]: at, changes } of side === "after" ? found.pairs : []) {
+      if (changes.length > 0 && at.start.line <= last && at.start.line >= first) {
+        const known = texts.get(at.start.line) ?? { at, words: [] };
+        known.words.push(...changes.map(({ text }) => brief(text)));
+        texts.set(at.start.line, known);
+      }
+    }
+    const color = new vscode.ThemeColor("relay.comparison.note");
+    const shown = [...texts.values()].map(({ at, words }): vscode.DecorationOptions => {
+      const text = words.join("; ");
+      const contentText = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+      // In front of the expression: the end of a line that TVM has printed is out of sight in a column.
+      const range = new vscode.Range(at.start, at.start);
+      return { range, renderOptions: { before: { contentText, color, margin: "0 0.7em 0 0", fontStyle: "italic" } } };
+    });
+    editor.setDecorations(this.notes, shown);
+  }
+
+  /** Frames expressions; none takes the frames away. */
+  frame(editor: vscode.TextEditor, ranges: readonly vscode.Range[]): void {
+    editor.setDecorations(this.partners, ranges);
+  }
+
+  clear(editor: vscode.TextEditor): void {
+    for (const style_ of [...this.styles.values(), this.parts, this.notes, this.partners]) {
+      editor.setDecorations(style_, []);
+    }
+  }
+}
+
+/** `data type Tensor[(1, 8), float32] → Tensor[(1, 8), float16]` as `float32 → float16`: the expression is near. */
+function brief(text: string): string {
+  const [, before, after] = /^(?:annotation|data type|shape) Tensor\[(.*)\] → Tensor\[(.*)\]$/.exec(text) ?? [];
+  if (before === undefined || after === undefined) {
+    return text.replace(/^attribute /, "");
+  }
+  const [old, now] = [tensor(before), tensor(after)];
+  if (old.sizes === now.sizes) {
+    return `${old.type} → ${now.type}`;
+  }
+  return old.type === now.type ? `${old.sizes} → ${now.sizes}` : `${old.sizes} ${old.type} → ${now.sizes} ${now.type}`;
+}
+
+/** `(1, 8), float32`, with the sizes as the reading view has them. */
+function tensor(text: string): { readonly sizes: string; readonly type: string } {
+  const end = text.lastIndexOf(", ");
+  const sizes = text.slice(1, end - 1).replace(/,$/, "").replaceAll(", ", "×");
+  return { sizes: sizes === "" ? "()" : sizes, type: text.slice(end + 2) };
+}
+
+function style(mark: Mark): vscode.TextEditorDecorationType {
+  return vscode.window.createTextEditorDecorationType({
+    backgroundColor: new vscode.ThemeColor(`relay.comparison.${mark}`),
+    borderRadius: "2px",
+    overviewRulerColor: new vscode.ThemeColor(`relay.comparison.${mark}Ruler`),
+    overviewRulerLane: mark === "removed" ? vscode.OverviewRulerLane.Left : vscode.OverviewRulerLane.Right,
+  });
+}
+
+function marked(found: Found, side: SideName, mark: Mark): vscode.DecorationOptions[] {
+  switch (mark) {
+    case "removed":
+    case "added": {
+      const here = (mark === "removed") === (side === "before") ? found[mark] : [];
+      return here.map((range) => ({ range, hoverMessage: mark === "removed" ? "Removed" : "Added" }));
+    }
+    default:
+      return found.pairs
+        .filter(({ kind }) => kind === mark)
+        .map(({ [side]: range, [side === "before" ? "after" : "before"]: partner, changes }) => ({
+          range,
+          hoverMessage: hover(mark, partner, changes.map(({ text }) => text)),
+        }));
+  }
+}
+
+function hover(mark: Mark, partner: vscode.Range, changes: readonly string[]): vscode.MarkdownString {
+  const text = new vscode.MarkdownString(`**${mark}**, line ${partner.start.line + 1} of the other side`);
+  changes.forEach((change) => text.appendMarkdown("\n\n").appendText(change));
+  return text;
+}

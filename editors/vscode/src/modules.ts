@@ -1,0 +1,66 @@
+// The modules of a log.
+
+import * as vscode from "vscode";
+
+import { type PassModule, type Running, passes } from "./protocol.js";
+import { moduleUri, titleOf } from "./virtual.js";
+
+/** What begins a module in a log: its version, or the header that a pass manager prints. */
+const BEGINS = /^(?:#\[version\b|[^\n]{0,200}\bPrintIR\(|\s*#?\s*Print IR (?:before|after)\b|(?:Before|After|Executing) Running Pass:)/gm;
+
+/** Pages about compilers show modules, and are no logs. */
+const LANGUAGES = new Set(["relay", "log", "plaintext"]);
+
+/** Whether a document looks like one that holds several modules: the server knows, and takes longer. */
+export function isLog(document: vscode.TextDocument): boolean {
+  if (!LANGUAGES.has(document.languageId) || document.uri.scheme === "output") {
+    return false;
+  }
+  let versions = 0;
+  let headers = 0;
+  for (const [begin] of document.getText().matchAll(BEGINS)) {
+    // A header and the version behind it are of one module.
+    if (begin.startsWith("#[")) {
+      versions += 1;
+    } else {
+      headers += 1;
+    }
+    if (versions > 1 || headers > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** The modules of a log; nothing for a file that holds one module. */
+export async function modulesOf(running: Running, uri: vscode.Uri): Promise<readonly PassModule[] | undefined> {
+  const client = running();
+  const document = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+  if (client === undefined || (document !== undefined && !isLog(document))) {
+    return undefined;
+  }
+  const modules = await passes(client, uri);
+  return modules.length > 1 ? modules : undefined;
+}
+
+/** The module that a line of the log is in, or that comes before it. */
+export function moduleAt(modules: readonly PassModule[], line: number): PassModule | undefined {
+  return modules.findLast((module) => module.line <= line + 1) ?? modules[0];
+}
+
+/** What the pass has done to the functions of the module before. */
+export function changedText({ index, changed, cut }: PassModule): string {
+  const what = index === 0 ? "the first" : changed.length === 0 ? "no change" : changed.join(", ");
+  return cut === true ? `${what} (cut off)` : what;
+}
+
+/** Lets a person choose a module. */
+export async function pickModule(log: vscode.Uri, modules: readonly PassModule[], title: string): Promise<vscode.Uri | undefined> {
+  const items = modules.map((module) => ({
+    label: titleOf(module),
+    description: `line ${module.line} · ${changedText(module)}`,
+    module,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+  return chosen && moduleUri(log, chosen.module);
+}

@@ -1,0 +1,234 @@
+// The view *Relay Passes*: the modules of a log, and what each pass has changed.
+
+import * as vscode from "vscode";
+
+import { uriBeyondReach } from "./large.js";
+import { changedText, isLog, moduleAt, pickModule } from "./modules.js";
+import type { Comparisons, ShownComparison } from "./compare.js";
+import { type PassModule, type Running, passes } from "./protocol.js";
+import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
+
+const VIEW = "relay.passes";
+/** Of the names under which the editor asks for the colour of a row. */
+const ROW_SCHEME = "relay-pass";
+/** How long a log must rest before it is read anew, in milliseconds. */
+const REST = 500;
+
+/** A log with its modules. */
+interface Log {
+  readonly uri: vscode.Uri;
+  readonly modules: readonly PassModule[];
+}
+
+/** A row of the view. */
+interface Row {
+  readonly log: Log;
+  readonly module: PassModule;
+}
+
+/** What is shown, for whoever has asked. */
+export interface ShownPasses {
+  readonly uri: string;
+  readonly passes: readonly { readonly title: string; readonly what: string; readonly dim: boolean }[];
+}
+
+export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, vscode.FileDecorationProvider {
+  private readonly changed = new vscode.EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly view: vscode.TreeView<Row>;
+  private log: Log | undefined;
+  private rows: readonly Row[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly running: Running,
+    private readonly comparisons: Comparisons,
+  ) {
+    this.view = vscode.window.createTreeView(VIEW, { treeDataProvider: this });
+    const command = (name: string, run: (row?: Row) => unknown) => vscode.commands.registerCommand(`relay.${name}`, run);
+    this.subscriptions = [
+      this.changed,
+      this.view,
+      command("passes", () => this.show()),
+      command("openModule", (row) => this.open(row)),
+      command("comparePrevious", (row) => this.comparePrevious(row)),
+      command("compareModule", (row) => this.compareOther(row)),
+      command("showInLog", (row) => this.showInLog(row)),
+      vscode.window.registerFileDecorationProvider(this),
+      vscode.window.onDidChangeActiveTextEditor((editor) => void this.entered(editor)),
+      this.view.onDidChangeVisibility(() => this.mark(vscode.window.activeTextEditor)),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document.uri.toString() === this.log?.uri.toString()) {
+          this.later(document.uri);
+        }
+      }),
+    ];
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    vscode.Disposable.from(...this.subscriptions).dispose();
+  }
+
+  /** The server has started. */
+  refresh(): void {
+    if (this.log === undefined) {
+      void this.entered(vscode.window.activeTextEditor);
+    } else {
+      this.later(this.log.uri);
+    }
+  }
+
+  getChildren(row?: Row): Row[] {
+    return row === undefined ? [...this.rows] : [];
+  }
+
+  getParent(): undefined {
+    return undefined;
+  }
+
+  getTreeItem(row: Row): vscode.TreeItem {
+    const { log, module } = row;
+    const item = new vscode.TreeItem(titleOf(module));
+    const dim = isDim(module);
+    item.id = `${log.uri.toString()}#${module.index}`;
+    item.description = `${changedText(module)} · line ${module.line}`;
+    item.tooltip = new vscode.MarkdownString(
+      [
+        `**${module.pass ?? "a module"}**, ${module.functions} function${module.functions === 1 ? "" : "s"}, line ${module.line} of ${nameOf(log.uri)}`,
+        `changed: ${changedText(module)}`,
+      ].join("\n\n"),
+    );
+    item.iconPath = new vscode.ThemeIcon(dim ? "circle-outline" : "circle-filled", new vscode.ThemeColor(dim ? "disabledForeground" : "charts.blue"));
+    // The colour of a label comes from what decorates its resource.
+    item.resourceUri = vscode.Uri.from({ scheme: ROW_SCHEME, path: `/${module.index}`, query: dim ? "dim" : "" });
+    item.contextValue = module.index === 0 ? "first" : "module";
+    item.command = { title: "Open", command: "relay.openModule", arguments: [row] };
+    return item;
+  }
+
+  provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
+    const dim = uri.scheme === ROW_SCHEME && uri.query === "dim";
+    return dim ? new vscode.FileDecoration(undefined, undefined, new vscode.ThemeColor("disabledForeground")) : undefined;
+  }
+
+  /** Shows the passes of the active file, also of one that the editor keeps from extensions. */
+  private async show(): Promise<ShownPasses | undefined> {
+    const document = vscode.window.activeTextEditor?.document;
+    const uri = document === undefined ? uriBeyondReach() : (moduleOf(document.uri)?.log ?? document.uri);
+    if (uri === undefined || this.running() === undefined) {
+      const problem = uri === undefined ? "Open a log of passes to list them." : "relay-analyzer does not run.";
+      void vscode.window.showWarningMessage(problem);
+      return undefined;
+    }
+    await vscode.window.withProgress({ location: { viewId: VIEW } }, () => this.read(uri));
+    const { log } = this;
+    if (log === undefined || log.uri.toString() !== uri.toString()) {
+      return undefined;
+    }
+    if (log.modules.length === 0) {
+      void vscode.window.showInformationMessage(`There is no module in ${nameOf(uri)}.`);
+    }
+    await vscode.commands.executeCommand(`${VIEW}.focus`);
+    const rows = log.modules.map((module) => ({ title: titleOf(module), what: changedText(module), dim: isDim(module) }));
+    return { uri: uri.toString(), passes: rows };
+  }
+
+  /** Another document is at hand: if it is a log, or a module of one, its passes are. */
+  private async entered(editor: vscode.TextEditor | undefined): Promise<void> {
+    const document = editor?.document;
+    const log = document && (moduleOf(document.uri)?.log ?? (isLog(document) ? document.uri : undefined));
+    void vscode.commands.executeCommand("setContext", "relay.inLog", log !== undefined);
+    if (log !== undefined && log.toString() !== this.log?.uri.toString()) {
+      await this.read(log).catch(() => undefined);
+    }
+    this.mark(editor);
+  }
+
+  private later(uri: vscode.Uri): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.read(uri).catch(() => undefined), REST);
+  }
+
+  private async read(uri: vscode.Uri): Promise<void> {
+    const client = this.running();
+    if (client === undefined) {
+      return;
+    }
+    const log = { uri, modules: await passes(client, uri) };
+    this.log = log;
+    this.rows = log.modules.map((module) => ({ log, module }));
+    await vscode.commands.executeCommand("setContext", "relay.hasPasses", true);
+    this.view.description = nameOf(uri);
+    const idle = log.modules.filter(isDim).length;
+    this.view.message = log.modules.length === 0 ? "There is no module in this file." : idle === 0 ? "" : `${idle} of ${log.modules.length} changed nothing.`;
+    this.changed.fire(undefined);
+    this.mark(vscode.window.activeTextEditor);
+  }
+
+  /** Marks the row of the module that is open; the focus stays where it is. */
+  private mark(editor: vscode.TextEditor | undefined): void {
+    const place = editor && moduleOf(editor.document.uri);
+    const isLogItself = editor?.document.uri.toString() === this.log?.uri.toString();
+    const index = place !== undefined && place.log.toString() === this.log?.uri.toString() ? place.module : undefined;
+    const here = isLogItself ? moduleAt(this.log?.modules ?? [], editor?.selection.active.line ?? 0)?.index : index;
+    const row = here === undefined ? undefined : this.rows[here];
+    if (row !== undefined && this.view.visible) {
+      void this.view.reveal(row, { select: true, focus: false });
+    }
+  }
+
+  /** A command without a row is of the row that is selected, else of the module that is open. */
+  private rowOf(row: Row | undefined): Row | undefined {
+    const open = vscode.window.activeTextEditor && moduleOf(vscode.window.activeTextEditor.document.uri);
+    const found = row ?? (open === undefined ? this.view.selection[0] : this.rows[open.module]);
+    if (found === undefined) {
+      void vscode.window.showWarningMessage("Choose a pass of the view Relay Passes.");
+    }
+    return found;
+  }
+
+  private async open(given?: Row): Promise<void> {
+    const row = this.rowOf(given);
+    if (row !== undefined) {
+      await vscode.window.showTextDocument(moduleUri(row.log.uri, row.module), { preview: true });
+    }
+  }
+
+  private async comparePrevious(given?: Row): Promise<ShownComparison | undefined> {
+    const row = this.rowOf(given);
+    const previous = row && row.log.modules[row.module.index - 1];
+    if (row === undefined || previous === undefined) {
+      if (row !== undefined) {
+        void vscode.window.showInformationMessage("It is the first module of the log.");
+      }
+      return undefined;
+    }
+    return this.comparisons.open(moduleUri(row.log.uri, previous), moduleUri(row.log.uri, row.module));
+  }
+
+  private async compareOther(given?: Row): Promise<ShownComparison | undefined> {
+    const row = this.rowOf(given);
+    if (row === undefined) {
+      return undefined;
+    }
+    const { log, module } = row;
+    const others = log.modules.filter((other) => other !== module);
+    const before = await pickModule(log.uri, others, `Compare ${titleOf(module)} with…`);
+    return before && this.comparisons.open(before, moduleUri(log.uri, module));
+  }
+
+  private async showInLog(given?: Row): Promise<void> {
+    const row = this.rowOf(given);
+    if (row !== undefined) {
+      const selection = new vscode.Range(row.module.line - 1, 0, row.module.line - 1, 0);
+      await vscode.commands.executeCommand("vscode.open", row.log.uri, { selection, preview: false });
+    }
+  }
+}
+
+/** Passes that have changed nothing. */
+function isDim({ index, changed }: PassModule): boolean {
+  return index > 0 && changed.length === 0;
+}

@@ -1,0 +1,148 @@
+// Documents that are no files: a module of a log, the saved state of a file, the clipboard. They cannot be
+// edited, and follow what they show.
+
+import * as vscode from "vscode";
+
+import { type PassModule, type Running, moduleText } from "./protocol.js";
+
+/** Of the documents that show a module of a log. */
+const MODULE_SCHEME = "relay-module";
+/** Of the documents that show a text from elsewhere. */
+const TEXT_SCHEME = "relay-text";
+
+/** How long a log must rest before its modules are read anew, in milliseconds. */
+const REST = 300;
+
+/** A module of a log, by its number. */
+export interface ModulePlace {
+  readonly log: vscode.Uri;
+  readonly module: number;
+}
+
+/** What the address of a text says of it. */
+type TextPlace = { readonly saved: string } | { readonly kept: number };
+
+/** `7 FuseOps`, or `7` where the log does not name the pass. */
+export function titleOf({ index, pass, before }: Pick<PassModule, "index" | "pass" | "before">): string {
+  return [index, before === true ? "before" : undefined, pass].filter((part) => part != null).join(" ");
+}
+
+/** The document of a module: `run.log/7 FuseOps.relay`, whose ending says the language. */
+export function moduleUri(log: vscode.Uri, { index, pass }: Pick<PassModule, "index" | "pass">): vscode.Uri {
+  const title = titleOf({ index, pass }).replace(/[/\\]/g, "_");
+  const query = JSON.stringify({ log: log.toString(), module: index });
+  return vscode.Uri.from({ scheme: MODULE_SCHEME, path: `/${nameOf(log)}/${title}.relay`, query });
+}
+
+/** Which module a document shows, if it shows one. */
+export function moduleOf(uri: vscode.Uri): ModulePlace | undefined {
+  if (uri.scheme !== MODULE_SCHEME) {
+    return undefined;
+  }
+  const { log, module } = JSON.parse(uri.query) as { log: string; module: number };
+  return { log: vscode.Uri.parse(log), module };
+}
+
+/** The document with what is on disk of a file, whatever is in its editor. */
+export function savedUri(file: vscode.Uri): vscode.Uri {
+  const stem = nameOf(file).replace(/\.(relay|rly)$/, "");
+  return textUri(`${stem} (saved).relay`, { saved: file.toString() });
+}
+
+function textUri(name: string, place: TextPlace): vscode.Uri {
+  return vscode.Uri.from({ scheme: TEXT_SCHEME, path: `/${name}`, query: JSON.stringify(place) });
+}
+
+/** What a person calls a document. */
+export function nameOf(uri: vscode.Uri): string {
+  return uri.path.split("/").pop() ?? uri.path;
+}
+
+/** The name of a side of a comparison: `run.log#7 FuseOps` of a module. */
+export function sideName(uri: vscode.Uri): string {
+  const place = moduleOf(uri);
+  const name = nameOf(uri);
+  switch (uri.scheme) {
+    case MODULE_SCHEME:
+      return `${place === undefined ? "" : nameOf(place.log)}#${name.replace(/\.relay$/, "")}`;
+    case TEXT_SCHEME:
+      return name.replace(/\.relay$/, "");
+    case "git":
+      return `${name} (HEAD)`;
+    default:
+      return name;
+  }
+}
+
+export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentContentProvider {
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  private readonly kept = new Map<number, string>();
+  private count = 0;
+  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(private readonly running: Running) {
+    this.subscriptions = [
+      this.changed,
+      vscode.workspace.registerTextDocumentContentProvider(MODULE_SCHEME, this),
+      vscode.workspace.registerTextDocumentContentProvider(TEXT_SCHEME, this),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.later(document.uri)),
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => this.later(uri)),
+    ];
+  }
+
+  dispose(): void {
+    this.timers.forEach((timer) => clearTimeout(timer));
+    vscode.Disposable.from(...this.subscriptions).dispose();
+  }
+
+  /** The document of a text that is nowhere else; the end of its name says the language. */
+  keep(name: string, text: string): vscode.Uri {
+    this.kept.set(++this.count, text);
+    return textUri(name, { kept: this.count });
+  }
+
+  /** Gives such a document another text. */
+  replace(uri: vscode.Uri, text: string): void {
+    const place = JSON.parse(uri.query) as TextPlace;
+    if ("kept" in place) {
+      this.kept.set(place.kept, text);
+      this.changed.fire(uri);
+    }
+  }
+
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const place = moduleOf(uri);
+    if (place !== undefined) {
+      const client = this.running();
+      if (client === undefined) {
+        throw new Error("relay-analyzer does not run.");
+      }
+      return moduleText(client, place.log, place.module);
+    }
+    const text = JSON.parse(uri.query) as TextPlace;
+    return "kept" in text
+      ? (this.kept.get(text.kept) ?? "")
+      : new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.parse(text.saved)));
+  }
+
+  /** A file has changed, or was saved: so has what is shown of it. */
+  private later(source: vscode.Uri): void {
+    const shown = vscode.workspace.textDocuments.filter(({ uri }) => sourceOf(uri) === source.toString());
+    for (const { uri } of shown) {
+      const key = uri.toString();
+      clearTimeout(this.timers.get(key));
+      this.timers.set(key, setTimeout(() => this.changed.fire(uri), REST));
+    }
+  }
+}
+
+/** The address of the file that a virtual document comes from. */
+function sourceOf(uri: vscode.Uri): string | undefined {
+  if (uri.scheme === TEXT_SCHEME) {
+    const text = JSON.parse(uri.query) as TextPlace;
+    return "saved" in text ? text.saved : undefined;
+  }
+  return moduleOf(uri)?.log.toString();
+}

@@ -1,0 +1,162 @@
+// Comparing two modules, through the API of VS Code.
+"use strict";
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const vscode = require("vscode");
+const { until } = require("./until.js");
+
+const A = [
+  '#[version = "0.0.5"]',
+  "def @main(%x: Tensor[(2, 4), float32]) {",
+  "  %0 = tanh(%x);",
+  "  %1 = nn.softmax(%0, axis=1);",
+  "  add(%1, %0)",
+  "}",
+  "",
+].join("\n");
+/** `A` with other names, as `let`. */
+const RENAMED = A.replaceAll("%0", "%a").replaceAll("%1", "%b").replaceAll("%a =", "let %a =").replaceAll("%b =", "let %b =");
+const B = A.replace("axis=1", "axis=0").replace("add(%1, %0)", "add(%1, exp(%0))");
+
+const run = (command, ...given) => vscode.commands.executeCommand(command, ...given);
+const label = (item) => item.label.replace(/^\$\([\w-]+\) /, "");
+
+/** Does something while each list is answered by the item with the next label. */
+async function answering(labels, act) {
+  const { showQuickPick } = vscode.window;
+  const asked = [];
+  vscode.window.showQuickPick = async (items) => {
+    const given = await items;
+    asked.push(given.map(label));
+    const wanted = labels.shift();
+    const found = given.find((item) => label(item) === wanted);
+    assert.ok(found, `${wanted} of ${given.map(label)}`);
+    return found;
+  };
+  try {
+    return [await act(), asked];
+  } finally {
+    vscode.window.showQuickPick = showQuickPick;
+  }
+}
+
+/** The messages that are shown while something is done. */
+async function told(act) {
+  const { showInformationMessage } = vscode.window;
+  const messages = [];
+  vscode.window.showInformationMessage = async (message) => void messages.push(message);
+  try {
+    return [await act(), messages];
+  } finally {
+    vscode.window.showInformationMessage = showInformationMessage;
+  }
+}
+
+async function replace(document, from, to) {
+  const at = document.getText().indexOf(from);
+  assert.ok(at >= 0, from);
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, new vscode.Range(document.positionAt(at), document.positionAt(at + from.length)), to);
+  assert.ok(await vscode.workspace.applyEdit(edit));
+}
+
+/** The two sides, as the columns show them. */
+function columns() {
+  return [vscode.ViewColumn.One, vscode.ViewColumn.Two].map((column) => vscode.window.visibleTextEditors.find(({ viewColumn }) => viewColumn === column));
+}
+
+describe("comparison", () => {
+  const made = [];
+
+  function file(name, text) {
+    const uri = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, name);
+    fs.writeFileSync(uri.fsPath, text);
+    made.push(uri.fsPath);
+    return uri;
+  }
+
+  afterEach(async () => {
+    await run("relay.endComparison");
+    await run("workbench.action.revertAndCloseActiveEditor");
+    await run("workbench.action.closeAllEditors");
+    made.splice(0).forEach((path) => fs.rmSync(path));
+  });
+
+  it("shows two files side by side, and leads from change to change", async () => {
+    const uris = [file("one.relay", A), file("two.relay", B)];
+    const shown = await run("relay.compareSelected", uris[1], uris);
+    assert.deepEqual([shown.equal, shown.stops], [false, 2]);
+    const [before, after] = columns();
+    assert.deepEqual([before.document.uri.toString(), after.document.uri.toString()], uris.map(String));
+    assert.equal(vscode.window.activeTextEditor, after);
+    // It stands on the first change.
+    assert.equal(after.selection.active.line, 3);
+    const places = [];
+    for (const direction of ["next", "next", "previous"]) {
+      const stop = await run(`relay.${direction}Change`);
+      places.push([stop.kind, stop.after.start.line, after.document.getText(stop.after)]);
+    }
+    const softmax = ["changed", 3, "nn.softmax(%0, axis=0)"];
+    assert.deepEqual(places, [["added", 4, "exp(%0)"], softmax, ["added", 4, "exp(%0)"]]);
+    // From the other side, what it does not have is where it would be.
+    await vscode.window.showTextDocument(before.document, { viewColumn: vscode.ViewColumn.One });
+    const stop = await run("relay.nextChange");
+    assert.equal(vscode.window.activeTextEditor.document, before.document);
+    assert.deepEqual([stop.kind, stop.before.start.line], ["changed", 3]);
+  });
+
+  it("finds nothing in what is the same by structure", async () => {
+    const uris = [file("one.relay", A), file("renamed.relay", RENAMED)];
+    const [shown, messages] = await told(() => run("relay.compareSelected", uris[0], uris));
+    assert.deepEqual(shown, { equal: true, headline: "equal in structure", stops: 0 });
+    assert.deepEqual(messages, ["one.relay and renamed.relay are equal in structure."]);
+  });
+
+  it("follows edits against the saved state, and ends with a side", async () => {
+    const uri = file("edited.relay", A);
+    const document = await vscode.workspace.openTextDocument(uri);
+    await vscode.window.showTextDocument(document);
+    const [shown, [bases]] = await answering(["Saved state"], () => run("relay.compareWith"));
+    assert.ok(shown.equal);
+    assert.deepEqual(bases.filter((base) => base !== "Git HEAD"), ["File…", "Saved state", "Clipboard"]);
+    const [before] = columns();
+    assert.equal(before.document.uri.scheme, "relay-text");
+    assert.equal(before.document.languageId, "relay");
+    assert.equal(before.document.getText(), A);
+    await replace(document, "axis=1", "axis=0");
+    const changed = await until("the change", async () => (await told(() => run("relay.nextChange")))[0]);
+    assert.equal(changed.kind, "changed");
+    // What is saved is the base from then on.
+    await document.save();
+    await until("the new base", () => before.document.getText() === document.getText());
+    await until("no change", async () => (await told(() => run("relay.nextChange")))[1][0] === "There is no change.");
+    await run("workbench.action.closeActiveEditor");
+    await until("the end", async () => (await told(() => run("relay.nextChange")))[1][0]?.startsWith("Nothing is compared"));
+  });
+
+  it("compares what does not parse as far as it does", async () => {
+    const uris = [file("one.relay", A), file("broken.relay", `${B}def @more( {\n`)];
+    const shown = await run("relay.compareSelected", uris[0], uris);
+    assert.ok(!shown.equal && shown.stops >= 2, JSON.stringify(shown));
+  });
+
+  it("compares with the clipboard, which may be no module at all", async () => {
+    const uri = file("one.relay", A);
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
+    await vscode.env.clipboard.writeText(B);
+    const [shown] = await answering(["Clipboard"], () => run("relay.compareWith"));
+    assert.deepEqual([shown.equal, shown.stops], [false, 2]);
+    assert.equal(columns()[0].document.getText(), B);
+    await vscode.env.clipboard.writeText("  ");
+    await vscode.window.showTextDocument(columns()[1].document);
+    const { showWarningMessage } = vscode.window;
+    const warnings = [];
+    vscode.window.showWarningMessage = async (message) => void warnings.push(message);
+    try {
+      assert.equal((await answering(["Clipboard"], () => run("relay.compareWith")))[0], undefined);
+    } finally {
+      vscode.window.showWarningMessage = showWarningMessage;
+    }
+    assert.deepEqual(warnings, ["There is no text in the clipboard."]);
+  });
+});

@@ -1,0 +1,200 @@
+// What a person sees between two modules: the passes of a log, two of its modules side by side, the changes
+// one after another, the history of an expression, and the file that is edited against its last commit.
+//
+//   node between.mjs EXTENSION.vsix FOLDER
+//
+// RELAY_TEST_LOG: a log of a real network, if there is one; screenshots of it go to FOLDER, too.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { PATIENCE, command, eventually, find, say, until, withWorkbench } from "./workbench.mjs";
+
+const [extension, folder] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+
+const TYPE = "Tensor[(2, 8), float32]";
+const FIRST = `#[version = "0.0.5"]
+def @main(%x: ${TYPE}, %w: Tensor[(8, 8), float32]) {
+  %0 = nn.dense(%x, %w, units=8);
+  %1 = tanh(%0);
+  %2 = nn.softmax(%1, axis=1);
+  %3 = add(%2, %1);
+  nn.relu(%3)
+}
+`;
+const RENAMED = FIRST.replaceAll("%x", "%data");
+const CHANGED = FIRST.replace("axis=1", "axis=0").replace("nn.relu(%3)", "nn.relu(exp(%3))");
+const FUSED = `#[version = "0.0.5"]
+def @main(%x: ${TYPE}, %w: Tensor[(8, 8), float32]) {
+  %3 = fn (%p0: ${TYPE}, %p1: Tensor[(8, 8), float32], Primitive=1) {
+    %0 = nn.dense(%p0, %p1, units=8);
+    tanh(%0)
+  };
+  %4 = %3(%x, %w);
+  %5 = fn (%p2: ${TYPE}, Primitive=1) {
+    nn.softmax(%p2, axis=0)
+  };
+  %6 = %5(%4);
+  %7 = fn (%p3: ${TYPE}, %p4: ${TYPE}, Primitive=1) {
+    %1 = add(%p3, %p4);
+    %2 = exp(%1);
+    nn.relu(%2)
+  };
+  %7(%6, %4)
+}
+`;
+const LOG = [["InferType", FIRST], ["FoldConstant", RENAMED], ["SimplifyExpr", CHANGED], ["FuseOps", FUSED]]
+  .map(([pass, text], at) => `[10:00:0${at}] /src/relay/ir/transform.cc:133: PrintIR(after ${pass}):\n${text}`)
+  .join("\n");
+
+const made = mkdtempSync(path.join(tmpdir(), "relay-between-"));
+const log = path.join(made, "run.log");
+writeFileSync(log, LOG);
+const files = [log];
+const real = process.env.RELAY_TEST_LOG;
+if (real) {
+  copyFileSync(real, path.join(made, "network.log"));
+  files.push(path.join(made, "network.log"));
+}
+
+await withWorkbench({ files, extension }, async ({ page, workspace, remote, open, change }) => {
+  const shot = (name) => page.screenshot({ path: path.join(folder, `${name}.png`) });
+  const row = (text) => page.locator(".tree-explorer-viewlet-tree-view .monaco-list-row, .pane-body .monaco-list-row").filter({ hasText: text }).first();
+  const status = (text) => page.locator(".statusbar-item", { hasText: text }).first();
+  const tab = (text) => page.locator(".tab", { hasText: text }).first();
+  /** The editor of a column, from the left. */
+  const column = (at) => page.locator(".editor-group-container").nth(at);
+  const line = (at, text) => column(at).locator(".view-line", { hasText: text }).first();
+  const pick = async (text) => {
+    const item = page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first();
+    await item.waitFor({ timeout: PATIENCE });
+    await item.click();
+  };
+  /** What is drawn behind the text, by its colour. */
+  const coloured = (at) => column(at).locator(".view-overlays .cdr[class*='ced-']").count();
+
+  try {
+    // The file makes the view come; its passes are there, and those that did nothing are dim.
+    await open([["openFile", remote(path.join(workspace, "run.log"))]]);
+    await page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
+    await page.locator(".pane-header", { hasText: "Relay Passes" }).first().waitFor({ timeout: PATIENCE });
+    await command(page, "Relay: Show Passes");
+    await row("FuseOps").waitFor({ timeout: PATIENCE });
+    assert.match(await row("FoldConstant").innerText(), /1 FoldConstant\s*no change · line 12/);
+    assert.match(await row("SimplifyExpr").innerText(), /2 SimplifyExpr\s*@main · line 22/);
+    const colour = (text) => row(text).locator(".monaco-icon-label").first().evaluate((label) => getComputedStyle(label.querySelector(".label-name") ?? label).color);
+    await eventually(page, async () => [await colour("FoldConstant"), await colour("SimplifyExpr")], ([dim, bright]) => dim !== bright);
+    await shot("passes");
+    say("passes");
+
+    // A module is a document of its own.
+    await row("SimplifyExpr").click();
+    await tab("2 SimplifyExpr.relay").waitFor({ timeout: PATIENCE });
+    await line(0, "nn.softmax").waitFor({ timeout: PATIENCE });
+
+    // And beside the one before.
+    await row("SimplifyExpr").hover();
+    await row("SimplifyExpr").locator(".action-label[aria-label*='Compare with Previous']").click();
+    await status("1 expression changed").waitFor({ timeout: PATIENCE });
+    await line(1, "axis=").waitFor({ timeout: PATIENCE });
+    await eventually(page, () => coloured(1), (count) => count >= 2);
+    const note = (at, text) =>
+      line(at, text).evaluate((element) => [...element.querySelectorAll("span")].map((span) => getComputedStyle(span, "::before").content).filter((content) => content !== "none").join(" "));
+    await eventually(page, () => note(1, "axis=0"), (text) => text.includes("axis 1 → 0"));
+    await shot("compare");
+    say("compared");
+
+    // The cursor on one side shows the partner on the other.
+    await line(1, "tanh").click();
+    await eventually(page, () => column(0).locator(".view-overlays .cdr[class*='ced-']").count(), (count) => count >= 2);
+    // The first change, and the next, by the keyboard.
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.press("Alt+F5");
+    await status("Ln 5,").waitFor({ timeout: PATIENCE });
+    await page.keyboard.press("Alt+F5");
+    await status("Ln 7,").waitFor({ timeout: PATIENCE });
+    await page.keyboard.press("Shift+Alt+F5");
+    await status("Ln 5,").waitFor({ timeout: PATIENCE });
+    await status("1 expression changed").click();
+    await line(1, "changed: `nn.softmax`: attribute `axis` 1 → 0").waitFor({ timeout: PATIENCE });
+    await shot("compare-report");
+    await tab("Comparison.txt").click({ button: "middle" });
+    await tab("Comparison.txt").waitFor({ state: "detached", timeout: PATIENCE });
+
+    // Calls in the functions that they were fused into.
+    await until(status("fused function"), async () => {
+      await row("FuseOps").click({ button: "right", timeout: 5_000 });
+      const item = page.locator(".context-view .action-item", { hasText: /^Compare with Previous$/ }).first();
+      await item.hover({ timeout: 5_000 });
+      await page.keyboard.press("Enter");
+    });
+    await eventually(page, () => coloured(1), (count) => count >= 3);
+    await shot("compare-fused");
+    say("fused");
+
+    // In which pass did this change?
+    await line(1, "exp(%1)").click();
+    await command(page, "Relay: History of Expression");
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: "SimplifyExpr" }).first().waitFor({ timeout: PATIENCE });
+    await shot("history");
+    await pick("SimplifyExpr");
+    await eventually(page, () => page.locator(".tab.active", { hasText: "2 SimplifyExpr.relay" }).count(), (count) => count > 0);
+    say("history");
+
+    // A file against the last commit, while it is edited.
+    const git = (...given) => execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@example.com", ...given], { cwd: workspace, stdio: "pipe" });
+    writeFileSync(path.join(workspace, "net.relay"), FIRST);
+    git("init", "-q");
+    git("add", "net.relay");
+    git("commit", "-qm", "net");
+    change({ "git.enabled": true, "git.openRepositoryInParentFolders": "always" });
+    await open([["openFile", remote(path.join(workspace, "net.relay"))]]);
+    await line(0, "nn.softmax").waitFor({ timeout: PATIENCE });
+    const head = page.locator(".quick-input-list .monaco-list-row", { hasText: "Git HEAD" }).first();
+    await until(head, async () => {
+      await command(page, "Relay: Compare with…");
+    });
+    await shot("compare-choose");
+    await head.click();
+    await page.locator(".notification-toast", { hasText: "are equal in structure" }).first().waitFor({ timeout: PATIENCE });
+    await line(1, "tanh").waitFor({ timeout: PATIENCE });
+    // The comparison follows what is typed.
+    await line(1, "nn.softmax").click();
+    await find(page, "axis=1", "1 of 1");
+    // The first Escape was for the message.
+    await page.locator(".find-widget.visible").first().waitFor({ state: "detached", timeout: 1_000 }).catch(() => page.keyboard.press("Escape"));
+    await page.keyboard.type("axis=0");
+    await eventually(page, () => note(1, "axis=0"), (text) => text.includes("axis 1 → 0"));
+    await status("1 expression changed").waitFor({ timeout: PATIENCE });
+    await shot("compare-head");
+    say("head");
+
+    if (real) {
+      await open([["openFile", remote(path.join(workspace, "network.log"))]]);
+      await page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
+      await command(page, "Relay: Show Passes");
+      for (const pass of ["ToMixedPrecision", "FuseOps"]) {
+        await until(row(pass), async () => {
+          await page.locator(".pane-body .monaco-list-row", { hasText: "line" }).last().hover({ timeout: 5_000 });
+          await page.mouse.wheel(0, 60);
+          await row(pass).hover({ timeout: 500 });
+        });
+        await row(pass).locator(".action-label[aria-label*='Compare with Previous']").click();
+        await tab(pass).waitFor({ timeout: PATIENCE });
+        await eventually(page, () => coloured(1), (count) => count >= 3);
+        await page.waitForTimeout(500);
+        await shot(`compare-${pass}`);
+        say(pass);
+      }
+    }
+    say("OK");
+  } catch (error) {
+    await shot("failed-between");
+    throw error;
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+});
