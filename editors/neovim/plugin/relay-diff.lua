@@ -8,6 +8,8 @@ vim.g.loaded_relay_diff = 1
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = vim.api.nvim_create_augroup('relay-analyzer.modules', {}),
   pattern = 'relay:///*#*',
+  -- What is scheduled happens while the text is waited for: a comparison that ends, for one.
+  nested = true,
   command = [[lockmarks lua require('relay-analyzer.modules').read(tonumber(vim.fn.expand('<abuf>')))]],
 })
 

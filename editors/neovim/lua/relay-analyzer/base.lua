@@ -159,10 +159,13 @@ function M.select(buffer, choose)
       choose(argument)
     end
   end
-  local log = modules.origin(buffer)
+  local log, own = modules.origin(buffer)
   if log then
     add('another module of ' .. modules.short(log), function()
-      modules.select(modules.known(buffer, log), 'Compare with module:', function(module)
+      local others = vim.tbl_filter(function(module)
+        return module.index ~= own
+      end, modules.known(buffer, log))
+      modules.select(others, 'Compare with module:', function(module)
         choose('#' .. module.index)
       end)
     end)
@@ -191,7 +194,8 @@ function M.select(buffer, choose)
     end,
   }, function(choice)
     if choice then
-      choice.pick()
+      -- What is asked next is asked below the first question, not in its line.
+      vim.schedule(choice.pick)
     end
   end)
 end

@@ -275,6 +275,11 @@ local function compare(view)
         jump(view, side, 1)
       end
     end
+  end, function()
+    -- There is nothing to see in a comparison that has never been.
+    if not view.answer then
+      finish(view)
+    end
   end)
 end
 

@@ -108,6 +108,17 @@ end
 function M.attach(client, buffer)
   vim.bo[buffer].filetype = 'relay'
   vim.lsp.buf_attach_client(buffer, client.id)
+  -- In 0.10, a wiped buffer is detached too late for what colours it: colours that the server still
+  -- owes to it would be an error.
+  vim.api.nvim_create_autocmd('BufUnload', {
+    buffer = buffer,
+    once = true,
+    callback = function()
+      if request.has_text(client, buffer) then
+        vim.lsp.buf_detach_client(buffer, client.id)
+      end
+    end,
+  })
 end
 
 --- What `relay/moduleText` answers, or nil, which is said.
@@ -150,14 +161,15 @@ end
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param uri string
+---@param costs boolean
 ---@param answer fun(modules: table[])
----@param costs? boolean
-function M.list(client, buffer, uri, answer, costs)
+---@param failed fun() is called where there is no such log
+function M.list(client, buffer, uri, costs, answer, failed)
   local params = { textDocument = { uri = uri }, costs = costs }
   request.send(client, buffer, 'relay/passes', params, function(found)
     listed[uri] = found.modules
     answer(found.modules)
-  end)
+  end, failed)
 end
 
 --- The modules of a log as they were last listed; the server is asked where they never were.

@@ -120,7 +120,7 @@ end
 local function update(view, client)
   view.asked = view.asked + 1
   local number = view.asked
-  modules.list(client, view.buffer, view.log, function(list)
+  modules.list(client, view.buffer, view.log, view.has_costs, function(list)
     if view.asked ~= number or not vim.api.nvim_buf_is_valid(view.buffer) then
       return
     end
@@ -133,7 +133,11 @@ local function update(view, client)
         vim.api.nvim_win_set_cursor(there, { math.min(view.start, #list - 1) + 2, 0 })
       end
     end
-  end, view.has_costs)
+  end, function()
+    if #view.modules == 0 and vim.api.nvim_buf_is_valid(view.buffer) then
+      vim.api.nvim_buf_delete(view.buffer, { force = true })
+    end
+  end)
 end
 
 --- A view of a log, not yet in a window.

@@ -86,11 +86,15 @@ end
 ---@param method string
 ---@param params table
 ---@param answer fun(result: any)
-function M.send(client, buffer, method, params, answer)
+---@param failed? fun() is called before an error is said
+function M.send(client, buffer, method, params, answer, failed)
   M.start(client, buffer, method, params, function(problem, result)
     if not problem then
       answer(result)
     elseif problem.code ~= vim.lsp.protocol.ErrorCodes.ContentModified then
+      if failed then
+        failed()
+      end
       tell(problem)
     end
   end)
