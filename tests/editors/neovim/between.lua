@@ -82,7 +82,7 @@ return function(tools)
     end)
   end
 
-  --- `sign text`, for each line that is marked.
+  --- `sign text`, for each line that is marked, with the column where that is not the end of the line.
   local function marks(buffer)
     local namespace = vim.api.nvim_create_namespace('relay-analyzer.diff')
     local found = {}
@@ -90,7 +90,8 @@ return function(tools)
       local details = mark[4]
       if details.sign_text then
         local text = details.virt_text and details.virt_text[1][1] or ''
-        table.insert(found, ('%d %s%s'):format(mark[2] + 1, vim.trim(details.sign_text), text))
+        local at = details.virt_text_pos == 'inline' and ('column %d '):format(mark[3] + 1) or ''
+        table.insert(found, vim.trim(('%d %s %s%s'):format(mark[2] + 1, vim.trim(details.sign_text), at, vim.trim(text))))
       end
     end
     return found
@@ -173,12 +174,13 @@ return function(tools)
     same(marks(buffer), {}, 'marks of what is equal')
 
     -- It follows the text: notation is no difference, an attribute and an expression are.
-    change('%2 =', '%2 = nn.softmax(%1, axis=1)', 'let %y = nn.softmax(%1, axis=0)')
+    change('%2 =', '%2 = nn.softmax(%1, axis=1)', 'let %y = nn.softmax(%1, axis=0) /* ty=Tensor[(2, 4), float32] */')
     change('add(', 'add(%2, %0)', 'add(%y, exp(%0))')
     vim.cmd('doautocmd TextChanged')
     headline('1 expression changed; 1 expression added')
     same(marks(beside), { '5 ~ attribute axis 1 → 0' }, 'marks of the base')
-    same(marks(buffer), { '5 ~ attribute axis 1 → 0', '6 +' }, 'marks of the text')
+    -- In front of a comment, which may reach past the window.
+    same(marks(buffer), { '5 ~ column 35 attribute axis 1 → 0', '6 +' }, 'marks of the text')
     same(marked(beside, 'relay-analyzer.diff', 'RelayDiffText'), { 'axis=1' }, 'the changed part')
     same(marked(buffer, 'relay-analyzer.diff', 'RelayDiffText'), { 'axis=0' }, 'the changed part')
     same(marked(buffer, 'relay-analyzer.diff', 'RelayDiffAdded'), { 'exp(%0)' }, 'what is added')

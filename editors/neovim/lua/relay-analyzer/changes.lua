@@ -23,8 +23,6 @@ local PRIORITY = 110
 local PRIORITY_LONELY = 130
 --- The columns that the notes at the end of a line may take.
 local MOST = 72
---- The columns of the signs.
-local SIGNS = 2
 
 M.OTHER = { before = 'after', after = 'before' }
 
@@ -80,24 +78,25 @@ end
 ---@param found relay_analyzer.Changes
 local function set_anchors(found)
   for have, lacks in pairs(M.OTHER) do
-    local sorted = vim.list_slice(found.pairs)
+    local lonely = vim.tbl_filter(function(change)
+      return not change[lacks]
+    end, found.changes)
+    local sorted = #lonely > 0 and vim.list_slice(found.pairs) or {}
     table.sort(sorted, function(a, b)
       return is_before(a[have].start, b[have].start)
     end)
-    for _, change in ipairs(found.changes) do
-      if not change[lacks] then
-        local low, high = 0, #sorted
-        while low < high do
-          local middle = math.ceil((low + high) / 2)
-          if is_before(sorted[middle][have].start, change[have].start) then
-            low = middle
-          else
-            high = middle - 1
-          end
+    for _, change in ipairs(lonely) do
+      local low, high = 0, #sorted
+      while low < high do
+        local middle = math.ceil((low + high) / 2)
+        if is_before(sorted[middle][have].start, change[have].start) then
+          low = middle
+        else
+          high = middle - 1
         end
-        local nearest = sorted[math.max(low, 1)]
-        change.anchor[lacks] = nearest and nearest[lacks] or nil
       end
+      local nearest = sorted[math.max(low, 1)]
+      change.anchor[lacks] = nearest and nearest[lacks] or nil
     end
   end
 end
@@ -192,8 +191,6 @@ end
 ---@param side string
 ---@param of_line table<integer, relay_analyzer.Change[]>
 local function draw_lines(client, buffer, side, of_line)
-  local win = vim.fn.bufwinid(buffer)
-  local width = win >= 0 and vim.api.nvim_win_get_width(win) - SIGNS or math.huge
   local count = vim.api.nvim_buf_line_count(buffer)
   for number, changes in pairs(of_line) do
     if number < count then
@@ -204,14 +201,13 @@ local function draw_lines(client, buffer, side, of_line)
         last = is_before(last, change[side]['end']) and change[side]['end'] or last
       end
       -- The comments that TVM prints reach past the window: what is said behind them is not seen.
-      local is_long = #line + #text + 2 > width and last.line == number
       local _, column = request.place(client, buffer, last)
-      vim.api.nvim_buf_set_extmark(buffer, marks, number, is_long and column or 0, {
+      local comment = last.line == number and line:find('/*', column + 1, true)
+      vim.api.nvim_buf_set_extmark(buffer, marks, number, comment and comment - 1 or 0, {
         sign_text = kind.sign,
         sign_hl_group = kind.sign_group,
-        virt_text = text ~= '' and { { ' ' .. text, 'RelayDiffNote' } } or nil,
-        virt_text_pos = is_long and 'inline' or 'eol',
-        hl_mode = 'combine',
+        virt_text = text ~= '' and { { comment and text .. ' ' or ' ' .. text, 'RelayDiffNote' } } or nil,
+        virt_text_pos = comment and 'inline' or 'eol',
         priority = PRIORITY,
       })
     end

@@ -42,7 +42,7 @@ local MARKS = {
   RelayDiffFolded = { link = 'CursorLine' },
   RelayDiffExpanded = { link = 'CursorLine' },
   RelayDiffPartner = { underline = true, bold = true, cterm = { underline = true, bold = true } },
-  RelayDiffNote = { link = 'Comment' },
+  RelayDiffNote = { link = 'DiagnosticInfo' },
   RelayDiffSignChanged = { link = 'Changed' },
   RelayDiffSignAdded = { link = 'Added' },
   RelayDiffSignRemoved = { link = 'Removed' },
