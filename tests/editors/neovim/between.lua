@@ -41,10 +41,10 @@ return function(tools)
     '}',
   }
 
-  --- A log of four modules; the second is the first one printed again.
-  local function write_log()
+  --- A log of four modules, of which the second is the first one printed again; or of others.
+  local function write_log(passes)
     local lines = {}
-    local passes = { { 'InferType', MODULE }, { 'Nothing', MODULE }, { 'Cast', CAST }, { 'FuseOps', FUSED } }
+    passes = passes or { { 'InferType', MODULE }, { 'Nothing', MODULE }, { 'Cast', CAST }, { 'FuseOps', FUSED } }
     for at, pass in ipairs(passes) do
       table.insert(lines, ('[10:00:0%d] a.cc:1: PrintIR(%s):'):format(at, pass[1]))
       vim.list_extend(lines, pass[2])
@@ -275,7 +275,7 @@ return function(tools)
     -- A text that does not parse is said to be so.
     change('add(', 'add(%2, %0)', 'add(%2, %0')
     vim.cmd('doautocmd TextChanged')
-    headline('cannot be read whole: compared.relay')
+    headline('compared.relay%*  %#WarningMsg#cannot be read whole')
 
     -- It ends with the buffer, and with its window.
     wipe(vim.api.nvim_get_current_buf())
@@ -424,6 +424,23 @@ return function(tools)
     vim.cmd.new()
     refused('RelayHistory', 'this buffer is no log')
     vim.cmd.bwipeout()
+    wipe_modules()
+    vim.cmd.bwipeout({ path, bang = true })
+    vim.fn.delete(path)
+
+    -- What has no place is no place to go to.
+    path = write_log({ { 'Cast', CAST }, { 'Fold', MODULE } })
+    vim.cmd.new(path)
+    go('%1 = cast', 'cast')
+    vim.cmd('RelayHistory')
+    until_('the end of the cast', function()
+      return vim.bo.buftype == 'quickfix'
+    end)
+    local shown = { '#0 Cast|4 col 8-33| cast(%0, dtype="float16")', '|| gone: nothing in #1 belongs to it' }
+    same(vim.api.nvim_buf_get_lines(0, 0, -1, false), shown, 'the history')
+    keys('G<CR>')
+    same(vim.bo.buftype, 'quickfix', 'the window behind <CR>')
+    keys('q')
     wipe_modules()
     vim.cmd.bwipeout({ path, bang = true })
     vim.api.nvim_set_current_win(back)

@@ -125,15 +125,14 @@ end
 ---@param view relay_analyzer.Comparison
 local function title(view)
   local answer = view.answer
-  local headline = answer and answer.headline or 'is being compared …'
-  if answer and #answer.broken > 0 then
-    headline = headline .. '; cannot be read whole: ' .. table.concat(answer.broken, ', ')
+  local said = { before = ']c [c changes · q end', after = answer and answer.headline or 'is being compared …' }
+  local names = { before = view.label, after = modules.label(view.buffers.after) }
+  local bars = {}
+  for side, name in pairs(names) do
+    local is_broken = answer and vim.tbl_contains(answer.broken, name)
+    local warning = is_broken and '  %#WarningMsg#cannot be read whole%*' or ''
+    bars[side] = (' %%#Title#%s%%*%s  %s%%<'):format(escaped(name), warning, escaped(said[side]))
   end
-  local name = modules.label(view.buffers.after)
-  local bars = {
-    before = (' %%#Title#%s%%*  ]c [c changes · q end%%<'):format(escaped(view.label)),
-    after = (' %%#Title#%s%%*  %s%%<'):format(escaped(name), escaped(headline)),
-  }
   for side, buffer in pairs(view.buffers) do
     for _, one in ipairs(vim.fn.win_findbuf(buffer)) do
       if side == 'before' or one == view.window then

@@ -70,9 +70,12 @@ function M.show()
       ['<CR>'] = {
         function()
           local entry = vim.fn.line('.')
-          -- By itself, Neovim would not show it in a window of a module: it knows windows of files only.
-          modules.enter_window()
-          vim.cmd('cc ' .. entry)
+          local item = vim.fn.getqflist({ idx = entry, items = 0 }).items[1]
+          if item and item.bufnr > 0 then
+            -- By itself, Neovim would not take a window of a module: it knows windows of files only.
+            modules.enter_window()
+            vim.cmd('cc ' .. entry)
+          end
         end,
         desc = 'go to the place',
       },
