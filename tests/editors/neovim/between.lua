@@ -42,7 +42,7 @@ return function(tools)
   }
 
   --- A log of four modules, of which the second is the first one printed again; or of others.
-  local function write_log(passes)
+  local function write_log(passes, path)
     local lines = {}
     passes = passes or { { 'InferType', MODULE }, { 'Nothing', MODULE }, { 'Cast', CAST }, { 'FuseOps', FUSED } }
     for at, pass in ipairs(passes) do
@@ -50,7 +50,7 @@ return function(tools)
       vim.list_extend(lines, pass[2])
       table.insert(lines, '')
     end
-    local path = vim.fn.tempname() .. '.log'
+    path = path or vim.fn.tempname() .. '.log'
     vim.fn.writefile(lines, path)
     return path
   end
@@ -374,6 +374,19 @@ return function(tools)
     vim.api.nvim_win_set_cursor(window, { 2, 0 })
     keys('d')
     message('there is no module before it')
+
+    -- The next run of a compiler writes over its log: what is shown is what it says now.
+    write_log({ { 'Cast', CAST }, { 'Nothing', CAST }, { 'Fold', MODULE } }, path)
+    vim.cmd('RelayPasses ' .. path)
+    until_('the modules of the new log', function()
+      return #list() == 4
+    end)
+    vim.fn.search('Fold')
+    keys('<CR>')
+    same(vim.api.nvim_buf_get_name(0), 'relay://' .. path .. '#2', 'the name of the module')
+    same(vim.api.nvim_buf_get_lines(0, 0, -1, false), MODULE, 'the text of the module now')
+    same(vim.fn.getcompletion('RelayDiff #F', 'cmdline'), { '#Fold' }, 'completion')
+    vim.api.nvim_set_current_win(window)
     keys('q')
     same({ passes() }, {}, 'the list after `q`')
     same(vim.fn.reg_recording(), '', 'the register that is recorded to')

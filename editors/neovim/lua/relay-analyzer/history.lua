@@ -74,6 +74,7 @@ function M.show()
           if item and item.bufnr > 0 then
             -- By itself, Neovim would not take a window of a module: it knows windows of files only.
             modules.enter_window()
+            modules.refresh(item.bufnr)
             vim.cmd('cc ' .. entry)
           end
         end,

@@ -7,8 +7,16 @@ local M = {}
 local SCHEME = 'relay://'
 
 --- The modules of the logs that were listed, by URI: for completion and for choices.
----@type table<string, table[]>
+---@type table<string, { stamp: string, modules: table[] }>
 local listed = {}
+
+--- What tells a log from the one that the next run of a compiler writes over it.
+---@param uri string
+---@return string
+local function stamp(uri)
+  local stat = vim.uv.fs_stat(vim.uri_to_fname(uri))
+  return stat and ('%d.%d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size) or ''
+end
 
 --- Whether a buffer is a document of this plugin's, and not of a file.
 ---@param buffer integer
@@ -102,6 +110,16 @@ function M.enter_window()
   vim.bo.bufhidden = 'wipe'
 end
 
+--- Shows a module of a log in a window for it, as the log has it now.
+---@param uri string
+---@param module integer
+function M.show(uri, module)
+  M.enter_window()
+  local buffer = M.buffer(uri, module)
+  M.refresh(buffer)
+  vim.api.nvim_set_current_buf(buffer)
+end
+
 --- Gives a buffer the server, as a document that no file is behind.
 ---@param client vim.lsp.Client
 ---@param buffer integer
@@ -142,12 +160,22 @@ function M.read(buffer)
   if not found then
     return
   end
+  vim.b[buffer].relay_stamp = stamp(uri)
   vim.b[buffer].relay_module = M.title(found.module, found.pass)
   vim.bo[buffer].modifiable = true
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, M.lines(found.text))
   vim.bo[buffer].modifiable = false
   vim.bo[buffer].modified = false
   M.attach(client, buffer)
+end
+
+--- Reads a module again if its log has been written anew since.
+---@param buffer integer
+function M.refresh(buffer)
+  local uri = name_of(buffer)
+  if uri and vim.api.nvim_buf_is_loaded(buffer) and vim.b[buffer].relay_stamp ~= stamp(uri) then
+    vim.cmd(("lockmarks lua require('relay-analyzer.modules').read(%d)"):format(buffer))
+  end
 end
 
 --- A text as lines: without an empty one after the last line break.
@@ -167,22 +195,23 @@ end
 function M.list(client, buffer, uri, costs, answer, failed)
   local params = { textDocument = { uri = uri }, costs = costs }
   request.send(client, buffer, 'relay/passes', params, function(found)
-    listed[uri] = found.modules
+    listed[uri] = { stamp = stamp(uri), modules = found.modules }
     answer(found.modules)
   end, failed)
 end
 
---- The modules of a log as they were last listed; the server is asked where they never were.
+--- The modules of a log as they were last listed; the server is asked where they never
+--- were, or are others now.
 ---@param buffer integer
 ---@param uri string
 ---@return table[]
 function M.known(buffer, uri)
-  if not listed[uri] then
+  if not listed[uri] or listed[uri].stamp ~= stamp(uri) then
     local client = request.any_client(buffer)
     local found = client and request.wait(client, buffer, 'relay/passes', { textDocument = { uri = uri } })
-    listed[uri] = found and found.modules
+    listed[uri] = found and { stamp = stamp(uri), modules = found.modules }
   end
-  return listed[uri] or {}
+  return listed[uri] and listed[uri].modules or {}
 end
 
 --- The module of a log that a line of it (from 1) is in, or the last one before it.

@@ -97,20 +97,12 @@ local function module_here(view)
   return view.modules[vim.api.nvim_win_get_cursor(0)[1] - 1]
 end
 
---- Shows a module of the log in the window beside the list.
----@param view relay_analyzer.PassesView
----@param module table
-local function open(view, module)
-  modules.enter_window()
-  vim.api.nvim_set_current_buf(modules.buffer(view.log, module.index))
-end
-
 --- Shows the module of the line compared with another one.
 ---@param view relay_analyzer.PassesView
 ---@param module table
 ---@param other table
 local function compare(view, module, other)
-  open(view, module)
+  modules.show(view.log, module.index)
   require('relay-analyzer.diff').command('#' .. other.index)
 end
 
@@ -160,7 +152,7 @@ local function create(log, client)
     keys = {
       ['<CR>'] = {
         on_module(function(module)
-          open(view, module)
+          modules.show(view.log, module.index)
         end),
         desc = 'open the module',
       },
