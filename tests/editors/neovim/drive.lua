@@ -282,6 +282,7 @@ steps.shows_shapes = more('shapes.lua')
 steps.follows_types = more('type.lua')
 steps.explains = more('explain.lua')
 steps.runs = more('runs.lua')
+steps.compares = more('between.lua')
 
 local order = {
   'opens',
@@ -293,6 +294,7 @@ local order = {
   'shows_shapes',
   'follows_types',
   'explains',
+  'compares',
   'knows_names',
   'runs',
   'is_healthy',

@@ -30,6 +30,26 @@ local TOKENS = {
   macro = 'relayMeta',
 }
 
+--- Marks of a comparison. What is many-to-one has a background, under which the words keep their
+--- colours; partners are underlined, so that what they are remains to be seen.
+local MARKS = {
+  RelayDiffChanged = { link = 'DiffChange' },
+  RelayDiffText = { link = 'DiffText' },
+  RelayDiffAdded = { link = 'DiffAdd' },
+  RelayDiffRemoved = { link = 'DiffDelete' },
+  RelayDiffFused = { link = 'CursorLine' },
+  RelayDiffInlined = { link = 'CursorLine' },
+  RelayDiffFolded = { link = 'CursorLine' },
+  RelayDiffExpanded = { link = 'CursorLine' },
+  RelayDiffPartner = { underline = true, bold = true, cterm = { underline = true, bold = true } },
+  RelayDiffNote = { link = 'DiagnosticInfo' },
+  RelayDiffSignChanged = { link = 'Changed' },
+  RelayDiffSignAdded = { link = 'Added' },
+  RelayDiffSignRemoved = { link = 'Removed' },
+  RelayDiffSignMoved = { link = 'Special' },
+  RelayPassesSame = { link = 'Comment' },
+}
+
 --- Whether a group looks like plain text.
 local function is_plain(name)
   local normal = vim.api.nvim_get_hl(0, { name = 'Normal', link = false })
@@ -55,6 +75,9 @@ function M.apply()
   -- Neovim's own colour of hints is too faint for what is to be read.
   vim.api.nvim_set_hl(0, 'relayValue', { link = 'Comment', default = true })
   vim.api.nvim_set_hl(0, 'relayWeight', { link = 'Comment', default = true })
+  for name, how in pairs(MARKS) do
+    vim.api.nvim_set_hl(0, name, vim.tbl_extend('force', how, { default = true }))
+  end
   for token, group in pairs(TOKENS) do
     vim.api.nvim_set_hl(0, ('@lsp.type.%s.relay'):format(token), { link = group, default = true })
   end

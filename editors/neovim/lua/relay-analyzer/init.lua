@@ -114,7 +114,7 @@ function M.attach(buffer)
   elseif not M.is_installed() then
     M.tell_missing()
     return
-  elseif has_config then
+  elseif has_config or require('relay-analyzer.modules').is_ours(buffer) then
     return
   end
   local config = M.client_config()

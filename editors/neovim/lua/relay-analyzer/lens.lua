@@ -32,7 +32,8 @@ end
 --- Shows the lenses of a buffer from now on.
 ---@param buffer integer
 function M.follow(buffer)
-  if not require('relay-analyzer').wants_lenses() then
+  -- Nothing is run in a document of ours: it is a part of a file, or what a file once was.
+  if not require('relay-analyzer').wants_lenses() or require('relay-analyzer.modules').is_ours(buffer) then
     return
   end
   if has_enable() then

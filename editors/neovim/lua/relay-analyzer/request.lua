@@ -12,6 +12,52 @@ function M.client(buffer)
   return client
 end
 
+--- How long is waited where something has to be there before Neovim goes on, in milliseconds.
+local PATIENCE = 20000
+
+--- A client for questions about any file: that of the buffer, else one that runs, else one that is
+--- started and attached to nothing. Nil where there is none, which is said.
+---@param buffer integer
+---@return vim.lsp.Client?
+function M.any_client(buffer)
+  local relay = require('relay-analyzer')
+  local found = vim.lsp.get_clients({ bufnr = buffer, name = relay.name })[1] or relay.clients()[1]
+  if found then
+    return found
+  elseif not relay.is_installed() then
+    relay.tell_missing()
+    return nil
+  end
+  local config = vim.tbl_extend('force', vim.lsp.config and vim.lsp.config[relay.name] or relay.client_config(), {
+    name = relay.name,
+    root_dir = relay.root(buffer),
+  })
+  if vim.lsp.config then
+    vim.lsp.start(config, { attach = false })
+  else
+    vim.lsp.start_client(config)
+  end
+  -- It is among the clients once it has said what it can do.
+  vim.wait(PATIENCE, function()
+    return #relay.clients() > 0
+  end, 5)
+  return relay.clients()[1]
+end
+
+--- Whether the server has the text of a buffer.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@return boolean
+function M.has_text(client, buffer)
+  return vim.lsp.buf_is_attached(buffer, client.id)
+end
+
+--- Says what the server has refused.
+---@param problem lsp.ResponseError
+local function tell(problem)
+  vim.notify('relay-analyzer: ' .. (problem.message or vim.inspect(problem)), vim.log.levels.ERROR)
+end
+
 --- Sends a request. What it gives back cancels the request; nil where it could not be sent.
 ---@param client vim.lsp.Client
 ---@param buffer integer
@@ -40,14 +86,39 @@ end
 ---@param method string
 ---@param params table
 ---@param answer fun(result: any)
-function M.send(client, buffer, method, params, answer)
+---@param failed? fun() is called before an error is said
+function M.send(client, buffer, method, params, answer, failed)
   M.start(client, buffer, method, params, function(problem, result)
     if not problem then
       answer(result)
     elseif problem.code ~= vim.lsp.protocol.ErrorCodes.ContentModified then
-      vim.notify('relay-analyzer: ' .. (problem.message or vim.inspect(problem)), vim.log.levels.ERROR)
+      if failed then
+        failed()
+      end
+      tell(problem)
     end
   end)
+end
+
+--- Asks, and waits for the result: for what Neovim wants at once, such as the text of a buffer that is
+--- read. Nil where there is none, which is said.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@param method string
+---@param params table
+---@return any
+function M.wait(client, buffer, method, params)
+  local answer, problem
+  if vim.lsp.config then
+    answer, problem = client:request_sync(method, params, PATIENCE, buffer)
+  else
+    answer, problem = client.request_sync(method, params, PATIENCE, buffer)
+  end
+  if answer and not answer.err then
+    return answer.result
+  end
+  tell(answer and answer.err or { message = ('no answer to %s: %s'):format(method, problem) })
+  return nil
 end
 
 --- The line (from 0) and the byte column of a position of the protocol.

@@ -312,15 +312,17 @@ fn anchors(node: Node<'_>) -> Vec<TextSize> {
     }
 }
 
-/// Whether nothing follows the token at `place` on its line. A metadata section may: it is a token
-/// of its own that reaches to the end of the file, and a comment would swallow it.
+/// Whether the token at `place` is a part of one line, and nothing follows it there. A metadata
+/// section is one token to the end of the file, and a comment would take its first line away.
 fn ends_its_line(root: Node<'_>, place: TextSize) -> bool {
     let Some(token) = root.token_at(place) else { return false };
     let end = token.range().end();
-    end == root.range().end()
+    let is_one_line = !token.text().contains('\n');
+    let is_last = end == root.range().end()
         || root
             .token_at(end)
-            .is_some_and(|next| next.kind().is_trivia() && next.text().contains('\n'))
+            .is_some_and(|next| next.kind().is_trivia() && next.text().contains('\n'));
+    is_one_line && is_last
 }
 
 /// The `,` that `element` of `list` lacks.

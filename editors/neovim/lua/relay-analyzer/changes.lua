@@ -1,0 +1,334 @@
+--- What a comparison has found, as places in two buffers: which expressions belong together, and what
+--- changed where. Sides are called `before` and `after`, as the server calls them.
+local columns = require('relay-analyzer.columns')
+local request = require('relay-analyzer.request')
+
+local M = {}
+
+local marks = vim.api.nvim_create_namespace('relay-analyzer.diff')
+--- What the word for a kind, its sign and the group of the sign are. The group of the text is that of
+--- the same name.
+local KINDS = {
+  changed = { group = 'RelayDiffChanged', sign = '~', sign_group = 'RelayDiffSignChanged' },
+  removed = { group = 'RelayDiffRemoved', sign = '-', sign_group = 'RelayDiffSignRemoved' },
+  added = { group = 'RelayDiffAdded', sign = '+', sign_group = 'RelayDiffSignAdded' },
+  fused = { group = 'RelayDiffFused', sign = '»', sign_group = 'RelayDiffSignMoved' },
+  inlined = { group = 'RelayDiffInlined', sign = '»', sign_group = 'RelayDiffSignMoved' },
+  folded = { group = 'RelayDiffFolded', sign = '»', sign_group = 'RelayDiffSignMoved' },
+  expanded = { group = 'RelayDiffExpanded', sign = '»', sign_group = 'RelayDiffSignMoved' },
+}
+--- Below the words of the language, whose colours stay; what changed within an expression is above it.
+local PRIORITY = 110
+--- Above them (semantic tokens have 125 to 127): what is gone is often told by its colour alone.
+local PRIORITY_LONELY = 130
+--- The columns that the notes at the end of a line may take.
+local MOST = 72
+
+M.OTHER = { before = 'after', after = 'before' }
+
+---@class relay_analyzer.Change
+---@field kind string a key of `KINDS`
+---@field before lsp.Range? nil: it has no place there
+---@field after lsp.Range?
+---@field details { text: string, before: lsp.Range?, after: lsp.Range? }[]
+---@field anchor { before: lsp.Range?, after: lsp.Range? } where it would be on the side that lacks it
+
+---@class relay_analyzer.Changes
+---@field pairs { before: lsp.Range, after: lsp.Range }[]
+---@field changes relay_analyzer.Change[]
+
+---@param a lsp.Position
+---@param b lsp.Position
+local function is_before(a, b)
+  return a.line < b.line or (a.line == b.line and a.character < b.character)
+end
+
+---@param a lsp.Range
+---@param b lsp.Range
+local function is_same(a, b)
+  return not is_before(a.start, b.start)
+    and not is_before(b.start, a.start)
+    and not is_before(a['end'], b['end'])
+    and not is_before(b['end'], a['end'])
+end
+
+---@param range lsp.Range
+---@param position lsp.Position
+local function holds(range, position)
+  return not is_before(position, range.start) and is_before(position, range['end'])
+end
+
+--- The line that defines a function. Whole functions have no places of their own.
+---@param buffer integer
+---@param name string
+---@return lsp.Range?
+local function definition(buffer, name)
+  local pattern = '^%s*def%s+' .. vim.pesc(name) .. '%f[^%w_./]'
+  for at, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
+    -- A header may have 180,000 characters.
+    local _, to = line:sub(1, 300):find(pattern)
+    if to then
+      return { start = { line = at - 1, character = 0 }, ['end'] = { line = at - 1, character = to } }
+    end
+  end
+end
+
+--- Says for each change that has a place on one side only where it would be on the other: where the
+--- partner of what precedes it is.
+---@param found relay_analyzer.Changes
+local function set_anchors(found)
+  for have, lacks in pairs(M.OTHER) do
+    local lonely = vim.tbl_filter(function(change)
+      return not change[lacks]
+    end, found.changes)
+    local sorted = #lonely > 0 and vim.list_slice(found.pairs) or {}
+    table.sort(sorted, function(a, b)
+      return is_before(a[have].start, b[have].start)
+    end)
+    for _, change in ipairs(lonely) do
+      local low, high = 0, #sorted
+      while low < high do
+        local middle = math.ceil((low + high) / 2)
+        if is_before(sorted[middle][have].start, change[have].start) then
+          low = middle
+        else
+          high = middle - 1
+        end
+      end
+      local nearest = sorted[math.max(low, 1)]
+      change.anchor[lacks] = nearest and nearest[lacks] or nil
+    end
+  end
+end
+
+--- Reads what `relay/compare` answers about two buffers.
+---@param answer table
+---@param buffers { before: integer, after: integer }
+---@return relay_analyzer.Changes
+function M.read(answer, buffers)
+  local found = { pairs = {}, changes = {} }
+  local function add(kind, before, after, details)
+    if before or after then
+      local change = { kind = kind, before = before, after = after, details = details or {}, anchor = {} }
+      table.insert(found.changes, change)
+    end
+  end
+  local function place(range)
+    return type(range) == 'table' and range or nil
+  end
+  for _, compared in ipairs(answer.functions) do
+    local before, after = compared.before, compared.after
+    if type(before) ~= 'string' and type(after) == 'string' then
+      add('added', nil, definition(buffers.after, after))
+    elseif type(after) ~= 'string' and type(before) == 'string' then
+      add('removed', definition(buffers.before, before), nil)
+    end
+    for _, pair in ipairs(compared.pairs) do
+      table.insert(found.pairs, pair)
+      if pair.kind ~= 'same' then
+        local details = vim.tbl_map(function(change)
+          return { text = change.text, before = place(change.before), after = place(change.after) }
+        end, pair.changes or {})
+        add(pair.kind, pair.before, pair.after, details)
+      end
+    end
+    for _, lost in ipairs(compared.removed) do
+      add('removed', lost.range, nil)
+    end
+    for _, lost in ipairs(compared.added) do
+      add('added', nil, lost.range)
+    end
+  end
+  set_anchors(found)
+  return found
+end
+
+--- Marks a range of a buffer.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@param namespace integer
+---@param range lsp.Range
+---@param options table as in `nvim_buf_set_extmark`
+local function mark(client, buffer, namespace, range, options)
+  local line, column = request.place(client, buffer, range.start)
+  local last = vim.api.nvim_buf_line_count(buffer) - 1
+  -- The text may have become shorter since.
+  if line <= last then
+    options.end_row, options.end_col = request.place(client, buffer, range['end'])
+    options.strict = false
+    vim.api.nvim_buf_set_extmark(buffer, namespace, line, column, options)
+  end
+end
+
+--- What a line says about the changes in it; that something is new or gone is told by sign and colour.
+---@param changes relay_analyzer.Change[]
+---@param side string
+---@return string
+local function note(changes, side)
+  local texts, lines = {}, {}
+  for _, change in ipairs(changes) do
+    local partner = change[M.OTHER[side]]
+    if change.kind == 'changed' then
+      for _, detail in ipairs(change.details) do
+        table.insert(texts, detail.text)
+      end
+    elseif partner then
+      lines[change.kind] = lines[change.kind] or {}
+      lines[change.kind][partner.start.line + 1] = true
+    end
+  end
+  for kind, numbers in vim.spairs(lines) do
+    local sorted = vim.tbl_keys(numbers)
+    table.sort(sorted)
+    table.insert(texts, ('%s: line%s %s'):format(kind, #sorted > 1 and 's' or '', table.concat(sorted, ', ')))
+  end
+  return table.concat(texts, '; ')
+end
+
+--- Marks the lines that something changed in, and says what.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@param side string
+---@param of_line table<integer, relay_analyzer.Change[]>
+local function draw_lines(client, buffer, side, of_line)
+  local count = vim.api.nvim_buf_line_count(buffer)
+  for number, changes in pairs(of_line) do
+    if number < count then
+      local line = vim.api.nvim_buf_get_lines(buffer, number, number + 1, false)[1]
+      local text = columns.clip(note(changes, side), MOST)
+      local kind, last = KINDS[changes[1].kind], changes[1][side]['end']
+      for _, change in ipairs(changes) do
+        last = is_before(last, change[side]['end']) and change[side]['end'] or last
+      end
+      -- The comments that TVM prints reach past the window: what is said behind them is not seen.
+      local _, column = request.place(client, buffer, last)
+      local comment = last.line == number and line:find('/*', column + 1, true)
+      vim.api.nvim_buf_set_extmark(buffer, marks, number, comment and comment - 1 or 0, {
+        sign_text = kind.sign,
+        sign_hl_group = kind.sign_group,
+        virt_text = text ~= '' and { { comment and text .. ' ' or ' ' .. text, 'RelayDiffNote' } } or nil,
+        virt_text_pos = comment and 'inline' or 'eol',
+        priority = PRIORITY,
+      })
+    end
+  end
+end
+
+--- Marks what changed on one side of a comparison.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@param side string
+---@param found relay_analyzer.Changes
+function M.draw(client, buffer, side, found)
+  vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
+  local of_line = {}
+  for _, change in ipairs(found.changes) do
+    local range = change[side]
+    if range then
+      local kind = KINDS[change.kind]
+      mark(client, buffer, marks, range, {
+        hl_group = kind.group,
+        priority = change[M.OTHER[side]] and PRIORITY or PRIORITY_LONELY,
+      })
+      for _, detail in ipairs(change.details) do
+        if detail[side] then
+          mark(client, buffer, marks, detail[side], { hl_group = 'RelayDiffText', priority = PRIORITY + 1 })
+        end
+      end
+      of_line[range.start.line] = of_line[range.start.line] or {}
+      table.insert(of_line[range.start.line], change)
+    end
+  end
+  draw_lines(client, buffer, side, of_line)
+end
+
+--- Takes the marks of a comparison away.
+---@param buffer integer
+function M.clear(buffer)
+  vim.api.nvim_buf_clear_namespace(buffer, marks, 0, -1)
+end
+
+--- The partners of what is at a position of a side: of the innermost expression there, else of the
+--- first one that begins in its line. There are several where many became one.
+---@param found relay_analyzer.Changes
+---@param side string
+---@param position lsp.Position
+---@return lsp.Range[] partners on the other side
+function M.partners(found, side, position)
+  local inner, first
+  local function look(range)
+    local is_inner = not inner or is_before(inner.start, range.start) or is_before(range['end'], inner['end'])
+    if is_inner and holds(range, position) then
+      inner = range
+    end
+    if range.start.line == position.line and (not first or is_before(range.start, first.start)) then
+      first = range
+    end
+  end
+  for _, pair in ipairs(found.pairs) do
+    look(pair[side])
+  end
+  -- What has no partner has none of the expression around it.
+  for _, change in ipairs(found.changes) do
+    if change[side] and not change[M.OTHER[side]] then
+      look(change[side])
+    end
+  end
+  local chosen = inner or first
+  local partners = {}
+  for _, pair in ipairs(found.pairs) do
+    if chosen and is_same(pair[side], chosen) then
+      table.insert(partners, pair[M.OTHER[side]])
+    end
+  end
+  table.sort(partners, function(a, b)
+    return is_before(a.start, b.start)
+  end)
+  return partners
+end
+
+--- Underlines partners.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@param namespace integer
+---@param ranges lsp.Range[]
+function M.outline(client, buffer, namespace, ranges)
+  for _, range in ipairs(ranges) do
+    mark(client, buffer, namespace, range, { hl_group = 'RelayDiffPartner', priority = PRIORITY + 2 })
+  end
+end
+
+--- The changes that `]c` stops at, in the order of a side: one for a run of lines of the same kind,
+--- and one for each expression that is itself changed.
+---@param found relay_analyzer.Changes
+---@param side string
+---@return { change: relay_analyzer.Change, range: lsp.Range }[]
+function M.stops(found, side)
+  local all = {}
+  for _, change in ipairs(found.changes) do
+    local range = change[side] or change.anchor[side]
+    if range then
+      table.insert(all, { change = change, range = range })
+    end
+  end
+  table.sort(all, function(a, b)
+    return is_before(a.range.start, b.range.start)
+  end)
+  local stops, before = {}, nil
+  for _, stop in ipairs(all) do
+    local kind = stop.change.kind
+    local is_run = before
+      and kind ~= 'changed'
+      and before.change.kind == kind
+      and stop.range.start.line - before.range['end'].line <= 1
+    if not is_run then
+      table.insert(stops, stop)
+    end
+    before = stop
+  end
+  return stops
+end
+
+M.is_before = is_before
+
+return M

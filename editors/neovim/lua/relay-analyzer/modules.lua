@@ -1,0 +1,248 @@
+--- Modules of a log as documents of their own: `relay:///tmp/run.log#3`. The server reads them from
+--- the log, which may be larger than what an editor opens.
+local request = require('relay-analyzer.request')
+
+local M = {}
+
+local SCHEME = 'relay://'
+
+--- The modules of the logs that were listed, by URI: for completion and for choices.
+---@type table<string, { stamp: string, modules: table[] }>
+local listed = {}
+
+--- What tells a log from the one that the next run of a compiler writes over it.
+---@param uri string
+---@return string
+local function stamp(uri)
+  local stat = vim.uv.fs_stat(vim.uri_to_fname(uri))
+  return stat and ('%d.%d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size) or ''
+end
+
+--- Whether a buffer is a document of this plugin's, and not of a file.
+---@param buffer integer
+---@return boolean
+function M.is_ours(buffer)
+  return vim.startswith(vim.api.nvim_buf_get_name(buffer), SCHEME)
+end
+
+--- The log and the module that the name of a buffer says: the module by its number or its pass.
+---@param buffer integer
+---@return string? uri
+---@return (integer|string)? module
+local function name_of(buffer)
+  local path, module = vim.api.nvim_buf_get_name(buffer):match('^relay://(/.*)#([^#]+)$')
+  if path then
+    return 'file://' .. path, tonumber(module) or module
+  end
+end
+
+--- The log and the module that a buffer shows, if it shows one, be it as the base of a comparison.
+---@param buffer integer
+---@return string? uri
+---@return (integer|string)? module
+function M.origin(buffer)
+  local base = vim.b[buffer].relay_origin
+  if base then
+    return base.log, base.module
+  end
+  return name_of(buffer)
+end
+
+--- The log that a buffer belongs to: the one that its module is from, or its own file. Nil where it has
+--- none.
+---@param buffer integer
+---@return string? uri
+function M.log_of(buffer)
+  local log = M.origin(buffer)
+  local name = vim.api.nvim_buf_get_name(buffer)
+  if log or name == '' or vim.bo[buffer].buftype ~= '' then
+    return log
+  end
+  return vim.uri_from_fname(name)
+end
+
+--- The file of a log in short.
+---@param uri string
+---@return string
+function M.short(uri)
+  return vim.fs.basename(vim.uri_to_fname(uri))
+end
+
+--- `#3 FuseOps`
+---@param number integer
+---@param pass any the pass, if the header of the module names one
+---@return string
+function M.title(number, pass)
+  return ('#%d%s'):format(number, type(pass) == 'string' and ' ' .. pass or '')
+end
+
+--- What a buffer is called in titles: a module by its number and pass, else the name of the file.
+---@param buffer integer
+---@return string
+function M.label(buffer)
+  local name = vim.fs.basename(vim.api.nvim_buf_get_name(buffer))
+  return vim.b[buffer].relay_module or (name == '' and '[No Name]' or name)
+end
+
+--- The buffer of a module, which is read when it is first shown.
+---@param uri string
+---@param module integer
+---@return integer
+function M.buffer(uri, module)
+  local buffer = vim.fn.bufadd(uri:gsub('^file://', SCHEME) .. '#' .. module)
+  vim.bo[buffer].buflisted = true
+  return buffer
+end
+
+--- Goes to a window for a module: the one before, or another one of files and modules, or a new one.
+function M.enter_window()
+  local candidates = { vim.fn.win_getid(vim.fn.winnr('#')), unpack(vim.api.nvim_tabpage_list_wins(0)) }
+  for _, candidate in ipairs(candidates) do
+    if vim.api.nvim_win_is_valid(candidate) then
+      local buffer = vim.api.nvim_win_get_buf(candidate)
+      if vim.bo[buffer].buftype == '' or name_of(buffer) then
+        vim.api.nvim_set_current_win(candidate)
+        return
+      end
+    end
+  end
+  vim.cmd('aboveleft new')
+  vim.bo.bufhidden = 'wipe'
+end
+
+--- Shows a module of a log in a window for it, as the log has it now.
+---@param uri string
+---@param module integer
+function M.show(uri, module)
+  M.enter_window()
+  local buffer = M.buffer(uri, module)
+  M.refresh(buffer)
+  vim.api.nvim_set_current_buf(buffer)
+end
+
+--- Gives a buffer the server, as a document that no file is behind.
+---@param client vim.lsp.Client
+---@param buffer integer
+function M.attach(client, buffer)
+  vim.bo[buffer].filetype = 'relay'
+  vim.lsp.buf_attach_client(buffer, client.id)
+  -- In 0.10, a wiped buffer is detached too late for what colours it: colours that the server still
+  -- owes to it would be an error.
+  vim.api.nvim_create_autocmd('BufUnload', {
+    buffer = buffer,
+    once = true,
+    callback = function()
+      if request.has_text(client, buffer) then
+        vim.lsp.buf_detach_client(buffer, client.id)
+      end
+    end,
+  })
+end
+
+--- What `relay/moduleText` answers, or nil, which is said.
+---@param client vim.lsp.Client
+---@param uri string
+---@param module integer|string
+---@return { module: integer, pass: any, line: integer, text: string }?
+function M.text(client, uri, module)
+  local params = { textDocument = { uri = uri }, module = module }
+  return request.wait(client, vim.api.nvim_get_current_buf(), 'relay/moduleText', params)
+end
+
+--- Reads the module that the name of a buffer says into it.
+---@param buffer integer
+function M.read(buffer)
+  local uri, module = name_of(buffer)
+  local client = uri and request.any_client(buffer)
+  local found = client and M.text(client, uri, module)
+  vim.bo[buffer].buftype = 'nofile'
+  vim.bo[buffer].swapfile = false
+  if not found then
+    return
+  end
+  vim.b[buffer].relay_stamp = stamp(uri)
+  vim.b[buffer].relay_module = M.title(found.module, found.pass)
+  vim.bo[buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, M.lines(found.text))
+  vim.bo[buffer].modifiable = false
+  vim.bo[buffer].modified = false
+  M.attach(client, buffer)
+end
+
+--- Reads a module again if its log has been written anew since.
+---@param buffer integer
+function M.refresh(buffer)
+  local uri = name_of(buffer)
+  if uri and vim.api.nvim_buf_is_loaded(buffer) and vim.b[buffer].relay_stamp ~= stamp(uri) then
+    vim.cmd(("lockmarks lua require('relay-analyzer.modules').read(%d)"):format(buffer))
+  end
+end
+
+--- A text as lines: without an empty one after the last line break.
+---@param text string
+---@return string[]
+function M.lines(text)
+  return vim.split((text:gsub('\r\n', '\n'):gsub('\n$', '')), '\n')
+end
+
+--- Lists the modules of a log, and remembers them.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@param uri string
+---@param costs boolean
+---@param answer fun(modules: table[])
+---@param failed fun() is called where there is no such log
+function M.list(client, buffer, uri, costs, answer, failed)
+  local params = { textDocument = { uri = uri }, costs = costs }
+  request.send(client, buffer, 'relay/passes', params, function(found)
+    listed[uri] = { stamp = stamp(uri), modules = found.modules }
+    answer(found.modules)
+  end, failed)
+end
+
+--- The modules of a log as they were last listed; the server is asked where they never
+--- were, or are others now.
+---@param buffer integer
+---@param uri string
+---@return table[]
+function M.known(buffer, uri)
+  if not listed[uri] or listed[uri].stamp ~= stamp(uri) then
+    local client = request.any_client(buffer)
+    local found = client and request.wait(client, buffer, 'relay/passes', { textDocument = { uri = uri } })
+    listed[uri] = found and { stamp = stamp(uri), modules = found.modules }
+  end
+  return listed[uri] and listed[uri].modules or {}
+end
+
+--- The module of a log that a line of it (from 1) is in, or the last one before it.
+---@param modules table[]
+---@param line integer
+---@return integer
+function M.at_line(modules, line)
+  local best = 0
+  for _, module in ipairs(modules) do
+    if module.line <= line then
+      best = module.index
+    end
+  end
+  return best
+end
+
+--- Asks for a module of a log.
+---@param modules table[]
+---@param prompt string
+---@param choose fun(module: table)
+function M.select(modules, prompt, choose)
+  vim.ui.select(modules, {
+    prompt = prompt,
+    format_item = function(module)
+      return M.title(module.index, module.pass)
+    end,
+  }, function(module)
+    if module then
+      choose(module)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,226 @@
+--- `:RelayPasses`: the modules of a log, and what each pass changed.
+local columns = require('relay-analyzer.columns')
+local modules = require('relay-analyzer.modules')
+local request = require('relay-analyzer.request')
+local window = require('relay-analyzer.window')
+
+local M = {}
+
+local marks = vim.api.nvim_create_namespace('relay-analyzer.passes')
+--- The columns that the names of what changed may take.
+local CHANGED_WIDTH = 60
+--- What a module costs to run, by field of the answer.
+local COSTS = {
+  { field = 'calls', title = 'calls' },
+  { field = 'params', title = 'parameters' },
+  { field = 'macs', title = 'MACs' },
+  { field = 'peak', title = 'peak memory' },
+}
+
+---@class relay_analyzer.PassesView
+---@field log string
+---@field buffer integer
+---@field modules table[]
+---@field has_costs boolean
+---@field asked integer how often the server was asked
+---@field start integer the module that the cursor is put on when they are there
+
+--- What is shown, by the URI of the log.
+---@type table<string, relay_analyzer.PassesView>
+local shown = {}
+
+local KEYS = ' %%#Title#%s%%*%%<  <CR> open · d with the one before · D with … · c costs · q close'
+
+--- What a pass did to a module, as it is read.
+---@param module table
+---@return string
+local function changed(module)
+  local text = columns.clip(table.concat(module.changed, ', '), CHANGED_WIDTH)
+  if module.cut then
+    text = (text == '' and '' or text .. ' ') .. '(the log ends within it)'
+  elseif module.before then
+    text = (text == '' and '' or text .. ' ') .. '(before the pass)'
+  elseif text == '' then
+    text = module.index == 0 and '' or 'nothing'
+  end
+  return text
+end
+
+--- The modules as lines: titles first, then one line for each.
+---@param list table[]
+---@param has_costs boolean
+---@return string[]
+function M.render(list, has_costs)
+  local head = { '#', 'pass', 'line', 'functions', 'changed' }
+  local right = { [1] = true, [3] = true, [4] = true }
+  if has_costs then
+    for at, cost in ipairs(COSTS) do
+      table.insert(head, 4 + at, cost.title)
+      right[4 + at] = true
+    end
+  end
+  local rows = { head }
+  for _, module in ipairs(list) do
+    local pass = type(module.pass) == 'string' and module.pass or ''
+    local row = { tostring(module.index), pass, tostring(module.line), tostring(module.functions), changed(module) }
+    if has_costs then
+      for at, cost in ipairs(COSTS) do
+        table.insert(row, 4 + at, module.cost and tostring(module.cost[cost.field]) or '?')
+      end
+    end
+    table.insert(rows, row)
+  end
+  return columns.aligned(rows, right)
+end
+
+--- Writes the list; modules that their pass left as they were are dim.
+---@param view relay_analyzer.PassesView
+local function draw(view)
+  local lines = M.render(view.modules, view.has_costs)
+  window.write(view.buffer, lines)
+  vim.api.nvim_buf_clear_namespace(view.buffer, marks, 0, -1)
+  vim.api.nvim_buf_set_extmark(view.buffer, marks, 0, 0, { line_hl_group = 'Title' })
+  for at, module in ipairs(view.modules) do
+    if module.index > 0 and #module.changed == 0 and not module.cut then
+      vim.api.nvim_buf_set_extmark(view.buffer, marks, at, 0, {
+        end_col = #lines[at + 1],
+        hl_group = 'RelayPassesSame',
+      })
+    end
+  end
+end
+
+--- The module of the line under the cursor.
+---@param view relay_analyzer.PassesView
+---@return table?
+local function module_here(view)
+  return view.modules[vim.api.nvim_win_get_cursor(0)[1] - 1]
+end
+
+--- Shows the module of the line compared with another one.
+---@param view relay_analyzer.PassesView
+---@param module table
+---@param other table
+local function compare(view, module, other)
+  modules.show(view.log, module.index)
+  require('relay-analyzer.diff').command('#' .. other.index)
+end
+
+--- Asks for the modules and shows them.
+---@param view relay_analyzer.PassesView
+---@param client vim.lsp.Client
+local function update(view, client)
+  view.asked = view.asked + 1
+  local number = view.asked
+  modules.list(client, view.buffer, view.log, view.has_costs, function(list)
+    if view.asked ~= number or not vim.api.nvim_buf_is_valid(view.buffer) then
+      return
+    end
+    view.modules = list
+    draw(view)
+    local there = vim.fn.bufwinid(view.buffer)
+    if there >= 0 then
+      vim.api.nvim_win_set_height(there, window.height(#list + 2))
+      if vim.api.nvim_win_get_cursor(there)[1] == 1 and #list > 0 then
+        vim.api.nvim_win_set_cursor(there, { math.min(view.start, #list - 1) + 2, 0 })
+      end
+    end
+  end, function()
+    if #view.modules == 0 and vim.api.nvim_buf_is_valid(view.buffer) then
+      vim.api.nvim_buf_delete(view.buffer, { force = true })
+    end
+  end)
+end
+
+--- A view of a log, not yet in a window.
+---@param log string
+---@param client vim.lsp.Client
+---@return relay_analyzer.PassesView
+local function create(log, client)
+  local view = { log = log, modules = {}, has_costs = false, asked = 0, start = 0 }
+  local function on_module(action)
+    return function()
+      local module = module_here(view)
+      if module then
+        action(module)
+      end
+    end
+  end
+  view.buffer = window.buffer({
+    name = 'relay://passes' .. vim.uri_to_fname(log),
+    filetype = 'relay-passes',
+    keys = {
+      ['<CR>'] = {
+        on_module(function(module)
+          modules.show(view.log, module.index)
+        end),
+        desc = 'open the module',
+      },
+      d = {
+        on_module(function(module)
+          local other = view.modules[module.index]
+          if other then
+            compare(view, module, other)
+          else
+            vim.notify('relay-analyzer: there is no module before it')
+          end
+        end),
+        desc = 'compare with the module before',
+      },
+      D = {
+        on_module(function(module)
+          local others = vim.tbl_filter(function(other)
+            return other ~= module
+          end, view.modules)
+          modules.select(others, ('Compare #%d with:'):format(module.index), function(other)
+            compare(view, module, other)
+          end)
+        end),
+        desc = 'compare with a module that is chosen',
+      },
+      c = {
+        function()
+          view.has_costs = not view.has_costs
+          update(view, client)
+        end,
+        desc = 'show what each module costs',
+      },
+    },
+  })
+  window.write(view.buffer, { 'The log is being read …' })
+  shown[log] = view
+  return view
+end
+
+--- Lists the modules of a log: of a file, or of the one that the current buffer is or belongs to.
+---@param file string
+---@param mods? table as in `nvim_create_user_command`
+function M.show(file, mods)
+  local buffer = vim.api.nvim_get_current_buf()
+  local log = file ~= '' and vim.uri_from_fname(vim.fn.fnamemodify(file, ':p')) or modules.log_of(buffer)
+  if not log then
+    vim.notify('relay-analyzer: this buffer is no log, and no module of one', vim.log.levels.WARN)
+    return
+  end
+  local client = request.any_client(buffer)
+  if not client then
+    return
+  end
+  local view = shown[log]
+  if not view or not vim.api.nvim_buf_is_valid(view.buffer) then
+    view = create(log, client)
+    local _, module = modules.origin(buffer)
+    view.start = tonumber(module) or 0
+  end
+  local there = vim.fn.bufwinid(view.buffer)
+  if there >= 0 then
+    vim.api.nvim_set_current_win(there)
+  else
+    there = window.open(view.buffer, mods and mods.split ~= '' and mods or { split = 'botright' }, window.height(1))
+    vim.wo[there][0].cursorline = true
+  end
+  vim.wo[there][0].winbar = KEYS:format((modules.short(log):gsub('%%', '%%%%')))
+  update(view, client)
+end
+
+return M

@@ -1,0 +1,44 @@
+if vim.g.loaded_relay_diff then
+  return
+end
+vim.g.loaded_relay_diff = 1
+
+-- Modules of logs, however they are opened: by `:edit`, from the quickfix list, from a session. Lines
+-- of the quickfix list are those of the module already: they do not move as its text comes in.
+vim.api.nvim_create_autocmd('BufReadCmd', {
+  group = vim.api.nvim_create_augroup('relay-analyzer.modules', {}),
+  pattern = 'relay:///*#*',
+  -- What is scheduled happens while the text is waited for: a comparison that ends, for one.
+  nested = true,
+  command = [[lockmarks lua require('relay-analyzer.modules').read(tonumber(vim.fn.expand('<abuf>')))]],
+})
+
+vim.api.nvim_create_user_command('RelayDiff', function(call)
+  require('relay-analyzer.diff').command(call.args)
+end, {
+  nargs = '?',
+  desc = 'relay-analyzer: compare by structure: with a file, a module of the log, saved, HEAD, clipboard',
+  complete = function(lead)
+    return require('relay-analyzer.base').complete(lead)
+  end,
+})
+
+vim.api.nvim_create_user_command('RelayDiffOff', function()
+  require('relay-analyzer.diff').off()
+end, { desc = 'relay-analyzer: end the comparison' })
+
+vim.api.nvim_create_user_command('RelayDiffReport', function(call)
+  require('relay-analyzer.diff').report(call.smods)
+end, { desc = 'relay-analyzer: all that the comparison has found' })
+
+vim.api.nvim_create_user_command('RelayPasses', function(call)
+  require('relay-analyzer.passes').show(call.args, call.smods)
+end, {
+  nargs = '?',
+  complete = 'file',
+  desc = 'relay-analyzer: the modules of a log, and what each pass changed',
+})
+
+vim.api.nvim_create_user_command('RelayHistory', function()
+  require('relay-analyzer.history').show()
+end, { desc = 'relay-analyzer: where the expression under the cursor came from, and what became of it' })
