@@ -95,6 +95,10 @@ export class Comparisons implements vscode.Disposable {
       void vscode.window.showInformationMessage(`${sideName(after)} is compared with itself: choose another one.`);
       return undefined;
     }
+    if (this.running() === undefined) {
+      void vscode.window.showWarningMessage("relay-analyzer does not run.");
+      return undefined;
+    }
     this.end();
     const session: Session = {
       before: await vscode.workspace.openTextDocument(before),
@@ -151,6 +155,8 @@ export class Comparisons implements vscode.Disposable {
     }
     const { before, after } = session;
     const versions = [before.version, after.version];
+    // What is older than the text is compared anew in a moment.
+    const isCurrent = () => this.session === session && versions[0] === before.version && versions[1] === after.version;
     const side = (document: vscode.TextDocument): Side => ({
       uri: client.code2ProtocolConverter.asUri(document.uri),
       name: sideName(document.uri),
@@ -159,16 +165,15 @@ export class Comparisons implements vscode.Disposable {
     });
     try {
       const found = understood(client, await compare(client, side(before), side(after)));
-      // What is older than the text is compared anew in a moment.
-      if (this.session === session && versions[0] === before.version && versions[1] === after.version) {
+      if (isCurrent()) {
         session.found = found;
         session.stops = stopsOf(found);
         session.at = undefined;
         this.show(session, found);
       }
     } catch (error) {
-      if (this.session === session && versions[1] === after.version) {
-        this.fail(error);
+      if (isCurrent()) {
+        this.fail(error, session.found === undefined);
       }
     }
   }
@@ -185,11 +190,14 @@ export class Comparisons implements vscode.Disposable {
     vscode.window.visibleTextEditors.forEach((editor) => this.draw(editor));
   }
 
-  private fail(error: unknown): void {
+  /** One message is enough: a text that is being typed may be no module for a while. */
+  private fail(error: unknown, isFirst: boolean): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.status.text = "$(error) not compared";
     this.status.tooltip = reason;
-    void vscode.window.showErrorMessage(`relay-analyzer cannot compare them: ${reason}`);
+    if (isFirst) {
+      void vscode.window.showErrorMessage(`relay-analyzer cannot compare them: ${reason}`);
+    }
   }
 
   private draw(editor: vscode.TextEditor): void {

@@ -138,6 +138,9 @@ describe("comparison", () => {
     const uris = [file("one.relay", A), file("broken.relay", `${B}def @more( {\n`)];
     const shown = await run("relay.compareSelected", uris[0], uris);
     assert.ok(!shown.equal && shown.stops >= 2, JSON.stringify(shown));
+    await run("relay.comparisonReport");
+    const report = vscode.window.activeTextEditor.document;
+    assert.match(report.getText(), /^`one\.relay` → `broken\.relay`: .*\n/);
   });
 
   it("compares with the clipboard, which may be no module at all", async () => {
