@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 
-import { type Found, Marks, type SideName, partnersAt, understood } from "./marks.js";
+import { type Found, Marks, type SideName, firstFrom, partnersAt, understood } from "./marks.js";
 import { type Running, type Side, compare } from "./protocol.js";
 import { type Stop, stopsOf } from "./stops.js";
 import { type VirtualDocuments, sideName } from "./virtual.js";
@@ -69,7 +69,7 @@ export class Comparisons implements vscode.Disposable {
       }),
       vscode.window.onDidChangeVisibleTextEditors((editors) => editors.forEach((editor) => this.draw(editor))),
       vscode.window.onDidChangeActiveTextEditor(() => this.tellKeys()),
-      vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => this.drawNotesSoon(textEditor)),
+      vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => this.scrolled(textEditor)),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.follow(textEditor)),
       vscode.window.tabGroups.onDidChangeTabs(({ closed }) => this.tabsClosed(closed)),
       vscode.window.tabGroups.onDidChangeTabGroups(({ closed }) => this.tabsClosed(closed.flatMap(({ tabs }) => tabs))),
@@ -93,6 +93,10 @@ export class Comparisons implements vscode.Disposable {
   async open(before: vscode.Uri, after: vscode.Uri): Promise<ShownComparison | undefined> {
     if (before.toString() === after.toString()) {
       void vscode.window.showInformationMessage(`${sideName(after)} is compared with itself: choose another one.`);
+      return undefined;
+    }
+    if (this.running() === undefined) {
+      void vscode.window.showWarningMessage("relay-analyzer does not run.");
       return undefined;
     }
     this.end();
@@ -151,6 +155,8 @@ export class Comparisons implements vscode.Disposable {
     }
     const { before, after } = session;
     const versions = [before.version, after.version];
+    // What is older than the text is compared anew in a moment.
+    const isCurrent = () => this.session === session && versions[0] === before.version && versions[1] === after.version;
     const side = (document: vscode.TextDocument): Side => ({
       uri: client.code2ProtocolConverter.asUri(document.uri),
       name: sideName(document.uri),
@@ -159,16 +165,15 @@ export class Comparisons implements vscode.Disposable {
     });
     try {
       const found = understood(client, await compare(client, side(before), side(after)));
-      // What is older than the text is compared anew in a moment.
-      if (this.session === session && versions[0] === before.version && versions[1] === after.version) {
+      if (isCurrent()) {
         session.found = found;
         session.stops = stopsOf(found);
         session.at = undefined;
         this.show(session, found);
       }
     } catch (error) {
-      if (this.session === session && versions[1] === after.version) {
-        this.fail(error);
+      if (isCurrent()) {
+        this.fail(error, session.found === undefined);
       }
     }
   }
@@ -185,11 +190,14 @@ export class Comparisons implements vscode.Disposable {
     vscode.window.visibleTextEditors.forEach((editor) => this.draw(editor));
   }
 
-  private fail(error: unknown): void {
+  /** One message is enough: a text that is being typed may be no module for a while. */
+  private fail(error: unknown, isFirst: boolean): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.status.text = "$(error) not compared";
     this.status.tooltip = reason;
-    void vscode.window.showErrorMessage(`relay-analyzer cannot compare them: ${reason}`);
+    if (isFirst) {
+      void vscode.window.showErrorMessage(`relay-analyzer cannot compare them: ${reason}`);
+    }
   }
 
   private draw(editor: vscode.TextEditor): void {
@@ -200,8 +208,8 @@ export class Comparisons implements vscode.Disposable {
     }
   }
 
-  /** Scrolling comes in many small steps. */
-  private drawNotesSoon(editor: vscode.TextEditor): void {
+  /** Scrolling comes in many small steps, and takes the other side with it. */
+  private scrolled(editor: vscode.TextEditor): void {
     if (this.sideOf(editor.document) === undefined) {
       return;
     }
@@ -211,6 +219,7 @@ export class Comparisons implements vscode.Disposable {
       const side = this.sideOf(editor.document);
       if (side !== undefined && this.session?.found !== undefined) {
         this.marks.drawNotes(editor, side, this.session.found);
+        this.scrollBeside(editor, side, this.session.found);
       }
     };
     this.still.set(editor, setTimeout(draw, STILL));
@@ -235,6 +244,22 @@ export class Comparisons implements vscode.Disposable {
       if (others[0] !== undefined) {
         reveal(beside, others[0]);
       }
+    }
+  }
+
+  /** Keeps the other side in step: the partner of the cursor, or of what is at the top, is on the same height. */
+  private scrollBeside(editor: vscode.TextEditor, side: SideName, found: Found): void {
+    const beside = this.beside(editor);
+    const [visible] = editor.visibleRanges;
+    if (editor !== vscode.window.activeTextEditor || beside === undefined || visible === undefined) {
+      return;
+    }
+    const cursor = editor.selection.active;
+    const pair = (visible.contains(cursor) ? pairAt(found, side, cursor) : undefined) ?? firstFrom(found, side, visible.start.line);
+    if (pair !== undefined) {
+      const top = Math.max(pair.partner.start.line - (pair.own.start.line - visible.start.line), 0);
+      const line = top + linesAbove(beside.document);
+      beside.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.AtTop);
     }
   }
 
@@ -301,6 +326,20 @@ export class Comparisons implements vscode.Disposable {
     const comparing = active !== undefined && this.sideOf(active) !== undefined;
     void vscode.commands.executeCommand("setContext", "relay.comparing", comparing);
   }
+}
+
+/** How many lines the editor keeps above a line that it is told to show at the top: headings stick there. */
+function linesAbove(document: vscode.TextDocument): number {
+  const settings = vscode.workspace.getConfiguration("editor", document);
+  const headings = settings.get("stickyScroll.enabled", true) ? settings.get("stickyScroll.maxLineCount", 5) : 0;
+  return Math.max(headings, settings.get("cursorSurroundingLines", 0));
+}
+
+/** The expression at a place, and the first of its partners. */
+function pairAt(found: Found, side: SideName, at: vscode.Position): { own: vscode.Range; partner: vscode.Range } | undefined {
+  const partners = partnersAt(found, side, at);
+  const [partner] = partners?.others ?? [];
+  return partners && partner && { own: partners.own, partner };
 }
 
 /** Scrolls to the line of an expression. To show all of a long one would put the names of the bindings out of sight. */

@@ -18,10 +18,13 @@ import { clickable } from "./protocol.js";
 import { Reading } from "./reading.js";
 import { ShapePanel } from "./shapes.js";
 import { TypePanel } from "./type.js";
-import { VirtualDocuments } from "./virtual.js";
+import { TEXT_SCHEME, VirtualDocuments } from "./virtual.js";
 import { CLICKABLE, registerWhy } from "./why.js";
 
 const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/editors/README.md";
+
+/** Of the documents about which there are no findings. */
+const SILENT = new Set([READING_SCHEME, TEXT_SCHEME]);
 
 let relay: Relay | undefined;
 
@@ -158,10 +161,10 @@ class Relay {
               return next(name, args);
           }
         },
-        // What is wrong with a file is said once, and not of the document that shows it for reading.
-        handleDiagnostics: (uri, diagnostics, next) => next(uri, uri.scheme === READING_SCHEME ? [] : diagnostics),
+        // What is wrong with a file is said once, and not of the documents that show it for reading and comparing.
+        handleDiagnostics: (uri, diagnostics, next) => next(uri, SILENT.has(uri.scheme) ? [] : diagnostics),
         provideDiagnostics: (document, previous, token, next) =>
-          (document instanceof vscode.Uri ? document : document.uri).scheme === READING_SCHEME
+          SILENT.has((document instanceof vscode.Uri ? document : document.uri).scheme)
             ? undefined
             : next(document, previous, token),
         workspace: {

@@ -73,6 +73,18 @@ export function partnersAt(found: Found, side: SideName, at: vscode.Position): {
   return { own, others: near.filter((pair) => pair[side].isEqual(own)).map((pair) => pair[other]) };
 }
 
+/** The first expression from a line on that has a partner. */
+export function firstFrom(found: Found, side: SideName, line: number): { own: vscode.Range; partner: vscode.Range } | undefined {
+  let first: Partners | undefined;
+  for (const pair of found.pairs) {
+    const { start } = pair[side];
+    if (start.line >= line && (first === undefined || start.isBefore(first[side].start))) {
+      first = pair;
+    }
+  }
+  return first && { own: first[side], partner: first[side === "before" ? "after" : "before"] };
+}
+
 export class Marks implements vscode.Disposable {
   private readonly styles = new Map(MARKS.map((mark) => [mark, style(mark)]));
   private readonly parts = vscode.window.createTextEditorDecorationType({

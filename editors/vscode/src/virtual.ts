@@ -8,7 +8,7 @@ import { type PassModule, type Running, moduleText } from "./protocol.js";
 /** Of the documents that show a module of a log. */
 const MODULE_SCHEME = "relay-module";
 /** Of the documents that show a text from elsewhere. */
-const TEXT_SCHEME = "relay-text";
+export const TEXT_SCHEME = "relay-text";
 
 /** How long a log must rest before its modules are read anew, in milliseconds. */
 const REST = 300;

@@ -112,6 +112,25 @@ describe("comparison", () => {
     assert.deepEqual(messages, ["one.relay and renamed.relay are equal in structure."]);
   });
 
+  it("scrolls both sides together", async () => {
+    const chain = (first, count) =>
+      Array.from({ length: count }, (_, at) => `  %${at} = ${at < first ? "exp" : at % 2 === 0 ? "tanh" : "sigmoid"}(%${at === 0 ? "x" : at - 1});`).join("\n");
+    const module = (first, count) =>
+      `#[version = "0.0.5"]\ndef @main(%x: Tensor[(2, 4), float32]) {\n${chain(first, count)}\n  nn.relu(%${count - 1})\n}\n`;
+    const uris = [file("short.relay", module(0, 300)), file("long.relay", module(100, 400))];
+    const shown = await run("relay.compareSelected", uris[0], uris);
+    assert.equal(shown.headline, "100 expressions added; nothing else changed");
+    const [before, after] = columns();
+    after.revealRange(new vscode.Range(252, 0, 252, 0), vscode.TextEditorRevealType.AtTop);
+    const tops = () => [before, after].map(({ visibleRanges }) => visibleRanges[0].start.line);
+    await until("the same place", () => {
+      const [short, long] = tops();
+      return long > 200 && Math.abs(long - 100 - short) <= 2;
+    }).catch((error) => {
+      throw new Error(`${error.message}: the tops are ${tops()}`);
+    });
+  });
+
   it("follows edits against the saved state, and ends with a side", async () => {
     const uri = file("edited.relay", A);
     const document = await vscode.workspace.openTextDocument(uri);
@@ -138,6 +157,9 @@ describe("comparison", () => {
     const uris = [file("one.relay", A), file("broken.relay", `${B}def @more( {\n`)];
     const shown = await run("relay.compareSelected", uris[0], uris);
     assert.ok(!shown.equal && shown.stops >= 2, JSON.stringify(shown));
+    await run("relay.comparisonReport");
+    const report = vscode.window.activeTextEditor.document;
+    assert.match(report.getText(), /^`one\.relay` → `broken\.relay`: .*\n/);
   });
 
   it("compares with the clipboard, which may be no module at all", async () => {
