@@ -490,7 +490,12 @@ impl<'b, 'db> Builder<'b, 'db> {
                 let args: Vec<NodeId> = args.collect();
                 let written = call.written.iter().map(|attr| (&attr.name, &attr.value));
                 let label = hash_of(written.collect::<Vec<_>>());
-                self.inner(Kind::Construct, label, hash_of(name), &args, origin, range)
+                // A name that is unknown is most likely an operator that is being written.
+                let kind = match self.types.constructor(name) {
+                    Some(_) => Kind::Construct,
+                    None => Kind::Call,
+                };
+                self.inner(kind, label, hash_of(name), &args, origin, range)
             }
             Callee::Expr(callee) => {
                 let callee = values[callee.index()];

@@ -111,6 +111,10 @@ impl Described<'_, '_, '_> {
         let (Some(call_a), Some(call_b)) = (self.a.module.call(a), self.b.module.call(b)) else {
             return;
         };
+        // What a name that is unknown would do with its attributes is unknown, too.
+        if [call_a, call_b].iter().any(|call| matches!(call.callee, Callee::Name(_))) {
+            return;
+        }
         let (attrs_a, attrs_b) = (self.a.module.attrs(call_a), self.b.module.attrs(call_b));
         let base_a = self.base(self.a, a);
         let base_b = self.base(self.b, b);

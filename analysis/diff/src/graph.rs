@@ -45,9 +45,9 @@ pub(crate) enum Kind {
     Tuple,
     /// A field of a tuple.
     Proj,
-    /// A call of an operator.
+    /// A call of an operator, or of a name that is unknown.
     Call,
-    /// A call of a constructor, or of a name that is unknown.
+    /// A call of a constructor.
     Construct,
     /// A call of a function, which is the first operand.
     Apply,
