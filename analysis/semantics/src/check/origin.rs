@@ -3,6 +3,7 @@
 //! An operator's rule is asked, not described a second time: one size of one argument is made
 //! unknown, and the sizes of the result that become unknown depend on it.
 
+mod dtypes;
 mod probes;
 
 use std::{
@@ -14,6 +15,7 @@ use rustc_hash::FxHashMap;
 use syntax::TextRange;
 use types::{Dim, Relation, Type, probe};
 
+use dtypes::{DtypeSource, dtype_source};
 use probes::{Equal, decided_together, erase, mentions, parts, unknown_source};
 
 use super::relation::attribute_range;
@@ -359,36 +361,6 @@ pub(super) fn declaration(view: &View<'_>, spot: Spot) -> Option<Step> {
         None => view.binding_range(binding),
     };
     Some(Step { range, message: format!("`{}` is `{ty}`", binder.name) })
-}
-
-/// What the data type of an expression comes from.
-enum DtypeSource {
-    /// It is that of another expression.
-    Same(Spot),
-    /// It is a variable without a value, which is declared.
-    Declared,
-}
-
-fn dtype_source(view: &View<'_>, spot: Spot) -> Option<DtypeSource> {
-    let dtype = |spot: Spot| view.ty(spot).as_tensor().map(|tensor| tensor.dtype);
-    let wanted = dtype(spot)?;
-    if let Some(binding) = view.variable(spot) {
-        let value = view.value(binding).map(DtypeSource::Same);
-        return Some(value.unwrap_or(DtypeSource::Declared));
-    }
-    let unit = view.unit(spot.unit);
-    let at = |expr: ExprId| Spot { unit: spot.unit, expr };
-    match unit.expr(spot.expr) {
-        Expr::If { then, .. } => Some(DtypeSource::Same(at(then.result))),
-        Expr::Call(call) => {
-            let call = unit.call(*call);
-            let keeps = matches!(call.callee, Callee::Operator(_))
-                && !call.written.iter().any(|attr| attr.name.ends_with("dtype"));
-            let mut args = call.args.iter().map(|&arg| at(arg));
-            args.find(|&arg| keeps && dtype(arg) == Some(wanted)).map(DtypeSource::Same)
-        }
-        _ => None,
-    }
 }
 
 enum Next {
