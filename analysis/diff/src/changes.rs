@@ -111,7 +111,7 @@ impl Described<'_, '_, '_> {
         let (Some(call_a), Some(call_b)) = (self.a.module.call(a), self.b.module.call(b)) else {
             return;
         };
-        // What a name that is unknown would do with its attributes is unknown, too.
+        // An unknown operator has no schema to compare its attributes by.
         if [call_a, call_b].iter().any(|call| matches!(call.callee, Callee::Name(_))) {
             return;
         }

@@ -67,7 +67,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Whether the text with the edits has an error less, and no kind of error more often.
+/// Returns true if the edits remove at least one error and add none of any code.
 pub(super) fn mends(context: &Context<'_>, edits: &[(TextRange, String)]) -> bool {
     let after = apply_all(context.text(), edits);
     let mut scratch = Database::new();

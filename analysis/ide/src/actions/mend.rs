@@ -17,7 +17,7 @@ use crate::edit::Edits;
 
 /// The longest text that is checked again and again.
 const LONGEST_TEXT: usize = 256 << 10;
-/// What says that shapes do not fit.
+/// The codes of diagnostics about shapes that do not fit.
 const CODES: &[&str] = &["shape-mismatch", "broadcast-mismatch", "rank-mismatch"];
 
 /// A change that may mend a call.
@@ -30,9 +30,9 @@ struct Change {
 struct Faulty<'c> {
     operator: &'static Operator,
     call: &'c CallData,
-    /// Where the arguments stand in the file, and their types.
+    /// The ranges of the arguments in the file, and their types.
     args: Vec<(TextRange, Type)>,
-    /// Where the unit begins in the file.
+    /// The offset of the unit in the file.
     base: TextSize,
 }
 

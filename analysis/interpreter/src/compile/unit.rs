@@ -1,6 +1,8 @@
 //! The expressions of a unit in order, and the regions that begin and end among them: the arms of
 //! `if` and `match`, the bodies of functions, values whose uses choose a data type.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use semantics::{
     body::{BinderId, Expr, ExprId, FnId, Pattern, PatternKind, Region},
@@ -9,7 +11,7 @@ use semantics::{
 use syntax::TextRange;
 
 use super::{Compiler, Context, Draft, Numbers, Operand, Var, What};
-use crate::code::{Op, Test};
+use crate::code::{Op, Proc, Test};
 
 /// Where a region belongs.
 #[derive(Clone, Copy)]
@@ -204,25 +206,26 @@ impl Compiler<'_, '_> {
                 }
             }
             Role::Body(at, region) => {
-                let place = self.place(region.result);
-                let result = self.use_of(region.result);
-                self.emit(Op::Return, None, &[result], place);
-                if let Some(context) = self.contexts.pop() {
-                    let captures = context.captures.iter().map(|(var, _)| *var).collect();
-                    let proc = self.finish(context);
-                    self.procs.insert(at, (proc, captures));
+                if let Some(made) = self.close(region) {
+                    self.procs.insert(at, made);
                 }
             }
             Role::Made(binder, region) => {
-                let place = self.place(region.result);
-                let result = self.use_of(region.result);
-                self.emit(Op::Return, None, &[result], place);
-                if let Some(context) = self.contexts.pop() {
-                    let captures = context.captures.iter().map(|(var, _)| *var).collect();
-                    let proc = self.finish(context);
-                    self.makers.insert(binder, (proc, captures));
+                if let Some(made) = self.close(region) {
+                    self.makers.insert(binder, made);
                 }
             }
         }
+    }
+
+    /// Ends the innermost procedure with the result of `region`: the procedure, and what it
+    /// captures.
+    fn close(&mut self, region: Region) -> Option<(Arc<Proc>, Vec<Var>)> {
+        let place = self.place(region.result);
+        let result = self.use_of(region.result);
+        self.emit(Op::Return, None, &[result], place);
+        let context = self.contexts.pop()?;
+        let captures = context.captures.iter().map(|(var, _)| *var).collect();
+        Some((self.finish(context), captures))
     }
 }
