@@ -1,13 +1,13 @@
-//! A database for one text after another, as commands use it.
+//! A database that analyses one text after another, as commands need it.
 
 use std::sync::Arc;
 
-use semantics::{Database, Diagnostic, SourceFile, provoke::panic_if_asked};
+use semantics::{Database, Diagnostic, SourceFile, test_panic::panic_if_requested};
 use syntax::{Parse, ParseLimits};
 
 use crate::panics;
 
-/// Looks at texts one by one.
+/// Analyses texts one by one.
 pub(crate) struct Analyzer {
     db: Database,
     file: SourceFile,
@@ -15,16 +15,16 @@ pub(crate) struct Analyzer {
     strict: bool,
 }
 
-/// A text that has been looked at.
-pub(crate) struct Looked {
-    /// Its tree.
+/// The result of a check.
+pub(crate) struct Analysis {
+    /// The syntax tree.
     pub(crate) parse: Arc<Parse>,
-    /// What is wrong with it.
+    /// The diagnostics.
     pub(crate) diagnostics: Arc<Vec<Diagnostic>>,
 }
 
 impl Analyzer {
-    /// `strict`: what TVM refuses is an error.
+    /// Creates an analyzer. `strict` makes TVM incompatibilities errors.
     pub(crate) fn new(strict: bool) -> Analyzer {
         let mut db = Database::new();
         db.set_strict(strict);
@@ -33,14 +33,17 @@ impl Analyzer {
         Analyzer { db, file, limits, strict }
     }
 
-    /// Does what is to be done with one text. If that panics, gives the diagnostic that says so, and
-    /// begins anew: the next text is as the first.
+    /// Runs `work` on one text. If it panics, returns the panic as a diagnostic and resets the
+    /// analyzer for the next text.
+    ///
+    /// # Errors
+    /// The diagnostic of the panic.
     pub(crate) fn guarded<R>(
         &mut self,
         mut work: impl FnMut(&mut Analyzer) -> R,
     ) -> Result<R, Box<Diagnostic>> {
         panics::caught(|| work(self)).map_err(|panicked| {
-            // Nothing here changes the database while it is asked.
+            // Queries are never cancelled here: no other thread changes the database.
             let at = panics::locate(&self.db, self.file).unwrap_or_default();
             *self = Analyzer::new(self.strict);
             Box::new(panicked.diagnostic(at))
@@ -48,31 +51,31 @@ impl Analyzer {
     }
 
     /// Parses and checks a text.
-    pub(crate) fn check(&mut self, text: &str) -> Looked {
-        panic_if_asked("parse", text);
+    pub(crate) fn check(&mut self, text: &str) -> Analysis {
+        panic_if_requested("parse", text);
         let parse = Arc::new(syntax::parse_with(text, self.limits));
         self.db.set_parse(self.file, parse.clone());
-        Looked { parse, diagnostics: semantics::check_file(&self.db, self.file) }
+        Analysis { parse, diagnostics: semantics::check_file(&self.db, self.file) }
     }
 
     /// Parses a text without checking it.
     pub(crate) fn parse(&mut self, text: &str) {
-        panic_if_asked("parse", text);
+        panic_if_requested("parse", text);
         let parse = Arc::new(syntax::parse_with(text, self.limits));
         self.db.set_parse(self.file, parse);
     }
 
-    /// What the functions of the text that was checked last compute; with a name, those of it.
+    /// Returns the shape report of the last text, for one function if `name` is given.
     pub(crate) fn shapes(&self, name: Option<&str>) -> Vec<ide::shapes::FunctionShapes> {
         ide::shapes::shapes(&self.db, self.file, name)
     }
 
-    /// The database, and the text that was checked last in it.
+    /// Returns the database and the file of the last text.
     pub(crate) fn database(&self) -> (&Database, SourceFile) {
         (&self.db, self.file)
     }
 
-    /// The types in the text that was checked last.
+    /// Returns the types in the last text.
     pub(crate) fn types(&self) -> Vec<semantics::TypeAt> {
         semantics::types_in(&self.db, self.file)
     }

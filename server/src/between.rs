@@ -1,4 +1,5 @@
-//! What lies between modules: the passes of a log, and one expression on its way through them.
+//! Differences between the modules of a log: the changes of each pass, and the history of one
+//! expression.
 
 pub(crate) mod history;
 pub(crate) mod passes;

@@ -2,6 +2,7 @@
 
 mod batch;
 mod check;
+mod convert;
 mod diff;
 mod explain;
 mod files;
@@ -25,7 +26,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use interpreter::Limits;
 use semantics::{Diagnostic, Severity};
 
-use crate::report::escape;
+use crate::report::{escape, stderr};
 
 /// Language server and command line for Relay, TVM's typed functional tensor IR.
 #[derive(Parser)]
@@ -36,7 +37,7 @@ struct Cli {
     /// Speak LSP over standard input and output (the default without a command)
     #[arg(long, global = true, hide = true)]
     stdio: bool,
-    /// When to colour the output
+    /// Colour of the output
     #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
     color: Color,
 }
@@ -63,41 +64,46 @@ impl From<Color> for anstream::ColorChoice {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Report what is wrong in files and folders
+    /// Check files and folders and report diagnostics
     Check(CheckArgs),
     /// Print the type of every expression, parameter and variable as JSON Lines
     Types(TypesArgs),
     /// Report shapes, parameters, multiply-accumulates and memory, operator by operator
     Shapes(ShapesArgs),
-    /// Run a function, and show or save what it gives
+    /// Run a function, and print or save its result
     Run(RunArgs),
-    /// Compare two modules by structure: names, order, notation and comments are no difference
+    /// Compare two modules by structure, ignoring names, order, notation and comments
     ///
-    /// Ends with 0 where the two are equal, with 1 where they are not, with 2 where one of them
-    /// cannot be read.
+    /// Exits with 0 if they are equal, with 1 if they differ, and with 2 if one of them cannot be
+    /// read.
     Diff(DiffArgs),
-    /// List the modules of a log of passes, and what each pass changed
+    /// List the modules in a log of passes, and the changes of each pass
     Passes(PassesArgs),
-    /// Follow an expression through the modules of a log of passes, back and forth
+    /// Follow an expression through the modules of a log of passes, in both directions
     History(HistoryArgs),
+    /// Print a module that TVM saved as JSON or in an archive, as TVM prints it
+    ///
+    /// Reads what `tvm.ir.save_json` writes, saved models (`.tar`) and the model library format. The
+    /// text has the metadata section with all constants.
+    Convert(convert::ConvertArgs),
     /// Explain a diagnostic code
     Explain {
-        /// The code, as it stands in a message: `shape-mismatch`; without one, all are listed
+        /// The code, as in `shape-mismatch`; lists all codes if omitted
         code: Option<String>,
     },
     /// Show an operator: its arguments, attributes, shapes and cost
     Operators {
-        /// The operator, as in `nn.conv2d`; without one, all are listed
+        /// The operator, as in `nn.conv2d`; lists all operators if omitted
         name: Option<String>,
-        /// All of them as one page of markdown
+        /// Print all operators as one page of Markdown
         #[arg(long, conflicts_with = "name")]
         markdown: bool,
     },
-    /// Lay files out; nothing but white space changes
+    /// Format files, changing only white space
     ///
-    /// Files with syntax errors are left as they are. Ends with 0 where everything is laid out, with
-    /// 1 where a file has syntax errors, or `--check` would change one, and with 2 where a file
-    /// cannot be read or written.
+    /// Files with syntax errors are not changed. Exits with 0 if all files are formatted, with 1 if
+    /// a file has syntax errors or, with `--check`, is not formatted, and with 2 if a file cannot
+    /// be read or written.
     Fmt(FmtArgs),
     /// Run the language server over standard input and output
     Lsp,
@@ -108,29 +114,29 @@ struct CheckArgs {
     /// Files, folders, or `-` for standard input
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     paths: Vec<PathBuf>,
-    /// Refuse what TVM refuses
+    /// Report what TVM rejects as errors
     #[arg(long)]
     tvm: bool,
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value = "human", conflicts_with = "batch")]
     format: Format,
-    /// The least severity that is reported [default: info for people, hint for machines]
+    /// The lowest severity to report [default: info for human, hint for other formats]
     #[arg(long, value_enum)]
     severity: Option<Level>,
-    /// Leave out the diagnostics of a code, as in `--disable unused-binding`; may be repeated
+    /// Omit the diagnostics of a code, as in `--disable unused-binding`; may be repeated
     #[arg(long, value_name = "CODE", conflicts_with = "batch", value_parser = code)]
     disable: Vec<&'static str>,
-    /// Leave out the summary line
+    /// Omit the summary line
     #[arg(long, short, conflicts_with = "batch")]
     quiet: bool,
-    /// Write back what can be mended without a choice: what TVM writes otherwise, stale type
-    /// comments, what is never used. What is left is reported
+    /// Apply all fixes that need no choice, such as TVM spelling, stale type comments and unused
+    /// bindings, and report the remaining diagnostics
     #[arg(long, conflicts_with = "batch")]
     fix: bool,
-    /// Read lines `{"id", "text"}` and answer each with `{"id", "diagnostics"}`
+    /// Read lines `{"id", "text"}` and write a line `{"id", "diagnostics"}` for each
     #[arg(long)]
     batch: bool,
-    /// With `--batch`: answer with types, too
+    /// With `--batch`: write types, too
     #[arg(long, requires = "batch")]
     types: bool,
     #[command(flatten)]
@@ -151,10 +157,10 @@ struct ShapesArgs {
     /// Files, folders, or `-` for standard input; `csv`, `html` and `dot` take one file
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// The function to report, such as `@main`; without one, all that compute something
+    /// The function to report, such as `@main`; all functions with calls if omitted
     #[arg(long, value_name = "@NAME")]
     function: Option<String>,
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value = "table")]
     format: ShapesFormat,
     #[command(flatten)]
@@ -163,20 +169,20 @@ struct ShapesArgs {
 
 #[derive(Args)]
 struct DiffArgs {
-    /// The module before: a file, or a module of a log by number or pass, as in `run.log#7` or
+    /// The old module: a file, or a module of a log by index or pass, as in `run.log#7` or
     /// `run.log#FuseOps` (the last of that name)
     #[arg(value_name = "BEFORE")]
     before: PathBuf,
-    /// The module after, likewise
+    /// The new module, likewise
     #[arg(value_name = "AFTER")]
     after: PathBuf,
-    /// Compare one function alone, which may have another name after
+    /// Compare one function, which may have another name in the new module
     #[arg(long, value_name = "@NAME[=@NAME]")]
     function: Option<String>,
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value = "human")]
     format: DiffFormat,
-    /// Run the functions that differ on inputs that are drawn, and tell whether they give the same
+    /// Run the functions that differ on drawn inputs, and compare their results
     #[arg(long)]
     run: bool,
     #[command(flatten)]
@@ -185,24 +191,24 @@ struct DiffArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DiffFormat {
-    /// A headline, and each kind of change once
+    /// A summary, and each kind of change once
     Human,
     /// One JSON document with every pair of expressions
     Json,
-    /// A page for a browser with both texts
+    /// An HTML page with both texts
     Html,
 }
 
 #[derive(Args)]
 struct PassesArgs {
-    /// The log: modules one after another, with or without headers that name passes
+    /// The log: a sequence of modules, with or without headers that name passes
     #[arg(value_name = "LOG")]
     log: PathBuf,
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value = "human")]
     format: PassesFormat,
-    /// Tell calls, parameters, multiply-accumulates and peak memory of each module, which types
-    /// all of them
+    /// Print calls, parameters, multiply-accumulates and peak memory of each module, which requires
+    /// type-checking all of them
     #[arg(long)]
     costs: bool,
 }
@@ -220,23 +226,23 @@ struct HistoryArgs {
     /// The log
     #[arg(value_name = "LOG")]
     log: PathBuf,
-    /// The place of the expression in the log, both numbers from 1
+    /// The position of the expression in the log, both numbers from 1
     #[arg(long, value_name = "LINE:COL", value_parser = line_and_column)]
     at: (u32, u32),
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value = "human")]
     format: PassesFormat,
 }
 
-/// A code of a diagnostic.
+/// Parses the code of a diagnostic.
 fn code(text: &str) -> Result<&'static str, String> {
     match semantics::code_of(text) {
         Some(code) => Ok(code.name),
-        None => Err("there is no such code: `relay-analyzer explain` lists all of them".to_owned()),
+        None => Err("unknown code: `relay-analyzer explain` lists all codes".to_owned()),
     }
 }
 
-/// A place as a person writes it.
+/// Parses a position.
 fn line_and_column(text: &str) -> Result<(u32, u32), String> {
     let parts = text
         .split_once(':')
@@ -249,13 +255,13 @@ fn line_and_column(text: &str) -> Result<(u32, u32), String> {
 
 #[derive(Args)]
 struct FmtArgs {
-    /// Files, folders, or `-` for standard input, which is laid out to standard output
+    /// Files, folders, or `-` to format standard input to standard output
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Change nothing; name the files that are laid out otherwise, and end with 1 if there are any
+    /// Change nothing; list the files that are not formatted, and exit with 1 if there are any
     #[arg(long)]
     check: bool,
-    /// How to lay out
+    /// The style
     #[arg(long, value_enum, default_value = "tvm")]
     style: FmtStyle,
     #[command(flatten)]
@@ -269,22 +275,21 @@ struct RunArgs {
     /// The function [default: `@main`, or the only one, or the bare expression]
     #[arg(long, value_name = "@NAME")]
     function: Option<String>,
-    /// An argument: a number, a list of numbers as JSON, or a `.npy` file, for a parameter by its
-    /// name, or for a tensor by its position: `i0`, `i1`, … count tensors, the fields of a tuple one
-    /// by one. A `.npz` or `.params` file needs no name
+    /// An argument: a number, a JSON list of numbers, or a `.npy` file, for a parameter by name or
+    /// for a tensor by position: `i0`, `i1`, … count tensors, including each field of a tuple. A
+    /// `.npz` or `.params` file needs no name
     #[arg(long = "input", value_name = "NAME=VALUE")]
     inputs: Vec<String>,
-    /// Arguments from an archive of arrays: by name, or `i0`, `i1`, … by position, counted as for
-    /// `--input`
+    /// Arguments from an archive of arrays, by name or position as for `--input`
     #[arg(long = "inputs", value_name = "FILE.npz")]
     archives: Vec<PathBuf>,
-    /// Arguments by name, as TVM saves them (`save_param_dict`)
+    /// Arguments by name from a file that TVM wrote (`save_param_dict`)
     #[arg(long, value_name = "FILE.params")]
     params: Vec<PathBuf>,
-    /// Draw the arguments that are not given, from this seed
+    /// Draw missing arguments from this seed
     #[arg(long, value_name = "SEED")]
     random: Option<u64>,
-    /// Save the tensors of the result as `o0`, `o1`, … in a `.npz` file, or the one that it is in a
+    /// Save the tensors of the result as `o0`, `o1`, … to a `.npz` file, or a single tensor to a
     /// `.npy` file
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -292,37 +297,37 @@ struct RunArgs {
     /// numpy's `allclose` does; exit code 1 if it differs
     #[arg(long, value_name = "FILE")]
     expect: Option<PathBuf>,
-    /// Show the N largest elements of each tensor with their positions, not the tensors
+    /// Print the N largest elements of each tensor with their positions instead of the tensor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     top: Option<u16>,
-    /// How to show the result
+    /// The format of the result
     #[arg(long, value_enum, default_value = "human")]
     format: RunFormat,
     #[command(flatten)]
     limits: RunLimits,
-    /// Tell time, multiply-accumulates and bytes of each binding, on standard error
+    /// Print time, multiply-accumulates and bytes of each binding on standard error
     #[arg(long)]
     profile: bool,
     #[command(flatten)]
     reading: Reading,
 }
 
-/// How far a run may go; without a word, as far as in an editor.
+/// The limits of a run, by default those of the editor.
 #[derive(Args)]
 struct RunLimits {
-    /// The most calls of functions and operators
+    /// The largest number of calls of functions and operators
     #[arg(long, value_name = "CALLS", default_value_t = RunLimits::default().fuel,
         value_parser = clap::value_parser!(u64).range(1..))]
     fuel: u64,
-    /// The most memory for values, arguments among them, in megabytes
+    /// The largest memory of values, including arguments, in megabytes
     #[arg(long, value_name = "MB", default_value_t = RunLimits::default().memory,
         value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     memory: u64,
-    /// The most time, that for reading the arguments included, in seconds
+    /// The longest time, including that for reading arguments, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = RunLimits::default().time,
         value_parser = seconds)]
     time: f64,
-    /// The most calls that wait for one another: the depth of a recursion
+    /// The largest depth of nested calls
     #[arg(long, value_name = "CALLS", default_value_t = RunLimits::default().depth,
         value_parser = clap::value_parser!(u64).range(1..))]
     depth: u64,
@@ -345,14 +350,14 @@ impl From<&RunLimits> for Limits {
         Limits {
             fuel: Some(limits.fuel),
             memory: Some(limits.memory << 20),
-            // As long as a clock can tell, where that is less.
+            // Clamped to the longest duration that can be represented.
             time: Some(Duration::try_from_secs_f64(limits.time).unwrap_or(Duration::MAX)),
             depth: Some(usize::try_from(limits.depth).unwrap_or(usize::MAX)),
         }
     }
 }
 
-/// A time above 0.
+/// Parses a positive number of seconds.
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
     if seconds > 0.0 { Ok(seconds) } else { Err("it must be above 0".to_owned()) }
@@ -364,9 +369,9 @@ enum ShapesFormat {
     Table,
     /// One JSON document
     Json,
-    /// One line a call, for spreadsheets
+    /// One line per call, for spreadsheets
     Csv,
-    /// A page for a browser
+    /// An HTML page
     Html,
     /// A graph for Graphviz
     Dot,
@@ -374,9 +379,9 @@ enum ShapesFormat {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FmtStyle {
-    /// As TVM prints, byte for byte
+    /// The output of TVM, byte for byte
     Tvm,
-    /// Long headers with one parameter a line, long calls wrapped
+    /// Long headers with one parameter per line, long calls wrapped
     Reading,
 }
 
@@ -391,7 +396,7 @@ impl From<FmtStyle> for syntax::format::Style {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RunFormat {
-    /// Arrays as numpy shows them, with their types
+    /// Arrays in the format of numpy, with their types
     Human,
     /// One JSON object
     Json,
@@ -399,7 +404,7 @@ enum RunFormat {
 
 #[derive(Args, Clone, Copy)]
 struct Reading {
-    /// The most code that a file may hold beside its metadata section, in megabytes
+    /// The limit on the code of a file, without its metadata section, in megabytes
     #[arg(long, value_name = "MB", default_value_t = crate::input::MAX_CODE >> 20)]
     max_size: u64,
 }
@@ -412,13 +417,13 @@ impl Reading {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Excerpts with the fault marked
+    /// Excerpts of the source with marks
     Human,
-    /// JSON Lines, one object a file
+    /// JSON Lines, one object per file
     Json,
     /// SARIF 2.1.0, one document
     Sarif,
-    /// Commands that GitHub shows as annotations
+    /// Workflow commands, which GitHub shows as annotations
     Github,
 }
 
@@ -441,14 +446,14 @@ impl From<Level> for Severity {
     }
 }
 
-/// What a command ends with.
+/// The outcome of a command, and its exit code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
-    /// Nothing is wrong.
+    /// No errors.
     Clean,
-    /// There are errors.
+    /// The input has errors.
     Errors,
-    /// The arguments make no sense, or a file cannot be read.
+    /// The arguments are invalid, or a file cannot be read.
     Unusable,
 }
 
@@ -458,18 +463,18 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// A failure of a command: a message for people, where the other end still listens.
+/// The failure of a command.
 pub(crate) enum Failure {
-    /// Whoever reads the output has gone: not a failure to speak of.
-    Gone,
-    /// Anything else.
+    /// The reader of the output closed it, as `head` does: the command ends silently.
+    OutputClosed,
+    /// A message for standard error.
     Message(String),
 }
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Failure::Gone,
+            std::io::ErrorKind::BrokenPipe => Failure::OutputClosed,
             _ => Failure::Message(error.to_string()),
         }
     }
@@ -481,16 +486,16 @@ impl From<String> for Failure {
     }
 }
 
-/// Runs the command that the arguments name. Usage errors end with 2, as clap does.
+/// Runs the command that the arguments name. Usage errors exit with 2, as in clap.
 pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
     anstream::ColorChoice::from(cli.color).write_global();
-    // A person who types the bare name wants to know what there is; an editor opens a pipe.
+    // On a terminal the bare name prints the help; an editor opens a pipe.
     if cli.command.is_none() && !cli.stdio && std::io::stdin().is_terminal() {
-        // Nothing can be done where even this cannot be written.
+        // A failure to write cannot be reported.
         let _ = Cli::command().print_help();
         return Outcome::Clean.into();
     }
@@ -502,90 +507,65 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Passes(args)) => passes::run(&args),
         Some(Command::History(args)) => history::run(&args),
+        Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Fmt(args)) => fmt::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
         Some(Command::Operators { name, markdown }) => operators::run(name.as_deref(), markdown),
         Some(Command::Lsp) | None => match crate::lsp::serve() {
             Ok(code) => std::process::exit(code),
-            Err(failure) => Err(failure),
+            Err(error) => Err(error.into()),
         },
     };
     match result {
         Ok(outcome) => outcome.into(),
-        Err(Failure::Gone) => Outcome::Clean.into(),
+        Err(Failure::OutputClosed) => Outcome::Clean.into(),
         Err(Failure::Message(message)) => {
-            complain(&message);
+            stderr::error(&message);
             Outcome::Unusable.into()
         }
     }
 }
 
-/// Says what is wrong with the arguments, or shows the help.
+/// Prints a usage error or the help.
 fn usage(error: &clap::Error) -> ExitCode {
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
     if !error.use_stderr() || std::env::args_os().all(|argument| is_harmless(&argument)) {
-        // Nothing can be done where even this cannot be written.
+        // A failure to write cannot be reported.
         let _ = error.print();
     } else {
-        // Colours and arguments cannot be told apart any more.
+        // An argument may contain escape sequences: the colours are given up with them.
         let text = error.render().to_string();
         let _ = write!(anstream::stderr(), "{}", escape::terminal_lines(&text));
     }
     ExitCode::from(code)
 }
 
-/// Whether a terminal shows an argument as it is.
+/// Returns true if an argument contains no characters that a terminal interprets.
 fn is_harmless(argument: &std::ffi::OsStr) -> bool {
     let text = argument.to_string_lossy();
     escape::terminal(&text) == text
 }
 
-/// The files that the arguments name. What in a folder cannot be looked at is said, and makes the
-/// outcome; links that lead elsewhere are only mentioned.
+/// Returns the files that the arguments name. Entries of folders that cannot be read are reported
+/// and make the outcome unusable; links that are not followed are only noted.
 fn named_files(paths: &[PathBuf]) -> (Vec<PathBuf>, Outcome) {
     let found = crate::input::files(paths);
     for problem in &found.problems {
-        complain(problem);
+        stderr::error(problem);
     }
-    let style = anstyle::AnsiColor::Cyan.on_default().bold();
     for (link, target) in &found.links {
         let (link, target) = (crate::input::shown(link), crate::input::shown(target));
-        // Nothing can be done where even this cannot be written.
-        let _ = writeln!(
-            anstream::stderr(),
-            "{style}note{style:#}: `{link}` is a link to `{target}`, which is not followed: name it to have it looked at"
-        );
+        stderr::note(&format!(
+            "`{link}` is a link to `{target}`, which is not followed: name the target to include it"
+        ));
     }
     let outcome = if found.problems.is_empty() { Outcome::Clean } else { Outcome::Unusable };
     (found.files, outcome)
 }
 
-/// The message for a file whose analysis panicked.
+/// Returns the message for a file whose analysis panicked.
 fn panic_message(path: &str, panicked: &Diagnostic) -> String {
     let help = panicked.help.as_deref().unwrap_or_default();
     format!("{}: {}; {help}", escape::terminal(path), panicked.message)
-}
-
-/// Warns the person at the terminal, in the manner of a diagnostic.
-fn warn(message: &str) {
-    let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    // Nothing can be done where even this cannot be written.
-    let _ = writeln!(anstream::stderr(), "{style}warning{style:#}: {message}");
-}
-
-/// Mentions something to the person at the terminal, in the manner of a diagnostic.
-fn note(message: &str) {
-    let style = anstyle::AnsiColor::Cyan.on_default().bold();
-    // Nothing can be done where even this cannot be written.
-    let _ =
-        writeln!(anstream::stderr(), "{style}note{style:#}: {}", escape::terminal_lines(message));
-}
-
-/// Tells the person at the terminal, in the manner of a diagnostic.
-pub(crate) fn complain(message: &str) {
-    let style = anstyle::AnsiColor::Red.on_default().bold();
-    // Nothing can be done where even this cannot be written.
-    let message = escape::terminal_lines(message);
-    let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {message}");
 }

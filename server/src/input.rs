@@ -1,7 +1,8 @@
-//! Reading files: every file gives a text, or a reason why it has none.
+//! Reads files: each yields a text, or a diagnostic that explains why it has none.
 
 mod folder;
 mod log;
+mod saved;
 
 use std::{
     fs::{File, OpenOptions},
@@ -11,35 +12,39 @@ use std::{
 
 pub(crate) use folder::{Contents, cannot_read, contents};
 pub(crate) use log::{Log, NamedModule, read_log, read_module};
+pub(crate) use saved::Saved;
 use semantics::Diagnostic;
 use syntax::{TextRange, TextSize};
 
 use crate::report::escape;
 
-/// How many bytes of code a file may hold beside its metadata section, by default.
+/// The default limit on the code of a file in bytes, without its metadata section.
 pub(crate) const MAX_CODE: u64 = 64 << 20;
 
 /// A file that was read.
 pub(crate) struct Input {
-    /// Its path, as the user wrote it.
+    /// The path, as the user wrote it.
     pub(crate) path: String,
-    /// Its text. Bytes that are no UTF-8 are replaced one by one, so that places stay as they are.
+    /// The text. Invalid UTF-8 is replaced byte by byte, which preserves offsets.
     pub(crate) text: String,
-    /// What is wrong with the file itself. Where something is, the text says nothing of worth.
+    /// The problem with the file itself; with one, the text is not analysed.
     pub(crate) problem: Option<Diagnostic>,
+    /// What else the file holds, where the text is none of its own: it was saved by TVM as JSON, or in
+    /// an archive. Such a file is never written.
+    pub(crate) saved: Option<Saved>,
 }
 
-/// How many bytes are looked at before a file is taken for text.
+/// The number of bytes that decide whether a file is text.
 const HEAD: usize = 8 << 10;
-/// How many bytes are read at a time.
+/// The size of a read in bytes.
 const STEP: usize = 256 << 10;
-/// The longest path that a message repeats whole, in characters.
+/// The longest path that a message quotes in full, in characters.
 const LONGEST_PATH: usize = 200;
-/// What the metadata section begins with. It may be as long as it likes: it is one token, read on
+/// The start of the metadata section, whose size is not limited: it is one token that is parsed on
 /// demand.
 const METADATA: &[u8] = b"#[metadata]";
 
-/// The files that the arguments name: files as they are, folders by the rules of `.gitignore`.
+/// Returns the files that the arguments name. Folders are searched by the rules of `.gitignore`.
 pub(crate) fn files(paths: &[PathBuf]) -> Contents {
     let mut all = Contents::default();
     for path in paths {
@@ -50,7 +55,7 @@ pub(crate) fn files(paths: &[PathBuf]) -> Contents {
         let mut found = contents(path, usize::MAX);
         if found.files.is_empty() && found.problems.is_empty() {
             found.problems.push(format!(
-                "there is no `.relay` or `.rly` file in `{}`: name the files themselves if they end otherwise",
+                "there is no `.relay` or `.rly` file in `{}`: name files with other extensions explicitly",
                 shown(path)
             ));
         }
@@ -61,8 +66,7 @@ pub(crate) fn files(paths: &[PathBuf]) -> Contents {
     all
 }
 
-/// Returns a path for a message: in one line, without effect on a terminal, the middle of a long
-/// one left out.
+/// Formats a path for a message: in one line, escaped, the middle of a long one left out.
 pub(crate) fn shown(path: &Path) -> String {
     let text = path.display().to_string();
     let text = escape::terminal(&text);
@@ -76,28 +80,33 @@ pub(crate) fn shown(path: &Path) -> String {
     format!("{start}…{end}")
 }
 
-/// Reads a file that a person names; `-` is standard input. Links are followed, and a pipe is
-/// waited for, as in `check <(program)`.
+/// Reads a file that the user names; `-` is standard input. Links are followed, and pipes are read,
+/// as in `check <(program)`.
 ///
 /// # Errors
-/// A message, where the file cannot be read at all.
+/// The message for a file that cannot be read.
 pub(crate) fn read(path: &Path, max_code: u64) -> Result<Input, String> {
     let bytes = if path.as_os_str() == "-" {
         bytes_of(io::stdin().lock(), 0, max_code)
     } else {
-        File::open(path).and_then(|file| {
-            let size = file.metadata().map_or(0, |data| data.len());
-            bytes_of(file, size, max_code)
-        })
+        let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+        let data = file.metadata().ok();
+        // The parameters of an archive are not read for its module.
+        if let Some(data) = data.as_ref().filter(|data| data.is_file())
+            && let Some(input) = saved::archived(path, &file, data.len(), max_code)
+        {
+            return Ok(input);
+        }
+        bytes_of(file, data.map_or(0, |data| data.len()), max_code)
     };
     let bytes = bytes.map_err(|error| cannot_read(path, &error))?;
     Ok(text_of(path.display().to_string(), bytes, max_code))
 }
 
-/// Reads a file that was found in a folder, if it still is an ordinary file.
+/// Reads a file that was found in a folder.
 ///
 /// # Errors
-/// It is none any more, or cannot be read.
+/// It is no longer a regular file, or cannot be read.
 pub(crate) fn read_found(path: &Path, max_code: u64) -> io::Result<Input> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -106,34 +115,40 @@ pub(crate) fn read_found(path: &Path, max_code: u64) -> io::Result<Input> {
         use std::os::unix::fs::OpenOptionsExt;
 
         use rustix::fs::OFlags;
-        // Neither a link nor a pipe that has taken its place meanwhile.
+        // A link or a pipe may have replaced the file since it was found.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         options.custom_flags(flags.bits().cast_signed());
     }
     let file = options.open(path)?;
     let data = file.metadata()?;
     if !data.is_file() {
-        return Err(io::Error::other("it is no file any more"));
+        return Err(io::Error::other("it is no longer a regular file"));
     }
     let bytes = bytes_of(file, data.len(), max_code)?;
     Ok(text_of(path.display().to_string(), bytes, max_code))
 }
 
-/// Reads the bytes of a text, and not many more than are looked at: devices have no end, and files
-/// declare any size.
+/// Reads the bytes of a text up to the limit: devices are endless, and the size of a file may be
+/// wrong.
 fn bytes_of(mut from: impl Read, size: u64, max_code: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut step = HEAD;
-    // Ends with the input, or after the code and what a tree can address.
+    let mut max_code = max_code;
+    // Ends with the input, or when it exceeds the limits on code and on offsets of a tree.
     loop {
         let before = bytes.len();
         (&mut from).take(step as u64).read_to_end(&mut bytes)?;
         let read = bytes.len() - before;
-        if read < step || is_no_text(&bytes) || is_too_large(&bytes, max_code) {
+        if read < step || is_binary(&bytes) || is_too_large(&bytes, max_code) {
             return Ok(bytes);
         }
         if before == 0 {
-            // Room for all of it at once; a size that is not true costs nothing before it is used.
+            if ::saved::is_saved(&bytes) {
+                // The limit holds for the converted text.
+                max_code = u64::from(u32::MAX);
+            }
+            // Reserves the declared size at once; unused memory is not committed if the size is
+            // wrong.
             let rest = size.min(u64::from(u32::MAX)).min(max_code.saturating_add(1));
             bytes.try_reserve(rest as usize).map_err(io::Error::from)?;
         }
@@ -141,33 +156,37 @@ fn bytes_of(mut from: impl Read, size: u64, max_code: u64) -> io::Result<Vec<u8>
     }
 }
 
-/// Whether a file begins as none of text does.
-fn is_no_text(bytes: &[u8]) -> bool {
+/// Returns true if the start of a file shows that it is not text.
+fn is_binary(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD)];
     let nul = memchr::memchr(0, head);
     let strange = head.iter().filter(|&&b| b < 32 && !matches!(b, b'\t' | b'\n' | b'\r')).count();
     strange * 10 > head.len() || nul.is_some() && std::str::from_utf8(head).is_err()
 }
 
-/// Whether there is more code than is looked at, or more of anything than a tree can address.
+/// Returns true if the code exceeds its limit, or the file the offsets of a tree.
 fn is_too_large(bytes: &[u8], max_code: u64) -> bool {
     let most = usize::try_from(max_code).unwrap_or(usize::MAX);
     let is_code_too_long = || {
-        // The mark may begin at the last byte that is allowed.
+        // The section may start at the last permitted byte.
         let end = bytes.len().min(most.saturating_add(METADATA.len()));
         memchr::memmem::find(&bytes[..end], METADATA).is_none()
     };
     bytes.len() as u64 > u64::from(u32::MAX) || bytes.len() > most && is_code_too_long()
 }
 
-/// The text of a file's bytes.
+/// Converts the bytes of a file.
 pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
     let refuse = |path: String, code: &'static str, message: String, help: &str| Input {
         path,
         text: String::new(),
         problem: Some(Diagnostic::new(code, TextRange::default(), message).help(help)),
+        saved: None,
     };
-    if is_no_text(&bytes) {
+    if ::saved::is_saved(&bytes) || ::saved::is_plan(&bytes) {
+        return saved::converted(path, bytes, max_code);
+    }
+    if is_binary(&bytes) {
         let help = "Relay modules are text, as `print(mod)` or `mod.astext()` gives it";
         return refuse(path, "not-text", "this file is not text".into(), help);
     }
@@ -176,20 +195,20 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
         let (message, help) = match is_addressable {
             true => (
                 format!(
-                    "this file holds more than {} MB of code, the most that is looked at",
+                    "this file has more than {} MB of code, the limit for analysis",
                     max_code >> 20
                 ),
                 "raise the limit with `--max-size`, in megabytes",
             ),
             false => (
-                "this file is larger than 4 GB, the most that is looked at".to_owned(),
+                "this file is larger than 4 GB, the limit for analysis".to_owned(),
                 "keep the weights in a `.params` file of their own",
             ),
         };
         return refuse(path, "file-too-large", message, help);
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Input { path, text, problem: None },
+        Ok(text) => Input { path, text, problem: None, saved: None },
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
@@ -218,6 +237,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
                 path,
                 text: String::from_utf8(bytes).unwrap_or_default(),
                 problem: Some(problem),
+                saved: None,
             }
         }
     }
@@ -232,11 +252,11 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_others() {
+    fn binary_and_oversized_files_are_refused() {
         assert_eq!(code(b""), None);
         assert_eq!(code(b"def @main() { 1 }"), None);
         assert_eq!(code("%ä".as_bytes()), None);
-        assert_eq!(code(b"a\0b, a character that is reported where it stands"), None);
+        assert_eq!(code(b"a\0b, a character that is reported at its position"), None);
         assert_eq!(code(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0]), Some("not-text"));
         assert_eq!(code(b"\xff\xfed\0e\0f\0 \0@\0m\0"), Some("not-text"));
         assert_eq!(code(&[b'a'; 101]), Some("file-too-large"));

@@ -1,7 +1,6 @@
 //! `relay-analyzer`: the command line and the language server.
 //!
-//! Everything that it knows of Relay it asks of the analysis crates; here are only the ways in and
-//! out.
+//! All knowledge of Relay is in the analysis crates; this crate has only input and output.
 
 mod analyzer;
 mod between;

@@ -1,5 +1,5 @@
-//! Panics: each is a fault of this program. It costs the item of work that it happened in, is told
-//! once, and says how to report it.
+//! Catches panics, each of which is a bug of this program: it fails only the work in which it
+//! happens, is reported once, and says how to report it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,38 +11,38 @@ use std::{
 use semantics::{Cancelled, Database, Def, DefKind, Diagnostic, SourceFile, View, all_defs};
 use syntax::TextRange;
 
-use crate::report::escape;
+use crate::report::{escape, stderr};
 
-/// How often work is tried that ended since another thread panicked in what both needed. By the
-/// second time the panic is this thread's own, unless a third thread was first: each waits a little
-/// longer than the time before, and there are no more than a handful of threads.
+/// The number of retries of work that waited for a query in which another thread panicked. On a
+/// retry this thread usually runs the query itself and sees the panic, unless a third thread is
+/// first; the delay grows with each retry.
 const TRIES: u32 = 20;
-/// The longest text of a panic that is repeated, in characters. It may quote the document.
+/// The longest panic message that is quoted, in characters. It may contain text of the document.
 const LONGEST_TEXT: usize = 200;
 
-/// The site of a panic that this thread has only heard of.
+/// The site of a panic in another thread.
 const ELSEWHERE: &str = "another thread";
 
 thread_local! {
-    /// How many calls of [`guarded`] this thread is in.
+    /// The number of nested calls of [`guarded`] on this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// The last panic of this thread within one of them.
+    /// The last panic of this thread within such a call.
     static LAST: RefCell<Option<Panicked>> = const { RefCell::new(None) };
 }
 
 /// A panic that was caught.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Panicked {
-    /// The line of the source: `analysis/semantics/src/body.rs:12:5`.
+    /// The place in the source, as in `analysis/semantics/src/body.rs:12:5`.
     pub(crate) site: String,
-    /// What it said.
+    /// The panic message.
     text: String,
 }
 
-/// Why work ended without a result.
+/// The reason that work ended without a result.
 #[derive(Debug)]
 pub(crate) enum Interrupt {
-    /// Nobody wants the result any more, or the database changes.
+    /// It was cancelled, by the client or by a change of the database.
     Cancelled(Cancelled),
     /// It panicked.
     Panicked(Panicked),
@@ -60,7 +60,7 @@ impl Panicked {
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| payload.downcast_ref::<&str>().copied())
-            .unwrap_or("a panic without a text");
+            .unwrap_or("a panic without a message");
         let mut text = escape::terminal(text).into_owned();
         if let Some((at, _)) = text.char_indices().nth(LONGEST_TEXT) {
             text.truncate(at);
@@ -69,12 +69,12 @@ impl Panicked {
         Panicked { site: site.to_owned(), text }
     }
 
-    /// Whether this thread panicked. Else another one tells of it.
+    /// Returns true if this thread panicked, and not another one, which reports it.
     pub(crate) fn is_own(&self) -> bool {
         self.site != ELSEWHERE
     }
 
-    /// Returns what to do about it.
+    /// Returns the help.
     pub(crate) fn help() -> String {
         format!(
             "this is a fault of relay-analyzer {}, not of the text: please report it with the text \
@@ -84,7 +84,7 @@ impl Panicked {
         )
     }
 
-    /// Returns the whole message: what was not done, why, and what to do.
+    /// Returns the full message: the failed work, the panic, and the help.
     pub(crate) fn message(&self, what: &str) -> String {
         format!("an internal error ended {what} ({self}); {}", Panicked::help())
     }
@@ -96,8 +96,8 @@ impl Panicked {
     }
 }
 
-/// Has panics within [`guarded`] recorded rather than printed; all others are printed with how to
-/// report them. With `RUST_BACKTRACE` each is printed as Rust does, too.
+/// Installs a panic hook that records panics within [`guarded`] and prints all others with the
+/// help. With `RUST_BACKTRACE` the default hook prints each of them, too.
 pub(crate) fn install_hook() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -109,14 +109,14 @@ pub(crate) fn install_hook() {
             LAST.set(Some(panicked));
         } else {
             let thread = std::thread::current();
-            let thread = thread.name().unwrap_or("a nameless thread");
-            crate::cli::complain(&panicked.message(thread));
+            let thread = thread.name().unwrap_or("an unnamed thread");
+            stderr::error(&panicked.message(thread));
         }
     }));
 }
 
-/// The place of a panic. Of a dependency only the crate and what follows: the rest is a path of the
-/// machine that built this.
+/// Returns the place of a panic. The path of a dependency starts with the crate: the rest is
+/// specific to the build machine.
 fn site(info: &PanicHookInfo<'_>) -> String {
     let Some(location) = info.location() else { return "an unknown place".to_owned() };
     let file = location.file().replace('\\', "/");
@@ -127,14 +127,17 @@ fn site(info: &PanicHookInfo<'_>) -> String {
     format!("{file}:{}:{}", location.line(), location.column())
 }
 
-/// Runs work that may panic, be cancelled, or meet a panic of another thread in the database; the
-/// last is tried again, so that the panic is seen where it happens.
+/// Runs work that may panic or be cancelled. Work that waited for a query in which another thread
+/// panicked is retried, so that this thread sees the panic itself.
 ///
-/// Whatever `work` changes must be replaced by the caller when it panics.
+/// The caller must discard the state that `work` changes if it panics.
+///
+/// # Errors
+/// The panic or the cancellation.
 pub(crate) fn guarded<R>(mut work: impl FnMut() -> R) -> Result<R, Interrupt> {
     let mut tries = 1;
     if DEPTH.get() == 0 {
-        // What somebody else caught says nothing about this work.
+        // A panic that was caught elsewhere is not of this work.
         LAST.take();
     }
     loop {
@@ -157,14 +160,14 @@ pub(crate) fn guarded<R>(mut work: impl FnMut() -> R) -> Result<R, Interrupt> {
             Ok(_) => Box::new("another thread panicked"),
             Err(payload) => payload,
         };
-        // The hook ran on another thread where this one only passes the panic on.
+        // The hook did not run on this thread if it only propagates the panic.
         let last = LAST.take();
         let panicked = last.unwrap_or_else(|| Panicked::new(ELSEWHERE, &*payload));
         return Err(Interrupt::Panicked(panicked));
     }
 }
 
-/// Like [`guarded`], for work that nothing cancels.
+/// Like [`guarded`], for work that is never cancelled.
 ///
 /// # Errors
 /// The panic.
@@ -175,13 +178,13 @@ pub(crate) fn caught<R>(work: impl FnMut() -> R) -> Result<R, Panicked> {
     })
 }
 
-/// Returns where a file is marked whose analysis panics: at the name of the first definition whose
-/// types cannot be found, else at the beginning.
+/// Returns the range for the diagnostic of a panic in the analysis of a file: the name of the first
+/// definition whose inference panics, or the start of the file.
 ///
 /// # Errors
-/// The database is about to change.
+/// The request was cancelled.
 pub(crate) fn locate(db: &Database, file: SourceFile) -> Result<TextRange, Cancelled> {
-    // Each definition is looked at once, and what has been found out of it is known already.
+    // Definitions without a panic are memoised already.
     let find = || {
         let mut defs =
             all_defs(db, file).filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
@@ -212,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_recorded_and_a_cancellation_is_none() {
+    fn panics_and_cancellations_are_told_apart() {
         install_hook();
         assert!(matches!(guarded(|| 7), Ok(7)));
         let Err(Interrupt::Panicked(panicked)) =
@@ -226,7 +229,7 @@ mod tests {
         assert!(message.chars().count() <= 600, "{message}");
         let ended = guarded(|| resume_unwind(Box::new(Cancelled::PendingWrite)));
         assert!(matches!(ended, Err(Interrupt::Cancelled(Cancelled::PendingWrite))), "{ended:?}");
-        // What a panic left behind is not taken for the next one.
+        // The record of a panic is not reused for the next one.
         assert_ne!(
             caught(|| panic!("other")).map_err(|panicked| panicked.text),
             Err(panicked.text)
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_another_thread_is_tried_again_and_no_cancellation() {
+    fn propagated_panic_is_retried() {
         let mut runs = 0;
         let ended = guarded(|| {
             runs += 1;

@@ -1,10 +1,11 @@
-//! What is wrong, told to people and to machines.
+//! Reports of diagnostics and other results, for terminals and for machines.
 
 pub(crate) mod diff;
 pub(crate) mod escape;
 mod human;
 mod machine;
 pub(crate) mod shapes;
+pub(crate) mod stderr;
 
 use std::sync::Arc;
 
@@ -13,24 +14,24 @@ pub(crate) use machine::{JsonDiagnostic, github, json_line, json_types, sarif, s
 use semantics::{Diagnostic, Severity};
 use syntax::{LineIndex, Parse};
 
-/// A file that was checked, with what is to be reported of it.
+/// A checked file and its diagnostics.
 pub(crate) struct Checked {
-    /// Its path.
+    /// The path.
     pub(crate) path: String,
-    /// Its text.
+    /// The text.
     pub(crate) text: String,
-    /// Where its lines begin.
+    /// The line starts.
     pub(crate) lines: LineIndex,
-    /// What is reported, in the order of the text.
+    /// The reported diagnostics, in the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// How many findings of each severity there are, reported or not.
+    /// The number of diagnostics of each severity, reported or not.
     pub(crate) counts: [usize; 4],
-    // The tree is let go with the rest, after the report.
+    // Dropping the tree is slow, and is done after the report.
     _parse: Arc<Parse>,
 }
 
 impl Checked {
-    /// `least`: the least severity that is reported.
+    /// Creates a report of the diagnostics from severity `least`.
     pub(crate) fn new(
         path: String,
         text: String,
@@ -48,7 +49,7 @@ impl Checked {
     }
 }
 
-/// What is said at the end.
+/// The totals of several files.
 #[derive(Default)]
 pub(crate) struct Summary {
     files: usize,
@@ -63,12 +64,12 @@ impl Summary {
         }
     }
 
-    /// The number of files that were checked.
+    /// Returns the number of files.
     pub(crate) fn files(&self) -> usize {
         self.files
     }
 
-    /// `2 errors, 1 warning in 3 files`
+    /// Formats the totals, as in `2 errors, 1 warning in 3 files`.
     pub(crate) fn text(&self, least: Severity) -> String {
         let named = |severity: Severity, one: &str| match self.counts[severity as usize] {
             0 => None,

@@ -1,4 +1,4 @@
-//! Running a function: what the command and the language server share.
+//! Runs of functions: the parts that the command and the language server share.
 
 pub(crate) mod agree;
 pub(crate) mod arguments;

@@ -1,20 +1,20 @@
-//! The typed tree, from one table.
+//! The typed syntax tree, generated from one table.
 //!
-//! Each row names a type, the node kind it stands for and what can be found under it. All
-//! accessors are optional: a tree over broken text may lack any child. Like [`Node`], the types are
-//! two words and hold no allocation.
+//! Each row names a type, its node kind and its accessors. All accessors return options, because
+//! the tree of a broken text may lack any child. Like [`Node`], the types are two words in size and
+//! own no memory.
 
 use crate::{Node, SyntaxKind, Token};
 
 /// A typed view of a node.
 pub trait AstNode<'t>: Copy {
-    /// Whether a node of this kind can be seen as `Self`.
+    /// Returns true if [`AstNode::cast`] accepts nodes of this kind.
     fn can_cast(kind: SyntaxKind) -> bool;
-    /// The typed view of `node`, if it is of the right kind.
+    /// Returns the typed view of `node` if it is of the right kind.
     fn cast(node: Node<'t>) -> Option<Self>;
-    /// The untyped node.
+    /// Returns the untyped node.
     fn node(self) -> Node<'t>;
-    /// Byte range of the node.
+    /// Returns the byte range of the node.
     fn range(self) -> crate::TextRange {
         self.node().range()
     }
@@ -26,7 +26,7 @@ fn nth<'t, N: AstNode<'t>>(node: Node<'t>, n: usize) -> Option<N> {
 
 macro_rules! ast {
     ($($(#[$doc:meta])* $name:ident = $kind:ident {
-        $($how:ident $field:ident: $what:ident $([$n:literal])?,)*
+        $($arity:ident $field:ident: $child:ident $([$n:literal])?,)*
     })*) => {
         $(
             $(#[$doc])*
@@ -46,27 +46,27 @@ macro_rules! ast {
             }
 
             impl<'t> $name<'t> {
-                $(ast!(@field $how $field $what $($n)?);)*
+                $(ast!(@field $arity $field $child $($n)?);)*
             }
         )*
 
         #[cfg(test)]
         const KINDS: &[SyntaxKind] = &[$(SyntaxKind::$kind,)*];
     };
-    (@field one $field:ident $what:ident) => { ast!(@field one $field $what 0); };
-    (@field one $field:ident $what:ident $n:literal) => {
-        #[doc = concat!("The [`", stringify!($what), "`] called ", stringify!($field), ".")]
-        pub fn $field(self) -> Option<$what<'t>> { nth(self.0, $n) }
+    (@field one $field:ident $child:ident) => { ast!(@field one $field $child 0); };
+    (@field one $field:ident $child:ident $n:literal) => {
+        #[doc = concat!("Returns the [`", stringify!($child), "`] child with index ", $n, ".")]
+        pub fn $field(self) -> Option<$child<'t>> { nth(self.0, $n) }
     };
-    (@field many $field:ident $what:ident) => {
-        #[doc = concat!("Each [`", stringify!($what), "`], in order.")]
-        pub fn $field(self) -> impl Iterator<Item = $what<'t>> + Clone {
-            self.0.children().filter_map($what::cast)
+    (@field many $field:ident $child:ident) => {
+        #[doc = concat!("Returns the [`", stringify!($child), "`] children in order.")]
+        pub fn $field(self) -> impl Iterator<Item = $child<'t>> + Clone {
+            self.0.children().filter_map($child::cast)
         }
     };
-    (@field token $field:ident $what:ident) => {
-        #[doc = concat!("The `", stringify!($what), "` token.")]
-        pub fn $field(self) -> Option<Token<'t>> { self.0.token(SyntaxKind::$what) }
+    (@field token $field:ident $child:ident) => {
+        #[doc = concat!("Returns the first `", stringify!($child), "` token.")]
+        pub fn $field(self) -> Option<Token<'t>> { self.0.token(SyntaxKind::$child) }
     };
 }
 
@@ -75,7 +75,7 @@ macro_rules! ast_enum {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
-            #[allow(missing_docs, clippy::allow_attributes, reason = "each type has its own words")]
+            #[allow(missing_docs, clippy::allow_attributes, reason = "the types are documented")]
             pub enum $name<'t> { $($variant($variant<'t>),)* }
 
             impl<'t> AstNode<'t> for $name<'t> {
@@ -109,15 +109,15 @@ ast! {
         one name: Name, one type_params: TypeParamList, one constructors: ConstructorList,
         token extern_token: EXTERN_KW,
     }
-    /// An expression in place of a module.
+    /// A bare expression instead of definitions: `%0 = add(1, 2); %0`
     ExprItem = EXPR_ITEM { one block: Block, }
     /// `#[metadata] …`
     MetadataItem = METADATA_ITEM { token text: METADATA, }
-    /// A TIR function.
+    /// A TIR function, kept as one token.
     TirItem = TIR_ITEM { token text: TIR_TEXT, }
-    /// A log line.
+    /// A log line between two printed modules.
     BannerItem = BANNER_ITEM { token text: BANNER, }
-    /// What no construct takes.
+    /// Tokens skipped by error recovery.
     ErrorNode = ERROR {}
 
     /// `{ Cons(A, List[A]), Nil }`
@@ -140,10 +140,10 @@ ast! {
     WhereClause = WHERE_CLAUSE { many relations: Relation, }
     /// `Broadcast(a, b, c)`
     Relation = RELATION { token name: IDENT, one args: TupleType, }
-    /// A name where it is bound, or the name of an attribute.
+    /// The name at a definition, a binding or an attribute.
     Name = NAME {}
 
-    /// Statements and the expression at the end, in braces or in place of an expression.
+    /// Statements and a tail expression, in braces or bare: `let %x = 1; %x`
     Block = BLOCK { many stmts: Stmt, }
     /// `let %x: T = e;`
     LetStmt = LET_STMT { one name: Name, one ty: Type, one value: BlockOrExpr, }
@@ -154,7 +154,7 @@ ast! {
     /// `e;`
     ExprStmt = EXPR_STMT { one expr: Expr, }
 
-    /// `1`, `1.5f16`, `True`, and strings in attributes.
+    /// `1`, `1.5f16`, `True`, and in attributes `"NCHW"`.
     Literal = LITERAL {}
     /// `%x`
     LocalRef = LOCAL_REF { token name: LOCAL, }
@@ -162,7 +162,7 @@ ast! {
     GraphRef = GRAPH_REF { token name: GRAPH, }
     /// `@f`
     GlobalRef = GLOBAL_REF { token name: GLOBAL, }
-    /// An operator or a constructor.
+    /// An operator or a constructor: `nn.relu`, `Cons`
     NameRef = NAME_REF {}
     /// `meta[relay.Constant][0]`
     MetaExpr = META_EXPR { token text: META_REF, }
@@ -210,7 +210,7 @@ ast! {
     AttrList = ATTR_LIST { many values: AttrValue, }
     /// `{a=1}`
     AttrMap = ATTR_MAP { many entries: Attr, }
-    /// A value that TVM only prints.
+    /// A value that TVM prints but does not parse: `VirtualDevice(device_type=1)`, `'main'`
     AttrOpaque = ATTR_OPAQUE {}
 
     /// `_`
@@ -246,70 +246,70 @@ ast! {
 }
 
 ast_enum! {
-    /// What a file consists of.
+    /// An item of a file.
     Item = Version | FnDef | TypeDef | ExprItem | MetadataItem | TirItem | BannerItem | ErrorNode;
-    /// What a block consists of, before its last expression.
+    /// A statement of a block.
     Stmt = LetStmt | GraphStmt | FreeVarStmt | ExprStmt;
-    /// Expressions.
+    /// An expression.
     Expr = Literal | LocalRef | GraphRef | GlobalRef | NameRef | MetaExpr | ConstantExpr
         | ParenExpr | TupleExpr | ProjExpr | CallExpr | InfixExpr | IfExpr | MatchExpr | FnExpr
         | BlockExpr | RefExpr | RefReadExpr | RefWriteExpr;
-    /// Where bindings may stand before an expression without braces.
+    /// An expression, or a block without braces as in `(let %x = 1; %x)`.
     BlockOrExpr = Block | Literal | LocalRef | GraphRef | GlobalRef | NameRef | MetaExpr
         | ConstantExpr | ParenExpr | TupleExpr | ProjExpr | CallExpr | InfixExpr | IfExpr
         | MatchExpr | FnExpr | BlockExpr | RefExpr | RefReadExpr | RefWriteExpr;
-    /// Patterns.
+    /// A pattern of a `match` arm.
     Pattern = WildcardPat | VarPat | ConstructorPat | TuplePat;
-    /// Types.
+    /// A type.
     Type = TensorType | TupleType | FnType | NamedType | RefType | HoleType | MetaType;
-    /// Values of attributes.
+    /// The value of an attribute.
     AttrValue = Literal | AttrList | AttrMap | AttrOpaque | MetaExpr | NameRef | LocalRef | GraphRef
         | GlobalRef | ParenExpr | TupleExpr | FnExpr | IfExpr | MatchExpr | BlockExpr | RefExpr
         | RefReadExpr | RefWriteExpr | ConstantExpr;
 }
 
 impl<'t> Block<'t> {
-    /// The expression at the end.
+    /// Returns the tail expression, the value of the block.
     pub fn tail(self) -> Option<Expr<'t>> {
         self.0.children().rev().find_map(Expr::cast)
     }
 }
 
 impl<'t> TypeArgList<'t> {
-    /// The arguments: types, and shapes for parameters of that kind.
+    /// Returns the arguments: types, and shapes for parameters of kind `Shape`.
     pub fn args(self) -> impl Iterator<Item = Node<'t>> + Clone {
         self.0.children().filter(|n| Type::can_cast(n.kind()) || n.kind() == SyntaxKind::SHAPE)
     }
 }
 
 impl<'t> TypeParam<'t> {
-    /// The parameter's name.
+    /// Returns the parameter's name.
     pub fn name(self) -> Option<Token<'t>> {
         self.0.token(SyntaxKind::IDENT)
     }
 
-    /// The kind it is declared with: `Type`, `Shape`, `ShapeVar`, `BaseType`.
+    /// Returns the declared kind: `Type`, `Shape`, `ShapeVar` or `BaseType`.
     pub fn kind(self) -> Option<Token<'t>> {
         self.0.tokens().filter(|t| t.kind() == SyntaxKind::IDENT).nth(1)
     }
 }
 
 impl<'t> InfixExpr<'t> {
-    /// The operator between the operands.
+    /// Returns the operator between the operands.
     pub fn operator(self) -> Option<Token<'t>> {
         self.0.tokens().find(|t| !t.kind().is_trivia())
     }
 }
 
 impl<'t> NameRef<'t> {
-    /// The name with its dots, without white space between: `nn.conv2d`.
+    /// Returns the name with its dots and without white space: `nn.conv2d`.
     pub fn text(self) -> std::borrow::Cow<'t, str> {
         joined(self.0)
     }
 }
 
 impl<'t> Name<'t> {
-    /// The name, in one piece: `%x`, `%input.1`, `@main`, `axis`.
+    /// Returns the whole name with its sigil: `%x`, `%input.1`, `@main`, `axis`.
     pub fn text(self) -> std::borrow::Cow<'t, str> {
         joined(self.0)
     }

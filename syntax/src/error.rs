@@ -1,4 +1,4 @@
-//! What can be wrong with a text, as values.
+//! Syntax errors as data; the semantic layer renders them.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use rowan::{TextRange, TextSize};
 
 use crate::SyntaxKind;
 
-/// One finding of the lexer or the parser, with its place in the text.
+/// An error reported by the lexer or the parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Byte range in the parsed text.
     pub range: TextRange,
-    /// What is wrong there.
+    /// The error.
     pub kind: SyntaxErrorKind,
 }
 
-/// What would have been right at a place. Displayed, it goes into a sentence: `` `)` ``, `an
-/// expression`.
+/// The token or construct that the grammar requires at a position. Its display is part of a
+/// sentence: `` `)` ``, `an expression`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expectation {
     /// A token or construct.
     Kind(SyntaxKind),
     /// The shape of a tensor type.
     Shape,
-    /// Something else that only a reader has to know, in words.
+    /// Anything else, as a noun phrase for the message.
     Words(&'static str),
 }
 
@@ -49,34 +49,35 @@ impl fmt::Display for Expectation {
     }
 }
 
-/// What the lexer and the parser report.
+/// The errors of the lexer and the parser.
 ///
-/// The first group is wrong in every notation. The second group is sound Relay (the manual's
-/// notation, or what TVM prints) that TVM 0.0.5 does not read back: a finding for `--tvm` only.
+/// The first group is an error in every notation. The second group is valid in the manual's
+/// notation or in TVM's printed output, but TVM's parser for format 0.0.5 rejects it: reported
+/// under `--tvm` only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyntaxErrorKind {
     /// A token or construct is missing: `expected … found …`.
     Expected {
-        /// What would have been right.
+        /// The missing token or construct.
         expected: Expectation,
-        /// What stands there.
+        /// The token in its place.
         found: SyntaxKind,
-        /// The bracket that is still open, for a missing closing bracket.
+        /// For a missing closing bracket: the opening one.
         open: Option<TextRange>,
     },
-    /// A token that no construct takes.
+    /// A token that fits no construct.
     Unexpected(SyntaxKind),
     /// `/*` without `*/`.
     UnclosedComment,
-    /// `"` without its partner.
+    /// `"` without a closing `"`.
     UnclosedString,
     /// A character that begins no token.
     UnknownCharacter,
-    /// More nesting than the limit.
+    /// Nesting that exceeds [`crate::ParseLimits`].
     TooDeep,
     /// `#[…]` that is neither a version nor a metadata section.
     UnknownSection,
-    /// `#[version = "…"]` of another version than 0.0.5.
+    /// `#[version = "…"]` with a version other than 0.0.5.
     UnknownVersion,
     /// A second bare expression.
     SecondExpression,
@@ -87,7 +88,7 @@ pub enum SyntaxErrorKind {
     LoneCarriageReturn,
     /// A binding without `;`.
     MissingSemicolon,
-    /// Constructors or arms on lines of their own without `,` between them.
+    /// Constructors or arms separated by line breaks instead of `,`.
     MissingComma,
     /// `data T { … }` for `type T { … }`.
     DataDefinition,
@@ -107,60 +108,60 @@ pub enum SyntaxErrorKind {
     ConstantExpression,
     /// `1.5` without suffix.
     BareFloat,
-    /// A number that TVM would read together with the `+`, `-`, `.` or `e` that follows it.
+    /// A number that TVM's lexer joins with the `+`, `-` or `.` directly after it: `1-2`.
     GluedNumber,
-    /// `%a -1`: TVM reads `-1` as a number of its own.
+    /// `%a -1`: TVM's lexer reads `-1` as a number, not as a subtraction.
     GluedMinus,
-    /// `%input.1`, `%aten::linear_3.bias`: printed names that TVM's parser does not take.
+    /// `%input.1`, `%aten::linear_3.bias`: names that TVM prints but does not parse.
     UnreadableName,
     /// `ref(T)` as a type.
     RefType,
-    /// `%x: meta[TensorType][0]`: a type in the metadata section.
+    /// `%x: meta[TensorType][0]`: a type from the metadata section.
     MetaType,
     /// `def @f = meta[ExternalFunc][0]`.
     ExternalFunction,
     /// A TIR function in the module.
     TirFunction,
-    /// `{a=1}`, `'main'`, `VirtualDevice(…)` where an attribute stands.
+    /// `{a=1}`, `'main'`, `VirtualDevice(…)` as the value of an attribute.
     PrintedAttribute,
     /// A log line between modules.
     LogLine,
     /// A second module in the file.
     SecondModule,
-    /// `%t.0.1`, `f(%x).0`: TVM projects only once and only from an atom.
+    /// `%t.0.1`, `f(%x).0`: TVM parses one projection, and only from an atom.
     ChainedProjection,
     /// `let %x = let %y = …` without parentheses.
     NestedLet,
     /// `Tensor[s, float32]`, `Tensor[(n, 3), float32]`: shape variables.
     ShapeVariable,
-    /// A literal with a suffix that names no scalar of TVM's text format: `1i8`, `nanf`.
+    /// A literal with a suffix that TVM's text format does not have: `1i8`, `nanf`.
     LiteralSuffix,
-    /// `match f(%x) { … }`: TVM takes an atom there.
+    /// `match f(%x) { … }`: TVM requires an atom as the scrutinee.
     MatchScrutinee,
-    /// `let %x = match …`, `1 + { … }`: TVM takes these only where a whole expression stands.
+    /// `let %x = match …`, `1 + { … }`: TVM accepts `match` and blocks only as whole expressions.
     BareOperand,
     /// `else if` for `else { if … }`.
     ElseIf,
     /// `fn [A](A) -> A` as a type.
     PolymorphicFnType,
-    /// `(_, int32)`: a type left out inside of another.
+    /// `(_, int32)`: an omitted type inside another type.
     NestedHole,
     /// `axes=(1, 0)` for `axes=[1, 0]`.
     AttributeTuple,
 }
 
 impl SyntaxErrorKind {
-    /// The kind with every place in it moved.
-    pub(crate) fn moved(self, place: impl Fn(TextRange) -> TextRange) -> SyntaxErrorKind {
+    /// Applies `map` to every range inside the kind.
+    pub(crate) fn map_ranges(self, map: impl Fn(TextRange) -> TextRange) -> SyntaxErrorKind {
         match self {
             SyntaxErrorKind::Expected { expected, found, open } => {
-                SyntaxErrorKind::Expected { expected, found, open: open.map(place) }
+                SyntaxErrorKind::Expected { expected, found, open: open.map(map) }
             }
             other => other,
         }
     }
 
-    /// Whether only TVM's own reader objects.
+    /// Returns true for the second group: only TVM's own parser rejects the text.
     pub fn is_compat(&self) -> bool {
         use SyntaxErrorKind::*;
         !matches!(
@@ -178,7 +179,7 @@ impl SyntaxErrorKind {
     }
 }
 
-/// A range from byte offsets of a text below 4 GiB.
+/// Returns the range between two byte offsets of a text below 4 GiB.
 pub(crate) fn range(start: usize, end: usize) -> TextRange {
     TextRange::new(TextSize::new(start as u32), TextSize::new(end as u32))
 }

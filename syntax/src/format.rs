@@ -1,12 +1,12 @@
-//! Layout: white space between tokens, and nothing else.
+//! The formatter. It changes white space between tokens and nothing else.
 //!
-//! A formatter that only ever changes the white space between two tokens cannot lose a comment or
-//! change a name. It still could change what a text means, where white space does: `%a -1`, the
-//! ends of lines in the manual's notation, text that is broken. So what cannot be read stays as it
-//! is, and where there is doubt the result is read again and compared.
+//! A printer from the tree could lose a comment or change a name; edits of white space cannot. They
+//! could still change the meaning of a text where white space matters: in `%a -1`, at line ends in
+//! the manual's notation, in broken text. Therefore code with syntax errors is left alone, and in
+//! the other cases the result is parsed and compared with the original.
 //!
-//! Two styles: [`Style::Tvm`] lays a text out as TVM prints it, byte for byte; [`Style::Reading`]
-//! differs where TVM's lines grow too long to read, which for headers is up to 190,000 characters.
+//! There are two styles: [`Style::Tvm`] formats exactly as TVM prints; [`Style::Reading`] wraps
+//! long lines, because a header printed by TVM can have 190,000 characters.
 
 mod layout;
 mod width;
@@ -17,18 +17,18 @@ use crate::{
     parse_with,
 };
 
-/// How a text is laid out.
+/// A formatting style.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Style {
-    /// As TVM prints it: a header is one line, and so is a call.
+    /// The layout that TVM prints: a header is one line, and so is a call.
     #[default]
     Tvm,
-    /// Long headers have one parameter a line, and long calls go on in the next line.
+    /// Long headers have one parameter per line, and long calls are wrapped.
     Reading,
 }
 
 impl Style {
-    /// The style called `name`.
+    /// Parses a style name.
     pub fn parse(name: &str) -> Option<Style> {
         match name {
             "tvm" => Some(Style::Tvm),
@@ -37,7 +37,7 @@ impl Style {
         }
     }
 
-    /// As settings and the command line call it.
+    /// Returns the name in settings and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Style::Tvm => "tvm",
@@ -46,31 +46,31 @@ impl Style {
     }
 }
 
-/// The changes that lay `text` out, in order: each replaces white space by white space. `parse` is
-/// its tree. Text that cannot be read is left as it is; so is all of it where a new layout would be
-/// read otherwise.
+/// Returns the edits that format `text`, in order of position; each replaces white space by white
+/// space. `parse` is the parse of `text`. Code with syntax errors is left alone; there are no edits
+/// at all if the result would parse differently.
 pub fn format(text: &str, parse: &Parse, style: Style) -> Vec<(TextRange, String)> {
-    let laid = layout::lay_out(text, parse, style);
-    if laid.edits.is_empty() {
-        return laid.edits;
+    let layout::Output { edits, needs_reparse } = layout::lay_out(text, parse, style);
+    if edits.is_empty() {
+        return edits;
     }
-    let after = apply(text, &laid.edits);
-    let same = if laid.in_doubt {
-        let again = parse_with(&after, ParseLimits::default());
-        again.errors.len() == parse.errors.len() && same_tree(parse, &again)
+    let after = apply(text, &edits);
+    let is_unchanged = if needs_reparse {
+        let reparsed = parse_with(&after, ParseLimits::default());
+        reparsed.errors.len() == parse.errors.len() && is_same_tree(parse, &reparsed)
     } else {
         significant(text).eq(significant(&after))
     };
-    if same { laid.edits } else { Vec::new() }
+    if is_unchanged { edits } else { Vec::new() }
 }
 
-/// A text laid out.
+/// Parses and formats a text.
 pub fn formatted(text: &str, style: Style) -> String {
     let parse = crate::parse(text);
     apply(text, &format(text, &parse, style))
 }
 
-/// Applies changes that stand in order.
+/// Applies edits that are sorted by position.
 fn apply(text: &str, edits: &[(TextRange, String)]) -> String {
     let mut out = String::with_capacity(text.len() + edits.len() * 4);
     let mut done = 0;
@@ -84,7 +84,7 @@ fn apply(text: &str, edits: &[(TextRange, String)]) -> String {
     out
 }
 
-/// The tokens of a text but for white space.
+/// Returns the tokens of a text without white space.
 fn significant(text: &str) -> impl Iterator<Item = (SyntaxKind, &str)> {
     let tokens = lexer::lex(text, TensorTypes::Spelled);
     let mut start = 0;
@@ -101,8 +101,8 @@ fn significant(text: &str) -> impl Iterator<Item = (SyntaxKind, &str)> {
         .filter(|(kind, _)| *kind != SyntaxKind::WHITESPACE)
 }
 
-/// Whether two trees are one but for white space.
-fn same_tree(a: &Parse, b: &Parse) -> bool {
+/// Compares two trees without their white space.
+fn is_same_tree(a: &Parse, b: &Parse) -> bool {
     fn flat(parse: &Parse) -> impl Iterator<Item = (SyntaxKind, Option<&str>)> {
         let mut stack = vec![crate::NodeOrToken::Node(crate::Node::root(&parse.green))];
         std::iter::from_fn(move || {
@@ -130,11 +130,11 @@ mod tests {
 
     fn check(before: &str, style: Style, after: &str) {
         assert_eq!(formatted(before, style), after, "{before}");
-        assert_eq!(formatted(after, style), after, "once more");
+        assert_eq!(formatted(after, style), after, "formatting is idempotent");
     }
 
     #[test]
-    fn as_tvm_prints() {
+    fn tvm_style_prints_as_tvm_does() {
         check(
             "def @main( %x:Tensor[(1,2),float32],%y : int32 )->int32{%0=add(%x ,%x);let %z:int32=%y;\n\n\n   if(%c){%z}else{ %0 . 0 }}\ntype T[A]{C(A,T[A]),D}",
             Style::Tvm,
@@ -143,16 +143,16 @@ mod tests {
     }
 
     #[test]
-    fn comments_stay_where_they_are() {
+    fn comments_keep_their_lines() {
         check(
-            "// head\n\n\n\n// about f\ndef @f(%x: int32 /* ty=int32 */) { // open\n // alone\n  %0 = add(%x, /* in */ %x)/* ty=int32 */; // behind\n\n  /* own line */\n  %0 // last\n} // end\n// tail",
+            "// head\n\n\n\n// above f\ndef @f(%x: int32 /* ty=int32 */) { // open\n // alone\n  %0 = add(%x, /* in */ %x)/* ty=int32 */; // after\n\n  /* own line */\n  %0 // last\n} // end\n// tail",
             Style::Tvm,
-            "// head\n\n// about f\ndef @f(%x: int32 /* ty=int32 */) { // open\n  // alone\n  %0 = add(%x, /* in */ %x) /* ty=int32 */; // behind\n\n  /* own line */\n  %0 // last\n} // end\n// tail\n",
+            "// head\n\n// above f\ndef @f(%x: int32 /* ty=int32 */) { // open\n  // alone\n  %0 = add(%x, /* in */ %x) /* ty=int32 */; // after\n\n  /* own line */\n  %0 // last\n} // end\n// tail\n",
         );
     }
 
     #[test]
-    fn what_is_broken_stays() {
+    fn broken_statements_are_left_alone() {
         let text = "def @main(%x: int32) {\n   %0 = add(%x,,  ;\n     %1=add(%x,%x);\n  %1\n}\n";
         let after = formatted(text, Style::Tvm);
         assert!(after.contains("   %0 = add(%x,,  ;"), "{after}");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_in_the_reading_style() {
+    fn reading_style_wraps_long_lines() {
         let params: Vec<String> =
             (0..6).map(|i| format!("%weight_{i}: Tensor[(64, 64), float32]")).collect();
         let flat = format!(
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn breaks_of_two_bytes() {
+    fn crlf_line_breaks_are_kept() {
         check("def @f() {\r\n1 }\r\n", Style::Tvm, "def @f() {\r\n  1\r\n}\r\n");
         check(
             "// a\r\ndef @f() {\r\n  1 // b\r\n}\r\n",
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manuals_notation() {
+    fn manual_notation_is_formatted() {
         check(
             "data Nat { Z : () -> Nat\n S : (Nat) -> Nat }\ndef @f(%n : Nat) -> int32 { %0 = %n\n match (%n) { case Z() { 1 }\n case S(%m) { 2 } } }\n",
             Style::Reading,
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_keeps_its_tokens() {
+    fn formatting_any_text_keeps_its_tokens() {
         let pieces = [
             "def @f(",
             "%x",

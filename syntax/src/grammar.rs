@@ -1,12 +1,17 @@
-//! The grammar: three notations, one tree.
+//! The grammar. It maps three notations to one tree: TVM's text format 0.0.5, the output of TVM
+//! that TVM cannot parse, and the notation of the manual.
 //!
-//! TVM's text format 0.0.5, what TVM prints but cannot read, and the notation of the manual. Where
-//! they agree the tree does not tell them apart; where a text leaves TVM's format, the parser notes
-//! it as a finding that only `--tvm` takes for an error.
+//! ```text
+//! match (%l) { Nil => 0, Cons(%h, _) => %h }          TVM
+//! match (%l) { case Nil { 0 } case Cons(%h, _) { %h } }   manual
+//! ```
 //!
-//! Conventions: `foo` always makes a node or an error; `opt_foo` may make nothing. A statement that
-//! is broken costs one error and ends at its `;`, at the next line that begins a statement, or at
-//! the closing brace, whichever comes first.
+//! Both lines parse to the same nodes; deviations from TVM's format are recorded as errors that
+//! only `--tvm` reports.
+//!
+//! Conventions: `foo` always produces a node or an error; `opt_foo` may produce nothing. A broken
+//! statement costs one error and ends at its `;`, before the next line that begins a statement, or
+//! at the closing brace, whichever comes first.
 
 pub(crate) mod attrs;
 pub(crate) mod exprs;
@@ -18,14 +23,14 @@ pub(crate) mod types;
 
 use crate::{Expectation, SyntaxErrorKind, SyntaxKind, SyntaxKind::*, TextRange, parser::Parser};
 
-/// A whole file.
+/// Parses a whole file.
 pub(crate) fn source_file(p: &mut Parser<'_>) {
     let file = p.start();
     items::items(p, usize::MAX);
     file.complete(p, SOURCE_FILE);
 }
 
-/// One type, wrapped in a file node.
+/// Parses one type, wrapped in a file node.
 pub(crate) fn type_fragment(p: &mut Parser<'_>) {
     let file = p.start();
     types::ty(p);
@@ -35,26 +40,26 @@ pub(crate) fn type_fragment(p: &mut Parser<'_>) {
     file.complete(p, SOURCE_FILE);
 }
 
-/// Definitions up to token number `stop`, wrapped in a file node. Says whether the parser arrived
-/// exactly there, at a place where it knows where it is.
+/// Parses definitions up to token number `stop`, wrapped in a file node. Returns true if the parser
+/// stopped exactly there, and not in the middle of error recovery.
 pub(crate) fn item_fragment(p: &mut Parser<'_>, stop: usize) -> bool {
     let file = p.start();
     items::items(p, stop);
     file.complete(p, SOURCE_FILE);
-    p.position() == stop && (!p.is_lost() || p.at_end() || items::at_item_line(p))
+    p.position() == stop && (!p.is_recovering() || p.at_end() || items::at_item_line(p))
 }
 
-/// Statements up to token number `stop`, wrapped in a block node. Says whether the parser arrived
-/// exactly there.
+/// Parses statements up to token number `stop`, wrapped in a block node. Returns true if the parser
+/// stopped exactly there.
 pub(crate) fn statement_fragment(p: &mut Parser<'_>, stop: usize, on_lines: bool) -> bool {
     let block = p.start();
     stmts::block_part(p, stop, on_lines);
     block.complete(p, BLOCK);
-    p.position() == stop && (!p.is_lost() || p.at(T!["}"]))
+    p.position() == stop && (!p.is_recovering() || p.at(T!["}"]))
 }
 
-/// One parameter of a definition up to token number `stop`, wrapped in a list node. Says whether
-/// there is one, and a separator behind it.
+/// Parses one parameter of a definition up to token number `stop`, wrapped in a list node. Returns
+/// true if there is one and a separator follows.
 pub(crate) fn param_fragment(p: &mut Parser<'_>, stop: usize) -> bool {
     let list = p.start();
     let found = params::at_param(p);
@@ -65,10 +70,10 @@ pub(crate) fn param_fragment(p: &mut Parser<'_>, stop: usize) -> bool {
     found && p.position() == stop && (p.at(T![","]) || p.at(T![")"]))
 }
 
-/// `open element, element, … close`, with an optional trailing comma.
+/// Parses `open element, element, … close`, with an optional trailing comma.
 ///
-/// `element` says whether it found anything. A missing comma is reported once and the list goes
-/// on; the list ends at its bracket, or where `stop` says that something else begins.
+/// `element` returns true if it consumed an element. A missing comma is reported and the list
+/// continues; the list ends at its bracket or where a statement or an item begins.
 fn list(
     p: &mut Parser<'_>,
     open: SyntaxKind,
@@ -110,17 +115,16 @@ fn list(
     p.expect_close(close, open_range);
 }
 
-/// The commas between constructors or arms: TVM needs the first of them and can do without the
-/// others.
+/// The commas between constructors or arms. TVM requires the first of them only.
 #[derive(Default)]
 struct Separators {
     seen: bool,
 }
 
 impl Separators {
-    /// Takes a comma, or notes that there is none. Says whether the list may go on here; `noted`
-    /// where the absence of the comma is part of something noted already.
-    fn comma(&mut self, p: &mut Parser<'_>, noted: bool) -> bool {
+    /// Consumes a comma or records that it is missing, unless `reported` is set because the
+    /// manual's notation was recorded before. Returns true if the list may continue here.
+    fn comma(&mut self, p: &mut Parser<'_>, reported: bool) -> bool {
         if p.eat(T![","]) {
             self.seen = true;
             return true;
@@ -128,7 +132,7 @@ impl Separators {
         if p.at(T!["}"]) {
             return true;
         }
-        if !self.seen && !noted && p.on_new_line(0) && !p.is_lost() && !p.at_end() {
+        if !self.seen && !reported && p.on_new_line(0) && !p.is_recovering() && !p.at_end() {
             let end = p.last_range().end();
             p.compat(TextRange::new(end, end), SyntaxErrorKind::MissingComma);
         }
@@ -136,7 +140,7 @@ impl Separators {
     }
 }
 
-/// A token that cannot be inside the list that `close` would end, so the bracket is missing.
+/// Returns true for tokens that no list ended by `close` contains, so that the bracket is missing.
 fn ends_list(kind: SyntaxKind, close: SyntaxKind) -> bool {
     match kind {
         END_OF_FILE | SEMICOLON | R_BRACE => kind != close,
@@ -146,9 +150,8 @@ fn ends_list(kind: SyntaxKind, close: SyntaxKind) -> bool {
     }
 }
 
-/// `%x`, `%input.1`: a name where one is bound.
-///
-/// A printed name may end in a part of digits, which the lexer leaves as a projection.
+/// Parses the name at a binding: `%x`, `%input.1`. The lexer splits a trailing part of digits off,
+/// because `%pair.1` is a projection elsewhere.
 fn local_name(p: &mut Parser<'_>) {
     let name = p.start();
     let range = p.range();
@@ -165,9 +168,9 @@ fn local_name(p: &mut Parser<'_>) {
                 p.compat(range.cover(p.last_range()), SyntaxErrorKind::UnreadableName);
             }
         }
-        // Lowering says that it is none, beside what else is wrong with names.
+        // Lowering reports graph variables together with the other errors about names.
         GRAPH => p.bump(),
-        // `let y = 2;`: the sigil is forgotten, and the rest is as it should be.
+        // `let y = 2;`: only the sigil is missing, so parsing continues normally.
         IDENT if matches!(p.nth(1), T!["="] | T![":"]) => {
             p.expected(LOCAL);
             let error = p.start();
@@ -180,7 +183,7 @@ fn local_name(p: &mut Parser<'_>) {
     name.complete(p, NAME);
 }
 
-/// Whether TVM's tokenizer takes this name in one piece.
+/// Returns true if TVM's lexer reads this name as one token.
 fn is_readable(name: &str) -> bool {
     name.bytes().skip(1).all(|b| b == b'_' || b == b'/' || b.is_ascii_alphanumeric())
         && !name.as_bytes().get(1).is_some_and(u8::is_ascii_digit)

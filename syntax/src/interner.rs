@@ -1,13 +1,12 @@
-//! What was built before in a parse, so that it is stored once: tokens by their text, types of
-//! tensors by theirs, and small nodes by their children.
+//! Hash-consing of tokens, tensor types and small nodes during a parse.
 //!
-//! A module of 14,506 lines has 18,504 tensor types of four kinds, 7,501 names of eight operators
-//! and 4,501 tuple types of three kinds. Whoever lowers such a tree can tell by the address that it
-//! has seen one before. An interner lives for one parse: one that lived longer would keep every name
-//! ever typed.
+//! A module of 14,506 lines has 18,504 tensor types of which four are distinct, 7,501 references to
+//! eight operators and 4,501 tuple types of which three are distinct. Each is stored once, and
+//! lowering recognises a repeated one by its address. An interner lives for one parse; a global one
+//! would keep every name ever typed.
 //!
-//! A count of references costs more than a comparison, since it waits for what was written before
-//! it: nothing here is cloned but for the tree.
+//! Lookups compare text and never clone a green token: a reference count is an atomic operation,
+//! and costs more than the comparison. Only elements placed in the tree are cloned.
 
 use std::{
     borrow::Cow,
@@ -24,51 +23,52 @@ use crate::{
     parser::{Input, ParseLimits, Parser},
 };
 
-/// A child of a node.
+/// An owned child of a green node.
 pub(crate) type Element = NodeOrToken<GreenNode, GreenToken>;
 
-/// A child of a node of some tree.
+/// A borrowed child of a green node.
 pub(crate) type Child<'a> = NodeOrToken<&'a GreenNodeData, &'a GreenTokenData>;
 
 #[derive(Default)]
 pub(crate) struct Interner<'t> {
-    /// Brackets, signs and words, by kind.
+    /// Tokens with a fixed spelling, by kind.
     fixed: Vec<Option<GreenToken>>,
-    /// One blank: every third token of a printed module.
-    blank: Option<GreenToken>,
-    /// All other tokens, and where they are by kind and text.
+    /// A single space: every third token of a printed module.
+    space: Option<GreenToken>,
+    /// All other tokens, and their indices by kind and text.
     tokens: Vec<GreenToken>,
-    places: HashTable<u32>,
-    /// The last tokens of each kind: white space is mostly one line break, and a handful of types
-    /// stands in most comments.
+    token_indices: HashTable<u32>,
+    /// Caches of recent tokens by kind: most white space is one line break and an indentation, and
+    /// most comments show one of a few types.
     recent: Vec<Recent<'t>>,
-    /// Types of tensors, and where they are by text.
+    /// Tensor types, and their indices by text.
     tensors: Vec<GreenNode>,
-    tensor_places: FxHashMap<Cow<'t, str>, u32>,
+    tensor_indices: FxHashMap<Cow<'t, str>, u32>,
     recent_tensors: Recent<'t>,
-    /// Nodes that tend to come again, each in the slot that its children lead to.
+    /// A direct-mapped cache of shareable nodes, by the hash of their children's addresses.
     nodes: Vec<Option<GreenNode>>,
 }
 
-/// Where the last texts are that end alike. A comparison is cheaper than a hash.
+/// A direct-mapped cache from texts to indices, because a comparison is cheaper than a hash.
 #[derive(Clone, Default)]
 struct Recent<'t>([(&'t str, u32); 8]);
 
 impl<'t> Recent<'t> {
-    /// The length tells `(1, 64)` from `(1, 256)`, the end `%12` from `%13`.
+    /// Returns the slot of a text: its length separates `(1, 64)` from `(1, 256)`, its last byte
+    /// `%12` from `%13`.
     fn slot(text: &str) -> usize {
         let last = text.as_bytes().last().copied().unwrap_or_default();
         (text.len() + usize::from(last)) & 7
     }
 
-    /// No text is empty.
+    /// Returns the index of a text, which must not be empty.
     fn get(&self, text: &str) -> Option<usize> {
-        let (known, at) = self.0[Self::slot(text)];
-        (known == text).then_some(at as usize)
+        let (cached, index) = self.0[Self::slot(text)];
+        (cached == text).then_some(index as usize)
     }
 
-    fn put(&mut self, text: &'t str, at: usize) {
-        self.0[Self::slot(text)] = (text, at as u32);
+    fn insert(&mut self, text: &'t str, index: usize) {
+        self.0[Self::slot(text)] = (text, index as u32);
     }
 }
 
@@ -78,32 +78,33 @@ fn hash(kind: rowan::SyntaxKind, text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Longer tokens are not looked for.
-const LONGEST: usize = 512;
+/// Maximum length of interned tokens, in bytes: hashing a metadata section of many megabytes would
+/// be wasted.
+const MAX_TOKEN_LEN: usize = 512;
 
-/// So many nodes and tokens of an older tree are learned.
-const MOST_KNOWN: usize = 4_000;
+/// Maximum number of nodes and tokens taken over from an older tree.
+const MAX_SEEDS: usize = 4_000;
 
-/// Slots for nodes that come again.
-const SLOTS: usize = 256;
+/// Size of the node cache.
+const NODE_SLOTS: usize = 256;
 
-/// Nodes of more children are not looked for.
-const MOST_CHILDREN: usize = 12;
+/// Maximum number of children of interned nodes.
+const MAX_CHILDREN: usize = 12;
 
-/// `nn.dense`, `1`, `axis=-1` and the types: what a module says in many places. Names of variables
-/// stand in too few.
-fn comes_again(kind: SyntaxKind, first: Option<Child<'_>>) -> bool {
+/// Returns true for the kinds of nodes that a module repeats: `nn.dense`, `1`, `axis=-1`, types.
+/// Variables repeat too rarely.
+fn is_shareable(kind: SyntaxKind, first: Option<Child<'_>>) -> bool {
     use SyntaxKind::*;
     match kind {
         NAME_REF | LITERAL | ATTR | RET_TYPE | TENSOR_TYPE | TUPLE_TYPE | FN_TYPE | NAMED_TYPE
         | SHAPE | DIM => true,
-        // Of an attribute.
+        // The name of an attribute.
         NAME => first.is_some_and(|child| child.kind() == IDENT.into()),
         _ => false,
     }
 }
 
-/// What tells two children apart that may be equal.
+/// Returns the address of an element, which identifies interned elements.
 pub(crate) fn address(element: Child<'_>) -> usize {
     match element {
         NodeOrToken::Node(node) => std::ptr::from_ref(node) as usize,
@@ -119,34 +120,33 @@ pub(crate) fn borrowed(element: &Element) -> Child<'_> {
 }
 
 impl<'t> Interner<'t> {
-    /// Makes room for what a text of so many tokens has.
-    pub(crate) fn expect(&mut self, tokens: usize) {
-        // About so many tokens of a printed module are names that stand nowhere else.
+    /// Reserves memory for a text of `tokens` tokens.
+    pub(crate) fn reserve(&mut self, tokens: usize) {
+        // About one token in 16 of a printed module is a distinct name.
         let names = tokens / 16;
         self.tokens.reserve(names);
-        let known = &self.tokens;
-        self.places.reserve(names, |&at| rehash(known, at));
+        let tokens = &self.tokens;
+        self.token_indices.reserve(names, |&index| rehash(tokens, index));
     }
 
     pub(crate) fn token(&mut self, kind: SyntaxKind, text: &'t str) -> GreenToken {
-        // Sections of many megabytes would be hashed for nothing.
-        if text.len() > LONGEST {
+        if text.len() > MAX_TOKEN_LEN {
             return GreenToken::new(kind.into(), text);
         }
         let slot = kind as usize;
         if self.recent.len() <= slot {
             self.recent.resize(slot + 1, Recent::default());
         }
-        if let Some(at) = self.recent[slot].get(text) {
-            return self.tokens[at].clone();
+        if let Some(index) = self.recent[slot].get(text) {
+            return self.tokens[index].clone();
         }
-        let at = self.place(kind.into(), text, || GreenToken::new(kind.into(), text));
-        self.recent[slot].put(text, at);
-        self.tokens[at].clone()
+        let index = self.token_index(kind.into(), text, || GreenToken::new(kind.into(), text));
+        self.recent[slot].insert(text, index);
+        self.tokens[index].clone()
     }
 
-    /// Where the token is; `build` makes it if it is nowhere.
-    fn place(
+    /// Returns the index of a token, which `build` creates if it is new.
+    fn token_index(
         &mut self,
         kind: rowan::SyntaxKind,
         text: &str,
@@ -154,51 +154,58 @@ impl<'t> Interner<'t> {
     ) -> usize {
         let tokens = &mut self.tokens;
         let hash = hash(kind, text);
-        let same = |&at: &u32| {
-            let known = &tokens[at as usize];
-            known.kind() == kind && known.text() == text
+        let is_equal = |&index: &u32| {
+            let token = &tokens[index as usize];
+            token.kind() == kind && token.text() == text
         };
-        if let Some(&at) = self.places.find(hash, same) {
-            return at as usize;
+        if let Some(&index) = self.token_indices.find(hash, is_equal) {
+            return index as usize;
         }
-        let at = tokens.len();
+        let index = tokens.len();
         tokens.push(build());
-        self.places.insert_unique(hash, at as u32, |&at| rehash(tokens, at));
-        at
+        self.token_indices.insert_unique(hash, index as u32, |&index| rehash(tokens, index));
+        index
     }
 
-    /// A token of a kind that has one spelling, if it was built before.
+    /// Returns the token of a kind with a fixed spelling, if it was created before.
     pub(crate) fn fixed(&self, kind: SyntaxKind) -> Option<GreenToken> {
         self.fixed.get(kind as usize).cloned().flatten()
     }
 
-    pub(crate) fn blank(&mut self) -> GreenToken {
-        self.blank
+    /// Returns the token for a single space.
+    pub(crate) fn space(&mut self) -> GreenToken {
+        self.space
             .get_or_insert_with(|| GreenToken::new(SyntaxKind::WHITESPACE.into(), " "))
             .clone()
     }
 
-    pub(crate) fn fix(&mut self, kind: SyntaxKind, text: &str) -> GreenToken {
+    /// Creates the token of a kind with a fixed spelling.
+    pub(crate) fn insert_fixed(&mut self, kind: SyntaxKind, text: &str) -> GreenToken {
+        self.fixed_slot(kind).insert(GreenToken::new(kind.into(), text)).clone()
+    }
+
+    fn fixed_slot(&mut self, kind: SyntaxKind) -> &mut Option<GreenToken> {
         let slot = kind as usize;
         if self.fixed.len() <= slot {
             self.fixed.resize(slot + 1, None);
         }
-        self.fixed[slot].insert(GreenToken::new(kind.into(), text)).clone()
+        &mut self.fixed[slot]
     }
 
-    /// `Tensor[(1, 64), float32]`, which the lexer hands over in one piece.
+    /// Returns the node of a tensor type such as `Tensor[(1, 64), float32]`, which is one token of
+    /// the lexer.
     pub(crate) fn tensor(&mut self, text: &'t str) -> GreenNode {
-        if let Some(at) = self.recent_tensors.get(text) {
-            return self.tensors[at].clone();
+        if let Some(index) = self.recent_tensors.get(text) {
+            return self.tensors[index].clone();
         }
-        let at = self.tensor_by_hash(text);
-        self.recent_tensors.put(text, at);
-        self.tensors[at].clone()
+        let index = self.tensor_index(text);
+        self.recent_tensors.insert(text, index);
+        self.tensors[index].clone()
     }
 
-    fn tensor_by_hash(&mut self, text: &'t str) -> usize {
-        if let Some(&at) = self.tensor_places.get(text) {
-            return at as usize;
+    fn tensor_index(&mut self, text: &'t str) -> usize {
+        if let Some(&index) = self.tensor_indices.get(text) {
+            return index as usize;
         }
         let tokens = lex(text, TensorTypes::Spelled);
         let input = Input::new(text, tokens);
@@ -206,114 +213,106 @@ impl<'t> Interner<'t> {
         grammar::types::tensor_type(&mut parser);
         let parsed = parser.finish();
         *self = parsed.interner;
-        let at = self.tensors.len();
+        let index = self.tensors.len();
         self.tensors.push(parsed.green);
-        self.tensor_places.insert(text.into(), at as u32);
-        at
+        self.tensor_indices.insert(text.into(), index as u32);
+        index
     }
 
-    /// An interner that knows what stands in `pieces` of an older tree, as far as that is soon told:
-    /// the statement that is typed in shares its brackets and types with itself as it was.
-    pub(crate) fn knowing<'a>(pieces: impl Iterator<Item = Child<'a>>) -> Interner<'t> {
+    /// Creates an interner seeded with up to [`MAX_SEEDS`] elements of an older tree, so that an
+    /// edited statement shares its brackets and types with its previous version.
+    pub(crate) fn seeded<'a>(elements: impl Iterator<Item = Child<'a>>) -> Interner<'t> {
         let mut interner = Interner::default();
-        let mut left = MOST_KNOWN;
-        let mut open: Vec<Child<'a>> = pieces.collect();
-        open.reverse();
-        while let Some(piece) = open.pop() {
-            if left == 0 {
-                break;
-            }
-            left -= 1;
-            match piece {
-                NodeOrToken::Token(token) => interner.learn_token(token),
-                NodeOrToken::Node(node) => {
-                    interner.learn_node(node);
-                    open.extend(node.children().rev());
+        let mut stack: Vec<Child<'a>> = elements.collect();
+        stack.reverse();
+        for _ in 0..MAX_SEEDS {
+            match stack.pop() {
+                Some(NodeOrToken::Token(token)) => interner.seed_token(token),
+                Some(NodeOrToken::Node(node)) => {
+                    interner.seed_node(node);
+                    stack.extend(node.children().rev());
                 }
+                None => break,
             }
         }
         interner
     }
 
-    fn learn_token(&mut self, token: &GreenTokenData) {
+    fn seed_token(&mut self, token: &GreenTokenData) {
         let kind = SyntaxKind::of(token.kind());
         if kind.is_fixed() {
-            let slot = kind as usize;
-            if self.fixed.len() <= slot {
-                self.fixed.resize(slot + 1, None);
-            }
-            self.fixed[slot].get_or_insert_with(|| token.to_owned());
+            self.fixed_slot(kind).get_or_insert_with(|| token.to_owned());
         } else if kind == SyntaxKind::WHITESPACE && token.text() == " " {
-            self.blank.get_or_insert_with(|| token.to_owned());
-        } else if token.text().len() <= LONGEST {
-            self.place(token.kind(), token.text(), || token.to_owned());
+            self.space.get_or_insert_with(|| token.to_owned());
+        } else if token.text().len() <= MAX_TOKEN_LEN {
+            self.token_index(token.kind(), token.text(), || token.to_owned());
         }
     }
 
-    fn learn_node(&mut self, node: &GreenNodeData) {
+    fn seed_node(&mut self, node: &GreenNodeData) {
         let kind = SyntaxKind::of(node.kind());
         if kind == SyntaxKind::TENSOR_TYPE {
-            let at = self.tensors.len() as u32;
-            let known = self.tensor_places.entry(node.to_string().into()).or_insert(at);
-            if *known == at {
+            let next = self.tensors.len() as u32;
+            let index = self.tensor_indices.entry(node.to_string().into()).or_insert(next);
+            if *index == next {
                 self.tensors.push(node.to_owned());
             }
         }
-        if comes_again(kind, node.children().next()) && node.children().len() <= MOST_CHILDREN {
-            self.slot(kind, node.children()).get_or_insert_with(|| node.to_owned());
+        if is_shareable(kind, node.children().next()) && node.children().len() <= MAX_CHILDREN {
+            self.node_slot(kind, node.children()).get_or_insert_with(|| node.to_owned());
         }
     }
 
-    /// Where a node of these children is if it was built before.
-    fn slot<'a>(
+    /// Returns the cache slot of a node with these children.
+    fn node_slot<'a>(
         &mut self,
         kind: SyntaxKind,
         children: impl Iterator<Item = Child<'a>>,
     ) -> &mut Option<GreenNode> {
         if self.nodes.is_empty() {
-            self.nodes.resize(SLOTS, None);
+            self.nodes.resize(NODE_SLOTS, None);
         }
         let mut hasher = FxHasher::default();
         hasher.write_u8(kind as u8);
         children.for_each(|child| hasher.write_usize(address(child)));
-        &mut self.nodes[hasher.finish() as usize % SLOTS]
+        &mut self.nodes[hasher.finish() as usize % NODE_SLOTS]
     }
 
-    /// The node of `children` from `from` on, which are taken out.
+    /// Moves the elements of `children` from index `from` on into a node.
     pub(crate) fn node(
         &mut self,
         kind: SyntaxKind,
         children: &mut Vec<Element>,
         from: usize,
     ) -> GreenNode {
-        let kind_of_tree = kind.into();
-        if !comes_again(kind, children.get(from).map(borrowed))
-            || children.len() - from > MOST_CHILDREN
+        let raw_kind = kind.into();
+        if !is_shareable(kind, children.get(from).map(borrowed))
+            || children.len() - from > MAX_CHILDREN
         {
             return match children.len() - from {
-                // Half of all nodes are a name or a number in its role.
-                1 => GreenNode::new(kind_of_tree, children.pop()),
-                _ => GreenNode::new(kind_of_tree, children.drain(from..)),
+                // Half of all nodes wrap a single token; popping it is faster than draining.
+                1 => GreenNode::new(raw_kind, children.pop()),
+                _ => GreenNode::new(raw_kind, children.drain(from..)),
             };
         }
-        let slot = self.slot(kind, children[from..].iter().map(borrowed));
-        if let Some(known) = slot
-            && known.kind() == kind_of_tree
-            && known.children().len() == children.len() - from
-            && known
+        let slot = self.node_slot(kind, children[from..].iter().map(borrowed));
+        if let Some(cached) = slot
+            && cached.kind() == raw_kind
+            && cached.children().len() == children.len() - from
+            && cached
                 .children()
                 .zip(&children[from..])
                 .all(|(a, b)| address(a) == address(borrowed(b)))
         {
             children.truncate(from);
-            return known.clone();
+            return cached.clone();
         }
-        slot.insert(GreenNode::new(kind_of_tree, children.drain(from..))).clone()
+        slot.insert(GreenNode::new(raw_kind, children.drain(from..))).clone()
     }
 }
 
-fn rehash(tokens: &[GreenToken], at: u32) -> u64 {
-    let token = &tokens[at as usize];
+fn rehash(tokens: &[GreenToken], index: u32) -> u64 {
+    let token = &tokens[index as usize];
     hash(token.kind(), token.text())
 }
 
@@ -324,39 +323,39 @@ mod tests {
     use super::*;
     use crate::{Edit, ParseLimits, TextRange, parse};
 
-    /// The tokens of a tree and its nodes that come again, by address.
-    fn stored(green: &GreenNodeData) -> HashSet<usize> {
-        let mut stored = HashSet::new();
-        let mut open = vec![green];
-        while let Some(node) = open.pop() {
+    /// Returns the addresses of the tokens and shareable nodes of a tree.
+    fn addresses(green: &GreenNodeData) -> HashSet<usize> {
+        let mut addresses = HashSet::new();
+        let mut stack = vec![green];
+        while let Some(node) = stack.pop() {
             for child in node.children() {
                 match child {
                     NodeOrToken::Node(inner) => {
-                        open.push(inner);
-                        if comes_again(SyntaxKind::of(inner.kind()), inner.children().next()) {
-                            stored.insert(address(child));
+                        stack.push(inner);
+                        if is_shareable(SyntaxKind::of(inner.kind()), inner.children().next()) {
+                            addresses.insert(address(child));
                         }
                     }
                     NodeOrToken::Token(_) => {
-                        stored.insert(address(child));
+                        addresses.insert(address(child));
                     }
                 }
             }
         }
-        stored
+        addresses
     }
 
     #[test]
-    fn what_comes_again_is_stored_once() {
+    fn equal_tokens_and_nodes_are_stored_once() {
         let parse = parse("def @f() {\n  nn.relu(nn.relu(1, axis=1), axis=1)\n}\n");
-        let names = stored(&parse.green);
+        let addresses = addresses(&parse.green);
         // The tokens `def`, ` `, `@f`, `(`, `)`, `{`, `nn.relu`, `1`, `,`, `axis`, `=`, `}` and two
         // line breaks; the nodes `nn.relu`, `1`, `axis` and `axis=1`.
-        assert_eq!(names.len(), 18, "{:#?}", parse.syntax());
+        assert_eq!(addresses.len(), 18, "{:#?}", parse.syntax());
     }
 
     #[test]
-    fn a_statement_that_is_typed_in_is_made_of_what_it_was() {
+    fn edited_statement_shares_elements_with_its_previous_version() {
         let mut text = "def @f(%x: Tensor[(1, 64), float32]) {\n  let %a = add(%x, %x);\n  \
                         let %b: (Tensor[(1, 64), float32],) = (multiply(%a, %x),);\n  %b\n}\n"
             .to_owned();
@@ -371,9 +370,8 @@ mod tests {
             now = now.reparse_part(&text, &edit, ParseLimits::default()).expect("a part is enough");
         }
         assert_eq!(now, before);
-        let (before, now) = (stored(&before.green), stored(&now.green));
-        let new = now.difference(&before).count();
-        // `multiply` came and went, and with it the node around it.
-        assert_eq!(new, 2);
+        let (before, now) = (addresses(&before.green), addresses(&now.green));
+        // The token `multiply` and the node around it were replaced twice.
+        assert_eq!(now.difference(&before).count(), 2);
     }
 }

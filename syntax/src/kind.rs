@@ -1,7 +1,7 @@
-//! The one table of token and node kinds.
+//! The table of token and node kinds.
 //!
-//! Everything else about a kind (its spelling in messages, whether it is a keyword, whether it is
-//! trivia) is derived from this table, so a kind is added in one place.
+//! All properties of a kind (its name in messages, keyword, trivia) are derived from this table, so
+//! that a new kind is one new row.
 
 /// Declares [`SyntaxKind`]: trivia, tokens with a fixed spelling, keywords, other tokens, nodes.
 macro_rules! kinds {
@@ -31,7 +31,7 @@ macro_rules! kinds {
                 $(Self::$trivia,)* $(Self::$punct,)* $(Self::$keyword,)* $(Self::$token,)* $(Self::$node,)*
             ];
 
-            /// How a message names this kind: `` `;` ``, `a local variable`, `a call`.
+            /// Returns the name of the kind in messages: `` `;` ``, `a local variable`, `a call`.
             pub fn describe(self) -> &'static str {
                 match self {
                     $(Self::$trivia => $trivia_name,)*
@@ -42,22 +42,22 @@ macro_rules! kinds {
                 }
             }
 
-            /// White space and comments, which the grammar does not see.
+            /// Returns true for white space and comments, which are invisible to the grammar.
             pub fn is_trivia(self) -> bool {
                 matches!(self, $(Self::$trivia)|*)
             }
 
-            /// Tokens of which there is one spelling.
+            /// Returns true for tokens with a fixed spelling.
             pub fn is_fixed(self) -> bool {
                 matches!(self, $(Self::$punct)|* | $(Self::$keyword)|*)
             }
 
-            /// Reserved words of TVM's text format.
+            /// Returns true for the reserved words of TVM's text format.
             pub fn is_keyword(self) -> bool {
                 matches!(self, $(Self::$keyword)|*)
             }
 
-            /// The keyword spelled `text`, if there is one.
+            /// Returns the keyword spelled `text`.
             pub fn from_keyword(text: &str) -> Option<SyntaxKind> {
                 match text {
                     $($keyword_text => Some(Self::$keyword),)*
@@ -65,7 +65,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Nodes, as opposed to tokens.
+            /// Returns true for nodes, false for tokens.
             pub fn is_node(self) -> bool {
                 matches!(self, $(Self::$node)|*)
             }
@@ -148,18 +148,18 @@ kinds! {
         INT "an integer",
         FLOAT "a number",
         STRING "a string",
-        // `'main'`: how TVM shows a global in an attribute when it prints without metadata.
+        // `'main'`: a global in an attribute, as TVM prints it without metadata.
         QUOTED_NAME "a quoted name",
         // `meta[relay.Constant][0]`
         META_REF "a metadata reference",
-        // `#[metadata] { … }` to the end of the module, as one token whatever its size.
+        // `#[metadata] { … }` to the end of the module, as one token.
         METADATA "the metadata section",
-        // A line of a log between two printed modules.
+        // A log line between two printed modules.
         BANNER "a log line",
-        // A TIR function in the middle of a module, kept as it is.
+        // A TIR function in a module, as one token.
         TIR_TEXT "a TIR function",
-        // A whole tensor type with plain dimensions: what the lexer hands over in one piece and
-        // the tree spells out as a TENSOR_TYPE node. Never in a tree.
+        // A tensor type with constant dimensions: one token of the lexer, which the tree builder
+        // expands to a TENSOR_TYPE node. Never in a tree.
         TENSOR_TEXT "a tensor type",
         UNKNOWN "an unknown character",
         END_OF_FILE "the end of the file",
@@ -240,7 +240,7 @@ kinds! {
 }
 
 impl SyntaxKind {
-    /// Node and token kinds that begin an item of a module.
+    /// Returns true for the items of a file.
     pub fn is_item(self) -> bool {
         use SyntaxKind::*;
         matches!(
@@ -256,7 +256,7 @@ impl SyntaxKind {
         )
     }
 
-    /// The statements of a block.
+    /// Returns true for the statements of a block.
     pub fn is_stmt(self) -> bool {
         use SyntaxKind::*;
         matches!(self, LET_STMT | GRAPH_STMT | FREE_VAR_STMT | EXPR_STMT)
@@ -267,12 +267,12 @@ impl SyntaxKind {
     }
 
     fn from_raw(raw: u16) -> SyntaxKind {
-        // An unknown raw kind cannot come out of this crate; it reads as an error, never a panic.
+        // This crate creates no other raw kinds; if one appears, an error node beats a panic.
         Self::ALL.get(usize::from(raw)).copied().unwrap_or(SyntaxKind::ERROR)
     }
 }
 
-/// The Relay language, as rowan wants to see it.
+/// The language type that parameterises rowan's trees.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Relay {}
 
@@ -294,7 +294,7 @@ impl From<SyntaxKind> for rowan::SyntaxKind {
     }
 }
 
-/// A set of kinds, for look-ahead and recovery.
+/// A set of token kinds, for lookahead and recovery.
 #[derive(Clone, Copy)]
 pub(crate) struct KindSet([u64; 4]);
 
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling() {
+    fn fixed_tokens_are_described_by_their_spelling() {
         assert_eq!(T![";"].describe(), "`;`");
         assert_eq!(T!["let"].describe(), "`let`");
         assert_eq!(SyntaxKind::from_keyword("ref_write"), Some(T!["ref_write"]));

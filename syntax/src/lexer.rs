@@ -1,9 +1,10 @@
-//! Text to tokens.
+//! The lexer.
 //!
-//! The token rules are TVM's (identifiers hold `/`, `%` and `@` glue to the next name, comments
-//! nest, strings have no escapes) widened by what TVM prints but cannot read (`%input.1`,
-//! `%aten::linear_3.bias`) and by the manual's `#` comments. Every byte is in exactly one token,
-//! and no text makes the lexer fail: what it cannot read is an [`UNKNOWN`] token with an error.
+//! The token rules are TVM's (identifiers may contain `/`, `%` and `@` are part of the name after
+//! them, comments nest, strings have no escapes), extended by names that TVM prints but cannot
+//! parse (`%input.1`, `%aten::linear_3.bias`) and by the manual's `#` comments. Every byte is in
+//! exactly one token, and the lexer never fails: other characters become [`UNKNOWN`] tokens with an
+//! error.
 //!
 //! [`UNKNOWN`]: SyntaxKind::UNKNOWN
 
@@ -11,14 +12,14 @@ use logos::{Lexer, Logos};
 
 use crate::{SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, error::range};
 
-/// The automaton's own tokens. [`SyntaxKind`] also has the node kinds, which no text matches, and
-/// some tokens here need a second look before they have a kind.
+/// The tokens of the generated automaton. Some of them are post-processed before they get a
+/// [`SyntaxKind`].
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(subpattern letter = r"[A-Za-z_\u{80}-\u{10FFFF}]")]
 #[logos(subpattern word = r"[A-Za-z_0-9\u{80}-\u{10FFFF}]")]
 #[logos(subpattern slashed = r"[A-Za-z_0-9/\u{80}-\u{10FFFF}]")]
-// One further part of a printed name. A part of digits alone counts only when a proper part
-// follows it: `%layer.0.weight` is a name, `%pair.0` projects a tuple.
+// A further part of a printed name. A part of digits counts only if another part follows it:
+// `%layer.0.weight` is a name, `%pair.0` a projection.
 #[logos(subpattern part = r"((\.|::)[0-9]+)*(\.|::)[0-9]*(?&letter)(?&slashed)*")]
 enum Token {
     #[regex(r"[ \t\r\n\x0B\x0C]+")]
@@ -120,7 +121,7 @@ enum Token {
 
     #[regex(r"(?&letter)(?&word)*(\.(?&letter)(?&word)*)*")]
     Ident,
-    // A slash may be part of a name, or the start of a comment that stands against it.
+    // A slash may be part of a name or start a comment directly after it.
     #[regex(r"(?&letter)(?&slashed)*(\.(?&letter)(?&slashed)*)*", priority = 1)]
     SlashedIdent,
     #[regex(r"%(?&letter)(?&word)*")]
@@ -129,7 +130,7 @@ enum Token {
     LongLocal,
     #[regex(r"%[0-9]+")]
     Graph,
-    // No name of anything, and one word to whoever wrote it.
+    // `%1x` is not a valid name, but one token gives a better error than two.
     #[regex(r"%[0-9]+(?&letter)(?&word)*")]
     DigitLocal,
     #[regex(r"@(?&letter)(?&word)*")]
@@ -152,20 +153,20 @@ enum Token {
     QuotedName,
     #[regex(r"meta\[[^\[\]\n]*\]\[[^\[\]\n]*\]")]
     MetaRef,
-    // The commonest type in a dump, in the spelling that TVM prints: 14 tokens in one step. The
-    // tree spells it out, so this is invisible outside the lexer and the tree builder.
+    // Fast path for the most frequent type in a dump: one token instead of 14. The tree builder
+    // expands it, so that it is invisible outside the lexer and the tree builder.
     #[regex(r"Tensor\[\(([0-9]+|\?)(, ([0-9]+|\?))*\), (float|int|uint|bool|bfloat)[0-9a-z]*\]")]
     TensorText,
 }
 
-/// The tokens of a text: `kinds[i]` stands on `ends[i - 1] .. ends[i]`.
+/// The tokens of a text: token `i` has `kinds[i]` and the range `ends[i - 1] .. ends[i]`.
 #[derive(Default, Debug)]
 pub(crate) struct Tokens {
     pub(crate) kinds: Vec<SyntaxKind>,
     pub(crate) ends: Vec<u32>,
     pub(crate) errors: Vec<SyntaxError>,
-    /// Where the first token begins whose extent depends on all that follows it: an unclosed comment
-    /// or string, a metadata section.
+    /// The start of the first token whose end depends on the whole rest of the text: an unclosed
+    /// comment or string, or a metadata section.
     pub(crate) open_ended: Option<u32>,
 }
 
@@ -188,23 +189,23 @@ impl Tokens {
     }
 }
 
-/// How tensor types come out of the lexer.
+/// The tokenization of tensor types.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TensorTypes {
-    /// As one [`SyntaxKind::TENSOR_TEXT`] where the spelling is TVM's.
+    /// One [`SyntaxKind::TENSOR_TEXT`] if the spelling is the one that TVM prints.
     Whole,
-    /// As their own tokens.
+    /// Separate tokens.
     Spelled,
 }
 
-/// Splits `text` into tokens. Texts of 4 GiB and more are refused before they come here.
+/// Splits `text`, which must be smaller than 4 GiB, into tokens.
 pub(crate) fn lex(text: &str, tensor_types: TensorTypes) -> Tokens {
     let mut out = Tokens::default();
     out.kinds.reserve(text.len() / 6);
     out.ends.reserve(text.len() / 6);
     let mut at = 0;
     if text.starts_with('\u{FEFF}') {
-        // A byte order mark, which some editors write, is white space at the start of a file.
+        // A byte order mark at the start of a file is white space.
         at = '\u{FEFF}'.len_utf8();
         out.push(SyntaxKind::WHITESPACE, at);
     }
@@ -293,14 +294,14 @@ fn step<'t>(
         Token::MetaRef => META_REF,
         Token::TensorText if tensor_types == TensorTypes::Whole => TENSOR_TEXT,
         Token::TensorText => {
-            // Give back all but the word `Tensor`.
+            // Rewind to the end of the word `Tensor`.
             return restart(lexer, span.start + "Tensor".len(), IDENT, out);
         }
     };
     out.push(kind, span.end);
 }
 
-/// Ends the current token at `end`, before where the automaton stopped, and goes on from there.
+/// Ends the current token at `end` and rewinds the automaton to that offset.
 fn restart<'t>(lexer: &mut Lexer<'t, Token>, end: usize, kind: SyntaxKind, out: &mut Tokens) {
     let mut again = Token::lexer(lexer.source());
     again.bump(end);
@@ -308,7 +309,8 @@ fn restart<'t>(lexer: &mut Lexer<'t, Token>, end: usize, kind: SyntaxKind, out: 
     out.push(kind, end);
 }
 
-/// A name runs over `/`, but not into a comment: in `Nil//empty` the comment starts at `//`.
+/// Pushes a name, which may contain `/` but no start of a comment: `Nil//empty` is `Nil` and a
+/// comment.
 fn cut_at_comment(lexer: &mut Lexer<'_, Token>, kind: SyntaxKind, out: &mut Tokens) {
     let (text, span) = (lexer.slice().as_bytes(), lexer.span());
     let mut cut = text.windows(2).position(|pair| pair == b"//");
@@ -320,7 +322,7 @@ fn cut_at_comment(lexer: &mut Lexer<'_, Token>, kind: SyntaxKind, out: &mut Toke
     }
     match cut {
         Some(cut) => {
-            // `def/* … */`: what is left may be a word of the language.
+            // `def/* … */`: the rest may be a keyword.
             let word = SyntaxKind::from_keyword(&lexer.slice()[..cut]);
             let kind = word.filter(|_| kind == SyntaxKind::IDENT).unwrap_or(kind);
             restart(lexer, span.start + cut, kind, out);
@@ -329,23 +331,23 @@ fn cut_at_comment(lexer: &mut Lexer<'_, Token>, kind: SyntaxKind, out: &mut Toke
     }
 }
 
-/// `1.5f16`, `1e-5`, `3.`; and `.0.1` after a tuple, which are two projections.
+/// Pushes `1.5f16`, `1e-5` or `3.`; splits `%t.0.1`, which is two projections.
 fn number(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     let span = lexer.span();
-    let projects = out.kinds.last() == Some(&SyntaxKind::DOT);
+    let after_dot = out.kinds.last() == Some(&SyntaxKind::DOT);
     let digits = lexer.slice().bytes().take_while(u8::is_ascii_digit).count();
-    if projects && digits > 0 {
+    if after_dot && digits > 0 {
         return restart(lexer, span.start + digits, SyntaxKind::INT, out);
     }
     out.push(SyntaxKind::FLOAT, span.end);
 }
 
-/// `/* … */`, nested.
+/// Pushes a nested comment `/* … */`.
 fn block_comment(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     let start = lexer.span().start;
     let rest = lexer.remainder().as_bytes();
     let (mut depth, mut at) = (1u32, 0);
-    // Every change of depth has a slash in it.
+    // Both delimiters contain a slash.
     for slash in memchr::memchr_iter(b'/', rest) {
         if slash < at {
             continue;
@@ -369,7 +371,7 @@ fn block_comment(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     out.error(range(start, start + 2), SyntaxErrorKind::UnclosedComment);
 }
 
-/// `#[metadata]`, `#[version = …]`, or the manual's comments.
+/// Pushes the metadata section, the `#` of `#[version = …]`, or a comment of the manual.
 fn hash(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     let start = lexer.span().start;
     let rest = lexer.remainder();
@@ -388,27 +390,29 @@ fn hash(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     out.push(SyntaxKind::HASH, lexer.span().end);
 }
 
-/// The section runs to the end of the text, or to the next module of a log. JSON has no line that
-/// begins with `#[` or `[1`, so nothing in the section ends it early.
+/// Returns the length of the section, which extends to the next module of a log or the end of the
+/// text. TVM's JSON has no line that begins with `#[version` or a time, so scanning for those is
+/// safe and much faster than parsing the JSON.
 fn metadata_end(rest: &str) -> usize {
     let bytes = rest.as_bytes();
-    let starts = |at: usize| bytes[at..].starts_with(b"\n#[version");
+    let is_version = |at: usize| bytes[at..].starts_with(b"\n#[version");
     memchr::memchr_iter(b'\n', bytes)
         .find(|&at| {
-            starts(at) || bytes[at + 1..].starts_with(b"\n[") && is_log_line(&rest[at + 2..])
+            is_version(at) || bytes[at + 1..].starts_with(b"\n[") && is_log_line(&rest[at + 2..])
         })
         .unwrap_or(bytes.len())
 }
 
-/// `[12:30:00] /src/…: PrintIR():` and what else stands between the modules of a log.
+/// Returns true for a line such as `[12:30:00] /src/…: PrintIR():` between the modules of a log.
 pub(crate) fn is_log_line(line: &str) -> bool {
     let b = line.as_bytes();
     b.len() > 9 && b[0] == b'[' && b[3] == b':' && b[6] == b':' && b[9] == b']'
 }
 
-/// A `"` without its partner on the line. TVM lets strings run over line breaks; a person who is
-/// typing has just not closed one. It is taken for a long string where the closing quote is
-/// followed by what may follow an attribute, and for an open one otherwise.
+/// Pushes a string without a closing `"` on its line. TVM allows line breaks in strings, but while
+/// a file is edited an unclosed string is more likely. Heuristic: it is a string of several lines
+/// if a token that may follow an attribute follows the closing quote, and an unclosed one
+/// otherwise.
 fn open_string(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     let span = lexer.span();
     let rest = lexer.remainder();
@@ -421,18 +425,18 @@ fn open_string(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
             return out.push(SyntaxKind::STRING, lexer.span().end);
         }
     }
-    // Leave a carriage return to the white space.
+    // A carriage return belongs to the white space.
     let line = rest[..line].trim_end_matches('\r').len();
     lexer.bump(line);
     out.error(range(span.start, span.end + line), SyntaxErrorKind::UnclosedString);
     out.push(SyntaxKind::STRING, lexer.span().end);
 }
 
-/// A run of characters that begin no token, as one token with one error.
+/// Pushes a run of characters that begin no token as one token with one error.
 fn unknown(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     let span = lexer.span();
     let first = lexer.slice().chars().next().unwrap_or_default();
-    // The automaton may stop inside a longer attempt (`'abc`); only its first character is bad.
+    // The automaton may have consumed more (`'abc`); only the first character is unknown.
     let end = span.start + first.len_utf8().max(1);
     if out.kinds.last() == Some(&SyntaxKind::UNKNOWN)
         && let (Some(last), Some(error)) = (out.ends.last_mut(), out.errors.last_mut())
@@ -450,8 +454,7 @@ fn unknown(lexer: &mut Lexer<'_, Token>, out: &mut Tokens) {
     }
 }
 
-/// A carriage return that no line feed follows: TVM stops there, unless it is in a comment or a
-/// string.
+/// Reports carriage returns without a line feed, which TVM rejects outside comments and strings.
 fn lone_carriage_returns(text: &str, out: &mut Tokens) {
     let bytes = text.as_bytes();
     for at in memchr::memchr_iter(b'\r', bytes) {

@@ -1,16 +1,17 @@
-//! The syntax of Relay, TVM's functional tensor IR.
+//! Lexer, error-resilient parser, lossless syntax tree and formatter for Relay, TVM's functional
+//! tensor IR.
 //!
 //! Invariants:
-//! - [`parse`] takes any text and never fails or panics; the tree holds every byte of it.
-//! - A tree is a value: no positions are stored in it, equal text parses to an equal tree.
-//! - Chains of bindings are flat lists; nesting is bounded by [`ParseLimits`].
+//! - [`parse`] accepts any text and never fails or panics; the tree contains every byte of it.
+//! - A tree is a value: it stores no positions, and equal texts parse to equal trees.
+//! - Chains of bindings (`%0 = …; %1 = …; %2`) are flat lists; nesting is bounded by
+//!   [`ParseLimits`].
 //!
-//! Absent on purpose: the incremental database, the file system, LSP.
+//! The crate knows nothing of the incremental database, the file system or LSP.
 
 #[macro_use]
 mod kind;
 
-mod adopt;
 pub mod ast;
 mod error;
 pub mod format;
@@ -21,6 +22,7 @@ mod line_index;
 mod node;
 mod parser;
 mod reparse;
+mod reuse;
 mod tree;
 
 pub use error::{Expectation, SyntaxError, SyntaxErrorKind};
@@ -32,31 +34,32 @@ pub use reparse::Edit;
 pub use rowan::NodeOrToken;
 pub use rowan::{GreenNode, GreenNodeData, TextRange, TextSize};
 
-/// A node with parent and siblings, for features that walk the tree freely.
+/// A node with access to its parent and siblings. [`Node`] is cheaper where neither is needed.
 pub type SyntaxNode = rowan::SyntaxNode<Relay>;
-/// A token with its place.
+/// A token with access to its parent and siblings.
 pub type SyntaxToken = rowan::SyntaxToken<Relay>;
 
 use interner::Interner;
 use lexer::TensorTypes;
 use parser::{Input, Parser};
 
-/// A parsed text: the tree and what was wrong.
+/// A syntax tree and the errors found while it was built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parse {
     /// The tree over the whole text.
     pub green: GreenNode,
-    /// Findings, in no particular order.
+    /// Errors of the lexer and the parser, in no particular order.
     pub errors: Vec<SyntaxError>,
 }
 
 impl Parse {
-    /// The same parse, made of the definitions and statements of `before` as far as they are equal.
-    pub fn sharing(self, before: &Parse) -> Parse {
-        Parse { green: adopt::adopt(&before.green, self.green), errors: self.errors }
+    /// Replaces definitions and statements by equal ones of `previous`, so that both parses share
+    /// their memory and consumers can compare them by address.
+    pub fn reusing(self, previous: &Parse) -> Parse {
+        Parse { green: reuse::reuse(&previous.green, self.green), errors: self.errors }
     }
 
-    /// The tree with parents and siblings.
+    /// Returns the root of the tree.
     pub fn syntax(&self) -> SyntaxNode {
         SyntaxNode::new_root(self.green.clone())
     }
@@ -67,18 +70,19 @@ pub fn parse(text: &str) -> Parse {
     parse_with(text, ParseLimits::default())
 }
 
-/// Parses a whole file under other limits than the default.
+/// Parses a whole file with the given limits.
 pub fn parse_with(text: &str, limits: ParseLimits) -> Parse {
     fragment(text, limits, grammar::source_file)
 }
 
-/// Parses a type alone, such as one in a comment; the tree is a file around it.
+/// Parses a single type, such as the one in `/* ty=Tensor[(1, 64), float32] */`. The root of the
+/// tree is a `SOURCE_FILE`.
 pub fn parse_type(text: &str) -> Parse {
     fragment(text, ParseLimits::default(), grammar::type_fragment)
 }
 
-/// The tokens of a text, each with its end. Types of tensors come out whole, as the parser gets
-/// them: `Tensor[(1, 64), float32]`.
+/// Returns the tokens of a text with their end offsets. A tensor type such as
+/// `Tensor[(1, 64), float32]` is one token, as it is for the parser.
 pub fn tokens(text: &str) -> impl Iterator<Item = (SyntaxKind, TextSize)> {
     let tokens = lexer::lex(text, TensorTypes::Whole);
     tokens.kinds.into_iter().zip(tokens.ends.into_iter().map(TextSize::new))

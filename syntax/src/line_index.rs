@@ -1,18 +1,18 @@
-//! Byte offsets to lines and columns, and back, in the three encodings of the protocol.
+//! Conversion between byte offsets and lines with columns, in the three encodings of LSP.
 //!
-//! Line breaks are `\n`, `\r\n` and a lone `\r`. Columns on a line of 186,488 characters (a real
-//! `def` header) cost a binary search, not a walk over the line.
+//! Line breaks are `\n`, `\r\n` and a lone `\r`. A lookup is a binary search; a scan of the line
+//! would be too slow on a `def` header of 186,488 characters.
 
 use rowan::{TextRange, TextSize};
 
-/// In which units a column counts.
+/// The unit of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
     /// Bytes.
     Utf8,
-    /// UTF-16 code units, what the protocol assumes by default.
+    /// UTF-16 code units, LSP's default.
     Utf16,
-    /// Characters.
+    /// Unicode scalar values.
     Utf32,
 }
 
@@ -25,10 +25,10 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// A character of more than one byte, with the sums up to and including it.
+/// A character of more than one byte, with sums over the text up to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wide {
-    /// Offset just behind the character.
+    /// The end offset of the character.
     end: u32,
     /// Bytes minus UTF-16 units of everything up to `end`.
     utf16: u32,
@@ -37,7 +37,7 @@ struct Wide {
     len: u8,
 }
 
-/// Where the lines of a text begin.
+/// An index of the lines and the multi-byte characters of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
     /// Offset of each line, the first included.
@@ -47,7 +47,7 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// Reads the line breaks of `text`.
+    /// Builds the index of `text`.
     pub fn new(text: &str) -> LineIndex {
         let mut index = LineIndex { starts: vec![0], wide: Vec::new(), len: text.len() as u32 };
         line_starts(text.as_bytes(), 0, text.len(), &mut index.starts);
@@ -57,12 +57,13 @@ impl LineIndex {
         index
     }
 
-    /// Follows an edit: `removed` of the old text gave way to `inserted` bytes, and the whole is
-    /// now `text`. Costs the lines touched, plus moving the numbers behind them.
+    /// Updates the index after an edit that replaced the range `removed` of the old text by
+    /// `inserted` bytes and resulted in `text`. Rescans the edited lines and shifts the offsets
+    /// after them.
     pub fn edit(&mut self, text: &str, removed: TextRange, inserted: TextSize) {
         let delta = i64::from(u32::from(inserted)) - i64::from(u32::from(removed.len()));
         let shift = |offset: u32| (i64::from(offset) + delta) as u32;
-        // A break may join one just before or just behind the edit: `\r` and `\n`.
+        // The edit may join or split a `\r\n` at its boundaries.
         let first = self.line_of(u32::from(removed.start()).saturating_sub(1));
         let last = self.line_of((u32::from(removed.end()) + 1).min(self.len));
         let from = self.starts[first];
@@ -70,7 +71,7 @@ impl LineIndex {
 
         let mut inside = vec![from];
         line_starts(text.as_bytes(), from as usize, to as usize, &mut inside);
-        // A break that ends the stretch begins the line after it, which is kept.
+        // The last break starts a line after the rescanned ones, which is kept.
         if last + 1 < self.starts.len() && inside.len() > 1 {
             inside.pop();
         }
@@ -102,12 +103,12 @@ impl LineIndex {
         self.len = text.len() as u32;
     }
 
-    /// How many lines there are: at least one.
+    /// Returns the number of lines, at least 1.
     pub fn line_count(&self) -> u32 {
         self.starts.len() as u32
     }
 
-    /// Bytes of the text.
+    /// Returns the length of the text in bytes.
     pub fn text_len(&self) -> TextSize {
         self.len.into()
     }
@@ -116,12 +117,12 @@ impl LineIndex {
         self.starts.partition_point(|&start| start <= offset) - 1
     }
 
-    /// The line that an offset stands on.
+    /// Returns the line of an offset.
     pub fn line_at(&self, offset: TextSize) -> u32 {
         self.line_of(offset.into()) as u32
     }
 
-    /// Bytes minus units of the text before `offset`.
+    /// Returns the bytes minus the units of the text before `offset`.
     fn excess(&self, offset: u32, encoding: Encoding) -> u32 {
         let at = self.wide.partition_point(|w| w.end <= offset);
         let Some(wide) = at.checked_sub(1).map(|i| self.wide[i]) else { return 0 };
@@ -132,8 +133,8 @@ impl LineIndex {
         }
     }
 
-    /// The line and column of a byte offset. Offsets past the end count as the end; an offset
-    /// inside a character counts as its start.
+    /// Returns the line and column of a byte offset. An offset after the end of the text is clamped
+    /// to it; an offset inside a character is rounded down to its start.
     pub fn line_column(&self, offset: TextSize, encoding: Encoding) -> LineColumn {
         let mut offset = u32::from(offset).min(self.len);
         let at = self.wide.partition_point(|w| w.end <= offset);
@@ -148,13 +149,13 @@ impl LineIndex {
         LineColumn { line: line as u32, column: offset - start - excess }
     }
 
-    /// Lines and columns of many offsets, the later ones behind the earlier.
+    /// Returns a cursor that converts ascending offsets faster than [`LineIndex::line_column`].
     pub fn walk(&self, encoding: Encoding) -> LineWalk<'_> {
         LineWalk { index: self, encoding, line: 0, wide: 0 }
     }
 
-    /// The byte offset of a line and column. A column past the end of its line counts as the end
-    /// of the line; a line past the last has no offset.
+    /// Returns the byte offset of a line and column. A column after the end of its line is clamped
+    /// to it; a line after the last one has no offset.
     pub fn offset(&self, position: LineColumn, encoding: Encoding) -> Option<TextSize> {
         let line = position.line as usize;
         let start = *self.starts.get(line)?;
@@ -166,7 +167,7 @@ impl LineIndex {
         Some(offset.into())
     }
 
-    /// The offset on the line `start..end` at which `column` units have passed.
+    /// Returns the offset at column `column` of the line `start..end`.
     fn widen(&self, start: u32, end: u32, column: u32, encoding: Encoding) -> u32 {
         let base = self.excess(start, encoding);
         let from = self.wide.partition_point(|w| w.end <= start);
@@ -186,7 +187,7 @@ impl LineIndex {
             }
         }) - base;
         let offset = start.saturating_add(column).saturating_add(excess).min(end);
-        // Never inside a character.
+        // Round down to a character boundary.
         match self.wide.get(passed) {
             Some(w) if w.end - u32::from(w.len) < offset && offset < w.end => {
                 w.end - u32::from(w.len)
@@ -195,28 +196,38 @@ impl LineIndex {
         }
     }
 
-    /// Byte range of a line, its break included.
+    /// Returns the byte range of a line including its line break.
     pub fn line_range(&self, line: u32) -> Option<TextRange> {
         let start = *self.starts.get(line as usize)?;
         let end = self.starts.get(line as usize + 1).copied().unwrap_or(self.len);
         Some(TextRange::new(start.into(), end.into()))
     }
+
+    /// Returns the byte range of a line of `text` without its line break.
+    pub fn line_content(&self, text: &str, line: u32) -> Option<TextRange> {
+        let range = self.line_range(line)?;
+        let content = text.get(std::ops::Range::<usize>::from(range))?;
+        let content = content.strip_suffix('\n').unwrap_or(content);
+        let content = content.strip_suffix('\r').unwrap_or(content);
+        Some(TextRange::at(range.start(), TextSize::of(content)))
+    }
 }
 
-/// A walk over a text. An offset behind the last one costs the lines and wide characters between
-/// the two, and not a search.
+/// A cursor over a text. Moving it forward is linear in the lines and wide characters passed,
+/// instead of a binary search in the whole index.
 #[derive(Clone, Debug)]
 pub struct LineWalk<'i> {
     index: &'i LineIndex,
     encoding: Encoding,
     /// The line of the last offset.
     line: usize,
-    /// How many wide characters end at or in front of the last offset.
+    /// Number of wide characters that end at or before the last offset.
     wide: usize,
 }
 
 impl LineWalk<'_> {
-    /// The line and column of an offset at the start of a character.
+    /// Returns the line and column of an offset, which must be a character boundary. An offset
+    /// before the previous one costs a binary search.
     pub fn line_column(&mut self, offset: TextSize) -> LineColumn {
         let index = self.index;
         let at = u32::from(offset).min(index.len);
@@ -245,18 +256,7 @@ impl LineWalk<'_> {
     }
 }
 
-impl LineIndex {
-    /// Byte range of a line of `text` without its break.
-    pub fn line_content(&self, text: &str, line: u32) -> Option<TextRange> {
-        let range = self.line_range(line)?;
-        let content = text.get(std::ops::Range::<usize>::from(range))?;
-        let content = content.strip_suffix('\n').unwrap_or(content);
-        let content = content.strip_suffix('\r').unwrap_or(content);
-        Some(TextRange::at(range.start(), TextSize::of(content)))
-    }
-}
-
-/// Appends the offset behind each line break in `text[from..to]`.
+/// Appends the offset after each line break in `text[from..to]`.
 fn line_starts(text: &[u8], from: usize, to: usize, out: &mut Vec<u32>) {
     for at in memchr::memchr2_iter(b'\n', b'\r', &text[from..to]) {
         let at = from + at;
@@ -266,7 +266,8 @@ fn line_starts(text: &[u8], from: usize, to: usize, out: &mut Vec<u32>) {
     }
 }
 
-/// Appends the wide characters of `text`, which begins at `base`, going on from the last sums.
+/// Appends the multi-byte characters of `text`, which begins at offset `base`, and continues the
+/// sums of the last element.
 fn wide_chars(text: &str, base: u32, out: &mut Vec<Wide>) {
     let (mut utf16, mut utf32) = out.last().map_or((0, 0), |w| (w.utf16, w.utf32));
     for (at, c) in text.char_indices() {
@@ -288,8 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn three_encodings() {
-        // A name in Chinese and an emoji in a string.
+    fn columns_round_trip_in_all_encodings() {
         let text = "%权重 = add;\r\n\"🚀\" x";
         let index = LineIndex::new(text);
         let eq = TextSize::new(text.find('=').unwrap() as u32);
@@ -314,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_finds_what_a_search_finds() {
+    fn walk_equals_binary_search() {
         let text = "one é\r\n\ntwo 🚀 é x\rthree\n🚀";
         let index = LineIndex::new(text);
         let offsets: Vec<usize> = (0..=text.len()).filter(|&o| text.is_char_boundary(o)).collect();
         for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
             for step in 1..5 {
                 let mut walk = index.walk(encoding);
-                // Back to the start in the end: slower, and right.
+                // The last two offsets move the cursor backwards.
                 for &offset in offsets.iter().step_by(step).chain([&0, &4]) {
                     let offset = TextSize::new(offset as u32);
                     let found = walk.line_column(offset);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_end() {
+    fn positions_after_the_end_are_clamped() {
         let index = LineIndex::new("ab\ncd");
         assert_eq!(index.offset(position(0, 99), Encoding::Utf16), Some(2.into()));
         assert_eq!(index.offset(position(1, 99), Encoding::Utf16), Some(5.into()));
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_equal_a_fresh_index() {
+    fn edited_index_equals_a_new_one() {
         let mut text = String::from("one\r\ntwo é\nthree\rfour 🚀\n");
         let mut index = LineIndex::new(&text);
         let edits: &[(usize, usize, &str)] = &[

@@ -1,23 +1,23 @@
-//! Nodes and tokens of a green tree with their place: two words each, copied freely.
+//! Cursors over a green tree: a reference and an offset, freely copied.
 //!
-//! Passes that read a whole module (lowering, folding, formatting) walk these; a red
-//! [`crate::SyntaxNode`] costs an allocation a step, which a module of 14,500 bindings would feel.
+//! Passes over a whole module (lowering, folding, formatting) use them instead of red
+//! [`crate::SyntaxNode`]s, which cost one allocation per step.
 
 use rowan::{GreenNodeData, GreenTokenData, NodeOrToken, TextRange, TextSize};
 
 use crate::{SyntaxKind, SyntaxNode};
 
-/// How many children are rather looked through than searched.
-const FEW: usize = 24;
+/// Minimum number of children for which a binary search beats a scan.
+const MIN_SEARCH: usize = 24;
 
-/// A node, and where it begins in the tree it was reached from.
+/// A node and its offset in the tree in which it was found.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'t> {
     green: &'t GreenNodeData,
     start: TextSize,
 }
 
-/// A token, and where it begins in the tree it was reached from.
+/// A token and its offset in the tree in which it was found.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'t> {
     green: &'t GreenTokenData,
@@ -28,40 +28,38 @@ pub struct Token<'t> {
 pub type Element<'t> = NodeOrToken<Node<'t>, Token<'t>>;
 
 impl<'t> Node<'t> {
-    /// The root of a tree that begins at offset 0.
+    /// Returns a cursor at the root of a tree.
     pub fn root(green: &'t GreenNodeData) -> Node<'t> {
         Node { green, start: TextSize::new(0) }
     }
 
-    /// A node whose text begins at `start`.
+    /// Returns a cursor at a node that begins at offset `start`.
     pub fn at(green: &'t GreenNodeData, start: TextSize) -> Node<'t> {
         Node { green, start }
     }
 
-    /// The stored node, which knows no place.
+    /// Returns the green node, which is independent of its offset.
     pub fn green(self) -> &'t GreenNodeData {
         self.green
     }
 
-    /// The kind of the node.
+    /// Returns the kind of the node.
     pub fn kind(self) -> SyntaxKind {
         SyntaxKind::of(self.green.kind())
     }
 
-    /// Where the node begins.
+    /// Returns the start offset of the node.
     pub fn start(self) -> TextSize {
         self.start
     }
 
-    /// Byte range of the node's text.
+    /// Returns the byte range of the node.
     pub fn range(self) -> TextRange {
         TextRange::at(self.start, self.green.text_len())
     }
 
-    /// Nodes and tokens under this one, in order.
+    /// Returns the child nodes and tokens in order.
     pub fn elements(self) -> impl DoubleEndedIterator<Item = Element<'t>> + Clone {
-        // Each child knows its offset only as the sum of the lengths before it, and iteration from
-        // the back needs the sum from the other end.
         Elements {
             children: self.green.children(),
             front: self.start,
@@ -69,10 +67,11 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Nodes and tokens under this one, from the one before `offset` on: those left out end before it.
+    /// Returns the child nodes and tokens from about `offset` on: all that are skipped end before
+    /// it.
     ///
-    /// Costs the logarithm of the number of children, where [`Node::elements`] costs the number of
-    /// those that are skipped. Blocks of 14,500 statements are looked into once for each finding.
+    /// The skip is a binary search. [`Node::elements`] would be linear, and blocks of 14,500
+    /// statements are searched once per diagnostic.
     pub fn elements_near(self, offset: TextSize) -> impl Iterator<Item = Element<'t>> + Clone {
         let mut elements = Elements {
             children: self.green.children(),
@@ -88,10 +87,10 @@ impl<'t> Node<'t> {
         elements
     }
 
-    /// Nodes and tokens under this one that end at `offset` or before, the nearest first.
+    /// Returns the child nodes and tokens that end at or before `offset`, the nearest first.
     pub fn elements_before(self, offset: TextSize) -> impl Iterator<Item = Element<'t>> + Clone {
         let (mut count, mut end) = self.index_near(offset).unwrap_or((0, self.start));
-        // Of the children from the one on that touches the byte before `offset`, few end before it.
+        // `index_near` is a lower bound, and at most a few children short.
         let mut rest = self.green.children();
         if let Some(skipped) = count.checked_sub(1) {
             rest.nth(skipped);
@@ -110,41 +109,41 @@ impl<'t> Node<'t> {
         Elements { children, front: self.start, back: end }.rev()
     }
 
-    /// The number of a child and its start: the children before it end before `offset`, and few
-    /// from it on do. Nothing, where the children are few enough to look through.
+    /// Returns the index and start of the child that contains the byte before `offset`, or `None`
+    /// if a scan is as fast as the search.
     fn index_near(self, offset: TextSize) -> Option<(usize, TextSize)> {
         let at = offset.checked_sub(self.start).filter(|&at| at <= self.green.text_len())?;
         let before = at.checked_sub(TextSize::new(1))?;
-        if self.green.children().len() < FEW {
+        if self.green.children().len() < MIN_SEARCH {
             return None;
         }
-        // A stored node does not tell the offsets of its children; its red form finds them.
+        // Green nodes store the relative offsets of their children, but only red ones expose them.
         let red = SyntaxNode::new_root(self.green.to_owned());
         let found = red.child_or_token_at_range(TextRange::at(before, TextSize::new(1)))?;
         Some((found.index(), self.start + found.text_range().start()))
     }
 
-    /// Nodes under this one, in order.
+    /// Returns the child nodes in order.
     pub fn children(self) -> impl DoubleEndedIterator<Item = Node<'t>> + Clone {
         self.elements().filter_map(NodeOrToken::into_node)
     }
 
-    /// Tokens directly under this node, in order.
+    /// Returns the child tokens in order.
     pub fn tokens(self) -> impl DoubleEndedIterator<Item = Token<'t>> + Clone {
         self.elements().filter_map(NodeOrToken::into_token)
     }
 
-    /// The first token of `kind` directly under this node.
+    /// Returns the first child token of `kind`.
     pub fn token(self, kind: SyntaxKind) -> Option<Token<'t>> {
         self.tokens().find(|token| token.kind() == kind)
     }
 
-    /// The first node of `kind` directly under this node.
+    /// Returns the first child node of `kind`.
     pub fn child(self, kind: SyntaxKind) -> Option<Node<'t>> {
         self.children().find(|node| node.kind() == kind)
     }
 
-    /// The first token under this node that is no white space or comment.
+    /// Returns the first token of the subtree that is not trivia.
     pub fn first_token(self) -> Option<Token<'t>> {
         self.elements().find_map(|element| match element {
             NodeOrToken::Node(node) => node.first_token(),
@@ -152,23 +151,23 @@ impl<'t> Node<'t> {
         })
     }
 
-    /// The token at `offset`; of two that touch there, the one that begins there.
+    /// Returns the token at `offset`; between two tokens, the right one.
     pub fn token_at(self, offset: TextSize) -> Option<Token<'t>> {
         let mut node = self;
         loop {
             let mut near = node.elements_near(offset);
-            let hit = near.find(|element| match element {
+            let found = near.find(|element| match element {
                 NodeOrToken::Node(node) => node.range().contains(offset),
                 NodeOrToken::Token(token) => token.range().contains(offset),
             })?;
-            match hit {
+            match found {
                 NodeOrToken::Node(child) => node = child,
                 NodeOrToken::Token(token) => return Some(token),
             }
         }
     }
 
-    /// The first token from `offset` on that is neither space nor a comment.
+    /// Returns the first token at or after `offset` that is not trivia.
     pub fn token_from(self, offset: TextSize) -> Option<Token<'t>> {
         let mut offset = offset;
         loop {
@@ -180,7 +179,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// This node and the nodes under it that hold `range`, the outermost first.
+    /// Returns this node and its descendants that contain `range`, the outermost first.
     pub fn path_to(self, range: TextRange) -> Vec<Node<'t>> {
         let mut path = vec![self];
         let mut node = self;
@@ -200,7 +199,7 @@ impl<'t> Node<'t> {
         path
     }
 
-    /// This node and all under it, each before its children.
+    /// Returns this node and its descendants in preorder.
     pub fn descendants(self) -> impl Iterator<Item = Node<'t>> {
         let mut stack = vec![self];
         std::iter::from_fn(move || {
@@ -211,7 +210,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// The text of the node, comments and all.
+/// Displays the source text, comments included.
 impl std::fmt::Display for Node<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.green.fmt(f)
@@ -219,27 +218,29 @@ impl std::fmt::Display for Node<'_> {
 }
 
 impl<'t> Token<'t> {
-    /// The kind of the token.
+    /// Returns the kind of the token.
     pub fn kind(self) -> SyntaxKind {
         SyntaxKind::of(self.green.kind())
     }
 
-    /// The token's text.
+    /// Returns the token's text.
     pub fn text(self) -> &'t str {
         self.green.text()
     }
 
-    /// Where the token begins.
+    /// Returns the start offset of the token.
     pub fn start(self) -> TextSize {
         self.start
     }
 
-    /// Byte range of the token.
+    /// Returns the byte range of the token.
     pub fn range(self) -> TextRange {
         TextRange::at(self.start, self.green.text_len())
     }
 }
 
+/// An iterator over children. Green children have no absolute offsets, so it keeps one running sum
+/// for each end.
 #[derive(Clone)]
 struct Elements<'t> {
     children: rowan::Children<'t>,
@@ -247,7 +248,7 @@ struct Elements<'t> {
     back: TextSize,
 }
 
-fn place<'t>(
+fn element<'t>(
     child: NodeOrToken<&'t GreenNodeData, &'t GreenTokenData>,
     start: TextSize,
 ) -> Element<'t> {
@@ -264,7 +265,7 @@ impl<'t> Iterator for Elements<'t> {
         let child = self.children.next()?;
         let start = self.front;
         self.front += child.text_len();
-        Some(place(child, start))
+        Some(element(child, start))
     }
 }
 
@@ -272,7 +273,7 @@ impl DoubleEndedIterator for Elements<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let child = self.children.next_back()?;
         self.back -= child.text_len();
-        Some(place(child, self.back))
+        Some(element(child, self.back))
     }
 }
 
@@ -280,7 +281,6 @@ impl DoubleEndedIterator for Elements<'_> {
 mod tests {
     use super::*;
 
-    /// Searching finds what looking through all children finds, at each offset.
     #[test]
     fn search_among_many_children_equals_a_scan() {
         let lines: String = (0..60).map(|i| format!("  %{i} = (%x, \"é\");\n\n")).collect();
@@ -306,12 +306,12 @@ mod tests {
                     let range = TextRange::new(size(start), size((start + len).min(text.len())));
                     assert_eq!(found(range), scan(range), "{range:?}");
                 }
-                let place = |element: Element<'_>| match element {
+                let range_of = |element: Element<'_>| match element {
                     NodeOrToken::Node(node) => node.range(),
                     NodeOrToken::Token(token) => token.range(),
                 };
-                let before: Vec<_> = root.elements_before(size(start)).map(place).collect();
-                let all = root.elements().rev().map(place);
+                let before: Vec<_> = root.elements_before(size(start)).map(range_of).collect();
+                let all = root.elements().rev().map(range_of);
                 assert_eq!(before, all.filter(|r| r.end() <= size(start)).collect::<Vec<_>>());
                 let token = root.token_at(size(start)).map(|token| token.range());
                 assert_eq!(token.is_some(), start < text.len(), "{start}");

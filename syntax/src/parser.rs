@@ -1,8 +1,8 @@
-//! The machine under the grammar: tokens in, a tree and errors out.
+//! The parser API used by the grammar.
 //!
-//! The grammar never sees trivia and never fails. It says where nodes begin and end, and
-//! [`crate::tree`] builds them on the spot; a node may be wrapped after the fact (`%a` becomes the
-//! callee of `%a(%b)`).
+//! The grammar sees no trivia and never fails. It marks the starts and ends of nodes, and
+//! [`crate::tree`] builds them immediately; a completed node can still get a parent (`%a` becomes
+//! the callee of `%a(%b)`).
 
 use std::cell::Cell;
 
@@ -14,10 +14,10 @@ use crate::{
     interner::Interner,
     kind::KindSet,
     lexer::Tokens,
-    tree::{Ended, Tree},
+    tree::{Finished, Tree},
 };
 
-/// The significant tokens of a text, with what the grammar wants to know of the trivia between.
+/// The tokens of a text without trivia, with flags about the trivia before each of them.
 pub(crate) struct Input<'t> {
     text: &'t str,
     tokens: Tokens,
@@ -27,11 +27,11 @@ pub(crate) struct Input<'t> {
     flags: Vec<u8>,
 }
 
-/// A line break stands between this token and the one before it.
+/// Set if a line break precedes the token.
 const NEW_LINE: u8 = 1;
-/// Nothing stands between this token and the one before it.
+/// Set if the token directly follows the previous one.
 const GLUED: u8 = 2;
-/// The token is the first on its line.
+/// Set if the token begins at the first column of its line.
 const COLUMN_ZERO: u8 = 4;
 
 impl<'t> Input<'t> {
@@ -39,7 +39,7 @@ impl<'t> Input<'t> {
         Self::fragment(text, tokens, true)
     }
 
-    /// The tokens of a part of a text, which may not begin at the start of a line.
+    /// Creates the input for a part of a text. `line_start` is true if it begins a line.
     pub(crate) fn fragment(text: &'t str, tokens: Tokens, line_start: bool) -> Input<'t> {
         let n = tokens.len();
         let mut input = Input {
@@ -61,7 +61,7 @@ impl<'t> Input<'t> {
                     if memchr::memchr(b'\n', trivia).is_some() {
                         flags |= NEW_LINE;
                     }
-                    // A byte order mark takes no column.
+                    // A byte order mark has no width.
                     if trivia.last() == Some(&b'\n') || trivia == "\u{FEFF}".as_bytes() {
                         flags |= COLUMN_ZERO;
                     }
@@ -80,7 +80,7 @@ impl<'t> Input<'t> {
         input
     }
 
-    /// The first significant token that is raw token `raw` or comes after it.
+    /// Returns the index of the first significant token at or after raw token `raw`.
     pub(crate) fn first_significant_from(&self, raw: usize) -> usize {
         self.raw.partition_point(|&r| (r as usize) < raw)
     }
@@ -88,7 +88,7 @@ impl<'t> Input<'t> {
     fn range(&self, token: usize) -> TextRange {
         let raw = self.raw[token] as usize;
         if raw == self.tokens.len() {
-            // The end of the file: the end of the last significant token.
+            // END_OF_FILE is reported at the end of the last significant token.
             let end = token.checked_sub(1).map_or(0, |t| self.tokens.ends[self.raw[t] as usize]);
             return range(end as usize, end as usize);
         }
@@ -96,21 +96,21 @@ impl<'t> Input<'t> {
     }
 }
 
-/// Bounds on what one text may ask of the parser.
+/// Limits on nesting, which bound the recursion of the parser and of all later passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParseLimits {
-    /// How deep expressions, types and patterns may nest.
+    /// Maximum nesting of expressions, types and patterns. Chains of calls and projections
+    /// (`%f(%x).0`) count as nesting and may reach twice this depth.
     pub depth: u32,
-    /// How many operators may follow each other in one chain (`%a + %b + …`), which nest to the
-    /// left. Passes go through such chains without recursion. Calls and projections (`%f(%x).0`)
-    /// count as levels of nesting, of which they may make twice [`ParseLimits::depth`].
+    /// Maximum number of operators in one chain (`%a + %b + …`). Such chains nest to the left, and
+    /// passes handle them iteratively, so the limit is higher than [`ParseLimits::depth`].
     pub chain: u32,
 }
 
 impl Default for ParseLimits {
     fn default() -> Self {
-        // A nesting level costs about 1.5 kB of stack here and 0.5 kB in the passes behind; a
-        // thread of 2 MiB holds this with room to spare.
+        // A level needs about 1.5 kB of stack in the parser and 0.5 kB in later passes; a thread
+        // has 2 MiB.
         ParseLimits { depth: 256, chain: 2_000 }
     }
 }
@@ -120,45 +120,46 @@ pub(crate) struct Parser<'t> {
     pos: usize,
     tree: Tree<'t>,
     errors: Vec<SyntaxError>,
-    /// An error was reported and the grammar has not found its feet since: further errors are
-    /// consequences and are not reported.
-    lost: bool,
+    /// Set from an error until [`Parser::recover`]. Errors in between are likely consequences and
+    /// are not reported.
+    recovering: bool,
     limits: ParseLimits,
     depth: u32,
     deepest: u32,
-    /// A decision has looked at the end of the input, or before its start.
+    /// Set if the result depends on the position of the end of the input.
     saw_end: Cell<bool>,
-    saw_outside: Cell<bool>,
-    /// Steps since the last token, to find a grammar that does not move.
+    /// Set if the result depends on the text before the input.
+    saw_start: Cell<bool>,
+    /// Number of lookaheads since the last token, to detect a grammar that makes no progress.
     steps: u32,
 }
 
-/// What a parser has made of its input.
+/// The result of a parser.
 pub(crate) struct Parsed<'t> {
     pub(crate) green: GreenNode,
     pub(crate) errors: Vec<SyntaxError>,
-    /// The tokens and types that were met, for the next parser over the same text.
+    /// The interner, for the next parser over the same text.
     pub(crate) interner: Interner<'t>,
 }
 
 impl<'t> Parser<'t> {
-    pub(crate) fn new(input: Input<'t>, limits: ParseLimits, known: Interner<'t>) -> Parser<'t> {
+    pub(crate) fn new(input: Input<'t>, limits: ParseLimits, interner: Interner<'t>) -> Parser<'t> {
         Parser {
-            tree: Tree::new(input.text, &input.tokens, known),
+            tree: Tree::new(input.text, &input.tokens, interner),
             input,
             pos: 0,
             errors: Vec::new(),
-            lost: false,
+            recovering: false,
             limits,
             depth: 0,
             deepest: 0,
             saw_end: Cell::new(false),
-            saw_outside: Cell::new(false),
+            saw_start: Cell::new(false),
             steps: 0,
         }
     }
 
-    /// Lets the tree end in front of raw token `end`, where the grammar will arrive.
+    /// Ends the tree before raw token `end`, where the grammar is expected to stop.
     pub(crate) fn end_tree_at(&mut self, end: usize) {
         self.tree.end_at(end);
     }
@@ -178,7 +179,7 @@ impl<'t> Parser<'t> {
 
     pub(crate) fn nth(&mut self, n: usize) -> SyntaxKind {
         self.steps += 1;
-        assert!(self.steps < 10_000_000, "the grammar does not move");
+        assert!(self.steps < 10_000_000, "the grammar makes no progress");
         self.peek(n)
     }
 
@@ -191,17 +192,17 @@ impl<'t> Parser<'t> {
         self.input.kinds[at]
     }
 
-    /// Whether a decision has looked at the end of the input.
+    /// Returns true if a lookahead has reached the end of the input.
     pub(crate) fn saw_end(&self) -> bool {
         self.saw_end.get()
     }
 
-    /// Whether a place before the input has been asked for.
-    pub(crate) fn saw_outside(&self) -> bool {
-        self.saw_outside.get()
+    /// Returns true if the range of the token before the input was requested.
+    pub(crate) fn saw_start(&self) -> bool {
+        self.saw_start.get()
     }
 
-    /// The deepest nesting so far.
+    /// Returns the maximum nesting so far.
     pub(crate) fn deepest(&self) -> u32 {
         self.deepest
     }
@@ -226,52 +227,52 @@ impl<'t> Parser<'t> {
         self.input.flags[at.min(end)] & flag != 0
     }
 
-    /// A line break stands before the `n`th token from here.
+    /// Returns true if a line break precedes the `n`th token from here.
     pub(crate) fn on_new_line(&self, n: usize) -> bool {
         self.flag(n, NEW_LINE)
     }
 
-    /// Nothing stands between the `n`th token from here and the one before it.
+    /// Returns true if the `n`th token from here directly follows the one before it.
     pub(crate) fn is_glued(&self, n: usize) -> bool {
         self.flag(n, GLUED)
     }
 
-    /// The current token is the first character of its line.
+    /// Returns true if the current token begins at the first column of its line.
     pub(crate) fn at_column_zero(&self) -> bool {
         self.flag(0, COLUMN_ZERO)
     }
 
-    /// The text of the `n`th token from here.
+    /// Returns the text of the `n`th token from here.
     pub(crate) fn text(&self, n: usize) -> &'t str {
         let i = (self.pos + n).min(self.input.kinds.len() - 1);
         &self.input.text[self.input.range(i)]
     }
 
-    /// The whole text from the current token on.
+    /// Returns the text from the current token to the end of its line.
     pub(crate) fn rest_of_line(&self) -> &'t str {
         let rest = &self.input.text[usize::from(self.range().start())..];
         rest.lines().next().unwrap_or_default()
     }
 
-    /// The current token is the name `text`, a keyword of one notation only.
-    pub(crate) fn at_word(&mut self, text: &str) -> bool {
+    /// Returns true if the current token is the name `text`, a keyword in this position only.
+    pub(crate) fn at_contextual_kw(&mut self, text: &str) -> bool {
         self.at(SyntaxKind::IDENT) && self.text(0) == text
     }
 
-    /// The range of the current token.
+    /// Returns the range of the current token.
     pub(crate) fn range(&self) -> TextRange {
         self.input.range(self.pos.min(self.input.kinds.len() - 1))
     }
 
-    /// The range of the token before the current one.
+    /// Returns the range of the previous token.
     pub(crate) fn last_range(&self) -> TextRange {
         if self.pos == 0 {
-            self.saw_outside.set(true);
+            self.saw_start.set(true);
         }
         self.input.range(self.pos.saturating_sub(1))
     }
 
-    /// A number that grows with every token taken.
+    /// Returns the index of the current token.
     pub(crate) fn position(&self) -> usize {
         self.pos
     }
@@ -292,7 +293,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    /// Takes the next `count` tokens and the trivia between them as one token.
+    /// Consumes `count` tokens and the trivia between them as one token.
     pub(crate) fn bump_joined(&mut self, kind: SyntaxKind, count: usize) {
         let count = count.min(self.input.kinds.len() - 1 - self.pos);
         if count > 0 {
@@ -304,7 +305,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// How many tokens from here on stand before `stop` says so at the start of a line.
+    /// Returns the number of tokens up to the next line for whose first token and text `stop`
+    /// returns true.
     pub(crate) fn count_until_line(&self, mut stop: impl FnMut(SyntaxKind, &str) -> bool) -> usize {
         let mut i = self.pos;
         while self.peek(i - self.pos) != SyntaxKind::END_OF_FILE {
@@ -320,7 +322,7 @@ impl<'t> Parser<'t> {
         i - self.pos
     }
 
-    /// How many tokens from here on stand on the current line.
+    /// Returns the number of tokens from the current one to the end of its line.
     pub(crate) fn count_on_line(&self) -> usize {
         let mut i = self.pos + 1;
         while self.peek(i - self.pos) != SyntaxKind::END_OF_FILE
@@ -331,7 +333,7 @@ impl<'t> Parser<'t> {
         i - self.pos
     }
 
-    /// Takes `kind`, or reports that it is missing.
+    /// Consumes a token of `kind`, or reports that it is missing.
     pub(crate) fn expect(&mut self, kind: SyntaxKind) -> bool {
         if self.eat(kind) {
             return true;
@@ -340,7 +342,7 @@ impl<'t> Parser<'t> {
         false
     }
 
-    /// Takes the closing bracket of the one opened at `open`, or reports the open one.
+    /// Consumes the closing bracket for the one at `open`, or reports that it is missing.
     pub(crate) fn expect_close(&mut self, kind: SyntaxKind, open: TextRange) -> bool {
         if self.eat(kind) {
             return true;
@@ -348,7 +350,7 @@ impl<'t> Parser<'t> {
         let found = self.current();
         let expected = kind.into();
         self.error(SyntaxErrorKind::Expected { expected, found, open: Some(open) });
-        // One bracket too many: `Tensor[(), bool)]`.
+        // An extra bracket: `Tensor[(), bool)]`.
         let is_stray = found == T![")"] && kind == T!["]"];
         if is_stray && self.nth(1) == kind && self.is_glued(1) {
             let stray = self.start();
@@ -366,12 +368,13 @@ impl<'t> Parser<'t> {
         self.error(SyntaxErrorKind::Expected { expected, found, open: None });
     }
 
-    /// Reports `kind` at the current token, unless it follows from an error before it.
+    /// Reports `kind` at the current token, unless an earlier error is the likely cause.
     pub(crate) fn error(&mut self, kind: SyntaxErrorKind) {
-        if std::mem::replace(&mut self.lost, true) {
+        if std::mem::replace(&mut self.recovering, true) {
             return;
         }
-        // What is missing at the end of a line is missing there, not at the start of the next.
+        // A token missing at the end of a line is reported there, not at the start of the next
+        // line.
         let range = if matches!(kind, SyntaxErrorKind::Expected { .. }) && self.on_new_line(0) {
             let end = self.last_range().end();
             TextRange::new(end, end)
@@ -381,23 +384,24 @@ impl<'t> Parser<'t> {
         self.errors.push(SyntaxError { range, kind });
     }
 
-    /// Whether an error has been reported from which the grammar has not recovered.
-    pub(crate) fn is_lost(&self) -> bool {
-        self.lost
+    /// Returns true between an error and [`Parser::recover`].
+    pub(crate) fn is_recovering(&self) -> bool {
+        self.recovering
     }
 
-    /// The grammar stands at a certain place again: the next error is one of its own.
+    /// Ends error recovery at a position that the grammar recognises, such as the `{` of a block:
+    /// the next error is reported.
     pub(crate) fn recover(&mut self) {
-        self.lost = false;
+        self.recovering = false;
     }
 
-    /// Notes what TVM would not read, at `range`.
+    /// Records a construct at `range` that TVM's parser rejects.
     pub(crate) fn compat(&mut self, range: TextRange, kind: SyntaxErrorKind) {
         debug_assert!(kind.is_compat());
         self.errors.push(SyntaxError { range, kind });
     }
 
-    /// Reports the current token as unexpected and takes it.
+    /// Reports the current token as unexpected and skips it.
     pub(crate) fn bump_unexpected(&mut self) {
         let kind = self.current();
         self.error(SyntaxErrorKind::Unexpected(kind));
@@ -406,8 +410,8 @@ impl<'t> Parser<'t> {
         error.complete(self, SyntaxKind::ERROR);
     }
 
-    /// Runs `inner` one level deeper. Past the limit, takes everything up to the closing bracket
-    /// of this level as one error instead.
+    /// Runs `inner` one level deeper. At the depth limit, reports an error, skips to the closing
+    /// bracket of this level and returns `None`.
     pub(crate) fn nested<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> Option<R> {
         if self.depth >= self.limits.depth {
             self.too_deep();
@@ -420,7 +424,8 @@ impl<'t> Parser<'t> {
         Some(result)
     }
 
-    /// Runs `inner`, which returns how many levels it has put around what it read.
+    /// Runs `inner`, which returns the number of levels that it has wrapped around its first
+    /// operand.
     pub(crate) fn measured<R>(&mut self, inner: impl FnOnce(&mut Self) -> (R, u32)) -> R {
         let before = std::mem::replace(&mut self.deepest, self.depth);
         let (result, levels) = inner(self);
@@ -428,12 +433,12 @@ impl<'t> Parser<'t> {
         result
     }
 
-    /// The levels of nesting in what [`Parser::measured`] has read so far.
+    /// Returns the nesting inside the current [`Parser::measured`] so far.
     pub(crate) fn levels_inside(&self) -> u32 {
         self.deepest - self.depth
     }
 
-    /// Reports the nesting limit and skips what lies inside the innermost open bracket.
+    /// Reports the depth limit and skips the rest of the innermost open bracket.
     pub(crate) fn too_deep(&mut self) {
         self.error(SyntaxErrorKind::TooDeep);
         let at = self.pos;
@@ -445,7 +450,7 @@ impl<'t> Parser<'t> {
         error.complete(self, SyntaxKind::ERROR);
     }
 
-    /// Takes tokens up to the bracket that closes the innermost open one, without nesting.
+    /// Skips to the bracket that closes the innermost open one, without recursion.
     fn skip_balanced(&mut self) {
         let mut open = 0u32;
         loop {
@@ -469,7 +474,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// A node that has begun.
+/// A started node.
 #[must_use]
 pub(crate) struct Marker {
     at: usize,
@@ -477,19 +482,19 @@ pub(crate) struct Marker {
 
 impl Marker {
     pub(crate) fn complete(self, p: &mut Parser<'_>, kind: SyntaxKind) -> Completed {
-        Completed { ended: p.tree.finish(&p.input.tokens, self.at, kind), kind }
+        Completed { finished: p.tree.finish(&p.input.tokens, self.at, kind), kind }
     }
 
-    /// Gives the node up; what was found in it belongs to the node around it.
+    /// Drops the node; its children become children of the enclosing node.
     pub(crate) fn abandon(self, p: &mut Parser<'_>) {
         p.tree.abandon(self.at);
     }
 }
 
-/// A node that has ended.
+/// A completed node.
 #[derive(Clone, Copy)]
 pub(crate) struct Completed {
-    ended: Ended,
+    finished: Finished,
     kind: SyntaxKind,
 }
 
@@ -498,8 +503,8 @@ impl Completed {
         self.kind
     }
 
-    /// Begins a node around this one.
+    /// Starts a node that contains this one.
     pub(crate) fn precede(self, p: &mut Parser<'_>) -> Marker {
-        Marker { at: p.tree.start_around(self.ended) }
+        Marker { at: p.tree.start_around(self.finished) }
     }
 }

@@ -1,23 +1,30 @@
-//! Follows an edit without parsing the whole text again.
+//! Incremental reparse after an edit.
 //!
-//! The unit is a run of statements in a block, or a run of definitions in a file: the run that the
-//! edit touches is parsed with the tokens behind it in sight, and takes its place in the tree if
-//! the parser arrives exactly at its end. A parameter of a definition is a unit of its own, for the
-//! header of a network holds hundreds on one line. What makes that sound: a statement that ends in its own
-//! `;` leaves no trace in the parser, so a parse that begins behind one and ends at the start of
-//! another makes the same nodes as a parse from the top. Where that cannot be shown (an open
-//! comment, a statement that runs into the next, errors of an enclosing statement), the unit grows
-//! to the enclosing block, and in the end to the file.
+//! The unit is a run of statements in a block, or of definitions in a file: the run touched by the
+//! edit is parsed with some lookahead after it, and replaces the old one if the parser stops
+//! exactly at its end. A parameter of a definition is a unit too, because the header of a network
+//! has hundreds of them on one line.
+//!
+//! ```text
+//! let %a = add(%x, %y);      clean: ends in its own `;`, without errors
+//! let %b = multiply(%a, ▮);  the run of an edit at ▮
+//! let %c = nn.relu(%b);
+//! ```
+//!
+//! Soundness: after a statement that ends in its own `;`, the state of the parser is its initial
+//! one. A parse that begins after such a statement and stops at the start of another one therefore
+//! produces the same nodes as a full parse. Where that does not hold (an open comment, a statement
+//! that continues after the run, errors of an enclosing statement), the unit is widened to the
+//! enclosing block and finally to the file.
 
 use rowan::{NodeOrToken, TextRange, TextSize};
 
 use crate::{
-    Parse, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken,
-    adopt::adopt_each,
-    grammar,
+    Parse, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken, grammar,
     interner::Interner,
     lexer::{TensorTypes, lex},
     parser::{Input, Parser},
+    reuse::reuse_each,
 };
 
 type SyntaxElement = NodeOrToken<SyntaxNode, SyntaxToken>;
@@ -25,63 +32,64 @@ type SyntaxElement = NodeOrToken<SyntaxNode, SyntaxToken>;
 /// A replacement in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced, in offsets of the old text.
+    /// The replaced range, in offsets of the old text.
     pub range: TextRange,
-    /// What takes its place.
+    /// The new text of the range.
     pub insert: String,
 }
 
 impl Edit {
-    /// Applies the edit to `text`. The range must lie in the text, on character boundaries.
+    /// Applies the edit to `text`. The range must be inside the text, on character boundaries.
     pub fn apply(&self, text: &mut String) {
         text.replace_range(std::ops::Range::<usize>::from(self.range), &self.insert);
     }
 
-    /// How many bytes longer the edit makes the text.
+    /// Returns the number of bytes by which the edit lengthens the text.
     pub fn delta(&self) -> i64 {
         self.insert.len() as i64 - i64::from(u32::from(self.range.len()))
     }
 }
 
-/// A run of children that is parsed anew.
+/// A run of children to reparse.
 struct Run {
     parent: SyntaxNode,
-    /// Children of the parent, by index.
+    /// Indices among the children of the parent.
     children: std::ops::Range<usize>,
-    /// Their text, in old offsets.
+    /// The range of the children, in old offsets.
     range: TextRange,
-    /// Where the text that the parser may look at ends, in old offsets.
-    sight: TextSize,
-    /// Another child follows that is a node.
-    before_statement: bool,
+    /// The end of the text visible to the parser, in old offsets.
+    lookahead_end: TextSize,
+    /// True if the next child is a node.
+    before_node: bool,
 }
 
 impl Run {
-    /// Where the last of its tokens ends that is no white space or comment, in old offsets.
+    /// Returns the end of the last significant token, in old offsets.
     fn last_token_end(&self) -> TextSize {
         let green = self.parent.green();
         let run = green.children().skip(self.children.start).take(self.children.len());
-        let behind = run.rev().take_while(|child| SyntaxKind::of(child.kind()).is_trivia());
-        self.range.end() - behind.map(|child| child.text_len()).sum::<TextSize>()
+        let trivia = run.rev().take_while(|child| SyntaxKind::of(child.kind()).is_trivia());
+        self.range.end() - trivia.map(|child| child.text_len()).sum::<TextSize>()
     }
 }
 
 impl Parse {
-    /// The parse of `text`, which came out of this parse's text by `edit`.
+    /// Returns the parse of `text`, which is the result of `edit` on the text of this parse.
     ///
-    /// Equal to `parse_with(text, limits)`, at the cost of the part that the edit touches.
+    /// The result equals `parse_with(text, limits)`. The cost is proportional to the edited run,
+    /// or to the whole text where [`Parse::reparse_part`] returns `None`.
     pub fn reparse(&self, text: &str, edit: &Edit, limits: ParseLimits) -> Parse {
         self.reparse_part(text, edit, limits)
-            .unwrap_or_else(|| crate::parse_with(text, limits).sharing(self))
+            .unwrap_or_else(|| crate::parse_with(text, limits).reusing(self))
     }
 
-    /// As [`Parse::reparse`], and `None` where the whole text has to be parsed.
+    /// Like [`Parse::reparse`], but returns `None` if a full parse is necessary.
     pub fn reparse_part(&self, text: &str, edit: &Edit, limits: ParseLimits) -> Option<Parse> {
         let root = self.syntax();
         if !root.text_range().contains_range(edit.range) {
             return None;
         }
-        // An open string ends where a later quote closes it.
+        // Any later quote may close an unclosed string.
         if self.errors.iter().any(|e| e.kind == SyntaxErrorKind::UnclosedString) {
             return None;
         }
@@ -103,8 +111,8 @@ impl Parse {
         None
     }
 
-    /// Nothing is wrong in the statement or definition around the block, outside of the block: its
-    /// recovery could depend on what stands inside.
+    /// Returns true if the statement or definition around the block has no error outside the block.
+    /// Recovery from such an error could depend on the content of the block.
     fn is_independent(&self, block: &SyntaxNode) -> bool {
         let is_unit = |n: &SyntaxNode| {
             n.kind().is_stmt()
@@ -113,7 +121,7 @@ impl Parse {
         };
         let inside = block.text_range();
         let Some(unit) = block.ancestors().skip(1).find(is_unit) else { return false };
-        // The error of what was skipped may be at the end of the line before.
+        // The error about skipped tokens may be outside the unit, at the end of the line before it.
         let skipped = block
             .ancestors()
             .take_while(|n| *n != unit)
@@ -129,7 +137,7 @@ impl Parse {
         })
     }
 
-    /// The statements of `block` that the edit touches.
+    /// Returns the statements of `block` touched by the edit.
     fn statement_run(&self, block: &SyntaxNode, edit: &Edit) -> Option<Run> {
         let open = block.first_token().filter(|t| t.kind() == SyntaxKind::L_BRACE)?;
         let close = block.last_token().filter(|t| t.kind() == SyntaxKind::R_BRACE)?;
@@ -138,8 +146,8 @@ impl Parse {
             return None;
         }
         run(block, edit, |stmt| {
-            // Where a broken statement ends depends on what follows its `;`. The error of its first
-            // word may be at the end of the line before.
+            // The end of a broken statement depends on the text after its `;`. The error about its
+            // first token may be at the end of the line before.
             let before = std::iter::successors(stmt.first_token(), SyntaxToken::prev_token)
                 .skip(1)
                 .find(|token| !token.kind().is_trivia());
@@ -154,15 +162,15 @@ impl Parse {
         })
     }
 
-    /// The parameter of a definition that the edit touches, with the white space and comments on
-    /// both sides. Where anything is wrong among the parameters, they are read as a whole.
+    /// Returns the parameter of a definition touched by the edit, with adjacent trivia, or `None`
+    /// if the parameter list has any error.
     fn param_run(&self, list: &SyntaxNode, edit: &Edit) -> Option<Run> {
         let whole = list.text_range();
-        let is_sound = !self
+        let has_errors = self
             .errors
             .iter()
             .any(|e| e.range.intersect(whole).is_some() || whole.contains_range(e.range));
-        if list.parent()?.kind() != SyntaxKind::FN_DEF || !is_sound {
+        if list.parent()?.kind() != SyntaxKind::FN_DEF || has_errors {
             return None;
         }
         let is_separator = |e: &SyntaxElement| {
@@ -184,22 +192,22 @@ impl Parse {
             last = after;
         }
         let range = TextRange::new(first.text_range().start(), last.text_range().end());
-        let far = list.ancestors().last()?.text_range().end();
+        let file_end = list.ancestors().last()?.text_range().end();
         Some(Run {
             parent: list.clone(),
             children: first.index()..last.index() + 1,
             range,
-            sight: (range.end() + TextSize::new(400)).min(far),
-            before_statement: false,
+            lookahead_end: (range.end() + TextSize::new(400)).min(file_end),
+            before_node: false,
         })
     }
 
-    /// The definitions that the edit touches, where only definitions are touched.
+    /// Returns the definitions touched by the edit, or `None` if it touches other items.
     fn item_run(&self, file: &SyntaxNode, edit: &Edit) -> Option<Run> {
         let is_definition =
             |n: &SyntaxNode| matches!(n.kind(), SyntaxKind::FN_DEF | SyntaxKind::TYPE_DEF);
         let run = run(file, edit, |item| {
-            // A broken item could have swallowed part of the one behind it.
+            // A broken item may contain the beginning of the next one.
             (item.kind() == SyntaxKind::VERSION || is_definition(item))
                 && !self
                     .errors
@@ -208,31 +216,31 @@ impl Parse {
         })?;
         let touched = file.children().skip_while(|n| n.index() < run.children.start);
         let mut touched = touched.take_while(|n| n.index() < run.children.end);
-        // The first item of a file is read by other rules, lines of a log before it set aside, and
-        // so is what follows an expression.
+        // Other rules apply to the first item after any log lines and to items after an expression.
         let mut before = file.children().take_while(|n| n.index() < run.children.start);
         let after_first = before.any(|n| n.kind() != SyntaxKind::BANNER_ITEM);
         (after_first && touched.all(|n| is_definition(&n))).then_some(run)
     }
 
     fn parse_run(&self, text: &str, edit: &Edit, limits: ParseLimits, run: &Run) -> Option<Parse> {
-        // What is missing is said behind the token before, and may be missing from what follows.
-        let behind = TextRange::new(run.last_token_end(), run.range.end());
+        // An error about a missing token is reported after the previous token and may belong to the
+        // next statement.
+        let trivia = TextRange::new(run.last_token_end(), run.range.end());
         let is_missing = |e: &SyntaxError| {
-            e.range.is_empty() && !e.kind.is_compat() && behind.contains_inclusive(e.range.start())
+            e.range.is_empty() && !e.kind.is_compat() && trivia.contains_inclusive(e.range.start())
         };
-        if run.before_statement && self.errors.iter().any(is_missing) {
+        if run.before_node && self.errors.iter().any(is_missing) {
             return None;
         }
         let delta = edit.delta();
         let start = usize::from(run.range.start());
         let len = (i64::from(u32::from(run.range.len())) + delta) as usize;
-        let mut sight = (i64::from(u32::from(run.sight)) + delta) as usize;
-        while !text.is_char_boundary(sight) {
-            sight += 1;
+        let mut lookahead_end = (i64::from(u32::from(run.lookahead_end)) + delta) as usize;
+        while !text.is_char_boundary(lookahead_end) {
+            lookahead_end += 1;
         }
-        let part = text.get(start..sight)?;
-        // A byte order mark is one at the beginning of a file alone.
+        let part = text.get(start..lookahead_end)?;
+        // The lexer would take it for a byte order mark, which only the start of a file can have.
         if part.starts_with('\u{FEFF}') {
             return None;
         }
@@ -246,46 +254,45 @@ impl Parse {
             Ok(token) => token + 1,
             Err(_) => return None,
         };
-        let mut found = std::mem::take(&mut tokens.errors);
+        let mut errors = std::mem::take(&mut tokens.errors);
         let at_line_start = text[..start].ends_with('\n');
         let input = Input::fragment(part, tokens, at_line_start);
         let stop = input.first_significant_from(boundary);
-        if stop == 0 && !run.before_statement {
-            // The block may have lost its last expression.
+        if stop == 0 && !run.before_node {
+            // The edit may have removed the tail expression of the block.
             return None;
         }
         let parent = run.parent.green();
-        // What stands before and behind, too: something new is made of what stands around it.
+        // Seed the interner with the neighbours too: a new statement often resembles them.
         let around = parent.children().skip(run.children.start.saturating_sub(2));
-        let known = Interner::knowing(around.take(run.children.len() + 4));
-        let mut parser = Parser::new(input, limits, known);
+        let interner = Interner::seeded(around.take(run.children.len() + 4));
+        let mut parser = Parser::new(input, limits, interner);
         parser.end_tree_at(boundary);
         let lines = run.parent.kind() == SyntaxKind::BLOCK && on_lines(&run.parent);
         let is_param = run.parent.kind() == SyntaxKind::PARAM_LIST;
         if run.children.start == 1 && !is_param && lines != parser.on_new_line(0) {
-            // The layout of a block decides how its statements recover.
+            // Error recovery depends on the layout of the block.
             return None;
         }
-        let arrived = match run.parent.kind() {
+        let is_in_sync = match run.parent.kind() {
             SyntaxKind::BLOCK => grammar::statement_fragment(&mut parser, stop, lines),
             SyntaxKind::PARAM_LIST => grammar::param_fragment(&mut parser, stop),
             _ => grammar::item_fragment(&mut parser, stop),
         };
         let nesting = parser.deepest() as usize + 2 * run.parent.ancestors().count();
-        if !arrived
-            || parser.saw_end() && sight < text.len()
-            || parser.saw_outside() && start > 0
+        if !is_in_sync
+            || parser.saw_end() && lookahead_end < text.len()
+            || parser.saw_start() && start > 0
             || nesting >= limits.depth as usize
         {
             return None;
         }
         let parsed = parser.finish();
-        found.retain(|e| usize::from(e.range.end()) <= len);
-        found.extend(parsed.errors);
-        if found.iter().any(|e| e.kind == SyntaxErrorKind::TooDeep) {
-            return None;
-        }
-        if is_param && !found.is_empty() {
+        errors.retain(|e| usize::from(e.range.end()) <= len);
+        errors.extend(parsed.errors);
+        if errors.iter().any(|e| e.kind == SyntaxErrorKind::TooDeep)
+            || is_param && !errors.is_empty()
+        {
             return None;
         }
         let fragment = parsed.green;
@@ -300,22 +307,22 @@ impl Parse {
             return None;
         }
         let old = parent.children().skip(run.children.start).take(run.children.len());
-        // A definition of thousands of statements may have been read anew for one of them.
-        let new: Vec<_> = adopt_each(old, fragment.children()).collect();
+        // The run may be a definition of thousands of statements of which one has changed.
+        let new: Vec<_> = reuse_each(old, fragment.children()).collect();
         let green = parent.splice_children(run.children.clone(), new);
         Some(Parse {
             green: run.parent.replace_with(green),
-            errors: self.shifted_errors(run.range, delta, found),
+            errors: self.merged_errors(run.range, delta, errors),
         })
     }
 
-    /// The errors outside `replaced` moved by `delta`, and `found`, whose offsets count from the
-    /// start of the run.
-    fn shifted_errors(
+    /// Returns the errors outside `replaced`, shifted by `delta`, and the `new` ones, whose offsets
+    /// are relative to the start of the run.
+    fn merged_errors(
         &self,
         replaced: TextRange,
         delta: i64,
-        found: Vec<SyntaxError>,
+        new: Vec<SyntaxError>,
     ) -> Vec<SyntaxError> {
         let shift = |o: TextSize| {
             if o >= replaced.end() {
@@ -324,38 +331,40 @@ impl Parse {
                 o
             }
         };
-        // The error at the `{` of `fn ({}` ends where an `@` is typed, and stays as it is.
+        // An error that ends where the edit begins, such as the one at the `{` of `fn ({▮}`, is not
+        // shifted.
         let is_before = |r: TextRange| !r.is_empty() && r.end() <= replaced.start();
         let shift = |r: TextRange| match is_before(r) {
             true => r,
             false => TextRange::new(shift(r.start()), shift(r.end())),
         };
-        // What a statement misses at its end is reported at the brace behind it.
+        // An error of the last statement may be reported at the brace after it.
         let at_brace = |e: &SyntaxError| {
             e.range.start() == replaced.end()
                 && matches!(e.kind, SyntaxErrorKind::Expected { found: SyntaxKind::R_BRACE, .. })
         };
         let keep = |r: TextRange| {
-            let behind =
+            let is_after =
                 r.start() >= replaced.end() && !(r.start() == replaced.end() && r.is_empty());
-            behind || !replaced.contains_range(r)
+            is_after || !replaced.contains_range(r)
         };
         let kept = self.errors.iter().filter(|e| keep(e.range) && !at_brace(e));
         let mut errors: Vec<_> = kept
-            .map(|e| SyntaxError { range: shift(e.range), kind: e.kind.clone().moved(shift) })
+            .map(|e| SyntaxError { range: shift(e.range), kind: e.kind.clone().map_ranges(shift) })
             .collect();
-        let place = |r: TextRange| r + replaced.start();
+        let absolute = |r: TextRange| r + replaced.start();
         errors.extend(
-            found
-                .into_iter()
-                .map(|e| SyntaxError { range: place(e.range), kind: e.kind.moved(place) }),
+            new.into_iter().map(|e| SyntaxError {
+                range: absolute(e.range),
+                kind: e.kind.map_ranges(absolute),
+            }),
         );
         errors
     }
 }
 
-/// The children of `parent` that the edit touches, back to behind one that is `clean`, and with
-/// the white space on both sides.
+/// Returns the children of `parent` touched by the edit, extended to the left up to a `clean` child
+/// and by the adjacent white space.
 fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) -> Option<Run> {
     let child_of = |token: SyntaxToken| -> Option<SyntaxElement> {
         if token.parent().as_ref() == Some(parent) {
@@ -375,7 +384,7 @@ fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) ->
     let right = parent.token_at_offset(edit.range.end()).right_biased()?;
     let mut last = child_of(right)?;
     if last.index() < first.index() {
-        // The edit stands between a brace and what follows it.
+        // The edit is between a brace and the child after it.
         last = first.clone();
     }
     while let Some(before) = first.prev_sibling_or_token() {
@@ -389,7 +398,7 @@ fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) ->
         first = before;
     }
     while let Some(after) = last.next_sibling_or_token() {
-        // What was skipped after a broken expression belongs to it.
+        // Tokens skipped after a broken expression belong to it.
         let belongs =
             is_gap(&after) || matches!(after.kind(), SyntaxKind::ERROR | SyntaxKind::SEMICOLON);
         if last.kind() == SyntaxKind::R_BRACE || is_brace(&after) || !belongs {
@@ -397,7 +406,7 @@ fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) ->
         }
         last = after;
     }
-    // An empty run in front of the closing brace.
+    // An empty run before the closing brace.
     let empty = last.kind() == SyntaxKind::R_BRACE;
     let end = if empty { last.text_range().start() } else { last.text_range().end() };
     if empty && edit.range.end() > end {
@@ -405,25 +414,25 @@ fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) ->
     }
     let start = first.text_range().start().min(end);
     let next = if empty { Some(last.clone()) } else { last.next_sibling_or_token() };
-    let far = parent.ancestors().last()?.text_range().end();
-    let sight = match &next {
-        // One more statement in sight, or a few lines behind the block.
+    let file_end = parent.ancestors().last()?.text_range().end();
+    let lookahead_end = match &next {
+        // One more statement, or a few lines after the block.
         Some(NodeOrToken::Node(node)) => node.text_range().end() + TextSize::new(80),
         Some(NodeOrToken::Token(token)) => token.text_range().end() + TextSize::new(400),
-        None => far,
+        None => file_end,
     };
-    let before_statement = matches!(next, Some(NodeOrToken::Node(_)));
+    let before_node = matches!(next, Some(NodeOrToken::Node(_)));
     let until = if empty { last.index() } else { last.index() + 1 };
     Some(Run {
         parent: parent.clone(),
         children: first.index().min(until)..until,
         range: TextRange::new(start, end),
-        sight: sight.min(end + TextSize::new(20_000)).min(far),
-        before_statement,
+        lookahead_end: lookahead_end.min(end + TextSize::new(20_000)).min(file_end),
+        before_node,
     })
 }
 
-/// Whether the block's first statement is on a line of its own.
+/// Returns true if the first statement of the block is on a line of its own.
 fn on_lines(block: &SyntaxNode) -> bool {
     block
         .children_with_tokens()

@@ -21,7 +21,7 @@ use syntax::{Edit, ParseLimits, TextRange};
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// The modules of the corpus that are named in the README.
+/// The modules of the corpus that are named in `docs/performance.md`.
 const NAMED: [&str; 6] = [
     "resnet152.relay",
     "bert-base.relay",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use semantics::{
-    Database, DefKind, Spot, View, all_defs,
+    Database, DefKind, ExprRef, View, all_defs,
     body::{Callee, Expr, ExprId},
 };
 use syntax::ParseLimits;
@@ -56,7 +56,7 @@ pub fn of_text(text: &str) -> Vec<Call> {
                 let Expr::Call(id) = expr else { continue };
                 let data = unit.call(*id);
                 let Callee::Operator(operator) = data.callee else { continue };
-                let ty = |expr: ExprId| view.ty(Spot { unit: number, expr }).clone();
+                let ty = |expr: ExprId| view.ty(ExprRef { unit: number, expr }).clone();
                 let call = Call {
                     operator,
                     attrs: data.attrs.clone(),

@@ -15,3 +15,4 @@ pub mod kernel_calls;
 pub mod mdtest;
 pub mod opening;
 pub mod programs;
+pub mod runs;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ide::{inlay::Wanted, lens, links};
+use ide::{inlay::HintOptions, lens, links};
 use semantics::{
     Database, Def, DefKind, SourceFile, all_defs, body, check_file, inference, scopes, types_in,
 };
@@ -118,7 +118,7 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "inlay hints",
         run: |opened, file, lines| {
-            let wanted = Wanted { types: true, parameters: true, block_ends: true };
+            let wanted = HintOptions { types: true, parameters: true, block_ends: true };
             drop(ide::inlay::hints(&opened.db, file, lines, opened.whole(), wanted));
         },
     },

@@ -296,7 +296,7 @@ fn shapes_of_several_files() {
     assert_eq!(rows, ["nn.relu", "exp"]);
     let html = folder.run(&["shapes", "--format", "html", "."]);
     assert_eq!(html.code, Some(2));
-    assert!(html.err.contains("takes one file, and 2 are named"), "{}", html.err);
+    assert!(html.err.contains("takes one file, found 2"), "{}", html.err);
     // One that is missing costs none of the others.
     let missing = folder.run(&["shapes", "none.relay", "a.relay"]);
     assert_eq!(missing.code, Some(2));

@@ -17,6 +17,7 @@ const WITHOUT_BLOCK: &[&str] = &[
     "not-text",
     "invalid-utf8",
     "file-too-large",
+    "unreadable-saved-module",
     "internal-error",
     "nested-too-deep",
     "too-many",

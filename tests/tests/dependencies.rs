@@ -14,6 +14,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-interpreter", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
     ("relay-diff", &["relay-syntax", "relay-types", "relay-semantics"]),
     ("relay-arrays", &["relay-types", "relay-interpreter"]),
+    ("relay-saved", &[]),
+    // Compiled by editors, without our crates.
+    ("tree-sitter-relay", &[]),
     (
         "relay-analyzer",
         &[
@@ -25,6 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "relay-interpreter",
             "relay-arrays",
             "relay-diff",
+            "relay-saved",
         ],
     ),
 ];
@@ -39,6 +43,7 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("relay-interpreter", &["tower-lsp", "lsp-types", "tokio", "flate2"]),
     ("relay-arrays", &["tower-lsp", "lsp-types", "tokio", "ignore"]),
     ("relay-diff", &["tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
+    ("relay-saved", &["salsa", "rowan", "tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
 ];
 
 fn metadata() -> Value {

@@ -177,9 +177,10 @@ fn history_follows_an_expression_both_ways() {
     assert_eq!(found.out.matches("tanh(%x)").count(), 3);
     let back = folder.run(&["history", "run.log", "--at", "4:9"]);
     assert_eq!(back.out.matches("tanh(%x)").count(), 3);
-    for (at, reason) in
-        [("1:1", "no module is there: modules begin at lines"), ("999:1", "there is no line 999")]
-    {
+    for (at, reason) in [
+        ("1:1", "there is no module at this position: modules start at lines"),
+        ("999:1", "there is no line 999"),
+    ] {
         let refused = folder.run(&["history", "run.log", "--at", at]);
         assert_eq!(refused.code, Some(2));
         assert!(refused.err.contains(reason), "{}", refused.err);

@@ -4,6 +4,8 @@
 //! `RELAY_EDITORS_REQUIRED=1` makes it fail. `RELAY_EDITORS` is the folder that they are in, if it
 //! is not `target/editors`. Screenshots of VS Code go to `target/editors-shots`.
 
+#[path = "editors/clone.rs"]
+mod clone;
 #[path = "editors/readmes.rs"]
 mod readmes;
 
@@ -185,6 +187,26 @@ fn neovim_latest() {
     drive_neovim("neovim-latest");
 }
 
+/// The tree-sitter grammar, which the plugin compiles.
+fn drive_neovim_with_the_grammar(name: &str) {
+    let Some(program) = installed(&format!("{name}/usr/bin/nvim"), name) else { return };
+    let mut command = neovim(&program, &scratch(&format!("{name}-grammar")));
+    command.args(["-c", "luafile tests/editors/neovim/grammar.lua"]);
+    command.env("RELAY_TEST_FILE", root().join("tests/examples/lists.relay"));
+    let printed = run(&mut command);
+    assert!(printed.contains("coloured"), "{printed}");
+}
+
+#[test]
+fn neovim_colours_by_the_grammar() {
+    drive_neovim_with_the_grammar("neovim");
+}
+
+#[test]
+fn neovim_latest_colours_by_the_grammar() {
+    drive_neovim_with_the_grammar("neovim-latest");
+}
+
 fn drive_neovim_without_a_server(name: &str) {
     let Some(program) = installed(&format!("{name}/usr/bin/nvim"), name) else { return };
     if installed("tmux/.ready", "helix").is_none() {
@@ -237,9 +259,9 @@ fn helix() {
     assert_servers_ended(&folder, 1);
 }
 
-/// What `editors/README.md` tells a person to write into the init file of Emacs.
-fn documented_init() -> String {
-    let init = readmes::block("editors/README.md", "(require 'relay-mode)");
+/// What `editors/README.md` tells a person to write into the init file of Emacs, for a mode.
+fn documented_init(mode: &str) -> String {
+    let init = readmes::block("editors/README.md", &format!("(require '{mode})"));
     let place = "/path/to/relay-analyzer";
     assert!(init.contains(place), "{init}");
     init.replace(place, &root().display().to_string())
@@ -252,12 +274,32 @@ fn emacs() {
     let folder = scratch("emacs");
     let server = noted_server(&folder);
     let init = folder.join("init.el");
-    fs::write(&init, documented_init()).expect("a file in target");
+    fs::write(&init, documented_init("relay-mode")).expect("a file in target");
     let mut command = Command::new(program);
     command.args(["-Q", "--batch", "-l", "tests/editors/emacs/drive.el"]).arg(init).arg(&folder);
     run(&mut with_server(command, &folder, &server));
     // One for each of three files, which close one after the other.
     assert_servers_ended(&folder, 3);
+}
+
+/// Emacs with `editors/emacs/relay-ts-mode.el`, which compiles the grammar.
+#[test]
+fn emacs_fontifies_by_the_grammar() {
+    let Some(program) = installed("emacs/bin/emacs", "emacs") else { return };
+    let folder = scratch("emacs-grammar");
+    let init = folder.join("init.el");
+    fs::write(&init, documented_init("relay-ts-mode")).expect("a file in target");
+    let mut command = Command::new(program);
+    command.args(["-Q", "--batch", "-l", "tests/editors/emacs/grammar.el"]).arg(init);
+    let mut command = with_server(command, &folder, &folder.join("none"));
+    command.env("RELAY_TEST_FILE", root().join("tests/examples/lists.relay"));
+    let printed = run(&mut command);
+    if let Some(skipped) = printed.lines().find(|line| line.starts_with("SKIPPED")) {
+        // Nobody to tell is no reason to fail.
+        let _ = writeln!(std::io::stderr(), "\n{skipped}\n");
+    } else {
+        assert!(printed.contains("fontified"), "{printed}");
+    }
 }
 
 /// A client that checks each message against the types of the protocol.

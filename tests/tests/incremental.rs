@@ -53,6 +53,33 @@ fn other_statements_are_taken_over() {
     drop(before);
 }
 
+/// Statements that compute the same from the same types are solved once; names and places do not
+/// matter, types and attributes do.
+#[test]
+fn equal_statements_share_their_types() {
+    let text = "def @main(%a: Tensor[(2, 3), float32], %b: Tensor[(3), float32]) {
+  %0 = add(%a, %b);
+  %1 = add(%0, %b);
+  %10 = add(%b, %b);
+  %11 = sum(%0, axis=[0]);
+  %12 = sum(%1, axis=[1]);
+  (%10, %11, %12)
+}";
+    let db = Database::new();
+    let file = db.add_file(text, ParseLimits::default());
+    let def = all_defs(&db, file).next().expect("a definition");
+    let types = inference(&db, def);
+    // The header precedes the statements.
+    let shares = |a: usize, b: usize| Arc::ptr_eq(&types.units[a + 1], &types.units[b + 1]);
+    assert!(shares(0, 1));
+    assert!(!shares(0, 2) && !shares(3, 4));
+    let result = types.signature.as_ref().expect("a type").to_string();
+    assert!(
+        result.ends_with("-> (Tensor[(3), float32], Tensor[(3), float32], Tensor[(2), float32])"),
+        "{result}"
+    );
+}
+
 /// What a database says of a file after edits is what one says that has never seen another text.
 fn assert_as_from_scratch(db: &Database, file: SourceFile, text: &str, what: &str) {
     let fresh = Database::new();

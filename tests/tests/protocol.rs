@@ -326,7 +326,7 @@ fn the_type_at_the_cursor() {
     assert_eq!(letters, ["N", "C", "H", "W"]);
     assert_eq!(axes[1]["source"]["message"], "`channels` sets axis 1 to 16");
     assert_eq!(axes[1]["source"]["location"]["uri"], URI);
-    assert_eq!(axes[2]["source"]["message"], "`nn.conv2d` makes 4 of 8 on axis 2");
+    assert_eq!(axes[2]["source"]["message"], "`nn.conv2d` computes 4 from 8 on axis 2");
     assert_eq!(axes[2]["origin"]["location"]["range"], range((0, 28), (0, 29)));
     assert_eq!(result["context"][0]["name"], "%0");
     assert_eq!(result["expected"], Value::Null);

@@ -13,7 +13,8 @@ use relay_tests::{corpus, edits};
 use semantics::Database;
 use syntax::{LineIndex, ParseLimits, TextRange, TextSize};
 
-const ALL: inlay::Wanted = inlay::Wanted { types: true, parameters: true, block_ends: true };
+const ALL: inlay::HintOptions =
+    inlay::HintOptions { types: true, parameters: true, block_ends: true };
 
 fn place(rng: &mut Rng, text: &str) -> TextSize {
     let mut at = rng.usize(0..=text.len());

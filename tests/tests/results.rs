@@ -1,44 +1,16 @@
 //! What an editor shows of a run: tensors, times, what is not finite, and the time in the lens.
 
-use relay_tests::client::{Client, range};
+use relay_tests::{
+    client::{Client, range},
+    runs::{NET, URI, client, run},
+};
 use serde_json::{Value, json};
 
-const URI: &str = "file:///work/a.relay";
-
-const NET: &str = "\
-#[version = \"0.0.5\"]
-def @layer(%x: Tensor[(1, 2), float32]) -> Tensor[(1, 2), float32] {
-  %0 = nn.relu(%x);
-  %1 = log(%0);
-  %1
-}
-def @other(%n: int32) -> int32 {
-  let %m = %n + 1;
-  %m
-}
-def @main(%x: Tensor[(1, 2), float32]) {
-  %0 = @layer(%x);
-  %1 = exp(%0);
-  (%1, @other(1))
-}
-def @open(%x: Tensor[(?), float32]) { %x }
-";
-
-/// A client that shows runs by itself.
-fn client() -> Client {
-    let abilities = json!({
-        "general": { "positionEncodings": ["utf-8"] },
-        "workspace": { "codeLens": { "refreshSupport": true } },
-        "experimental": { "commands": { "commands": ["relay.run"] } },
-    });
-    Client::start_with(abilities, Value::Null)
-}
-
-fn run(client: &mut Client, argument: Value) -> Value {
-    let params = json!({ "command": "relay.run", "arguments": [argument] });
-    let answer = client.request("workspace/executeCommand", params);
-    assert_eq!(answer["result"]["status"], "done", "{answer}");
-    answer["result"].clone()
+/// The result of a run that comes to its end.
+fn done(client: &mut Client, argument: Value) -> Value {
+    let result = run(client, argument);
+    assert_eq!(result["status"], "done", "{result}");
+    result
 }
 
 /// How many hints with values and how many marks a run has left.
@@ -57,10 +29,10 @@ fn left(client: &mut Client) -> [usize; 2] {
 /// What a view shows of a run, what its lens says, and how both are cleared.
 #[test]
 fn results_for_views() {
-    let mut client = client();
+    let mut client = client(json!({}), Value::Null);
     client.open(URI, NET);
     let given = json!({ "uri": URI, "function": "@main", "inputs": { "x": [[-1, 1]] } });
-    let result = run(&mut client, given);
+    let result = done(&mut client, given);
     let tensors = &result["tensors"];
     assert_eq!(
         (&tensors[0]["name"], &tensors[1]["name"]),
@@ -114,7 +86,7 @@ fn results_for_views() {
 /// `span=` comments name layers; what looks like scores has its largest elements.
 #[test]
 fn layers_and_scores() {
-    let mut client = client();
+    let mut client = client(json!({}), Value::Null);
     let text = "\
 def @main(%x: Tensor[(1, 12), float32]) {
   %0 = nn.relu(%x) /* ty=Tensor[(1, 12), float32] span=aten::relu_0:1:2 */;
@@ -124,7 +96,7 @@ def @main(%x: Tensor[(1, 12), float32]) {
 ";
     client.open(URI, text);
     let x: Vec<i32> = (0..12).map(|at| (at * 7) % 11).collect();
-    let result = run(&mut client, json!({ "uri": URI, "inputs": { "x": [x] } }));
+    let result = done(&mut client, json!({ "uri": URI, "inputs": { "x": [x] } }));
     let layers = result["profile"]["layers"].as_array().expect("layers");
     let mut layers: Vec<(&str, u64)> = layers
         .iter()
@@ -140,13 +112,13 @@ def @main(%x: Tensor[(1, 12), float32]) {
 /// A loop over scalars is measured at its beginning, and runs on as fast as it would without.
 #[test]
 fn long_loops_are_measured_in_part() {
-    let mut client = client();
+    let mut client = client(json!({}), Value::Null);
     let text = "def @count(%n: int32, %sum: int32) -> int32 {\n  if (%n == 0) { %sum } else { \
                 @count(%n - 1, %sum + %n) }\n}\n\
                 def @main() { @count(200000, 0) }\ndef @short() { @count(20, 0) }\n";
     client.open(URI, text);
     for (function, calls, is_cut) in [("@main", 1 << 17, true), ("@short", 61, false)] {
-        let result = run(&mut client, json!({ "uri": URI, "function": function }));
+        let result = done(&mut client, json!({ "uri": URI, "function": function }));
         let total = &result["profile"]["total"];
         assert_eq!(total["cut"], is_cut, "{total}");
         // Whether enough have been measured is asked now and then.

@@ -8,58 +8,15 @@ use std::{
 use relay_tests::{
     arrays::Temporary,
     client::{Client, at, range},
+    runs::{NET, URI, ask_run, client, run},
 };
 use serde_json::{Value, json};
-
-const URI: &str = "file:///work/a.relay";
-
-const NET: &str = "\
-#[version = \"0.0.5\"]
-def @layer(%x: Tensor[(1, 2), float32]) -> Tensor[(1, 2), float32] {
-  %0 = nn.relu(%x);
-  %1 = log(%0);
-  %1
-}
-def @other(%n: int32) -> int32 {
-  let %m = %n + 1;
-  %m
-}
-def @main(%x: Tensor[(1, 2), float32]) {
-  %0 = @layer(%x);
-  %1 = exp(%0);
-  (%1, @other(1))
-}
-def @open(%x: Tensor[(?), float32]) { %x }
-";
 
 const FOREVER: &str = "\
 #[version = \"0.0.5\"]
 def @loop(%n: int32) -> int32 { @loop(%n + 1) }
 def @main() -> int32 { @loop(0) }
 ";
-
-/// A client that shows runs by itself, with these abilities as well.
-fn client(window: Value, options: Value) -> Client {
-    let abilities = json!({
-        "general": { "positionEncodings": ["utf-8"] },
-        "window": window,
-        "workspace": { "inlayHint": { "refreshSupport": true }, "codeLens": { "refreshSupport": true } },
-        "experimental": { "commands": { "commands": ["relay.run"] } },
-    });
-    Client::start_with(abilities, options)
-}
-
-fn run(client: &mut Client, argument: Value) -> Value {
-    let params = json!({ "command": "relay.run", "arguments": [argument] });
-    let answer = client.request("workspace/executeCommand", params);
-    assert!(answer.get("error").is_none(), "{answer}");
-    answer["result"].clone()
-}
-
-fn ask_run(client: &mut Client, argument: Value) -> i64 {
-    client
-        .ask("workspace/executeCommand", json!({ "command": "relay.run", "arguments": [argument] }))
-}
 
 /// The hints of values in a document, each with its line.
 fn values(client: &mut Client) -> Vec<(u64, String)> {

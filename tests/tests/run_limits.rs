@@ -188,7 +188,7 @@ fn a_workspace_names_no_files_outside_of_it() {
     let outside = |result: &Value| {
         assert_eq!(result["error"]["code"], "run-input", "{result}");
         let text = result["text"].as_str().unwrap_or_default();
-        assert!(text.contains("lies outside of the workspace"), "{text}");
+        assert!(text.contains("lies outside the workspace"), "{text}");
         assert!(text.contains("`relay.run.outsideFiles`"), "{text}");
     };
     for name in ["own.npy", "inner.npy", "./own.npy"] {

@@ -1,12 +1,12 @@
-//! The graph of a module, made in one pass over the expressions of its definitions.
+//! Construction of the graph of a module in one pass over the expressions of its definitions.
 //!
-//! Expressions are listed in the order of evaluation, so a pass never recurses: it takes time in
-//! proportion to the number of expressions, however deep they are.
+//! Expressions are stored in the order of evaluation, so that the pass does not recurse and takes
+//! linear time, however deeply they are nested.
 
 use std::sync::Arc;
 
 use semantics::{
-    Db, Def, DefKind, Module, Spot,
+    Db, Def, DefKind, ExprRef, Module,
     body::{
         BinderId, BinderKind, Body, CallData, Callee, Expr, ExprId, FnId, Function as FnData,
         Literal, MatchId, MetaRef, Pattern, PatternKind, Region, Unit,
@@ -14,7 +14,7 @@ use semantics::{
     infer::MetaEntry,
     metadata::Metadata,
     module::ModuleTypes,
-    scope::{Binding, Scopes},
+    scope::{LocalRef, Scopes},
 };
 use syntax::{
     SyntaxKind, TextRange,
@@ -24,7 +24,7 @@ use types::{AttrValue, Attrs, DataType};
 
 use crate::graph::{Function, Graph, Kind, Lambda, NONE, Node, NodeId, Origin, Role, hash_of, mix};
 
-/// A definition that computes something, as the graph and those who describe it look at it.
+/// A function or expression definition.
 pub(crate) struct Source<'db> {
     pub(crate) def: Def<'db>,
     pub(crate) body: Arc<Body>,
@@ -33,18 +33,18 @@ pub(crate) struct Source<'db> {
 /// A module with its graph.
 pub(crate) struct ModuleGraph<'db> {
     pub(crate) db: &'db dyn Db,
-    /// The definitions, by the number that nodes know them by.
+    /// The definitions, indexed by [`Node::def`].
     pub(crate) sources: Vec<Source<'db>>,
     pub(crate) metadata: Option<Arc<Metadata>>,
     pub(crate) graph: Graph,
-    /// The variables that `let` binds: the value, the definition, the variable.
-    pub(crate) lets: Vec<(NodeId, u32, Binding)>,
+    /// The value, definition and binder of each `let` variable.
+    pub(crate) lets: Vec<(NodeId, u32, LocalRef)>,
 }
 
 impl<'db> ModuleGraph<'db> {
-    /// Returns the graph of a module. Of definitions with one name all are kept, in order.
+    /// Returns the graph of a module. Duplicate definitions of a name are kept, in order.
     pub(crate) fn new(db: &'db dyn Db, module: Module<'db>) -> ModuleGraph<'db> {
-        let mut made = ModuleGraph {
+        let mut module_graph = ModuleGraph {
             db,
             sources: Vec::new(),
             metadata: semantics::metadata(db, module),
@@ -57,31 +57,31 @@ impl<'db> ModuleGraph<'db> {
                 continue;
             }
             let (body, scopes) = (semantics::body(db, def), semantics::scopes(db, def));
-            let number = made.sources.len() as u32;
-            let mut builder = Builder::new(&mut made, &types, def, &body, &scopes, number);
+            let number = module_graph.sources.len() as u32;
+            let mut builder = Builder::new(&mut module_graph, &types, def, &body, &scopes, number);
             builder.definition();
-            made.sources.push(Source { def, body });
+            module_graph.sources.push(Source { def, body });
         }
-        made
+        module_graph
     }
 
-    /// The call that a node is, if it is one.
+    /// Returns the call of a node.
     pub(crate) fn call(&self, id: NodeId) -> Option<&CallData> {
         let node = self.graph.node(id);
-        let Origin::Expr(spot) = node.origin else { return None };
-        let unit = &self.sources[node.def as usize].body.units[spot.unit];
-        match unit.expr(spot.expr) {
+        let Origin::Expr(expr_ref) = node.origin else { return None };
+        let unit = &self.sources[node.def as usize].body.units[expr_ref.unit];
+        match unit.expr(expr_ref.expr) {
             Expr::Call(call) => Some(unit.call(*call)),
             _ => None,
         }
     }
 
-    /// The attributes of a call, with those that the metadata section holds.
+    /// Returns the attributes of a call, including those in the metadata section.
     pub(crate) fn attrs(&self, call: &CallData) -> Attrs {
         attrs_of(self.metadata.as_deref(), call)
     }
 
-    /// The function of the text that a function of the graph is.
+    /// Returns the lowered function of a function of the graph.
     pub(crate) fn function(&self, lambda: &Lambda) -> Option<&FnData> {
         let body = &self.sources[lambda.def as usize].body;
         match lambda.place {
@@ -105,16 +105,16 @@ fn attrs_of(metadata: Option<&Metadata>, call: &CallData) -> Attrs {
     };
     match call.attrs.schema() {
         Some(schema) if call.attrs.values().iter().any(is_meta) => {
-            let value = |value: &AttrValue| found_value(metadata, value);
+            let value = |value: &AttrValue| resolved_value(metadata, value);
             Attrs::new(schema, call.attrs.values().iter().map(value).collect::<Vec<_>>())
         }
         _ => call.attrs.clone(),
     }
 }
 
-/// A value with the entry of the metadata section in place of the reference to it, if it is there.
-/// Lists are looked into once: TVM writes no deeper references.
-fn found_value(metadata: &Metadata, value: &AttrValue) -> AttrValue {
+/// Replaces references to the metadata section by their entries. Only one level of lists is visited,
+/// because TVM prints no deeper references.
+fn resolved_value(metadata: &Metadata, value: &AttrValue) -> AttrValue {
     let entry = |value: &AttrValue| match value {
         AttrValue::Meta { key, index } => match metadata.value(key, *index) {
             MetaEntry::Found(found) => found,
@@ -132,7 +132,7 @@ fn found_value(metadata: &Metadata, value: &AttrValue) -> AttrValue {
 struct Builder<'b, 'db> {
     db: &'db dyn Db,
     graph: &'b mut Graph,
-    lets: &'b mut Vec<(NodeId, u32, Binding)>,
+    lets: &'b mut Vec<(NodeId, u32, LocalRef)>,
     metadata: Option<&'b Metadata>,
     types: &'b ModuleTypes,
     def: Def<'db>,
@@ -141,15 +141,15 @@ struct Builder<'b, 'db> {
     number: u32,
     /// The value of each variable of each unit.
     variables: Vec<Vec<NodeId>>,
-    /// The functions around the expression, the innermost last.
+    /// The enclosing functions, the innermost last.
     open: Vec<u32>,
-    /// The last effect on a reference in each open function.
+    /// The last read or write of a reference in each enclosing function.
     effects: Vec<NodeId>,
 }
 
 impl<'b, 'db> Builder<'b, 'db> {
     fn new(
-        made: &'b mut ModuleGraph<'db>,
+        module_graph: &'b mut ModuleGraph<'db>,
         types: &'b ModuleTypes,
         def: Def<'db>,
         body: &'b Body,
@@ -158,10 +158,10 @@ impl<'b, 'db> Builder<'b, 'db> {
     ) -> Builder<'b, 'db> {
         let variables = body.units.iter().map(|unit| vec![NONE; unit.binders.len()]).collect();
         Builder {
-            db: made.db,
-            graph: &mut made.graph,
-            lets: &mut made.lets,
-            metadata: made.metadata.as_deref(),
+            db: module_graph.db,
+            graph: &mut module_graph.graph,
+            lets: &mut module_graph.lets,
+            metadata: module_graph.metadata.as_deref(),
             types,
             def,
             body,
@@ -206,7 +206,7 @@ impl<'b, 'db> Builder<'b, 'db> {
         self.graph.functions.push(Function { name, lambda });
     }
 
-    /// Opens a function.
+    /// Enters a function.
     fn enter(&mut self, place: Option<(usize, FnId)>, role: Role) {
         let number = self.graph.lambdas.len() as u32;
         self.graph.lambdas.push(Lambda {
@@ -224,7 +224,7 @@ impl<'b, 'db> Builder<'b, 'db> {
         self.effects.push(NONE);
     }
 
-    /// Closes the innermost function, and returns its node.
+    /// Leaves the innermost function and returns its node.
     fn leave(&mut self, result: NodeId, label: u64, origin: Origin, range: TextRange) -> NodeId {
         self.effects.pop();
         let number = self.open.pop().unwrap_or(NONE);
@@ -239,7 +239,7 @@ impl<'b, 'db> Builder<'b, 'db> {
         node
     }
 
-    /// Adds a node. Its family is of its kind and of `called`, the hash of what is called.
+    /// Adds a node. Its family is a hash of its kind and of `called`, the hash of the callee.
     fn add(
         &mut self,
         kind: Kind,
@@ -273,7 +273,7 @@ impl<'b, 'db> Builder<'b, 'db> {
     fn params(&mut self, unit: usize, params: &[BinderId]) {
         let lambda = self.open.last().copied().unwrap_or(NONE);
         for (position, &binder) in params.iter().enumerate() {
-            let binding = Binding { unit: unit as u32, binder };
+            let binding = LocalRef { unit: unit as u32, binder };
             let range = binder_range(self.db, self.def, self.body, binding);
             let origin = Origin::Binder(binding);
             let label = mix(self.open.len() as u64, position as u64);
@@ -286,7 +286,7 @@ impl<'b, 'db> Builder<'b, 'db> {
 
     fn free_variable(&mut self, unit: usize, binder: BinderId) {
         let data = self.body.units[unit].binder(binder);
-        let binding = Binding { unit: unit as u32, binder };
+        let binding = LocalRef { unit: unit as u32, binder };
         let range = binder_range(self.db, self.def, self.body, binding);
         let origin = Origin::Binder(binding);
         let node = self.add(Kind::FreeVar, hash_of(&data.name), 0, &[], origin, range);
@@ -295,12 +295,12 @@ impl<'b, 'db> Builder<'b, 'db> {
 
     fn function_label(&self, function: &FnData) -> u64 {
         let value = |value: &AttrValue| match self.metadata {
-            Some(metadata) => found_value(metadata, value),
+            Some(metadata) => resolved_value(metadata, value),
             None => value.clone(),
         };
         let mut attrs: Vec<u64> =
             function.attrs.iter().map(|(name, v)| mix(hash_of(name), hash_of(value(v)))).collect();
-        // TVM keeps them in a map, and prints them in any order.
+        // TVM keeps them in an unordered map.
         attrs.sort_unstable();
         mix(hash_of(attrs), (function.params.len() + (function.type_params.len() << 32)) as u64)
     }
@@ -308,7 +308,7 @@ impl<'b, 'db> Builder<'b, 'db> {
     fn variable(&mut self, unit: usize, binder: BinderId, origin: Origin, at: TextRange) -> NodeId {
         match self.variables[unit][binder.index()] {
             NONE => {
-                // A function inside of itself; which one, the distance tells.
+                // A recursive use, which the nesting depth identifies.
                 let depth = self.open.len() as u64;
                 for &lambda in &self.open {
                     self.graph.lambdas[lambda as usize].recursive = true;
@@ -322,7 +322,7 @@ impl<'b, 'db> Builder<'b, 'db> {
     fn free(&mut self, at: usize, free: semantics::body::FreeId, range: TextRange) -> NodeId {
         let origin = Origin::Def;
         match self.scopes.get(at, free) {
-            Some(Binding { unit, binder }) => self.variable(unit as usize, binder, origin, range),
+            Some(LocalRef { unit, binder }) => self.variable(unit as usize, binder, origin, range),
             None => {
                 let name = hash_of(&self.body.units[at].frees[free.index()].name);
                 self.add(Kind::Unknown, name, 0, &[], origin, range)
@@ -332,10 +332,10 @@ impl<'b, 'db> Builder<'b, 'db> {
 
     fn expr(&mut self, number: usize, unit: &Unit, id: ExprId, values: &[NodeId]) -> NodeId {
         let range = self.place(number, unit.range(id));
-        let origin = Origin::Expr(Spot { unit: number, expr: id });
+        let origin = Origin::Expr(ExprRef { unit: number, expr: id });
         let value = |id: ExprId| values[id.index()];
         match unit.expr(id) {
-            // What gave way to attributes, or could not be read.
+            // Replaced by attributes, or a syntax error.
             Expr::Missing => NONE,
             Expr::Literal(literal) => {
                 self.add(Kind::Literal, literal_hash(literal), 0, &[], origin, range)
@@ -347,7 +347,7 @@ impl<'b, 'db> Builder<'b, 'db> {
             Expr::Bound(binder) => self.variable(number, *binder, origin, range),
             Expr::Free(free) => self.free(number, *free, range),
             Expr::Dotted { whole, tuple, index } => match self.scopes.get(number, *whole) {
-                Some(Binding { unit, binder }) => {
+                Some(LocalRef { unit, binder }) => {
                     self.variable(unit as usize, binder, origin, range)
                 }
                 None => self.proj(value(*tuple), *index, origin, range),
@@ -408,7 +408,7 @@ impl<'b, 'db> Builder<'b, 'db> {
                 };
                 self.variables[number][binder.index()] = node;
                 if unit.binder(*binder).kind == BinderKind::Let {
-                    let binding = Binding { unit: number as u32, binder: *binder };
+                    let binding = LocalRef { unit: number as u32, binder: *binder };
                     self.lets.push((node, self.number, binding));
                 }
                 NONE
@@ -417,7 +417,7 @@ impl<'b, 'db> Builder<'b, 'db> {
         }
     }
 
-    /// Adds a node with operands; what could not be read becomes a node of its own.
+    /// Adds a node with operands. A missing operand becomes a `Missing` node.
     fn inner(
         &mut self,
         kind: Kind,
@@ -490,7 +490,7 @@ impl<'b, 'db> Builder<'b, 'db> {
                 let args: Vec<NodeId> = args.collect();
                 let written = call.written.iter().map(|attr| (&attr.name, &attr.value));
                 let label = hash_of(written.collect::<Vec<_>>());
-                // A name that is unknown is most likely an operator that is being written.
+                // An unknown name is most likely an incomplete operator.
                 let kind = match self.types.constructor(name) {
                     Some(_) => Kind::Construct,
                     None => Kind::Call,
@@ -505,19 +505,18 @@ impl<'b, 'db> Builder<'b, 'db> {
         }
     }
 
-    /// The variables of the patterns of a `match`, told apart by arm and by the path to them.
+    /// Adds the variables in the patterns of a `match`, identified by arm and path.
     fn patterns(&mut self, number: usize, unit: &Unit, id: MatchId, values: &[NodeId]) {
         let data = &unit.matches[id.index()];
         let scrutinee = values[data.scrutinee.index()];
         for (arm, data) in data.arms.iter().enumerate() {
-            // Each pattern of the text is taken from the stack once.
             let mut stack = vec![(&data.pattern, arm as u64)];
             while let Some((pattern, path)) = stack.pop() {
                 match &pattern.kind {
                     PatternKind::Wildcard => {}
                     PatternKind::Var(binder) => {
                         let range = self.place(number, unit.binder(*binder).range);
-                        let binding = Binding { unit: number as u32, binder: *binder };
+                        let binding = LocalRef { unit: number as u32, binder: *binder };
                         let origin = Origin::Binder(binding);
                         let node = self.inner(Kind::Pattern, path, 0, &[scrutinee], origin, range);
                         self.variables[number][binder.index()] = node;
@@ -534,13 +533,13 @@ impl<'b, 'db> Builder<'b, 'db> {
     fn constant_hash(&self, meta: &MetaRef) -> u64 {
         match self.metadata.map(|metadata| metadata.content(&meta.key, meta.index)) {
             Some(MetaEntry::Found(content)) => hash_of(content),
-            // Numbers of entries are those of one print: without the section they say nothing.
+            // The index of an entry depends on the printed module, so that it is ignored.
             _ => hash_of((&meta.key, &meta.claimed)),
         }
     }
 }
 
-/// The form of a pattern without its variables.
+/// Returns a hash of a pattern without the names of its variables.
 fn shape(pattern: &Pattern) -> u64 {
     let mut stack = vec![pattern];
     let mut hash = 0;
@@ -572,8 +571,8 @@ fn literal_hash(literal: &Literal) -> u64 {
     }
 }
 
-/// The place of a variable with the type that is written for it, without comments.
-pub(crate) fn binder_range(db: &dyn Db, def: Def<'_>, body: &Body, of: Binding) -> TextRange {
+/// Returns the range of a binder with its annotation, without comments.
+pub(crate) fn binder_range(db: &dyn Db, def: Def<'_>, body: &Body, of: LocalRef) -> TextRange {
     let unit = of.unit as usize;
     let own = body.units[unit].binder(of.binder).range + body.starts[unit];
     let path = def.node(db).path_to(own);
@@ -585,7 +584,7 @@ pub(crate) fn binder_range(db: &dyn Db, def: Def<'_>, body: &Body, of: Binding) 
     TextRange::new(own.start(), end) + def.start(db)
 }
 
-/// Whether a function is a group of calls that is compiled as one.
+/// Returns the role of a function, from its attributes.
 fn role(function: &FnData) -> Role {
     let is_mark = |name: &str| matches!(name, "Primitive" | "Composite" | "Compiler");
     match function.attrs.iter().any(|(name, _)| is_mark(name)) {

@@ -1,4 +1,4 @@
-//! What differs about two expressions that belong together.
+//! The differences between two paired expressions.
 
 use semantics::body::{Callee, Expr};
 use smol_str::SmolStr;
@@ -8,17 +8,17 @@ use types::{AttrValue, Attrs, Type};
 use crate::{
     compare::{Half, expr_of, same_annotation},
     graph::{Kind, NONE, NodeId, Origin},
-    report::{Change, Fact, Lost, Pair, PairKind, What},
+    report::{Change, Fact, Pair, PairKind, Unpaired, What},
 };
 
-/// Two modules, for facts about their nodes.
-pub(crate) struct Described<'h, 'a, 'b> {
+/// A builder of pairs of nodes of two modules.
+pub(crate) struct PairBuilder<'h, 'a, 'b> {
     pub(crate) a: &'h Half<'a>,
     pub(crate) b: &'h Half<'b>,
 }
 
-impl Described<'_, '_, '_> {
-    /// Makes the pair of two nodes.
+impl PairBuilder<'_, '_, '_> {
+    /// Returns the pair of two nodes.
     pub(crate) fn pair(&self, a: NodeId, b: NodeId, kind: PairKind, changes: Vec<Change>) -> Pair {
         Pair {
             before: self.a.module.graph.node(a).range,
@@ -29,7 +29,7 @@ impl Described<'_, '_, '_> {
         }
     }
 
-    /// Makes the pair of two nodes, and those of the variables that `let` binds to them.
+    /// Adds the pair of two nodes, and those of the `let` variables that are bound to them.
     pub(crate) fn pair_with_lets(
         &self,
         (a, b): (NodeId, NodeId),
@@ -53,7 +53,7 @@ impl Described<'_, '_, '_> {
         }
     }
 
-    /// Whether the types written at `let` agree wherever both sides write one.
+    /// Returns true if the annotations of `let` variables agree wherever both sides have one.
     pub(crate) fn same_let_annotations(&self, pairs: &[(NodeId, NodeId)]) -> bool {
         let (lets_a, lets_b) = (self.a.lets(), self.b.lets());
         if lets_a.is_empty() || lets_b.is_empty() {
@@ -66,7 +66,7 @@ impl Described<'_, '_, '_> {
         })
     }
 
-    /// What differs about two nodes themselves, whatever their operands are.
+    /// Returns the differences between two nodes, not counting their operands.
     pub(crate) fn own_changes(&self, a: NodeId, b: NodeId) -> Vec<Change> {
         let (node_a, node_b) = (self.a.module.graph.node(a), self.b.module.graph.node(b));
         let mut changes = Vec::new();
@@ -111,7 +111,7 @@ impl Described<'_, '_, '_> {
         let (Some(call_a), Some(call_b)) = (self.a.module.call(a), self.b.module.call(b)) else {
             return;
         };
-        // An unknown operator has no schema to compare its attributes by.
+        // An unknown operator has no schema for a comparison of attributes.
         if [call_a, call_b].iter().any(|call| matches!(call.callee, Callee::Name(_))) {
             return;
         }
@@ -142,7 +142,7 @@ impl Described<'_, '_, '_> {
             });
         }
         if changes.is_empty() {
-            // Attributes that do not fit the operator are compared as they are written.
+            // Attributes that do not match the schema are compared as written.
             for attr in &call_a.written {
                 let other = call_b.written.iter().find(|other| other.name == attr.name);
                 if other.is_none_or(|other| other.value != attr.value) {
@@ -177,7 +177,9 @@ impl Described<'_, '_, '_> {
         let node = half.module.graph.node(id);
         let source = &half.module.sources[node.def as usize];
         match node.origin {
-            Origin::Expr(spot) => source.body.starts[spot.unit] + source.def.start(half.module.db),
+            Origin::Expr(expr_ref) => {
+                source.body.starts[expr_ref.unit] + source.def.start(half.module.db)
+            }
             _ => source.def.start(half.module.db),
         }
     }
@@ -211,7 +213,7 @@ impl Described<'_, '_, '_> {
         }
     }
 
-    /// What differs about the types of two nodes.
+    /// Returns the difference between the types of two nodes.
     pub(crate) fn type_changes(&self, a: NodeId, b: NodeId) -> Vec<Change> {
         let (Some(a), Some(b)) = (self.a.ty(a), self.b.ty(b)) else { return Vec::new() };
         let mut changes = Vec::new();
@@ -229,12 +231,12 @@ impl Described<'_, '_, '_> {
     }
 }
 
-/// A change without places.
+/// Returns a change without places.
 pub(crate) fn change(what: What, name: &str, before: Fact, after: Fact) -> Change {
     Change { what, name: name.into(), before, after, places: (None, None) }
 }
 
-/// The difference of two written types, where both are written and differ.
+/// Returns the difference between two annotations, if both exist.
 pub(crate) fn annotation_change(a: Option<&Type>, b: Option<&Type>) -> Option<Change> {
     let (before, after) = (a?, b?);
     (!same_annotation(a, b)).then(|| {
@@ -247,7 +249,8 @@ fn names_of(attrs: &Attrs) -> impl Iterator<Item = &'static str> {
     attrs.schema().into_iter().flat_map(|schema| schema.fields).map(|field| field.name)
 }
 
-/// What a node calls, for people: an operator, a global, a constructor; empty for others.
+/// Returns the name of the callee of a node: an operator, a global or a constructor; empty for other
+/// nodes.
 pub(crate) fn operator(half: &Half<'_>, id: NodeId) -> SmolStr {
     let graph = &half.module.graph;
     let node = graph.node(id);
@@ -274,15 +277,15 @@ fn callee(half: &Half<'_>, id: NodeId) -> Fact {
 
 fn callee_place(half: &Half<'_>, id: NodeId) -> Option<TextRange> {
     let node = half.module.graph.node(id);
-    let Origin::Expr(spot) = node.origin else { return None };
+    let Origin::Expr(expr_ref) = node.origin else { return None };
     let source = &half.module.sources[node.def as usize];
     let call = half.module.call(id)?;
-    let start = source.body.starts[spot.unit] + source.def.start(half.module.db);
+    let start = source.body.starts[expr_ref.unit] + source.def.start(half.module.db);
     Some(call.callee_range + start)
 }
 
-/// A node without partner.
-pub(crate) fn lost(half: &Half<'_>, id: NodeId) -> Lost {
+/// Returns the report of a node without a partner.
+pub(crate) fn unpaired(half: &Half<'_>, id: NodeId) -> Unpaired {
     debug_assert!(id != NONE);
-    Lost { range: half.module.graph.node(id).range, operator: operator(half, id) }
+    Unpaired { range: half.module.graph.node(id).range, operator: operator(half, id) }
 }

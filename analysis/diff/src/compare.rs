@@ -1,4 +1,4 @@
-//! The comparison of two modules.
+//! Comparison of two modules.
 
 use std::{cell::OnceCell, sync::Arc};
 
@@ -7,14 +7,14 @@ use semantics::{
     Db, DefKind, Module,
     body::{Expr, Name},
     infer::Inference,
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::TextRange;
 use types::Type;
 
 use crate::{
     build::{ModuleGraph, binder_range},
-    changes::Described,
+    changes::PairBuilder,
     equal,
     flat::{Inlined, Scratch, Side, inlinable, inline},
     graph::{Kind, Lambda, NONE, NodeId, Origin, by_name, global_family, hash_of, mix},
@@ -23,14 +23,14 @@ use crate::{
     report::{FunctionDiff, FunctionRef, ModuleDiff, Pair, PairKind, TypeDiff},
 };
 
-/// What to compare.
+/// The options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Two functions alone: their names before and after, with the sigil.
+    /// Restricts the comparison to two functions, given by their names before and after with sigils.
     pub functions: Option<(Name, Name)>,
 }
 
-/// One of the modules, with what is looked up in it when it is needed.
+/// One of the modules with lazily computed data.
 pub(crate) struct Half<'db> {
     pub(crate) module: ModuleGraph<'db>,
     pub(crate) inlined: Inlined,
@@ -38,11 +38,11 @@ pub(crate) struct Half<'db> {
     lets: OnceCell<FxHashMap<NodeId, Vec<Let>>>,
 }
 
-/// A variable that `let` binds.
+/// A `let` variable.
 pub(crate) struct Let {
     def: u32,
-    binding: Binding,
-    /// The name with the type that is written, if one is.
+    binding: LocalRef,
+    /// The range of the name and its annotation.
     pub(crate) range: TextRange,
 }
 
@@ -53,14 +53,14 @@ impl<'db> Half<'db> {
         Half { module, inlined: Inlined::default(), inference, lets: OnceCell::new() }
     }
 
-    /// The type of a node, where it has one.
+    /// Returns the type of a node; a definition has none.
     pub(crate) fn ty(&self, id: NodeId) -> Option<&Type> {
         let node = self.module.graph.node(id);
         let def = node.def as usize;
         let inference = self.inference[def]
             .get_or_init(|| semantics::inference(self.module.db, self.module.sources[def].def));
         match node.origin {
-            Origin::Expr(spot) => Some(inference.units.get(spot.unit)?.expr(spot.expr)),
+            Origin::Expr(expr_ref) => Some(inference.units.get(expr_ref.unit)?.expr(expr_ref.expr)),
             Origin::Binder(binding) => {
                 Some(inference.units.get(binding.unit as usize)?.binder(binding.binder))
             }
@@ -74,13 +74,12 @@ impl<'db> Half<'db> {
         FunctionRef {
             name: function.name.clone(),
             range: source.def.range(self.module.db),
-            // Nothing is inlined yet.
+            // This is set after inlining.
             is_part: false,
         }
     }
 
-    /// The variables that `let` binds to each node, in order. Copies of a function have none of
-    /// their own.
+    /// Returns the `let` variables of each node, in order. Nodes of inlined copies have none.
     pub(crate) fn lets(&self) -> &FxHashMap<NodeId, Vec<Let>> {
         self.lets.get_or_init(|| {
             let mut found: FxHashMap<NodeId, Vec<Let>> = FxHashMap::default();
@@ -93,13 +92,13 @@ impl<'db> Half<'db> {
         })
     }
 
-    /// The type written for a variable that `let` binds.
+    /// Returns the annotation of a `let` variable.
     pub(crate) fn written(&self, of: &Let) -> Option<&Type> {
         let unit = &self.module.sources[of.def as usize].body.units[of.binding.unit as usize];
         unit.binder(of.binding.binder).annotation.as_ref()
     }
 
-    /// The type written for a parameter.
+    /// Returns the annotation of a parameter.
     pub(crate) fn annotation(&self, id: NodeId) -> Option<&Type> {
         let node = self.module.graph.node(id);
         let Origin::Binder(binding) = node.origin else { return None };
@@ -107,7 +106,7 @@ impl<'db> Half<'db> {
         body.units[binding.unit as usize].binder(binding.binder).annotation.as_ref()
     }
 
-    /// The name of a parameter or another variable.
+    /// Returns the name of a parameter or free variable.
     pub(crate) fn variable_name(&self, id: NodeId) -> Option<&Name> {
         let node = self.module.graph.node(id);
         let Origin::Binder(binding) = node.origin else { return None };
@@ -116,7 +115,7 @@ impl<'db> Half<'db> {
     }
 }
 
-/// Compares two modules. The modules may be of different databases.
+/// Compares two modules, which may be of different databases.
 pub fn compare<'a, 'b>(
     before: (&'a dyn Db, Module<'a>),
     after: (&'b dyn Db, Module<'b>),
@@ -124,25 +123,25 @@ pub fn compare<'a, 'b>(
 ) -> ModuleDiff {
     let mut a = Half::new(before.0, before.1);
     let mut b = Half::new(after.0, after.1);
-    let together = counterparts(&a, &b, options);
-    let is_wanted = |before: Option<&Name>, after: Option<&Name>| match &options.functions {
+    let counterparts = counterparts(&a, &b, options);
+    let is_selected = |before: Option<&Name>, after: Option<&Name>| match &options.functions {
         None => true,
-        Some((wanted_before, wanted_after)) => {
-            before.is_none_or(|name| name == wanted_before)
-                && after.is_none_or(|name| name == wanted_after)
+        Some((only_before, only_after)) => {
+            before.is_none_or(|name| name == only_before)
+                && after.is_none_or(|name| name == only_after)
         }
     };
     let mut found: Vec<FunctionDiff> = Vec::new();
     let mut open: Vec<(usize, usize, usize)> = Vec::new();
-    // Names mean the same on both sides, but for the two that were asked for.
+    // Equal names denote the same function on both sides, except for two selected functions.
     let renamed = options.functions.as_ref().map(|(x, y)| (global_family(x), global_family(y)));
     let same_global = |x: u64, y: u64| x == y || renamed == Some((x, y));
-    for &(before, after) in &together {
+    for &(before, after) in &counterparts {
         let name = |half: &Half<'_>, at: Option<usize>| {
             at.map(|at| half.module.graph.functions[at].name.clone())
         };
         let (name_a, name_b) = (name(&a, before), name(&b, after));
-        if !is_wanted(name_a.as_ref(), name_b.as_ref()) {
+        if !is_selected(name_a.as_ref(), name_b.as_ref()) {
             continue;
         }
         let mut diff = FunctionDiff {
@@ -165,8 +164,8 @@ pub fn compare<'a, 'b>(
         found.push(diff);
     }
     if !open.is_empty() {
-        inline_half(&mut a, &together, |pair| pair.0, |pair| pair.1);
-        inline_half(&mut b, &together, |pair| pair.1, |pair| pair.0);
+        inline_half(&mut a, &counterparts, |pair| pair.0, |pair| pair.1);
+        inline_half(&mut b, &counterparts, |pair| pair.1, |pair| pair.0);
         let (mut scratch_a, mut scratch_b) = (Scratch::default(), Scratch::default());
         for (at, before, after) in open {
             let scratch = (&mut scratch_a, &mut scratch_b);
@@ -195,18 +194,18 @@ pub fn compare<'a, 'b>(
     ModuleDiff { equal, functions: found, types }
 }
 
-/// A function before and the one after that it is compared with, by number.
-type Together = (Option<usize>, Option<usize>);
+/// The indices of a function before and its counterpart after.
+type Counterparts = (Option<usize>, Option<usize>);
 
-/// The functions that are compared with one another: those of one name, in order; a bare
-/// expression with `@main` where there is no other.
-fn counterparts(a: &Half<'_>, b: &Half<'_>, options: &Options) -> Vec<Together> {
+/// Returns the functions to compare: those of equal names, in order. If each side has only one
+/// function, such as a bare expression and `@main`, these are compared.
+fn counterparts(a: &Half<'_>, b: &Half<'_>, options: &Options) -> Vec<Counterparts> {
     let mut by_name: FxHashMap<&Name, Vec<usize>> = FxHashMap::default();
     for (number, function) in b.module.graph.functions.iter().enumerate().rev() {
         by_name.entry(&function.name).or_default().push(number);
     }
     let renamed = options.functions.as_ref();
-    let mut together = Vec::new();
+    let mut counterparts = Vec::new();
     let mut taken = FxHashSet::default();
     for (number, function) in a.module.graph.functions.iter().enumerate() {
         let name = match renamed {
@@ -215,30 +214,30 @@ fn counterparts(a: &Half<'_>, b: &Half<'_>, options: &Options) -> Vec<Together> 
         };
         let partner = by_name.get_mut(name).and_then(Vec::pop);
         taken.extend(partner);
-        together.push((Some(number), partner));
+        counterparts.push((Some(number), partner));
     }
     for number in 0..b.module.graph.functions.len() {
         if !taken.contains(&number) {
-            together.push((None, Some(number)));
+            counterparts.push((None, Some(number)));
         }
     }
-    // One function of another name on each side: a bare expression, or a function renamed.
-    let lone = |side: &dyn Fn(&Together) -> bool| {
-        let mut found = together.iter().enumerate().filter(|(_, pair)| side(pair));
+    // One function of a different name on each side: a bare expression, or a renamed function.
+    let lone = |side: &dyn Fn(&Counterparts) -> bool| {
+        let mut found = counterparts.iter().enumerate().filter(|(_, pair)| side(pair));
         found.next().map(|(at, _)| at).filter(|_| found.next().is_none())
     };
     let only_a = lone(&|pair| pair.1.is_none());
     let only_b = lone(&|pair| pair.0.is_none());
     if let (Some(at_a), Some(at_b)) = (only_a, only_b)
-        && together.len() == 2
+        && counterparts.len() == 2
     {
-        together[at_a].1 = together[at_b].1;
-        together.remove(at_b);
+        counterparts[at_a].1 = counterparts[at_b].1;
+        counterparts.remove(at_b);
     }
-    together
+    counterparts
 }
 
-/// The pairs of two functions that are equal.
+/// Returns the pairs of two functions if they are equal.
 fn equal_pairs(
     a: &Half<'_>,
     before: usize,
@@ -260,22 +259,22 @@ fn equal_pairs(
         return None;
     }
     let found = equal::pairs((graph_a, lambda_a), (graph_b, lambda_b), &leaves)?;
-    let described = Described { a, b };
-    if !described.same_let_annotations(&found) {
+    let builder = PairBuilder { a, b };
+    if !builder.same_let_annotations(&found) {
         return None;
     }
     let mut pairs = Vec::with_capacity(found.len());
     for (a, b) in found {
         if graph_a.node(a).origin != Origin::Def && graph_b.node(b).origin != Origin::Def {
-            described.pair_with_lets((a, b), PairKind::Same, Vec::new(), &mut pairs);
+            builder.pair_with_lets((a, b), PairKind::Same, Vec::new(), &mut pairs);
         }
     }
     order(&mut pairs);
     Some(pairs)
 }
 
-/// Orders pairs by the text after, and drops what is there twice: a function that is called twice
-/// was compared twice. The kind that says most stays.
+/// Sorts pairs by their ranges after, and removes duplicates, which result from functions with
+/// several calls. The pair with the most changes is kept.
 pub(crate) fn order(pairs: &mut Vec<Pair>) {
     let key = |pair: &Pair| {
         let place = |range: TextRange| (range.start(), range.end());
@@ -287,7 +286,7 @@ pub(crate) fn order(pairs: &mut Vec<Pair>) {
     pairs.dedup_by(|x, y| key(x) == key(y));
 }
 
-/// Types that are written and differ make a difference; one that is left out makes none.
+/// Returns true if two annotations agree. A missing or open annotation agrees with any.
 pub(crate) fn same_annotation(a: Option<&Type>, b: Option<&Type>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a == b || !a.is_closed() || !b.is_closed(),
@@ -295,7 +294,7 @@ pub(crate) fn same_annotation(a: Option<&Type>, b: Option<&Type>) -> bool {
     }
 }
 
-/// Whether the written result types of two functions agree.
+/// Returns true if the annotations of the results of two functions agree.
 fn same_headers(a: &Half<'_>, of_a: &Lambda, b: &Half<'_>, of_b: &Lambda) -> bool {
     let ret = |half: &Half<'_>, lambda: &Lambda| {
         half.module.function(lambda).and_then(|function| function.ret.clone())
@@ -305,18 +304,18 @@ fn same_headers(a: &Half<'_>, of_a: &Lambda, b: &Half<'_>, of_b: &Lambda) -> boo
 
 fn inline_half(
     half: &mut Half<'_>,
-    together: &[Together],
-    own: impl Fn(&Together) -> Option<usize>,
-    other: impl Fn(&Together) -> Option<usize>,
+    counterparts: &[Counterparts],
+    own: impl Fn(&Counterparts) -> Option<usize>,
+    other: impl Fn(&Counterparts) -> Option<usize>,
 ) {
     let graph = &mut half.module.graph;
     let names = by_name(graph);
     let mut candidates = FxHashMap::default();
-    for pair in together {
+    for pair in counterparts {
         if let (Some(own), None) = (own(pair), other(pair)) {
             let function = &graph.functions[own];
             let family = global_family(&function.name);
-            // Of several with one name, the first is the one that is called.
+            // Calls resolve to the first definition of a name.
             if names.get(&family) == Some(&(own as u32)) {
                 candidates.insert(family, function.lambda);
             }
@@ -366,7 +365,7 @@ fn differ(
             input.params.push((at_a, at_b));
         }
     }
-    // The two functions that were asked for call themselves by different names.
+    // Recursive calls of the two selected functions have different names.
     if let Some((family_a, family_b)) = renamed {
         let of_a = (0..side_a.len()).find(|&at| side_a.families[at] == family_a);
         if let Some(seed) = of_a.map(|at| input.seeds_a[at]) {
@@ -379,8 +378,8 @@ fn differ(
     groups::report(a, b, &input, &pairing, &params, (lambda_a, lambda_b), diff);
 }
 
-/// The order of nodes: that of the text, which an edit changes least, unless functions were inlined,
-/// whose places in the text say nothing about the places of their calls.
+/// Returns the ranks of nodes. Text order is the most stable under edits, but after inlining, the
+/// position of a function says nothing about the positions of its calls.
 fn rank(side: &Side, is_inlined: bool) -> Vec<u32> {
     match is_inlined {
         true => (0..side.len() as u32).collect(),
@@ -388,8 +387,8 @@ fn rank(side: &Side, is_inlined: bool) -> Vec<u32> {
     }
 }
 
-/// What each leaf is. Parameters are told apart until they are paired; those of inner functions
-/// are what their position says.
+/// Returns the hashes of leaves. Parameters of definitions differ until they are paired; those of
+/// inner functions are identified by position.
 fn seeds(half: &Half<'_>, side: &Side, which: u64) -> Vec<u64> {
     let graph = &half.module.graph;
     let seed = |(at, &id): (usize, &NodeId)| match side.kinds[at] {
@@ -400,7 +399,7 @@ fn seeds(half: &Half<'_>, side: &Side, which: u64) -> Vec<u64> {
     side.ids.iter().enumerate().map(seed).collect()
 }
 
-/// Whether a node is a parameter of a definition.
+/// Returns true if a node is a parameter of a definition.
 fn is_outer(half: &Half<'_>, id: NodeId) -> bool {
     let node = half.module.graph.node(id);
     node.kind == Kind::Param
@@ -412,7 +411,7 @@ fn type_hashes(half: &Half<'_>, side: &Side) -> Vec<u64> {
     side.ids.iter().map(|&id| half.ty(id).map_or(0, hash_of)).collect()
 }
 
-/// Pairs parameters: by name, then those that are left in order if their types agree.
+/// Pairs parameters by name, and the remaining ones in order if their number or types agree.
 pub(crate) fn pair_params(
     a: &Half<'_>,
     of_a: &Lambda,
@@ -461,7 +460,7 @@ pub(crate) fn pair_params(
     partners.iter().enumerate().filter_map(pair).collect()
 }
 
-/// A data type: its name, its place, the number of its parameters, its constructors.
+/// The name, range, number of parameters and constructors of a data type.
 type DataType = (Name, TextRange, usize, Vec<(Name, Type)>);
 
 fn data_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<DataType> {
@@ -475,7 +474,7 @@ fn data_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<DataType> {
     defs.filter_map(of).collect()
 }
 
-/// Data types that are not the same on both sides.
+/// Returns the data types that differ between the modules.
 fn type_differences<'a, 'b>(
     before: (&'a dyn Db, Module<'a>),
     after: (&'b dyn Db, Module<'b>),
@@ -499,9 +498,9 @@ fn type_differences<'a, 'b>(
     found
 }
 
-/// The expression that a node came from, if it is one.
+/// Returns the expression of a node.
 pub(crate) fn expr_of<'h>(half: &'h Half<'_>, id: NodeId) -> Option<&'h Expr> {
     let node = half.module.graph.node(id);
-    let Origin::Expr(spot) = node.origin else { return None };
-    Some(half.module.sources[node.def as usize].body.units[spot.unit].expr(spot.expr))
+    let Origin::Expr(expr_ref) = node.origin else { return None };
+    Some(half.module.sources[node.def as usize].body.units[expr_ref.unit].expr(expr_ref.expr))
 }

@@ -1,15 +1,15 @@
-//! Equality of functions, with the pairs of nodes that it rests on.
+//! Equality of functions.
 
 use rustc_hash::FxHashMap;
 
 use crate::graph::{Graph, Kind, NONE, NodeId};
 
-/// The nodes of two functions that are equal up to names, order and notation, pairwise; `None`
-/// where they are not equal.
+/// Returns the pairs of nodes of two functions if they are equal up to names, order and notation,
+/// otherwise `None`.
 ///
-/// Both are walked from the result at once. Each node of one side belongs to one of the other, so
-/// that a value which is computed once is not equal to one which is computed twice. Nodes that
-/// nothing uses have to be the same ones in the same order.
+/// Both functions are traversed simultaneously from their results. The pairs are one-to-one, so that
+/// a value that is computed once differs from one that is computed twice. Unused nodes must be equal
+/// and in the same order.
 pub(crate) fn pairs(
     (a, of_a): (&Graph, u32),
     (b, of_b): (&Graph, u32),
@@ -53,7 +53,6 @@ struct Walk<'g> {
 impl Walk<'_> {
     fn equal(&mut self, a: NodeId, b: NodeId, found: &mut Vec<(NodeId, NodeId)>) -> bool {
         let mut stack = vec![(a, b)];
-        // Each pair of edges is put on the stack once, because each node is entered once.
         while let Some((a, b)) = stack.pop() {
             let (node_a, node_b) = (self.a.node(a), self.b.node(b));
             if node_a.kind.is_leaf() && node_a.kind != Kind::Param {
@@ -68,7 +67,7 @@ impl Walk<'_> {
                 (None, None) => {}
                 _ => return false,
             }
-            // Parameters are paired with their function: one that was not is of another function.
+            // Parameters were paired with their function, so that a new one is of another function.
             let is_open = node_a.kind == Kind::Param || node_a.kind != node_b.kind;
             if is_open || node_a.label != node_b.label || node_a.count != node_b.count {
                 return false;
@@ -106,8 +105,8 @@ impl Walk<'_> {
     }
 }
 
-/// The nodes of a function that were not met, those that nothing uses only, the last one first.
-fn unused(graph: &Graph, lambda: u32, met: &FxHashMap<NodeId, NodeId>) -> Vec<NodeId> {
+/// Returns the unused nodes of a function that were not visited, the last one first.
+fn unused(graph: &Graph, lambda: u32, visited: &FxHashMap<NodeId, NodeId>) -> Vec<NodeId> {
     let data = graph.lambda(lambda);
     let size = (data.node - data.first) as usize;
     let mut used = vec![false; size];
@@ -115,8 +114,8 @@ fn unused(graph: &Graph, lambda: u32, met: &FxHashMap<NodeId, NodeId>) -> Vec<No
     for id in (data.first..data.node).rev() {
         let at = (id - data.first) as usize;
         let node = graph.node(id);
-        let is_met = met.contains_key(&id) || node.kind.is_leaf();
-        if !is_met && !used[at] && node.kind != Kind::Pattern {
+        let is_visited = visited.contains_key(&id) || node.kind.is_leaf();
+        if !is_visited && !used[at] && node.kind != Kind::Pattern {
             found.push(id);
         }
         for &operand in graph.operands(id) {

@@ -1,35 +1,35 @@
-//! Functions without their calls of other functions: what is called stands where it is called.
+//! Inlining, and flattened functions.
 //!
-//! Passes move calls into functions and out of them. Where those functions are looked through,
-//! the calls on both sides match one by one, and the functions are groups of them.
+//! Passes such as `FuseOps` move calls into functions and out of them. After inlining these
+//! functions, the calls on both sides match one to one, and the functions are groups of calls.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::{Graph, Kind, Lambda, NONE, NodeId, Role};
 
-/// A call that was replaced by the result of what it calls.
+/// A call that was replaced by the result of its callee.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InlinedCall {
     pub(crate) call: NodeId,
-    /// The function, or the copy of it that belongs to the call.
+    /// The callee, or the copy of it for this call.
     pub(crate) lambda: u32,
 }
 
-/// What inlining found: nodes that stand for others, and the calls that are gone.
+/// The result of inlining: aliases of nodes, and the inlined calls.
 #[derive(Debug, Default)]
 pub(crate) struct Inlined {
     alias: Vec<NodeId>,
     pub(crate) calls: Vec<InlinedCall>,
-    /// The definitions that were inlined, by number of the lambda.
+    /// The lambdas of the inlined definitions.
     pub(crate) globals: FxHashSet<u32>,
-    /// The same by number of the definition.
+    /// The numbers of the inlined definitions.
     pub(crate) defs: FxHashSet<u32>,
 }
 
 impl Inlined {
-    /// The node that stands for `id` after inlining.
+    /// Returns the node that replaces `id` after inlining.
     pub(crate) fn resolve(&self, mut id: NodeId) -> NodeId {
-        // Each alias leads to another node; a chain is at most as long as there are nodes.
+        // A chain of aliases is not longer than the number of nodes.
         for _ in 0..self.alias.len() {
             match self.alias[id as usize] {
                 NONE => return id,
@@ -38,11 +38,9 @@ impl Inlined {
         }
         id
     }
-}
 
-impl Inlined {
-    /// Makes every alias lead to its end at once: functions that give what they are given make long
-    /// chains. Each alias is followed once and written once.
+    /// Compresses chains of aliases, which identity functions make long. Each alias is followed and
+    /// written once.
     fn shorten(&mut self) {
         let mut is_short = vec![false; self.alias.len()];
         let mut chain = Vec::new();
@@ -67,16 +65,15 @@ impl Inlined {
 
 /// Inlines calls of function expressions, and of the definitions whose families are in `globals`.
 ///
-/// A function is copied for each call of it but the first. Copies are made as long as the graph is
-/// no larger than three times what it was, which bounds time and memory; the calls that are left
-/// then stay calls.
+/// A function is copied for each call except the first. Inlining stops when the graph has three
+/// times its size, which bounds time and memory; the remaining calls are kept.
 pub(crate) fn inline(graph: &mut Graph, globals: &FxHashMap<u64, u32>) -> Inlined {
     let most = graph.nodes.len() * 3 + 4096;
     let mut inlined = Inlined { alias: vec![NONE; graph.nodes.len()], ..Inlined::default() };
     let values = used_as_values(graph);
     let mut taken = vec![false; graph.lambdas.len()];
     let mut at = 0;
-    // Ends at the last node; those that copies add are looked at as well, up to `most`.
+    // Nodes of copies are visited, too; their number is bounded by `most`.
     while at < graph.nodes.len() {
         let call = at as NodeId;
         at += 1;
@@ -129,8 +126,8 @@ pub(crate) fn inline(graph: &mut Graph, globals: &FxHashMap<u64, u32>) -> Inline
     inlined
 }
 
-/// Looks through tuples that are taken apart and made anew: what a call gave as a tuple, field by
-/// field in a tuple again, is made of the fields themselves.
+/// Simplifies tuples that are rebuilt from the fields of an inlined result: in
+/// `%t = @f(%x); (%t.0, %t.1)`, the projections become aliases of the fields.
 fn unpack(graph: &Graph, inlined: &mut Inlined) {
     for id in 0..graph.nodes.len() as NodeId {
         if graph.node(id).kind != Kind::Tuple {
@@ -159,7 +156,7 @@ fn unpack(graph: &Graph, inlined: &mut Inlined) {
     }
 }
 
-/// Which functions are used other than by calls.
+/// Returns true for each node that is used other than as a callee.
 fn used_as_values(graph: &Graph) -> Vec<bool> {
     let mut values = vec![false; graph.nodes.len()];
     for (id, node) in graph.nodes.iter().enumerate() {
@@ -171,14 +168,14 @@ fn used_as_values(graph: &Graph) -> Vec<bool> {
     values
 }
 
-/// Copies a function with all that is in it.
+/// Copies a function including its inner functions.
 fn copy(graph: &mut Graph, inlined: &mut Inlined, lambda: u32, taken: &mut Vec<bool>) -> u32 {
     let data = graph.lambda(lambda).clone();
     let (first, last) = (data.first, data.node);
     let offset = graph.nodes.len() as NodeId - first;
     let moved = |id: NodeId| if (first..=last).contains(&id) { id + offset } else { id };
     let mut lambdas: FxHashMap<u32, u32> = FxHashMap::default();
-    // Inner functions close before outer ones and open after them: all of them lie in the range.
+    // The ranges of inner functions are inside that of the outer one.
     let inner = (lambda..graph.lambdas.len() as u32)
         .take_while(|&at| graph.lambda(at).node != NONE && graph.lambda(at).first <= last)
         .filter(|&at| (first..=last).contains(&graph.lambda(at).node))
@@ -210,10 +207,9 @@ fn copy(graph: &mut Graph, inlined: &mut Inlined, lambda: u32, taken: &mut Vec<b
     lambdas.get(&lambda).copied().unwrap_or(lambda)
 }
 
-/// Definitions that can be inlined: those in `candidates` that call no way back to themselves.
+/// Returns the definitions in `candidates` that are not recursive, directly or indirectly.
 pub(crate) fn inlinable(graph: &Graph, candidates: &FxHashMap<u64, u32>) -> FxHashMap<u64, u32> {
-    // Calls among the candidates; those that call no other candidate go first, until none is left
-    // or those that are left call in circles. Each call is looked at twice.
+    // A topological sort of the calls among the candidates: those that remain are in cycles.
     let mut calls: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
     let mut waiting: FxHashMap<u64, usize> = FxHashMap::default();
     for (&family, &lambda) in candidates {
@@ -245,24 +241,24 @@ pub(crate) fn inlinable(graph: &Graph, candidates: &FxHashMap<u64, u32>) -> FxHa
     found
 }
 
-/// A function of one side, flattened: its nodes with dense numbers, operands first.
+/// A flattened function: its nodes with dense indices in topological order, operands first.
 #[derive(Debug, Default)]
 pub(crate) struct Side {
-    /// The nodes, in the order in which a walk from the result leaves them.
+    /// The nodes in postorder from the result.
     pub(crate) ids: Vec<NodeId>,
     pub(crate) kinds: Vec<Kind>,
     pub(crate) labels: Vec<u64>,
     pub(crate) families: Vec<u64>,
     operands: Vec<u32>,
     starts: Vec<u32>,
-    /// User and slot of each use.
+    /// The user and slot of each use.
     users: Vec<(u32, u32)>,
     user_starts: Vec<u32>,
-    /// The result, then what nothing uses, in order.
+    /// The result, then the unused nodes in order.
     pub(crate) roots: Vec<u32>,
 }
 
-/// A table that is as long as the graph, and used by one function after another.
+/// A table of the size of the graph, reused for all functions to avoid an allocation for each.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     local: Vec<u32>,
@@ -285,8 +281,8 @@ impl Side {
         side.walk(graph, inlined, root, scratch);
         side.roots.push(scratch.local[root as usize]);
         let mut unused = Vec::new();
-        // Users come after their operands, so the first of a tree that is met from the end is its
-        // root. What is inside of functions that are values belongs to those.
+        // Users follow their operands, so that backwards, the root of an unused tree comes first.
+        // Nodes inside functions that are values belong to those functions.
         for id in (data.first..data.node).rev() {
             let node = graph.node(id);
             let is_unused = scratch.local[id as usize] == NONE
@@ -313,7 +309,6 @@ impl Side {
         }
         scratch.local[root as usize] = OPEN;
         let mut stack: Vec<(NodeId, usize)> = vec![(root, 0)];
-        // Each node is put on the stack once, and each edge is looked at twice.
         while let Some((id, slot)) = stack.last_mut() {
             let operands = graph.operands(*id);
             if let Some(&operand) = operands.get(*slot) {
@@ -330,8 +325,8 @@ impl Side {
             let node = graph.node(id);
             self.starts.push(self.operands.len() as u32);
             for &operand in operands {
-                // A node that is still open would be an operand of itself: only damaged graphs
-                // have one, and it counts as no operand.
+                // An open node would be its own operand. Only cyclic bindings in an erroneous module
+                // have such operands, which are dropped.
                 let local = scratch.local[inlined.resolve(operand) as usize];
                 self.operands.extend((local != OPEN).then_some(local));
             }
@@ -373,7 +368,7 @@ impl Side {
         &self.operands[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// The users of a node, each with the slot of the operand.
+    /// Returns the users of a node with the slots of the operand.
     pub(crate) fn users(&self, at: u32) -> &[(u32, u32)] {
         let at = at as usize;
         &self.users[self.user_starts[at] as usize..self.user_starts[at + 1] as usize]
@@ -392,17 +387,16 @@ impl Side {
     }
 }
 
-/// Whether a node is what is left of a text that could not be read.
+/// Returns true for a projection of a syntax error or an unbound variable.
 fn is_unreadable(graph: &Graph, id: NodeId) -> bool {
-    let is_lost = |id: &NodeId| matches!(graph.node(*id).kind, Kind::Missing | Kind::Unknown);
-    graph.node(id).kind == Kind::Proj && graph.operands(id).iter().all(is_lost)
+    let is_error = |id: &NodeId| matches!(graph.node(*id).kind, Kind::Missing | Kind::Unknown);
+    graph.node(id).kind == Kind::Proj && graph.operands(id).iter().all(is_error)
 }
 
-/// The innermost function around a node that is compiled as one, if there is one.
+/// Returns the outermost fused function around a node.
 pub(crate) fn group_of(graph: &Graph, id: NodeId) -> Option<u32> {
     let mut at = graph.node(id).owner;
     let mut found = None;
-    // Ends at the definition; functions are nested no deeper than the parser allows.
     while at != NONE {
         let lambda = graph.lambda(at);
         if lambda.role == Role::Fused {

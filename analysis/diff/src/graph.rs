@@ -1,18 +1,18 @@
-//! Modules as graphs of values: what depends on what, without names, order or notation.
+//! The dataflow graph of a module, without names, order or notation.
 //!
-//! `let` bindings, graph bindings and nested calls all become edges, so that modules that differ in
-//! notation alone have equal graphs. A node keeps the place that it came from and nothing of its
-//! text.
+//! `let` bindings, graph bindings and nested calls all become edges, so that modules that differ
+//! only in notation have equal graphs: `let %y = tanh(%x); exp(%y)` and `exp(tanh(%x))`. A node
+//! keeps its range, but not its text.
 
 use rustc_hash::FxHashMap;
 use semantics::{
-    Spot,
+    ExprRef,
     body::{FnId, Name},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::TextRange;
 
-/// The number of a node in its graph.
+/// The index of a node in its graph.
 pub(crate) type NodeId = u32;
 
 /// No node.
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     Param,
     /// `free_var`
     FreeVar,
-    /// A number or truth value.
+    /// A number or boolean.
     Literal,
     /// An entry of the metadata section, or `Constant(1, (10, 10), float32)`.
     Constant,
@@ -33,11 +33,11 @@ pub(crate) enum Kind {
     Global,
     /// An operator or a constructor as a value.
     Name,
-    /// A variable that is not bound.
+    /// An unbound variable.
     Unknown,
-    /// A function inside of itself.
+    /// A recursive use of an enclosing function.
     Recursion,
-    /// Something that could not be read.
+    /// A syntax error.
     Missing,
     /// A variable of a pattern.
     Pattern,
@@ -45,11 +45,11 @@ pub(crate) enum Kind {
     Tuple,
     /// A field of a tuple.
     Proj,
-    /// A call of an operator, or of a name that is unknown.
+    /// A call of an operator or of an unknown name.
     Call,
     /// A call of a constructor.
     Construct,
-    /// A call of a function, which is the first operand.
+    /// A call of a function. The callee is the first operand.
     Apply,
     /// `if`: the condition and both results.
     If,
@@ -57,7 +57,7 @@ pub(crate) enum Kind {
     Match,
     /// A function: its result. The parameters are in its [`Lambda`].
     Fn,
-    /// `ref(e)`, with the effect before it as last operand, as for the next two.
+    /// `ref(e)`. The last operand is the preceding effect, as for the next two.
     RefNew,
     /// `ref_read(r)`
     RefRead,
@@ -66,8 +66,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns true for nodes without operands that are cheap to repeat: a module is the same
-    /// whether such a value is bound once or written twice.
+    /// Returns true for nodes without operands. It makes no difference whether such a value is bound
+    /// once or repeated.
     pub(crate) fn is_leaf(self) -> bool {
         matches!(
             self,
@@ -84,14 +84,14 @@ impl Kind {
     }
 }
 
-/// The place of the definition that a node came from.
+/// The origin of a node in its definition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Origin {
     /// An expression.
-    Expr(Spot),
+    Expr(ExprRef),
     /// A parameter or another variable.
-    Binder(Binding),
-    /// A definition as a whole.
+    Binder(LocalRef),
+    /// The whole definition.
     Def,
 }
 
@@ -99,52 +99,52 @@ pub(crate) enum Origin {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) kind: Kind,
-    /// A hash of all that the node is apart from its operands: operator, attributes, content.
+    /// A hash of the node without its operands: operator, attributes, content.
     pub(crate) label: u64,
-    /// A hash of the kind, and of what is called.
+    /// A hash of the kind and the callee.
     pub(crate) family: u64,
-    /// Where the operands begin among the edges.
+    /// The index of the first operand in [`Graph::edges`].
     pub(crate) first: u32,
     /// The number of operands.
     pub(crate) count: u32,
-    /// The definition that it came from.
+    /// The number of the definition.
     pub(crate) def: u32,
-    /// The function that it belongs to, if it belongs to one.
+    /// The enclosing function, or [`NONE`].
     pub(crate) owner: u32,
-    /// The function that it is, for a function; the function that it is a parameter of; the field
-    /// of a projection.
+    /// The lambda of a function, the lambda to which a parameter belongs, or the field of a
+    /// projection.
     pub(crate) extra: u32,
     pub(crate) origin: Origin,
-    /// The place in the file, without comments.
+    /// The range in the file, without comments.
     pub(crate) range: TextRange,
 }
 
-/// The purpose of a function, as its attributes say.
+/// The purpose of a function, from its attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     /// A definition or a plain function expression.
     Plain,
-    /// `Primitive`, `Composite` or `Compiler`: a group of calls that is compiled as one.
+    /// `Primitive`, `Composite` or `Compiler`: a group of calls that is compiled as a unit.
     Fused,
 }
 
 /// A function: a definition, or a function expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Lambda {
-    /// The node that is the function.
+    /// The node of the function.
     pub(crate) node: NodeId,
     pub(crate) params: Vec<NodeId>,
     pub(crate) result: NodeId,
-    /// The nodes of the body and of functions in it are those from `first` up to `node`.
+    /// The first node of the body, which extends to `node` and includes inner functions.
     pub(crate) first: NodeId,
-    /// The function that it stands in.
+    /// The enclosing function, or [`NONE`].
     pub(crate) parent: u32,
-    /// The number of its definition.
+    /// The number of the definition.
     pub(crate) def: u32,
-    /// The unit and the function there; a definition as a whole has none.
+    /// The unit and function of a function expression, `None` for a definition.
     pub(crate) place: Option<(usize, FnId)>,
     pub(crate) role: Role,
-    /// The function uses itself.
+    /// True if the function uses itself.
     pub(crate) recursive: bool,
 }
 
@@ -158,12 +158,12 @@ pub(crate) struct Graph {
     pub(crate) functions: Vec<Function>,
 }
 
-/// A definition that computes something.
+/// A function or expression definition.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
-    /// Its name, with the sigil; empty for a bare expression.
+    /// The name with its sigil; empty for a bare expression.
     pub(crate) name: Name,
-    /// The function.
+    /// The index of the function.
     pub(crate) lambda: u32,
 }
 
@@ -191,13 +191,13 @@ impl Graph {
     }
 }
 
-/// Combines two hashes; the order of the two matters.
+/// Combines two hashes. The order matters.
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD1B5_4A32_D192_ED03);
     (product as u64) ^ ((product >> 64) as u64) ^ a.rotate_left(17)
 }
 
-/// The hash of a value, equal in every process.
+/// Returns a hash of a value that is equal in every process.
 pub(crate) fn hash_of(value: impl std::hash::Hash) -> u64 {
     use std::hash::Hasher;
     let mut hasher = std::hash::DefaultHasher::new();
@@ -205,12 +205,12 @@ pub(crate) fn hash_of(value: impl std::hash::Hash) -> u64 {
     hasher.finish()
 }
 
-/// The family of globals of a name.
+/// Returns the family of `Global` nodes of a name.
 pub(crate) fn global_family(name: &Name) -> u64 {
     mix(Kind::Global as u64 + 1, hash_of(name))
 }
 
-/// The first function of each name, by the family of globals that mean it.
+/// Returns the first function of each name by the family of the `Global` nodes that refer to it.
 pub(crate) fn by_name(graph: &Graph) -> FxHashMap<u64, u32> {
     let mut found = FxHashMap::default();
     for (number, function) in graph.functions.iter().enumerate() {

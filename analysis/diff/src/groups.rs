@@ -1,5 +1,5 @@
-//! From a pairing of nodes to what is reported: pairs, what is gone and what is new, one with one
-//! and one with several.
+//! Conversion of a pairing of nodes to the report: one-to-one pairs, one-to-many pairs, and unpaired
+//! nodes.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use smol_str::format_smolstr;
 use syntax::TextRange;
 
 use crate::{
-    changes::{Described, annotation_change, change, lost},
+    changes::{PairBuilder, annotation_change, change, unpaired},
     compare::{Half, order},
     flat::{InlinedCall, Side, group_of},
     graph::{Kind, NONE, NodeId, Origin, Role},
     matching::{Input, Pairing, values},
-    report::{Change, Fact, FunctionDiff, Lost, Pair, PairKind, What},
+    report::{Change, Fact, FunctionDiff, Pair, PairKind, Unpaired, What},
 };
 
-/// Nodes of one side without partner that hang together.
+/// A connected component of unpaired nodes of one side.
 struct Part {
     nodes: Vec<u32>,
     calls: usize,
@@ -27,14 +27,14 @@ struct Report<'h, 'a, 'b> {
     b: &'h Half<'b>,
     input: &'h Input<'h>,
     pairing: &'h Pairing,
-    described: Described<'h, 'a, 'b>,
+    builder: PairBuilder<'h, 'a, 'b>,
     pairs: Vec<Pair>,
-    /// Nodes that belong to several, and so are neither gone nor new.
+    /// The nodes in one-to-many pairs, which are neither removed nor added.
     known_a: FxHashSet<u32>,
     known_b: FxHashSet<u32>,
 }
 
-/// Writes what a pairing says into `diff`.
+/// Writes the report of a pairing to `diff`.
 pub(crate) fn report<'a, 'b>(
     a: &Half<'a>,
     b: &Half<'b>,
@@ -49,7 +49,7 @@ pub(crate) fn report<'a, 'b>(
         b,
         input,
         pairing,
-        described: Described { a, b },
+        builder: PairBuilder { a, b },
         pairs: Vec::new(),
         known_a: FxHashSet::default(),
         known_b: FxHashSet::default(),
@@ -62,7 +62,7 @@ pub(crate) fn report<'a, 'b>(
     report.several();
     report.repeated();
     report.inner(&groups);
-    let (removed, added) = report.lost();
+    let (removed, added) = report.unpaired();
     (diff.removed, diff.added) = (removed, added);
     diff.pairs = report.pairs;
     let calls = |side: &Side| side.kinds.iter().filter(|kind| **kind == Kind::Call).count();
@@ -74,7 +74,7 @@ pub(crate) fn report<'a, 'b>(
     order(&mut diff.pairs);
 }
 
-/// The inlined calls that belong to a function: those in it, and those in what they call.
+/// Returns the inlined calls of a function, including those in its callees.
 fn calls_of(half: &Half<'_>, root: u32) -> Vec<InlinedCall> {
     let graph = &half.module.graph;
     let top = |mut lambda: u32| {
@@ -83,7 +83,7 @@ fn calls_of(half: &Half<'_>, root: u32) -> Vec<InlinedCall> {
         }
         lambda
     };
-    // The function that each inlined definition is called from.
+    // The caller of each inlined definition.
     let mut callers: FxHashMap<u32, u32> = FxHashMap::default();
     for call in &half.inlined.calls {
         let own = top(graph.node(call.call).owner);
@@ -93,7 +93,7 @@ fn calls_of(half: &Half<'_>, root: u32) -> Vec<InlinedCall> {
     }
     let is_own = |call: &&InlinedCall| {
         let mut at = top(graph.node(call.call).owner);
-        // Definitions that call one another in circles are not inlined.
+        // Recursive definitions are not inlined, so that the chain of callers ends.
         for _ in 0..=callers.len() {
             if at == root {
                 return true;
@@ -108,7 +108,7 @@ fn calls_of(half: &Half<'_>, root: u32) -> Vec<InlinedCall> {
     half.inlined.calls.iter().filter(is_own).copied().collect()
 }
 
-/// The groups that belong together: those of before by those of after.
+/// The pairs of corresponding groups before and after.
 type Groups = FxHashSet<(u32, u32)>;
 
 impl Report<'_, '_, '_> {
@@ -125,11 +125,11 @@ impl Report<'_, '_, '_> {
             let changes = annotation_change(self.a.annotation(a), self.b.annotation(b));
             let changes: Vec<Change> = changes.into_iter().collect();
             let kind = if changes.is_empty() { PairKind::Same } else { PairKind::Changed };
-            self.described.pair_with_lets((a, b), kind, changes, &mut self.pairs);
+            self.builder.pair_with_lets((a, b), kind, changes, &mut self.pairs);
         }
     }
 
-    /// Attributes and the result type of the definitions themselves.
+    /// Adds changes of attributes and result type of the definitions.
     fn header(&mut self, lambda_a: u32, lambda_b: u32) {
         let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
         let (data_a, data_b) = (graph_a.lambda(lambda_a), graph_b.lambda(lambda_b));
@@ -137,24 +137,19 @@ impl Report<'_, '_, '_> {
         let mut changes = Vec::new();
         if let (Some(fn_a), Some(fn_b)) = (fn_a, fn_b) {
             if graph_a.node(data_a.node).label != graph_b.node(data_b.node).label {
-                changes = self.described.own_changes(data_a.node, data_b.node);
-                // Parameters that come or go are said for themselves.
+                changes = self.builder.own_changes(data_a.node, data_b.node);
+                // Changes of parameters are reported separately.
                 changes.retain(|change| change.what == What::Attribute);
             }
             changes.extend(annotation_change(fn_a.ret.as_ref(), fn_b.ret.as_ref()));
         }
         if !changes.is_empty() {
             let kind = PairKind::Changed;
-            self.described.pair_with_lets(
-                (data_a.node, data_b.node),
-                kind,
-                changes,
-                &mut self.pairs,
-            );
+            self.builder.pair_with_lets((data_a.node, data_b.node), kind, changes, &mut self.pairs);
         }
     }
 
-    /// Calls that were looked through, and the functions that they call.
+    /// Adds pairs for inlined calls and their callees.
     fn wrappers(&mut self, calls_a: &[InlinedCall], calls_b: &[InlinedCall]) -> Groups {
         let mut groups = Groups::default();
         let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
@@ -162,7 +157,7 @@ impl Report<'_, '_, '_> {
             side.ids.iter().enumerate().map(|(at, &id)| (id, at as u32)).collect()
         };
         let (place_a, place_b) = (place(self.input.a), place(self.input.b));
-        // The calls by their result, the outermost first.
+        // The calls by result, the outermost first.
         let mut by_result: FxHashMap<u32, Vec<InlinedCall>> = FxHashMap::default();
         for &call in calls_a {
             if let Some(&at) = place_a.get(&self.a.inlined.resolve(call.call)) {
@@ -190,7 +185,7 @@ impl Report<'_, '_, '_> {
                         Role::Plain => PairKind::Inlined,
                     };
                     let both = (self.node_a(result), call.call);
-                    self.described.pair_with_lets(both, kind, Vec::new(), &mut self.pairs);
+                    self.builder.pair_with_lets(both, kind, Vec::new(), &mut self.pairs);
                 }
             }
         }
@@ -202,26 +197,21 @@ impl Report<'_, '_, '_> {
                     Role::Plain => PairKind::Inlined,
                 };
                 let both = (call.call, self.node_b(partner));
-                self.described.pair_with_lets(both, kind, Vec::new(), &mut self.pairs);
+                self.builder.pair_with_lets(both, kind, Vec::new(), &mut self.pairs);
             }
         }
         groups
     }
 
-    /// Two calls of functions with one result, and the functions.
+    /// Adds the pairs of two calls with the same result and of their callees.
     fn group(&mut self, call_a: InlinedCall, call_b: InlinedCall) {
         let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
         let (data_a, data_b) = (graph_a.lambda(call_a.lambda), graph_b.lambda(call_b.lambda));
         let kind = PairKind::Same;
-        self.described.pair_with_lets(
-            (call_a.call, call_b.call),
-            kind,
-            Vec::new(),
-            &mut self.pairs,
-        );
+        self.builder.pair_with_lets((call_a.call, call_b.call), kind, Vec::new(), &mut self.pairs);
         let mut changes = Vec::new();
         if graph_a.node(data_a.node).label != graph_b.node(data_b.node).label {
-            changes = self.described.own_changes(data_a.node, data_b.node);
+            changes = self.builder.own_changes(data_a.node, data_b.node);
             changes.retain(|change| change.what == What::Attribute);
         }
         let ret =
@@ -231,15 +221,15 @@ impl Report<'_, '_, '_> {
             changes.extend(annotation_change(ret_a.as_ref(), ret_b.as_ref()));
         }
         let kind = if changes.is_empty() { kind } else { PairKind::Changed };
-        self.described.pair_with_lets((data_a.node, data_b.node), kind, changes, &mut self.pairs);
+        self.builder.pair_with_lets((data_a.node, data_b.node), kind, changes, &mut self.pairs);
         if data_a.params.len() == data_b.params.len() {
             for (&a, &b) in data_a.params.iter().zip(&data_b.params) {
-                self.described.pair_with_lets((a, b), PairKind::Same, Vec::new(), &mut self.pairs);
+                self.builder.pair_with_lets((a, b), PairKind::Same, Vec::new(), &mut self.pairs);
             }
         }
     }
 
-    /// One with one: what differs, and how they belong together.
+    /// Adds the one-to-one pairs with their changes.
     fn inner(&mut self, groups: &Groups) {
         let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
         for at_a in 0..self.input.a.len() as u32 {
@@ -248,14 +238,14 @@ impl Report<'_, '_, '_> {
                 continue;
             }
             let (a, b) = (self.node_a(at_a), self.node_b(at_b));
-            let mut changes = self.described.own_changes(a, b);
+            let mut changes = self.builder.own_changes(a, b);
             self.operands(at_a, at_b, &mut changes);
             let is_changed = !changes.is_empty();
             if is_changed {
-                changes.extend(self.described.type_changes(a, b));
+                changes.extend(self.builder.type_changes(a, b));
             }
             let kind = match (group_of(graph_a, a), group_of(graph_b, b)) {
-                (None, None) => self.moved(a, b),
+                (None, None) => self.plain_kind(a, b),
                 (Some(of_a), Some(of_b)) if groups.contains(&(of_a, of_b)) => PairKind::Same,
                 _ => PairKind::Fused,
             };
@@ -263,7 +253,7 @@ impl Report<'_, '_, '_> {
                 PairKind::Same if is_changed => PairKind::Changed,
                 kind => kind,
             };
-            self.described.pair_with_lets((a, b), kind, changes, &mut self.pairs);
+            self.builder.pair_with_lets((a, b), kind, changes, &mut self.pairs);
             if graph_a.node(a).kind == Kind::Fn && graph_b.node(b).kind == Kind::Fn {
                 let params_a = &graph_a.lambda(graph_a.node(a).extra).params;
                 let params_b = &graph_b.lambda(graph_b.node(b).extra).params;
@@ -274,8 +264,8 @@ impl Report<'_, '_, '_> {
         }
     }
 
-    /// How two calls outside of groups belong together.
-    fn moved(&self, a: NodeId, b: NodeId) -> PairKind {
+    /// Returns the kind of a pair of calls outside of groups.
+    fn plain_kind(&self, a: NodeId, b: NodeId) -> PairKind {
         let definition = |half: &Half<'_>, id: NodeId| {
             let node = half.module.graph.node(id);
             let lambda = half.module.sources[node.def as usize].def;
@@ -302,7 +292,7 @@ impl Report<'_, '_, '_> {
         }
     }
 
-    /// The operands of a pair: those that are other ones now, unless what is gone or new says so.
+    /// Adds changes of the operands of a pair, except those that removed or added nodes explain.
     fn operands(&mut self, at_a: u32, at_b: u32, changes: &mut Vec<Change>) {
         let (side_a, side_b) = (self.input.a, self.input.b);
         let (slots_a, slots_b) = (side_a.operands(at_a), side_b.operands(at_b));
@@ -325,12 +315,12 @@ impl Report<'_, '_, '_> {
                     let (kind, changes) = match same {
                         true => (PairKind::Same, Vec::new()),
                         false => {
-                            let mut changes = self.described.own_changes(a, b);
-                            changes.extend(self.described.type_changes(a, b));
+                            let mut changes = self.builder.own_changes(a, b);
+                            changes.extend(self.builder.type_changes(a, b));
                             (PairKind::Changed, changes)
                         }
                     };
-                    self.described.pair_with_lets((a, b), kind, changes, &mut self.pairs);
+                    self.builder.pair_with_lets((a, b), kind, changes, &mut self.pairs);
                     continue;
                 }
                 if same {
@@ -346,7 +336,7 @@ impl Report<'_, '_, '_> {
             } else if leaf_b && self.pairing.b(of_a).is_none()
                 || leaf_a && self.pairing.a(of_b).is_none()
             {
-                // What was put in the place of the other is gone or new.
+                // The replacement is reported as removed or added.
                 continue;
             }
             let (before, after) = (
@@ -364,8 +354,8 @@ impl Report<'_, '_, '_> {
         }
     }
 
-    /// One with several: parts without partner between the same pairs. What holds of two sides here
-    /// holds of them the other way round.
+    /// Adds one-to-many pairs of unpaired parts between the same pairs. The result is symmetric in
+    /// the two sides.
     fn several(&mut self) {
         let (side_a, side_b) = (self.input.a, self.input.b);
         let parts_a = parts(side_a, &self.pairing.to_b);
@@ -380,7 +370,7 @@ impl Report<'_, '_, '_> {
             of
         };
         let (of_a, of_b) = (number(side_a, &parts_a), number(side_b, &parts_b));
-        // Parts that give one pair the same operand, and parts whose operand a constant is there.
+        // Parts that are the same operand of a pair, and parts that a constant replaces.
         let mut links: BTreeSet<(u32, u32)> = BTreeSet::new();
         let mut constants_a: BTreeSet<(u32, u32)> = BTreeSet::new();
         let mut constants_b: BTreeSet<(u32, u32)> = BTreeSet::new();
@@ -425,7 +415,7 @@ impl Report<'_, '_, '_> {
             if !is_sure || part_a.calls != 1 && part_b.calls != 1 {
                 continue;
             }
-            // One of the two has a single call, so this is one pair for each call of the other.
+            // One part has a single call, which is paired with each call of the other.
             for &at_a in part_a.nodes.iter().filter(|&&at| side_a.kind(at) == Kind::Call) {
                 for &at_b in part_b.nodes.iter().filter(|&&at| side_b.kind(at) == Kind::Call) {
                     self.join(at_a, at_b, PairKind::Expanded);
@@ -451,13 +441,13 @@ impl Report<'_, '_, '_> {
     }
 
     fn join(&mut self, at_a: u32, at_b: u32, kind: PairKind) {
-        let pair = self.described.pair(self.node_a(at_a), self.node_b(at_b), kind, Vec::new());
+        let pair = self.builder.pair(self.node_a(at_a), self.node_b(at_b), kind, Vec::new());
         self.pairs.push(pair);
         self.known_a.insert(at_a);
         self.known_b.insert(at_b);
     }
 
-    /// Values that are computed once on one side and several times on the other.
+    /// Adds pairs for values that are computed once on one side and several times on the other.
     fn repeated(&mut self) {
         let values_a = values(self.input.a, &self.input.seeds_a);
         let values_b = values(self.input.b, &self.input.seeds_b);
@@ -493,18 +483,19 @@ impl Report<'_, '_, '_> {
         }
     }
 
-    /// What is gone and what is new, in the order of the text.
-    fn lost(&self) -> (Vec<Lost>, Vec<Lost>) {
+    /// Returns the removed and added nodes in text order.
+    fn unpaired(&self) -> (Vec<Unpaired>, Vec<Unpaired>) {
         let of = |half: &Half<'_>, side: &Side, partners: &[u32], known: &FxHashSet<u32>| {
-            let is_lost = |at: &u32| {
+            let is_unpaired = |at: &u32| {
                 partners[*at as usize] == NONE
                     && !known.contains(at)
                     && !side.kind(*at).is_leaf()
                     && side.kind(*at) != Kind::Pattern
             };
-            let all = (0..side.len() as u32).filter(is_lost);
-            let mut found: Vec<Lost> = all.map(|at| lost(half, side.ids[at as usize])).collect();
-            found.sort_by_key(|lost| (lost.range.start(), lost.range.end()));
+            let all = (0..side.len() as u32).filter(is_unpaired);
+            let mut found: Vec<Unpaired> =
+                all.map(|at| unpaired(half, side.ids[at as usize])).collect();
+            found.sort_by_key(|node| (node.range.start(), node.range.end()));
             found.dedup();
             found
         };
@@ -514,26 +505,26 @@ impl Report<'_, '_, '_> {
     }
 }
 
-/// The place where the operand of a call is written.
+/// Returns the range of an operand of a call.
 fn argument(half: &Half<'_>, id: NodeId, slot: usize) -> Option<TextRange> {
     let node = half.module.graph.node(id);
-    let Origin::Expr(spot) = node.origin else { return None };
+    let Origin::Expr(expr_ref) = node.origin else { return None };
     let call = half.module.call(id)?;
-    // What is called is the first operand of a call of a function.
+    // The first operand of an `Apply` node is the callee.
     let slot = if node.kind == Kind::Apply { slot.checked_sub(1)? } else { slot };
     let source = &half.module.sources[node.def as usize];
-    let range = source.body.units[spot.unit].range(*call.args.get(slot)?);
-    Some(range + source.body.starts[spot.unit] + source.def.start(half.module.db))
+    let range = source.body.units[expr_ref.unit].range(*call.args.get(slot)?);
+    Some(range + source.body.starts[expr_ref.unit] + source.def.start(half.module.db))
 }
 
-/// The parts that have one constant in their place, and no more.
+/// Returns the parts that exactly one constant replaces.
 fn only(constants: &BTreeSet<(u32, u32)>) -> Vec<(u32, u32)> {
     let all: Vec<(u32, u32)> = constants.iter().copied().collect();
     let parts = all.chunk_by(|x, y| x.0 == y.0);
     parts.filter(|part| part.len() == 1).map(|part| part[0]).collect()
 }
 
-/// The nodes without partner in parts that hang together.
+/// Returns the connected components of unpaired nodes.
 fn parts(side: &Side, partners: &[u32]) -> Vec<Part> {
     let is_free = |at: u32| partners[at as usize] == NONE && !side.kind(at).is_leaf();
     let mut seen = vec![false; side.len()];
@@ -545,7 +536,6 @@ fn parts(side: &Side, partners: &[u32]) -> Vec<Part> {
         let mut part = Part { nodes: Vec::new(), calls: 0 };
         let mut stack = vec![start];
         seen[start as usize] = true;
-        // Each node is taken from the stack once.
         while let Some(at) = stack.pop() {
             part.nodes.push(at);
             part.calls += usize::from(side.kind(at) == Kind::Call);

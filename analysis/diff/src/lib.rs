@@ -1,16 +1,15 @@
-//! Comparison of Relay modules by structure.
+//! Structural comparison of Relay modules.
 //!
-//! Two modules are compared as graphs of values: names, the order of independent bindings, graph
-//! form against `let`, and comments make no difference. Where functions differ, their expressions
-//! are paired, one with one where a pass kept an expression, one with several where it fused,
-//! inlined, folded or expanded some.
+//! Two modules are compared as dataflow graphs. Names, the order of independent bindings, graph form
+//! or `let`, and comments make no difference. Expressions of functions that differ are paired: one
+//! to one if a pass kept the expression, one to many if it fused, inlined, folded or expanded it.
 //!
-//! - [`compare`] takes two modules, which may be of different databases, and gives a
-//!   [`ModuleDiff`]: places and facts, no text.
-//! - Time and memory grow with the size of the modules; what could grow with its square has a
-//!   bound of its own, and nothing recurses over expressions.
+//! - [`compare`] takes two modules, which may be of different databases, and returns a
+//!   [`ModuleDiff`] of ranges and facts.
+//! - Time and memory are linear in the size of the modules, except for the alignment, whose
+//!   quadratic part is bounded. No function recurses over expressions.
 //!
-//! Absent on purpose: text, JSON and pages made of differences, files, the language server.
+//! The crate deliberately renders no text, JSON or HTML and reads no files; the server does.
 
 mod build;
 mod changes;
@@ -26,6 +25,6 @@ mod strict;
 
 pub use compare::{Options, compare};
 pub use report::{
-    Change, Fact, FunctionDiff, FunctionRef, Lost, ModuleDiff, Pair, PairKind, TypeDiff, What,
+    Change, Fact, FunctionDiff, FunctionRef, ModuleDiff, Pair, PairKind, TypeDiff, Unpaired, What,
 };
 pub use strict::Structure;

@@ -1,9 +1,9 @@
-//! Logs of passes: files that hold modules one after another, with other lines between them.
+//! Pass logs: files with a sequence of modules and other lines between them.
 //!
-//! [`split`] finds the modules by the lines that begin and end them and looks into none, so that a
-//! log of hundreds of megabytes costs one pass over its lines. Recognised are the headers that TVM
-//! writes (`PrintIR(…):`, `Print IR before: …`, `Before Running Pass: …`, and the same for after)
-//! and modules without any.
+//! [`split`] finds modules by their first and last lines without parsing them, so that a log of
+//! hundreds of megabytes costs one pass over its lines. It recognizes the headers that TVM prints
+//! (`PrintIR(…):`, `Print IR before: …`, `Before Running Pass: …`, and the same for after) and
+//! modules without headers.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -13,25 +13,25 @@ use rustc_hash::FxHashSet;
 /// A module in a log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogModule {
-    /// The bytes from the first line of the module to the end of its last.
+    /// The byte range from the first line of the module to the end of its last one.
     pub range: Range<usize>,
-    /// The line of the first byte, from 0.
+    /// The 0-based number of the first line.
     pub line: u32,
-    /// The pass that the header names.
+    /// The pass in the header.
     pub pass: Option<String>,
-    /// The pass runs after the module was printed, and not before.
+    /// True if the module was printed before the pass ran.
     pub is_before: bool,
-    /// The items of the module: definitions, types, the version, the metadata section.
+    /// The byte ranges of the items: definitions, types, the version, the metadata section.
     pub items: Vec<Range<usize>>,
-    /// Lines of other programs in the middle of the module.
+    /// The byte ranges of unrelated lines inside the module, such as warnings.
     pub noise: Vec<Range<usize>>,
-    /// The log ends, or another module begins, in the middle of an item.
+    /// True if the log ends or another module starts inside an item.
     pub is_cut: bool,
 }
 
 impl LogModule {
-    /// Returns the text of the module, with white space in the place of lines that do not belong to
-    /// it, so that offsets are those of the log counted from the start of the module.
+    /// Returns the text of the module. Unrelated lines are replaced by white space, so that offsets
+    /// are those of the log relative to the start of the module.
     pub fn text<'t>(&self, log: &'t str) -> Cow<'t, str> {
         let text = log.get(self.range.clone()).unwrap_or_default();
         if self.noise.is_empty() {
@@ -46,15 +46,15 @@ impl LogModule {
                 }
             }
         }
-        // Whole lines were replaced, so what is left is text as before.
+        // Whole lines were replaced, so that the text is valid UTF-8.
         Cow::Owned(String::from_utf8(bytes).unwrap_or_default())
     }
 }
 
-/// What a line outside of an item is.
+/// The kind of a line.
 enum Line<'t> {
     Blank,
-    /// A header: the pass, and whether it is yet to run.
+    /// A header with the pass; true if the module was printed before the pass.
     Header(Option<&'t str>, bool),
     /// `#[version = "0.0.5"]`
     Version,
@@ -62,7 +62,7 @@ enum Line<'t> {
     Item(&'t [u8]),
     Metadata,
     Comment,
-    /// Indented, or `}` and the like: the middle of something.
+    /// A continuation: indented, or starting with a bracket.
     Rest,
     Other,
 }
@@ -86,18 +86,18 @@ pub fn split(text: &str) -> Vec<LogModule> {
 struct Splitter<'t> {
     text: &'t str,
     found: Vec<LogModule>,
-    /// The module that is read.
+    /// The current module.
     module: Option<LogModule>,
-    /// Names of the definitions of it.
+    /// The names of its definitions.
     names: FxHashSet<&'t [u8]>,
-    /// The start of the item that is read.
+    /// The start of the current item.
     item: Option<usize>,
-    /// An expression, which ends with a blank line.
+    /// True if the current item is an expression, which ends at a blank line.
     is_expression: bool,
-    /// Lines after the last item that may turn out to be in the middle of the module.
+    /// Lines after the last item, which are noise if another item follows.
     pending: Vec<Range<usize>>,
     header: Option<(Option<&'t str>, bool)>,
-    /// The start of the line that is read; at the end, the end of the log.
+    /// The start of the current line; finally, the end of the log.
     line_start: usize,
 }
 
@@ -108,7 +108,7 @@ impl<'t> Splitter<'t> {
         let line = &bytes[range.clone()];
         if self.item.is_some() && !self.is_expression {
             match line.first() {
-                // Most lines of a log are these: the middle of a function.
+                // Fast path for lines inside a function, which are most lines of a log.
                 Some(b' ' | b'\n' | b'\r' | b'\t' | b')' | b'"' | b'{') => return,
                 Some(b'}' | b']') => return self.end_item(range.end),
                 _ => {}
@@ -155,12 +155,12 @@ impl<'t> Splitter<'t> {
                 }
             }
             Line::Other => {
-                // A bare expression follows a version at once.
+                // A bare expression directly follows a version.
                 let has_items = self.module.as_ref().is_some_and(|module| {
                     module.items.iter().any(|item| !self.text[item.clone()].starts_with("#["))
                 });
                 if self.is_expression && self.item.is_some() {
-                    // The statements of a bare expression.
+                    // A statement of a bare expression.
                 } else if self.item.is_some() {
                     self.pending.push(range);
                 } else if self.module.is_some() && !has_items && self.pending.is_empty() {
@@ -207,7 +207,7 @@ impl<'t> Splitter<'t> {
         }
     }
 
-    /// Ends the module that is read. A version alone is none.
+    /// Ends the current module. A version without other items is dropped.
     fn close(&mut self, is_cut: bool) {
         if self.item.is_some() {
             let end = self.pending.first().map_or(self.line_start, |noise| noise.start);
@@ -269,7 +269,7 @@ fn classify(line: &[u8]) -> Line<'_> {
     Line::Other
 }
 
-/// The pass that a header names.
+/// Parses a header.
 fn header(line: &[u8]) -> Option<Line<'_>> {
     let line = std::str::from_utf8(line).ok()?;
     if let Some(at) = line.find("PrintIR(") {
@@ -302,7 +302,7 @@ fn header(line: &[u8]) -> Option<Line<'_>> {
     None
 }
 
-/// Whether an item ends on the line that it begins on.
+/// Returns true if an item ends on its first line.
 fn is_whole(line: &[u8]) -> bool {
     let mut depth = 0i64;
     for &byte in line {
@@ -330,7 +330,7 @@ mod tests {
     const B: &str = "def @main(%x: int32) {\n  %0 = negative(%x);\n  %0\n}\n\ndef @f() {\n  1\n}\n";
 
     #[test]
-    fn every_form_of_header_names_its_pass() {
+    fn split_recognizes_all_headers() {
         let forms = [
             "[10:00:01] /src/ir/transform.cc:629: PrintIR(after FuseOps):\n",
             "Print IR after: FuseOps\n",
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_without_headers_end_where_a_name_comes_again() {
+    fn repeated_name_starts_new_module() {
         let log = format!("{B}{B}");
         let found = modules(&log);
         assert_eq!(found.len(), 2);
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_others_in_the_middle_of_a_module_become_white_space() {
+    fn noise_inside_module_becomes_white_space() {
         let log = "def @f() {\n  1\n}\nWARNING: tuning\ndef @g() {\n  2\n}\n";
         let found = modules(log);
         assert_eq!(found.len(), 1);
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_belongs_to_the_module_before_it() {
+    fn metadata_belongs_to_preceding_module() {
         let log = format!("{A}#[metadata]\n{{\n  \"root\": 1\n}}\nTraceback:\n{A}");
         let found = modules(&log);
         assert_eq!(found.len(), 2);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_cut_in_the_middle_of_a_module_keeps_what_there_is() {
+    fn truncated_log_keeps_partial_module() {
         for end in 1..A.len() {
             let log = format!("{A}{}", &A[..end]);
             let found = modules(&log);

@@ -1,16 +1,16 @@
-//! Which node of one function belongs to which of another.
+//! Pairing of the nodes of two functions.
 //!
-//! From certain to likely, each step pairs only what is not paired yet:
+//! The steps go from certain to heuristic, and each pairs only unpaired nodes:
 //!
 //! 1. equal values: nodes with equal fingerprints from the parameters up;
 //! 2. equal uses: nodes with equal fingerprints from the result down;
-//! 3. equal weights: calls of one operator on the same parameters and constants;
-//! 4. order: what lies between the pairs so far, aligned in the order of evaluation, so that
-//!    repeated blocks keep theirs;
-//! 5. neighbours: operands and users of pairs, also of another operator.
+//! 3. equal weights: calls of an operator on the same parameters and constants;
+//! 4. order: the nodes between pairs are aligned in the order of evaluation, so that repeated blocks
+//!    keep their order;
+//! 5. neighbours: operands and users of pairs, including those with different operators.
 //!
-//! Steps 1 to 3 sort and hash. Step 4 takes time in proportion to the product of what is left
-//! between two pairs, up to [`align::CELLS`] in all; step 5 looks at each edge a few times.
+//! Steps 1 to 3 sort and hash. Step 4 is quadratic in the number of nodes between two pairs, up to
+//! [`align::CELLS`] in total. Step 5 visits each edge a few times.
 
 mod align;
 mod neighbours;
@@ -20,24 +20,24 @@ use crate::{
     graph::{Kind, NONE, mix},
 };
 
-/// The two sides, with what is known of their nodes.
+/// The two functions with hashes and ranks of their nodes.
 pub(crate) struct Input<'s> {
     pub(crate) a: &'s Side,
     pub(crate) b: &'s Side,
-    /// What each leaf is: equal for leaves that are the same on both sides.
+    /// The hashes of leaves, which are equal for corresponding leaves.
     pub(crate) seeds_a: Vec<u64>,
     pub(crate) seeds_b: Vec<u64>,
-    /// A hash of the type of each node.
+    /// The hashes of types.
     pub(crate) types_a: Vec<u64>,
     pub(crate) types_b: Vec<u64>,
-    /// The order of nodes that nothing else tells apart.
+    /// The order of nodes that are otherwise equal.
     pub(crate) rank_a: Vec<u32>,
     pub(crate) rank_b: Vec<u32>,
-    /// Parameters that are known to belong together.
+    /// The pairs of parameters.
     pub(crate) params: Vec<(u32, u32)>,
 }
 
-/// A pairing of nodes: each has at most one partner.
+/// A one-to-one pairing of nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Pairing {
     pub(crate) to_b: Vec<u32>,
@@ -58,14 +58,14 @@ impl Pairing {
         Some(self.to_a[b as usize]).filter(|&a| a != NONE)
     }
 
-    /// Whether neither of the two has a partner.
+    /// Returns true if both nodes are unpaired.
     pub(crate) fn are_free(&self, a: u32, b: u32) -> bool {
         self.to_b[a as usize] == NONE && self.to_a[b as usize] == NONE
     }
 }
 
-/// Pairs the nodes of two functions that are not equal. The order of the two makes no difference:
-/// where steps have to choose between equals, they look at the two in an order of their own.
+/// Pairs the nodes of two functions. The result is symmetric: ties are broken after bringing the two
+/// functions into a canonical order.
 pub(crate) fn pair(input: &Input<'_>) -> Pairing {
     let key = |side: &Side, seeds: &[u64]| {
         let labels = side.labels.iter().fold(0u64, |sum, label| sum.wrapping_add(*label));
@@ -109,26 +109,25 @@ fn pair_in_order(input: &Input<'_>) -> Pairing {
     pairing
 }
 
-/// Pairs free nodes of equal keys, in order, where both sides have as many of them. A key of 0 is
-/// none.
+/// Pairs unpaired nodes of equal keys, in order, if both sides have equally many. A key of 0 matches
+/// nothing.
 fn by_key(input: &Input<'_>, pairing: &mut Pairing, keys_a: &[u64], keys_b: &[u64]) {
-    for (a, b) in alike(input, pairing, keys_a, keys_b, usize::MAX) {
+    for (a, b) in equal_keys(input, pairing, keys_a, keys_b, usize::MAX) {
         pairing.add(a, b);
     }
 }
 
-/// Pairs free nodes of equal value, each with all that it is made of: first those that there is one
-/// of on each side, so that smaller ones that come several times belong to the right ones of them.
+/// Pairs unpaired nodes of equal value with all their operands. Values that are unique on each side
+/// come first, so that repeated values inside them are paired consistently.
 fn by_value(input: &Input<'_>, pairing: &mut Pairing) {
     let values_a = values(input.a, &input.seeds_a);
     let values_b = values(input.b, &input.seeds_b);
-    let mut settle = |found: &mut Vec<(u32, u32)>| {
-        // Users come after what they use.
+    let mut pair_with_operands = |found: &mut Vec<(u32, u32)>| {
+        // Users come first.
         found.sort_unstable_by_key(|pair| std::cmp::Reverse(pair.0));
         let mut stack = Vec::new();
         for &pair in found.iter() {
             stack.push(pair);
-            // Every pair that is made puts its operands on the stack once.
             while let Some((a, b)) = stack.pop() {
                 let is_inner = !input.a.kind(a).is_leaf();
                 if is_inner
@@ -143,15 +142,15 @@ fn by_value(input: &Input<'_>, pairing: &mut Pairing) {
         }
     };
     let none = Pairing { to_b: vec![NONE; input.a.len()], to_a: vec![NONE; input.b.len()] };
-    settle(&mut alike(input, &none, &values_a, &values_b, 1));
-    // Of those that come several times, where they are used decides, and then the order.
-    let (near_a, near_b) = (surroundings(input.a, &values_a), surroundings(input.b, &values_b));
-    by_key(input, pairing, &near_a, &near_b);
+    pair_with_operands(&mut equal_keys(input, &none, &values_a, &values_b, 1));
+    // Repeated values are paired by their users, then by order.
+    let (contexts_a, contexts_b) = (contexts(input.a, &values_a), contexts(input.b, &values_b));
+    by_key(input, pairing, &contexts_a, &contexts_b);
     by_key(input, pairing, &values_a, &values_b);
 }
 
-/// What each node is and what it is used for: the users, with their other operands.
-fn surroundings(side: &Side, values: &[u64]) -> Vec<u64> {
+/// Returns hashes of the value of each node and of its users with their other operands.
+fn contexts(side: &Side, values: &[u64]) -> Vec<u64> {
     let of = |at: usize| {
         let users = side.users(at as u32).iter().map(|&(user, slot)| {
             let others = side.operands(user).iter().filter(|of| **of != at as u32);
@@ -163,9 +162,9 @@ fn surroundings(side: &Side, values: &[u64]) -> Vec<u64> {
     (0..side.len()).map(of).collect()
 }
 
-/// The free nodes of equal keys, in order, where both sides have as many of them and no more than
-/// `most`. A key of 0 is none.
-fn alike(
+/// Returns the pairs of unpaired nodes of equal keys, in order, if both sides have equally many and
+/// at most `most`. A key of 0 matches nothing.
+fn equal_keys(
     input: &Input<'_>,
     pairing: &Pairing,
     keys_a: &[u64],
@@ -173,10 +172,10 @@ fn alike(
     most: usize,
 ) -> Vec<(u32, u32)> {
     let free = |side: &Side, keys: &[u64], partners: &[u32], rank: &[u32]| {
-        let wanted =
+        let is_free =
             |at: &usize| keys[*at] != 0 && partners[*at] == NONE && !side.kinds[*at].is_leaf();
         let mut found: Vec<(u64, u32, u32)> =
-            (0..side.len()).filter(wanted).map(|at| (keys[at], rank[at], at as u32)).collect();
+            (0..side.len()).filter(is_free).map(|at| (keys[at], rank[at], at as u32)).collect();
         found.sort_unstable();
         found
     };
@@ -199,7 +198,7 @@ fn alike(
     found
 }
 
-/// The fingerprint of each node from the leaves up.
+/// Returns the fingerprints of nodes from the leaves up: of the node and its operands.
 pub(crate) fn values(side: &Side, seeds: &[u64]) -> Vec<u64> {
     let mut hashes = vec![0; side.len()];
     for at in 0..side.len() {
@@ -214,7 +213,7 @@ pub(crate) fn values(side: &Side, seeds: &[u64]) -> Vec<u64> {
     hashes
 }
 
-/// The fingerprint of each node from the result down: what it is, and what its users are.
+/// Returns the fingerprints of nodes from the result down: of the node and its users.
 fn uses(side: &Side) -> Vec<u64> {
     let mut hashes = vec![0u64; side.len()];
     for (number, &root) in (1..).zip(&side.roots) {
@@ -231,8 +230,8 @@ fn uses(side: &Side) -> Vec<u64> {
     hashes
 }
 
-/// The parameter or constant that each node is, or is made of by operators of one argument; 0 for
-/// others.
+/// Returns the hash of the parameter or constant from which each node is computed by unary
+/// operators; 0 for other nodes.
 fn weights(side: &Side, seeds: &[u64]) -> Vec<u64> {
     let mut near = vec![0; side.len()];
     for at in 0..side.len() {
@@ -252,7 +251,8 @@ fn weights(side: &Side, seeds: &[u64]) -> Vec<u64> {
     near
 }
 
-/// The weights that each call of two or more values is given, with the operator if `by_operator`.
+/// Returns hashes of the weights among the arguments of each call with at least two, and of the
+/// operator if `by_operator`.
 fn anchors(side: &Side, near: &[u64], by_operator: bool) -> Vec<u64> {
     let key = |at: usize| {
         let operands = side.operands(at as u32);

@@ -1,4 +1,4 @@
-//! What a comparison finds: data, of which others make text.
+//! The result of a comparison as plain data.
 
 use semantics::body::Name;
 use smol_str::SmolStr;
@@ -8,88 +8,87 @@ use types::{AttrValue, Type};
 /// The difference between two modules.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleDiff {
-    /// Nothing but names, order, notation and comments differs.
+    /// True if only names, order, notation and comments differ.
     pub equal: bool,
-    /// The functions: those of the module before in order, then those that are new.
+    /// The functions of the module before in order, then the added ones.
     pub functions: Vec<FunctionDiff>,
-    /// Definitions other than functions that differ.
+    /// The data types that differ.
     pub types: Vec<TypeDiff>,
 }
 
 /// A data type that differs.
 #[derive(Clone, Debug)]
 pub struct TypeDiff {
-    /// The place before; `None` for a new one.
+    /// The range before; `None` if the type was added.
     pub before: Option<TextRange>,
-    /// The place after; `None` for one that is gone.
+    /// The range after; `None` if the type was removed.
     pub after: Option<TextRange>,
-    /// Its name.
+    /// The name.
     pub name: Name,
 }
 
 /// The difference between two functions.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionDiff {
-    /// The function before; `None` for a new one.
+    /// The function before; `None` if it was added.
     pub before: Option<FunctionRef>,
-    /// The function after; `None` for one that is gone.
+    /// The function after; `None` if it was removed.
     pub after: Option<FunctionRef>,
-    /// Nothing but names, order, notation and comments differs.
+    /// True if only names, order, notation and comments differ.
     pub equal: bool,
-    /// Expressions that belong together, in the order of the text after, each pair once.
+    /// The pairs of expressions, in order of the text after, without duplicates.
     pub pairs: Vec<Pair>,
-    /// Expressions that nothing belongs to after.
-    pub removed: Vec<Lost>,
-    /// Expressions that nothing belongs to before.
-    pub added: Vec<Lost>,
-    /// Calls of operators before, as often as they are made.
+    /// The expressions before that have no partner.
+    pub removed: Vec<Unpaired>,
+    /// The expressions after that have no partner.
+    pub added: Vec<Unpaired>,
+    /// The number of operator calls before, counting those of inlined functions at each call.
     pub calls_before: usize,
-    /// Calls of operators after.
+    /// The number of operator calls after.
     pub calls_after: usize,
-    /// The functions on both sides have hardly anything in common: the pairs are a guess.
+    /// True if the functions have so little in common that the pairs are a guess.
     pub is_guess: bool,
 }
 
 /// A function of one side.
 #[derive(Clone, Debug)]
 pub struct FunctionRef {
-    /// Its name, with the sigil; empty for a bare expression.
+    /// The name with its sigil; empty for a bare expression.
     pub name: Name,
-    /// The definition.
+    /// The range of the definition.
     pub range: TextRange,
-    /// What is outside of the function calls it only as a part of others, where its calls are
-    /// compared.
+    /// True if the function was inlined into its callers, where its calls are compared.
     pub is_part: bool,
 }
 
-/// An expression without partner.
+/// An expression without a partner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// The place.
+pub struct Unpaired {
+    /// The range.
     pub range: TextRange,
-    /// What is called there; empty where nothing is.
+    /// The callee; empty if the expression is not a call.
     pub operator: SmolStr,
 }
 
 /// The relation of the two expressions of a pair.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PairKind {
-    /// They are the same, given that their operands are.
+    /// Equal, apart from their operands.
     Same,
-    /// They differ as `changes` says.
+    /// Different, as listed in [`Pair::changes`].
     Changed,
-    /// One of them stands in a function that is compiled as one.
+    /// One of them is in a fused function.
     Fused,
-    /// One of them stands in a function that is called in the place of the other.
+    /// One of them is in a function whose call replaces the other.
     Inlined,
-    /// A constant, or a call that is made once, and one of those that it came from.
+    /// A constant or shared call, and one of the calls that it replaces.
     Folded,
-    /// An operator, and one of those that it was expanded to.
+    /// An operator call, and one of the calls of its expansion.
     Expanded,
 }
 
 impl PairKind {
-    /// The word for it.
+    /// Returns the name of the kind.
     pub fn word(self) -> &'static str {
         match self {
             PairKind::Same => "same",
@@ -102,40 +101,40 @@ impl PairKind {
     }
 }
 
-/// Two expressions that belong together.
+/// A pair of corresponding expressions.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// The expression before, without its comment.
+    /// The range before, without comments.
     pub before: TextRange,
-    /// The expression after, without its comment.
+    /// The range after, without comments.
     pub after: TextRange,
-    /// How they belong together.
+    /// The relation of the expressions.
     pub kind: PairKind,
-    /// What is called before and after; empty where nothing is.
+    /// The callees before and after; empty for expressions that are not calls.
     pub operators: (SmolStr, SmolStr),
-    /// What differs about them, apart from what follows from other changes.
+    /// The differences, apart from consequences of other changes.
     pub changes: Vec<Change>,
 }
 
 /// A difference between two expressions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Change {
-    /// What differs.
+    /// The property that differs.
     pub what: What,
-    /// The name of the attribute, the number of the operand; empty where there is only one of it.
+    /// The name of the attribute or the 1-based number of the operand; empty for other properties.
     pub name: SmolStr,
-    /// Before.
+    /// The value before.
     pub before: Fact,
-    /// After.
+    /// The value after.
     pub after: Fact,
-    /// The places of the two, where they are written.
+    /// The ranges of the property before and after, if it is written.
     pub places: (Option<TextRange>, Option<TextRange>),
 }
 
-/// The things that can differ about an expression.
+/// A property in which two expressions can differ.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum What {
-    /// What is called.
+    /// The callee.
     Operator,
     /// An attribute of a call or function.
     Attribute,
@@ -145,24 +144,24 @@ pub enum What {
     Operands,
     /// A constant.
     Value,
-    /// A type that is written.
+    /// A type annotation.
     Annotation,
     /// The data type of the result.
     DataType,
     /// The shape of the result.
     Shape,
-    /// The type of the result, where it is no tensor.
+    /// The type of the result in other respects.
     Type,
-    /// The field that is taken from a tuple.
+    /// The field of a projection.
     Field,
     /// The patterns of a `match`.
     Patterns,
-    /// The place of a function: a group of calls has other members.
+    /// The members of a group of calls.
     Group,
 }
 
 impl What {
-    /// The word for it.
+    /// Returns the name of the property.
     pub fn word(self) -> &'static str {
         match self {
             What::Operator => "operator",
@@ -181,10 +180,10 @@ impl What {
     }
 }
 
-/// One side of a change.
+/// The value of a property on one side of a change.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Fact {
-    /// It is not there.
+    /// Absent.
     Absent,
     /// An operator, function or constructor.
     Callee(SmolStr),
@@ -192,8 +191,8 @@ pub enum Fact {
     Attribute(AttrValue),
     /// A type.
     Type(Type),
-    /// An expression, by its place.
+    /// An expression, by its range.
     Expr(TextRange),
-    /// A number of things.
+    /// A number, such as that of operands.
     Count(usize),
 }

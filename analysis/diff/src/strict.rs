@@ -1,5 +1,7 @@
-//! Structural equality as TVM defines it: names and places do not count, notation does. A function
-//! in `let` form is not equal to the same function in graph form, and written types count.
+//! Structural equality as TVM defines it.
+//!
+//! It ignores names and positions, but not notation: a function in `let` form differs from the same
+//! function in graph form, and annotations are compared.
 
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ use crate::{
     graph::{Graph, Kind, NodeId, Origin},
 };
 
-/// A module as structural equality sees it. It holds nothing of the database that it was made from.
+/// The data of a module for structural equality. It is independent of the database.
 pub struct Structure {
     graph: Graph,
     bodies: Vec<Arc<Body>>,
@@ -26,14 +28,14 @@ pub struct Structure {
 impl Structure {
     /// Returns the structure of a module.
     pub fn new<'db>(db: &'db dyn Db, module: Module<'db>) -> Structure {
-        let made = ModuleGraph::new(db, module);
-        let lets = lets(&made);
-        let bodies = made.sources.into_iter().map(|source| source.body).collect();
-        Structure { graph: made.graph, bodies, lets }
+        let module = ModuleGraph::new(db, module);
+        let lets = lets(&module);
+        let bodies = module.sources.into_iter().map(|source| source.body).collect();
+        Structure { graph: module.graph, bodies, lets }
     }
 
-    /// Returns the functions that are new in `after`, gone, or not structurally equal, by name,
-    /// sorted.
+    /// Returns the sorted names of the functions that are added in `after`, removed, or not
+    /// structurally equal.
     pub fn changed(&self, after: &Structure) -> Vec<Name> {
         let mut left: FxHashMap<&Name, u32> = FxHashMap::default();
         for (number, function) in (0..).zip(&after.graph.functions) {
@@ -61,7 +63,7 @@ impl Structure {
         }
     }
 
-    /// The type written for a parameter.
+    /// Returns the annotation of a parameter.
     fn annotation(&self, id: NodeId) -> Option<&Type> {
         let node = self.graph.node(id);
         let Origin::Binder(binding) = node.origin else { return None };
@@ -70,7 +72,7 @@ impl Structure {
     }
 }
 
-/// The values that `let` binds in a definition, in order, with the types that it writes.
+/// The values of the `let` variables of a definition, in order, with their annotations.
 type Lets = Vec<(NodeId, Option<Type>)>;
 
 fn lets(module: &ModuleGraph<'_>) -> Vec<Lets> {
@@ -112,7 +114,7 @@ fn are_equal(a: &Structure, before: u32, b: &Structure, after: u32) -> bool {
         };
         let same = match partners.get(of_a) {
             Some(partner) => partner == of_b || is_leaf(b, *of_b),
-            // Variables bound to variables.
+            // A `let` variable that is bound to a variable has no node of its own.
             None => is_leaf(a, *of_a) && is_leaf(b, *of_b),
         };
         same && ty_a == ty_b

@@ -1,5 +1,5 @@
-//! Laws of the comparison: what is no difference, that both directions agree, that one change is
-//! told as one, and what a pass does to calls.
+//! Properties of the comparison: invariance under notation, symmetry, minimal reports of single
+//! changes, and the matching of calls across passes.
 
 use diff::{Fact, FunctionDiff, ModuleDiff, Options, PairKind, Structure, What, compare};
 use semantics::{Database, SourceFile};
@@ -24,7 +24,7 @@ fn difference(before: &Side, after: &Side) -> ModuleDiff {
         semantics::module(&before.db, before.file, 0),
         semantics::module(&after.db, after.file, 0),
     ) else {
-        unreachable!("both were there");
+        unreachable!("checked above");
     };
     compare((&before.db, a), (&after.db, b), &Options::default())
 }
@@ -37,14 +37,14 @@ fn slice(text: &str, range: TextRange) -> &str {
     &text[std::ops::Range::<usize>::from(range)]
 }
 
-/// Everything that is not the same, as text, in order.
-fn told(before: &str, after: &str) -> Vec<String> {
+/// Returns the lines that describe all differences.
+fn report(before: &str, after: &str) -> Vec<String> {
     let found = diff(before, after);
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for function in &found.functions {
         for pair in function.pairs.iter().filter(|pair| pair.kind != PairKind::Same) {
             let what: Vec<&str> = pair.changes.iter().map(|change| change.what.word()).collect();
-            told.push(format!(
+            lines.push(format!(
                 "{} {} | {} [{}]",
                 pair.kind.word(),
                 slice(before, pair.before),
@@ -52,10 +52,10 @@ fn told(before: &str, after: &str) -> Vec<String> {
                 what.join(", ")
             ));
         }
-        told.extend(function.removed.iter().map(|l| format!("- {}", slice(before, l.range))));
-        told.extend(function.added.iter().map(|l| format!("+ {}", slice(after, l.range))));
+        lines.extend(function.removed.iter().map(|l| format!("- {}", slice(before, l.range))));
+        lines.extend(function.added.iter().map(|l| format!("+ {}", slice(after, l.range))));
     }
-    told
+    lines
 }
 
 const GRAPH: &str = r#"#[version = "0.0.5"]
@@ -71,7 +71,7 @@ def @main(%x: Tensor[(1, 8), float32], %w1: Tensor[(4, 8), float32], %w2: Tensor
 }
 "#;
 
-/// The same in other words.
+/// Modules that are equal to [`GRAPH`].
 const SAME: [&str; 5] = [
     // Other numbers and names, other order.
     r#"def @main(%a: Tensor[(1, 8), float32], %b: Tensor[(4, 8), float32], %c: Tensor[(4, 8), float32]) -> Tensor[(1, 4), float32] {
@@ -97,7 +97,7 @@ const SAME: [&str; 5] = [
   let %s = add(%m, %t);
   %s
 }"#,
-    // No result type, nested calls, signs.
+    // No result type, nested calls, infix operators.
     r#"def @main(%x: Tensor[(1, 8), float32], %w1: Tensor[(4, 8), float32], %w2: Tensor[(4, 8), float32]) {
   %0 = tanh(nn.dense(%x, %w2, units=4));
   %1 = (nn.relu(nn.dense(%x, %w1, units=4)), %0);
@@ -113,25 +113,25 @@ const SAME: [&str; 5] = [
 ];
 
 #[test]
-fn notation_names_and_order_make_no_difference() {
+fn notation_names_and_order_are_ignored() {
     for same in SAME {
         let found = diff(GRAPH, same);
-        assert!(found.equal, "{same}\n{:?}", told(GRAPH, same));
-        assert!(told(GRAPH, same).is_empty());
-        // Every call has its partner all the same.
+        assert!(found.equal, "{same}\n{:?}", report(GRAPH, same));
+        assert!(report(GRAPH, same).is_empty());
+        // Every call has a partner.
         assert!(found.functions[0].pairs.iter().filter(|p| !p.operators.0.is_empty()).count() >= 6);
     }
 }
 
 #[test]
-fn one_value_and_two_equal_ones_differ() {
+fn shared_and_repeated_values_differ() {
     let once = "def @main(%x: int32) { %0 = negative(%x); add(%0, %0) }";
     let twice = "def @main(%x: int32) { add(negative(%x), negative(%x)) }";
     assert!(!diff(once, twice).equal);
-    assert_eq!(told(once, twice), ["folded negative(%x) | negative(%x) []"]);
+    assert_eq!(report(once, twice), ["folded negative(%x) | negative(%x) []"]);
 }
 
-/// One change each, with the text before, the text after, and what is told.
+/// Single changes: the text before, the text after, and the report.
 const SINGLE: [(&str, &str, &str); 9] = [
     ("tanh(%2)", "sigmoid(%2)", "changed tanh(%2) | sigmoid(%2) [operator]"),
     ("multiply(%5, 2f)", "multiply(%5, 3f)", "changed 2f | 3f [value]"),
@@ -157,20 +157,20 @@ const SINGLE: [(&str, &str, &str); 9] = [
 ];
 
 #[test]
-fn one_change_is_told_as_one_at_its_place() {
-    for (old, new, wanted) in SINGLE {
+fn single_change_has_single_line_report() {
+    for (old, new, expected) in SINGLE {
         assert_eq!(GRAPH.matches(old).count(), 1, "{old}");
         let after = GRAPH.replace(old, new);
-        let told = told(GRAPH, &after);
-        assert_eq!(told.len(), 1, "{old} → {new}: {told:?}");
-        // Types that follow from a change of operator or attribute are told with it.
-        let head = wanted.trim_end_matches(']');
-        assert!(told[0].starts_with(head), "{} instead of {wanted}", told[0]);
+        let lines = report(GRAPH, &after);
+        assert_eq!(lines.len(), 1, "{old} → {new}: {lines:?}");
+        // Types that follow from a change of operator or attribute are on the same line.
+        let head = expected.trim_end_matches(']');
+        assert!(lines[0].starts_with(head), "{} instead of {expected}", lines[0]);
     }
 }
 
 #[test]
-fn a_difference_mirrored_is_the_difference_of_the_mirror() {
+fn comparison_is_symmetric() {
     let mut texts: Vec<String> = SAME.iter().map(|text| (*text).to_owned()).collect();
     texts.extend(SINGLE.iter().map(|(old, new, _)| GRAPH.replace(old, new)));
     texts.push(FUSED.to_owned());
@@ -203,16 +203,16 @@ fn a_difference_mirrored_is_the_difference_of_the_mirror() {
                 found
             };
             assert_eq!(pairs(&there, false), pairs(&back, true), "{a}\n{b}");
-            let lost = |diff: &ModuleDiff, of: fn(&FunctionDiff) -> usize| {
+            let unpaired = |diff: &ModuleDiff, of: fn(&FunctionDiff) -> usize| {
                 diff.functions.iter().map(of).sum::<usize>()
             };
-            assert_eq!(lost(&there, |f| f.removed.len()), lost(&back, |f| f.added.len()));
+            assert_eq!(unpaired(&there, |f| f.removed.len()), unpaired(&back, |f| f.added.len()));
         }
     }
 }
 
 #[test]
-fn applying_what_is_told_of_a_single_change_gives_the_module_after() {
+fn applying_a_single_change_yields_the_module_after() {
     for (old, new, _) in SINGLE {
         let after = GRAPH.replace(old, new);
         let found = diff(GRAPH, &after);
@@ -259,57 +259,59 @@ def @main(%x: Tensor[(1, 8), float32], %w1: Tensor[(4, 8), float32], %w2: Tensor
 "#;
 
 #[test]
-fn calls_match_those_in_fused_functions() {
-    let told = told(GRAPH, FUSED);
-    for wanted in [
+fn calls_are_paired_with_calls_in_fused_functions() {
+    let lines = report(GRAPH, FUSED);
+    for expected in [
         "fused nn.dense(%x, %w1, units=4) | nn.dense(%p0, %p1, units=4) []",
         "fused nn.relu(%0) | nn.relu(%0) []",
         "fused nn.relu(%0) | %1(%x, %w1) []",
         "fused tanh(%2) | tanh(%3) []",
         "fused tanh(%2) | %4(%x, %w2) []",
     ] {
-        assert!(told.iter().any(|line| line == wanted), "{wanted}: {told:#?}");
+        assert!(lines.iter().any(|line| line == expected), "{expected}: {lines:#?}");
     }
-    assert!(told.iter().all(|line| line.starts_with("fused ")), "{told:#?}");
+    assert!(lines.iter().all(|line| line.starts_with("fused ")), "{lines:#?}");
 }
 
 #[test]
-fn calls_match_those_in_a_function_that_was_outlined() {
-    let told = told(GRAPH, OUTLINED);
-    for wanted in [
+fn calls_are_paired_with_calls_in_outlined_functions() {
+    let lines = report(GRAPH, OUTLINED);
+    for expected in [
         "inlined nn.dense(%x, %w1, units=4) | nn.dense(%a, %b, units=4) []",
         "inlined nn.relu(%0) | nn.relu(%0) []",
         "inlined nn.relu(%0) | @part(%x, %w1) []",
     ] {
-        assert!(told.iter().any(|line| line == wanted), "{wanted}: {told:#?}");
+        assert!(lines.iter().any(|line| line == expected), "{expected}: {lines:#?}");
     }
-    assert!(told.iter().all(|line| line.starts_with("inlined ")), "{told:#?}");
+    assert!(lines.iter().all(|line| line.starts_with("inlined ")), "{lines:#?}");
 }
 
 #[test]
-fn an_operator_matches_what_it_was_expanded_to() {
+fn operator_is_paired_with_calls_of_its_expansion() {
     let before = "def @main(%x: Tensor[(4), float32]) { exp(nn.fast_softmax(negative(%x))) }";
     let after = "def @main(%x: Tensor[(4), float32]) { %0 = negative(%x); %1 = exp(%0); exp(divide(%1, sum(%1))) }";
-    let told = told(before, after);
+    let lines = report(before, after);
     assert!(
-        told.iter().any(|line| line.starts_with("expanded nn.fast_softmax(negative(%x)) | divide")),
-        "{told:#?}"
+        lines
+            .iter()
+            .any(|line| line.starts_with("expanded nn.fast_softmax(negative(%x)) | divide")),
+        "{lines:#?}"
     );
-    assert!(told.iter().all(|line| !line.starts_with(['+', '-'])), "{told:#?}");
+    assert!(lines.iter().all(|line| !line.starts_with(['+', '-'])), "{lines:#?}");
 }
 
 #[test]
-fn a_constant_matches_the_calls_that_it_came_from() {
+fn constant_is_paired_with_folded_calls() {
     let before = "def @main(%x: Tensor[(4), float32]) { add(%x, multiply(exp(2f), 3f)) }";
     let after =
         "def @main(%x: Tensor[(4), float32]) { add(%x, meta[relay.Constant][0] /* ty=float32 */) }";
-    let told = told(before, after);
-    assert_eq!(told.len(), 2, "{told:#?}");
-    assert!(told.iter().all(|line| line.starts_with("folded ")), "{told:#?}");
+    let lines = report(before, after);
+    assert_eq!(lines.len(), 2, "{lines:#?}");
+    assert!(lines.iter().all(|line| line.starts_with("folded ")), "{lines:#?}");
 }
 
 #[test]
-fn repeated_blocks_keep_their_order_around_one_that_is_new() {
+fn repeated_blocks_are_paired_in_order_around_added_block() {
     let block = |from: usize| {
         format!("  %{} = nn.relu(%{from});\n  %{} = tanh(%{});\n", from + 1, from + 2, from + 1)
     };
@@ -329,9 +331,9 @@ fn repeated_blocks_keep_their_order_around_one_that_is_new() {
     }
 }
 
-/// What a recursion or a square of the size would not survive.
+/// A recursive or quadratic algorithm would overflow the stack or time out.
 #[test]
-fn a_chain_of_a_hundred_thousand_bindings_is_compared() {
+fn chain_of_100_000_bindings_is_compared() {
     let chain = |changed: usize| {
         let mut text = "def @main(%x: Tensor[(4), float32]) {\n  %0 = negative(%x);\n".to_owned();
         for at in 0..100_000 {
@@ -352,8 +354,8 @@ fn a_chain_of_a_hundred_thousand_bindings_is_compared() {
 }
 
 #[test]
-fn broken_cyclic_and_doubled_definitions_are_compared_as_far_as_they_go() {
-    let odd = [
+fn malformed_cyclic_and_duplicate_definitions_are_compared() {
+    let texts = [
         "",
         "def @main(%x: int32) { add(%x, ",
         "def @main() { @main() }",
@@ -366,16 +368,16 @@ fn broken_cyclic_and_doubled_definitions_are_compared_as_far_as_they_go() {
         "def @main(%r: ref(int32)) { ref_write(%r, add(ref_read(%r), 1)); ref_read(%r) }",
         "def @main(%l: List[int32]) { match (%l) { Cons(%h, _) => %h, Nil => 0 } }",
     ];
-    for a in odd {
+    for a in texts {
         assert!(diff(a, a).equal, "{a}");
-        for b in odd {
+        for b in texts {
             assert_eq!(diff(a, b).equal, a == b, "{a} and {b}");
         }
     }
 }
 
 #[test]
-fn the_order_of_effects_counts() {
+fn order_of_effects_is_compared() {
     let module = |first: &str, second: &str| {
         format!("def @main(%r: ref(int32)) {{ let %a = {first}; let %b = {second}; ref_read(%r) }}")
     };
@@ -385,7 +387,7 @@ fn the_order_of_effects_counts() {
 }
 
 #[test]
-fn structural_equality_is_that_of_tvm() {
+fn structural_equality_follows_tvm() {
     let changed = |before: &str, after: &str| {
         let (a, b) = (side(before), side(after));
         let (Some(of_a), Some(of_b)) =
@@ -396,17 +398,17 @@ fn structural_equality_is_that_of_tvm() {
         Structure::new(&a.db, of_a).changed(&Structure::new(&b.db, of_b))
     };
     let none: [&str; 0] = [];
-    // Names do not count.
+    // Names are ignored.
     assert_eq!(changed(GRAPH, SAME[0]), none);
-    // `let` counts, and so do written types.
+    // Notation and annotations are compared.
     assert_eq!(changed(GRAPH, SAME[1]), ["@main"]);
     assert_eq!(changed(GRAPH, SAME[2]), ["@main"]);
-    // New and gone.
+    // Added and removed functions.
     assert_eq!(changed(GRAPH, OUTLINED), ["@main", "@part"]);
     assert_eq!(changed(OUTLINED, GRAPH), ["@main", "@part"]);
-    // A binding moved.
+    // Moved bindings.
     let lets = "def @main(%x: int32) { let %a = negative(%x); let %b = abs(%x); add(%a, %b) }";
     let moved = "def @main(%x: int32) { let %b = abs(%x); let %a = negative(%x); add(%a, %b) }";
     assert_eq!(changed(lets, moved), ["@main"]);
-    assert!(diff(lets, moved).equal, "which is no difference otherwise");
+    assert!(diff(lets, moved).equal, "the order of independent bindings is ignored");
 }

@@ -1,8 +1,12 @@
-//! Changes of the text that keep its meaning, offered where they make sense.
+//! Code actions: quick fixes and refactorings.
 //!
-//! To offer one costs next to nothing; its edits are made when it is chosen, and then looked at:
-//! the text with the edits has no error that it did not have before, and every definition has the
-//! type that it had. A change that does not pass is not made, and says why.
+//! Offering an action is cheap, because a client requests actions at every cursor move; its edits
+//! are computed when the client resolves it. The edited text is then checked: it must have no new
+//! error, and every definition must keep its type. An action that fails the check returns the
+//! reason instead of edits.
+//!
+//! For example, *Inline `%y`* turns `let %y = add(%x, 1); multiply(%y, %x)` into
+//! `multiply(add(%x, 1), %x)`.
 
 mod annotate;
 mod arms;
@@ -10,9 +14,9 @@ mod bindings;
 mod check;
 mod extract;
 mod file;
+mod fix_shapes;
 mod infix;
 mod inline;
-mod mend;
 pub(crate) mod names;
 mod unused;
 
@@ -26,43 +30,43 @@ use crate::{
     place::{Place, def_at, place_at},
 };
 
-/// What kind of change it is, which decides where an editor shows it.
+/// The kind of an action, which decides where an editor shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ActionKind {
-    /// It mends what a diagnostic says.
+    /// Fixes a diagnostic.
     QuickFix,
-    /// The same in other words.
+    /// Rewrites an expression to an equivalent one.
     Rewrite,
-    /// A name gives way to what it stands for.
+    /// Replaces a name by its value.
     Inline,
-    /// Something gets a name.
+    /// Gives a name to an expression or to statements.
     Extract,
-    /// It is about the whole file.
+    /// Changes the whole file.
     Source,
-    /// It mends everything in the file that can be mended without a choice.
+    /// Applies every fix in the file that is unambiguous.
     FixAll,
 }
 
-/// A change that is offered.
+/// An action that is offered to the client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Action {
-    /// By which it is asked for.
+    /// The identifier that [`resolve`] takes.
     pub id: &'static str,
-    /// How a menu shows it.
+    /// The title in the menu.
     pub title: String,
-    /// What kind of change it is.
+    /// The kind, which decides where an editor shows it.
     pub kind: ActionKind,
 }
 
-/// What is known of an action.
+/// A row of the table of actions.
 struct Row {
     id: &'static str,
     kind: ActionKind,
-    /// Its title, where it makes sense.
+    /// Returns the title if the action applies at the cursor.
     offer: fn(&Context<'_>) -> Option<String>,
-    /// Its edits.
+    /// Returns the edits, or the reason why there are none.
     edits: fn(&Context<'_>) -> Result<Edits, String>,
-    /// How far the result may differ.
+    /// The properties that the edited text has to keep.
     check: check::Level,
 }
 
@@ -89,10 +93,10 @@ const ROWS: &[Row] = &[
         check: check::Level::Errors,
     },
     Row {
-        id: "mend-shapes",
+        id: "fix-shapes",
         kind: ActionKind::QuickFix,
-        offer: mend::offer,
-        edits: mend::edits,
+        offer: fix_shapes::offer,
+        edits: fix_shapes::edits,
         check: check::Level::Errors,
     },
     Row {
@@ -180,10 +184,10 @@ const ROWS: &[Row] = &[
         check: check::Level::Errors,
     },
     Row {
-        id: "correct-all",
+        id: "fix-all-of-code",
         kind: ActionKind::QuickFix,
-        offer: file::offer_correct_all,
-        edits: file::correct_all,
+        offer: file::offer_fix_code,
+        edits: file::fix_code,
         check: check::Level::Errors,
     },
     Row {
@@ -195,7 +199,7 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// What can be done at `range`: the cursor, or a selection.
+/// Returns the actions at `range`, the cursor or a selection.
 pub fn actions(db: &dyn Db, file: SourceFile, range: TextRange) -> Vec<Action> {
     let context = Context::new(db, file, range);
     ROWS.iter()
@@ -206,10 +210,10 @@ pub fn actions(db: &dyn Db, file: SourceFile, range: TextRange) -> Vec<Action> {
         .collect()
 }
 
-/// The edits of the action `id` at `range`, checked.
+/// Returns the checked edits of the action `id` at `range`, in order of their ranges.
 ///
 /// # Errors
-/// Why it is not done.
+/// Returns the reason, as a text for the user, why the action cannot be applied.
 pub fn resolve(db: &dyn Db, file: SourceFile, range: TextRange, id: &str) -> Result<Edits, String> {
     let context = Context::new(db, file, range);
     let row = ROWS.iter().find(|row| row.id == id).ok_or("there is no such action")?;
@@ -219,7 +223,7 @@ pub fn resolve(db: &dyn Db, file: SourceFile, range: TextRange, id: &str) -> Res
     Ok(edits)
 }
 
-/// Where an action is asked for.
+/// The place for which actions are requested.
 struct Context<'db> {
     db: &'db dyn Db,
     file: SourceFile,
@@ -228,7 +232,7 @@ struct Context<'db> {
     module: Option<Module<'db>>,
     def: Option<Def<'db>>,
     view: Option<View<'db>>,
-    /// What stands at the beginning of the selection.
+    /// The token and nodes at the start of the selection.
     place: Option<Place<'db>>,
     text: OnceCell<String>,
 }
@@ -256,7 +260,7 @@ impl<'db> Context<'db> {
         }
     }
 
-    /// The whole text.
+    /// Returns the text of the file.
     fn text(&self) -> &str {
         self.text.get_or_init(|| {
             let parse = self.file.parse(self.db);
@@ -264,17 +268,17 @@ impl<'db> Context<'db> {
         })
     }
 
-    /// Where the definition begins.
+    /// Returns the offset of the definition in the file.
     fn start(&self) -> TextSize {
         self.def.map_or(TextSize::new(0), |def| def.start(self.db))
     }
 
-    /// The tree of the definition, its offsets counted from the definition's start.
+    /// Returns the tree of the definition, with offsets relative to the definition's start.
     fn root(&self) -> Option<Node<'db>> {
         self.def.map(|def| def.node(self.db))
     }
 
-    /// The nodes around the cursor or the selection, the innermost first.
+    /// Returns the nodes around the cursor or the selection, the innermost first.
     fn around(&self) -> Vec<Node<'db>> {
         let mut path = match (self.range.is_empty(), &self.place, self.root()) {
             (true, Some(place), _) => place.path.clone(),
@@ -285,18 +289,18 @@ impl<'db> Context<'db> {
         path
     }
 
-    /// The innermost node of a kind around the cursor or the selection.
+    /// Returns the innermost node of a kind around the cursor or the selection.
     fn nearest(&self, kind: SyntaxKind) -> Option<Node<'db>> {
         self.around().into_iter().find(|node| node.kind() == kind)
     }
 
-    /// The text of a range of the definition.
+    /// Returns the text of a range that is relative to the definition.
     fn slice(&self, range: TextRange) -> &str {
         let range = std::ops::Range::<usize>::from(range + self.start());
         self.text().get(range).unwrap_or_default()
     }
 
-    /// A statement, by its place in the file, together with its line, if it has one to itself.
+    /// Extends the range of a statement in the file to its whole line if nothing else is on it.
     fn whole_line(&self, absolute: TextRange) -> TextRange {
         let text = self.text();
         let (start, end) = (usize::from(absolute.start()), usize::from(absolute.end()));
@@ -316,7 +320,7 @@ impl<'db> Context<'db> {
         TextRange::new(size(cut.0), size(cut.1))
     }
 
-    /// The white space that the line of a place begins with.
+    /// Returns the indentation of the line at an offset of the definition.
     fn indent_of(&self, at: TextSize) -> &str {
         let text = self.text();
         let head = text.get(..usize::from(at + self.start())).unwrap_or_default();
@@ -325,7 +329,7 @@ impl<'db> Context<'db> {
     }
 }
 
-/// A range without white space at its ends.
+/// Returns the range without white space at its ends.
 fn trimmed(root: Node<'_>, range: TextRange) -> TextRange {
     let (mut start, mut end) = (range.start(), range.end());
     while start < end {
@@ -346,7 +350,7 @@ fn trimmed(root: Node<'_>, range: TextRange) -> TextRange {
     TextRange::new(start, end)
 }
 
-/// An expression with the type comments directly behind it.
+/// Returns the range of an expression and of the comments that follow it: `%x /* ty=int32 */`.
 fn with_comments(parent: Node<'_>, node: Node<'_>) -> TextRange {
     let mut end = node.range().end();
     for element in parent.elements().skip_while(|e| match e {
@@ -364,7 +368,7 @@ fn with_comments(parent: Node<'_>, node: Node<'_>) -> TextRange {
     TextRange::new(node.start(), end)
 }
 
-/// Whether an expression is no computation: a variable, a number, a global.
+/// Returns true if an expression computes nothing: a variable, a literal or a global.
 fn is_atom(node: Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -381,13 +385,13 @@ fn is_expr(node: Node<'_>) -> bool {
     ast::Expr::can_cast(node.kind())
 }
 
-/// Whether a node holds a block, or the arms of a `match`.
+/// Returns true if a node contains a block or the arms of a `match`.
 fn has_lines(node: Node<'_>) -> bool {
     let mut inside = node.descendants();
     inside.any(|node| matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::ARM_LIST))
 }
 
-/// Whether anything in a node reads or writes a reference, or may.
+/// Returns true if a node creates, reads or writes a reference.
 fn has_effects(node: Node<'_>) -> bool {
     node.descendants().any(|node| {
         matches!(
@@ -397,8 +401,7 @@ fn has_effects(node: Node<'_>) -> bool {
     })
 }
 
-/// Whether anything in the module has to do with references; where nothing has, the order of
-/// evaluation does not matter.
+/// Returns true if the module uses references. Otherwise the order of evaluation is not observable.
 fn module_has_effects(context: &Context<'_>) -> bool {
     let Some(module) = context.module else { return false };
     module.items(context.db).iter().any(|def| {

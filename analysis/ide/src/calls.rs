@@ -1,4 +1,4 @@
-//! Who calls a global, and whom it calls.
+//! The call hierarchy of globals.
 
 use rustc_hash::FxHashMap;
 use semantics::{
@@ -13,28 +13,27 @@ use crate::{
     place::{Symbol, place_at},
 };
 
-/// A definition that calls or is called.
+/// A node of the call hierarchy: a definition that calls or is called.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Callable {
-    /// Its name; a bare expression has none.
+    /// The name, or `expression` for a module that is a bare expression.
     pub name: String,
-    /// Its type, as far as it is known.
+    /// The type, if it is known.
     pub detail: Option<String>,
-    /// Where it is.
+    /// The place of the definition.
     pub target: Target,
 }
 
-/// A definition, and the places that name it or that it names.
+/// An edge of the call hierarchy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Calls {
-    /// The other side.
+    /// The caller of an incoming call, the callee of an outgoing one.
     pub other: Callable,
-    /// Where, in the file of the caller.
+    /// The ranges of the calls in the file of the caller.
     pub places: Vec<TextRange>,
 }
 
-/// The definition whose calls are meant at `offset`: the global named there, else the definition
-/// around.
+/// Returns the global that is named at `offset`, otherwise the enclosing definition.
 pub fn callable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Callable> {
     callee_at(db, file, offset).map(|(_, def)| callable(db, def))
 }
@@ -48,8 +47,8 @@ fn callee_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<(Module<
     computes.then_some((place.module, place.def))
 }
 
-/// The definitions that name the global at `offset`. One of the prelude is looked for in the
-/// module that was asked about.
+/// Returns the definitions of the module at `offset` that use the global there. The global itself
+/// may be from the prelude.
 pub fn incoming(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
     let Some((module, callee)) = callee_at(db, file, offset) else { return Vec::new() };
     let mut found = Vec::new();
@@ -68,10 +67,10 @@ pub fn incoming(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
     found
 }
 
-/// The globals that the definition at `offset` names, in the order of their first use.
+/// Returns the globals that the definition at `offset` uses, in the order of their first use.
 pub fn outgoing(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
     let Some((module, caller)) = callee_at(db, file, offset) else { return Vec::new() };
-    // A global of the prelude calls others of the prelude.
+    // The globals of a prelude definition are resolved in the prelude.
     let module = if caller.file(db) == file {
         module
     } else {
@@ -87,7 +86,7 @@ pub fn outgoing(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
     found.collect()
 }
 
-/// The globals that a definition names, each with the places in the file.
+/// Returns the globals that a definition uses, with the ranges of the uses in the file.
 fn uses(db: &dyn Db, def: Def<'_>) -> Vec<(Name, Vec<TextRange>)> {
     if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
         return Vec::new();
@@ -132,17 +131,18 @@ mod tests {
             Some(c) => format!("{}: {}\n", c.name, c.detail.unwrap_or_default()),
             None => "nothing\n".into(),
         };
-        for (what, calls) in [("from", incoming(db, file, at)), ("to", outgoing(db, file, at))] {
+        for (direction, calls) in [("from", incoming(db, file, at)), ("to", outgoing(db, file, at))]
+        {
             for call in calls {
                 let places: Vec<_> = call.places.iter().map(|p| u32::from(p.start())).collect();
-                out += &format!("{what} {} at {places:?}\n", call.other.name);
+                out += &format!("{direction} {} at {places:?}\n", call.other.name);
             }
         }
         expected.assert_eq(&out);
     }
 
     #[test]
-    fn callers_and_callees() {
+    fn incoming_and_outgoing_calls_of_a_definition() {
         check(
             "
 def @f(%x: int32) -> int32 { %x }
@@ -160,7 +160,7 @@ def @main() { (@g(1), @f(2)) }
     }
 
     #[test]
-    fn inside_of_a_definition_and_in_the_prelude() {
+    fn calls_of_enclosing_definition_and_of_prelude() {
         check(
             "def @main(%l: List[int32]) -> int32 { let %x = 1; @h$0d(%l) }",
             expect![[r#"

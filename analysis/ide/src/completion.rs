@@ -1,11 +1,11 @@
-//! What may be written at a place.
+//! Completion.
 //!
-//! The list is short: of 14,500 variables in sight the nearest that fit are offered, and the client
-//! asks again when a letter more is there.
+//! The list is bounded: of 14,500 variables in scope, only the nearest that match are returned, and
+//! the list is marked incomplete so that the client requests it again after the next character.
 
-mod ahead;
 mod attributes;
 mod fits;
+mod lookahead;
 mod names;
 mod resolve;
 mod snippets;
@@ -21,50 +21,51 @@ use types::{DataType, Dim, Type};
 
 use self::variables::Uses;
 use crate::{
-    cursor::{CallSite, Cursor, Wanted, cursor, def_around},
+    cursor::{CallSite, Cursor, Expected, cursor, def_around},
     fuzzy,
     locals::locals,
     words,
 };
 
-/// The most entries in a list.
+/// The maximal number of entries in a list.
 pub const MAX_ITEMS: usize = 200;
-/// The most letters of what stands beside a label.
-const LONGEST_SUMMARY: usize = 40;
+/// The maximal length of [`Item::summary`].
+const MAX_SUMMARY: usize = 40;
 
-/// What may be written at a place.
+/// The completions at an offset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Completions {
-    /// What is replaced.
+    /// The range that an entry replaces.
     pub replace: TextRange,
     /// The entries, the best first.
     pub items: Vec<Item>,
-    /// There are more.
+    /// True if entries were omitted.
     pub incomplete: bool,
 }
 
-/// Something that may be written.
+/// A completion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
-    /// How the list shows it: `%x`, `nn.conv2d`, `padding=`.
+    /// The label: `%x`, `nn.conv2d`, `padding=`.
     pub label: String,
-    /// What it is.
+    /// The kind, which decides the icon.
     pub kind: ItemKind,
-    /// Its type or signature, in a line.
+    /// The type or signature, on one line.
     pub detail: Option<String>,
-    /// What a row of the list has room for beside the label: `1×3×224×224 f32`, `(data, weight)`.
+    /// A short type or signature for the space beside the label: `1×3×224×224 f32`,
+    /// `(data, weight)`.
     pub summary: Option<String>,
-    /// What is inserted; with `$1` and `${2:name}` for places to fill in if `is_snippet`.
+    /// The text to insert, with placeholders `$1` and `${2:name}` if `is_snippet`.
     pub insert: String,
-    /// The text is a snippet.
+    /// True if `insert` is a snippet.
     pub is_snippet: bool,
-    /// Where its documentation is found.
+    /// The key for [`documentation`].
     pub lookup: Option<Lookup>,
-    /// The lower the better.
+    /// The match, class and order within the class; lower is better.
     rank: (u8, u8, u32),
 }
 
-/// What an entry is.
+/// The kind of a completion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ItemKind {
     /// `%x`
@@ -83,20 +84,20 @@ pub enum ItemKind {
     Type,
     /// `let`
     Keyword,
-    /// A piece of text with places to fill in.
+    /// A text with placeholders.
     Snippet,
     /// `.0`
     Field,
 }
 
-/// What a client can show.
+/// The capabilities of the client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Abilities {
-    /// It fills in snippets.
+    /// True if the client supports snippets.
     pub snippets: bool,
 }
 
-/// What may be written at `offset`.
+/// Returns the completions at `offset`.
 pub fn completions(
     db: &dyn Db,
     file: SourceFile,
@@ -124,22 +125,22 @@ pub fn completions(
     };
     list.fill(&cursor);
     let mut items = list.items;
-    // The rank first: names settle what is equal, so that lists are the same each time.
+    // Labels break ties, so that lists are deterministic.
     items.sort_by(|a, b| (a.rank, &a.label).cmp(&(b.rank, &b.label)));
     let incomplete = items.len() > MAX_ITEMS;
     items.truncate(MAX_ITEMS);
     Completions { replace: cursor.word, items, incomplete }
 }
 
-/// Whether a list helps right behind a `=` that was just typed. It does in `axis=`, whose value
-/// follows at once; in `let %x =` a space follows first, and an entry that is taken from a list
-/// made before it would stand without one.
-pub fn is_wanted_after_equals(db: &dyn Db, file: SourceFile, offset: TextSize) -> bool {
+/// Returns true if a client should open completions directly after a typed `=`. This holds in
+/// `axis=`, whose value follows immediately. In `let %x =` a space comes first, which an entry that
+/// is accepted directly after the `=` would lack.
+pub fn completes_after_equals(db: &dyn Db, file: SourceFile, offset: TextSize) -> bool {
     let parse = file.parse(db);
-    matches!(cursor(Node::root(&parse.green), offset).wanted, Wanted::AttrValue { .. })
+    matches!(cursor(Node::root(&parse.green), offset).expected, Expected::AttrValue { .. })
 }
 
-/// A list that is being made.
+/// A builder of a list of completions.
 struct List<'a, 'db> {
     db: &'db dyn Db,
     root: Node<'a>,
@@ -147,13 +148,13 @@ struct List<'a, 'db> {
     view: Option<&'a View<'db>>,
     offset: TextSize,
     abilities: Abilities,
-    /// What is typed, in lower case.
+    /// The prefix of the word before the cursor, in lower case.
     typed: String,
     items: Vec<Item>,
 }
 
-/// How well a name fits what is typed: 0 begins so, 1 has a part that does, 2 has the letters in
-/// order. `None` if it does not.
+/// Returns how well a name matches the typed prefix: 0 if it starts with it, 1 if one of its parts
+/// does, 2 if it contains the letters in order, `None` if it does not match.
 fn fit(typed: &str, name: &str) -> Option<u8> {
     if typed.is_empty() {
         return Some(0);
@@ -162,7 +163,7 @@ fn fit(typed: &str, name: &str) -> Option<u8> {
     if typed.len() > bare.len() && !name.starts_with(&typed[..1]) {
         return None;
     }
-    // `%` alone fits every variable, of which there can be very many.
+    // `%` alone matches every variable; this avoids a copy of each name.
     if bare.is_empty() {
         return Some(0);
     }
@@ -181,13 +182,13 @@ fn fit(typed: &str, name: &str) -> Option<u8> {
     for letter in name.chars() {
         letters.next_if_eq(&letter);
     }
-    // One letter is in nearly every name somewhere.
+    // A single letter occurs in nearly every name.
     (letters.peek().is_none() && bare.len() > 1).then_some(2)
 }
 
 impl<'a> List<'a, '_> {
-    /// Adds an entry if it fits what is typed. `class` orders kinds of entries, `order` those of
-    /// one kind.
+    /// Adds an entry if it matches the typed prefix. `class` orders kinds of entries, `order` those
+    /// of one kind.
     fn add(&mut self, class: u8, order: u32, item: Item) {
         if let Some(fit) = fit(&self.typed, &item.label) {
             let order = self.order(fit, &item.label, order);
@@ -195,8 +196,8 @@ impl<'a> List<'a, '_> {
         }
     }
 
-    /// Of names that have the typed letters somewhere, those come first that have them together and at
-    /// the beginning of words.
+    /// Returns the order of an entry within its class: the fuzzy score for a subsequence match,
+    /// which prefers consecutive letters and starts of words, otherwise `order`.
     fn order(&self, fit: u8, name: &str, order: u32) -> u32 {
         if fit < 2 {
             return order;
@@ -206,33 +207,33 @@ impl<'a> List<'a, '_> {
 
     fn fill(&mut self, cursor: &Cursor<'a>) {
         let call = cursor.calls.first();
-        match &cursor.wanted {
-            Wanted::Nothing => {}
-            Wanted::Item => self.items_of_module(),
-            Wanted::Statement => {
+        match &cursor.expected {
+            Expected::Nothing => {}
+            Expected::Item => self.items_of_module(),
+            Expected::Statement => {
                 self.values(cursor, None);
                 self.statement_keywords();
                 self.expr_keywords();
             }
-            Wanted::Expr { attribute } => {
+            Expected::Expr { attribute } => {
                 if *attribute && let Some(call) = call {
                     self.attributes(call);
                 }
                 self.values(cursor, call.filter(|_| *attribute));
                 self.expr_keywords();
             }
-            Wanted::AttrValue { name, in_list, in_string } => {
+            Expected::AttrValue { name, in_list, in_string } => {
                 self.attribute_values(call, name, *in_list, *in_string);
             }
-            Wanted::Pattern => self.patterns(),
-            Wanted::Type => self.types(),
-            Wanted::Shape => self.shapes(),
-            Wanted::DataType => self.data_types(0),
-            Wanted::Field(dot) => self.fields(*dot),
+            Expected::Pattern => self.patterns(),
+            Expected::Type => self.types(),
+            Expected::Shape => self.shapes(),
+            Expected::DataType => self.data_types(0),
+            Expected::Field(dot) => self.fields(*dot),
         }
     }
 
-    /// Everything that is an expression; `call` wants an argument.
+    /// Adds expressions. They are an argument of `call`, if given.
     fn values(&mut self, cursor: &Cursor<'a>, call: Option<&CallSite<'a>>) {
         let sigil = self.typed.chars().next();
         let end = cursor.word.end().max(self.offset);
@@ -244,21 +245,22 @@ impl<'a> List<'a, '_> {
             _ => Uses::of(self, cursor),
         };
         if sigil != Some('@') {
-            let ahead = call.and_then(|_| ahead::arguments_behind(self.root, end));
-            self.variables(&known, &uses, call, ahead.as_ref());
+            let lookahead = call.and_then(|_| lookahead::arguments_after(self.root, end));
+            self.variables(&known, &uses, call, lookahead.as_ref());
         }
         if sigil != Some('%') {
             self.globals(has_args);
         }
         if !matches!(sigil, Some('%' | '@')) {
             self.constructors(has_args);
-            let ahead = has_args.then(|| ahead::arguments_of_call(self.root, end)).flatten();
-            self.operators(&known, &uses, cursor, ahead.as_ref());
+            let lookahead =
+                has_args.then(|| lookahead::arguments_of_call(self.root, end)).flatten();
+            self.operators(&known, &uses, cursor, lookahead.as_ref());
         }
     }
 }
 
-/// An entry that inserts its label.
+/// Returns an entry that inserts its label.
 fn item(label: impl Into<String>, kind: ItemKind) -> Item {
     let label = label.into();
     Item {
@@ -273,7 +275,7 @@ fn item(label: impl Into<String>, kind: ItemKind) -> Item {
     }
 }
 
-/// A type where there is little room: `1×3×224×224 f32`, `(4 f32, i32)`.
+/// Returns a short form of a type: `1×3×224×224 f32`, `(4 f32, i32)`.
 fn brief(ty: &Type) -> String {
     match ty {
         Type::Tensor(tensor) => {
@@ -281,19 +283,19 @@ fn brief(ty: &Type) -> String {
             let dtype = brief_data_type(tensor.dtype);
             let text =
                 if shape.is_empty() { dtype } else { format!("{} {dtype}", shape.join("×")) };
-            words::bounded(text, LONGEST_SUMMARY).0
+            words::bounded(text, MAX_SUMMARY).0
         }
         Type::Tuple(fields) if fields.len() <= 3 => {
             let fields: Vec<String> = fields.iter().map(brief).collect();
-            words::bounded(format!("({})", fields.join(", ")), LONGEST_SUMMARY).0
+            words::bounded(format!("({})", fields.join(", ")), MAX_SUMMARY).0
         }
         Type::Tuple(fields) => format!("{} fields", fields.len()),
         Type::Error | Type::Var(_) => "_".to_owned(),
-        other => words::bounded(other, LONGEST_SUMMARY).0,
+        other => words::bounded(other, MAX_SUMMARY).0,
     }
 }
 
-/// `f32`, `i8`, `bool`
+/// Returns a short form of a data type: `f32`, `i8`, `bool`.
 fn brief_data_type(dtype: DataType) -> String {
     let text = dtype.to_string();
     for (long, short) in [("float", "f"), ("uint", "u"), ("int", "i")] {
@@ -304,7 +306,7 @@ fn brief_data_type(dtype: DataType) -> String {
     text
 }
 
-/// Text as a snippet holds it.
+/// Escapes text for a snippet.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('$', "\\$").replace('}', "\\}")
 }

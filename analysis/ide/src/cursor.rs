@@ -1,9 +1,8 @@
-//! What is being written at a place, read off the tokens in front of it.
+//! The syntactic context of the cursor, for completion and signature help.
 //!
-//! While somebody types, the text behind the cursor is broken more often than not, and what the
-//! parser made of it says little: in `nn.conv2d(%x, %w, pad` there is no call yet. The tokens in
-//! front of the cursor are as they will stay, so they are what is asked here, from the cursor
-//! backwards and never further than to the statement's begin.
+//! During typing the text after the cursor is usually incomplete, and the syntax tree is not
+//! reliable: `nn.conv2d(%x, %w, pad` has no call expression yet. The context is therefore derived
+//! from the tokens before the cursor, scanned backwards to the start of the statement.
 
 mod back;
 mod level;
@@ -14,46 +13,46 @@ use level::Level;
 use semantics::{Db, Def, Module, SourceFile, modules};
 use syntax::{Node, SyntaxKind, T, TextRange, TextSize, Token};
 
-/// What is being written.
+/// The context of the cursor.
 #[derive(Debug)]
 pub(crate) struct Cursor<'t> {
-    /// What belongs to the name under the cursor; empty between names.
+    /// The word at the cursor; empty between words.
     pub(crate) word: TextRange,
-    /// The name up to the cursor.
+    /// The part of the word before the cursor.
     pub(crate) prefix: String,
-    /// What may stand there.
-    pub(crate) wanted: Wanted,
-    /// The calls around, the innermost first.
+    /// The syntax that is expected.
+    pub(crate) expected: Expected,
+    /// The enclosing calls, the innermost first.
     pub(crate) calls: Vec<CallSite<'t>>,
-    /// The name that the statement around the cursor binds, which its value cannot use.
+    /// The name that the enclosing statement binds, which is not in scope in its value.
     pub(crate) bound: Option<TextRange>,
-    /// The word is the first of a statement, or of the value that it binds.
+    /// True if the word is the first of a statement or of a bound value.
     pub(crate) begins_value: bool,
-    /// The token behind the word.
+    /// The token after the word.
     pub(crate) next: Option<SyntaxKind>,
 }
 
-/// What may stand at a place.
+/// The syntax that is expected at the cursor.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Wanted {
-    /// A new name, the inside of a comment, a number: nothing can be offered.
+pub(crate) enum Expected {
+    /// Nothing to complete: a new name, a comment or a number.
     Nothing,
-    /// The beginning of an item.
+    /// The start of an item.
     Item,
-    /// The beginning of a statement, or the expression at the end of a block.
+    /// The start of a statement, or a tail expression.
     Statement,
-    /// An expression; directly between the brackets of a call, an attribute too.
+    /// An expression.
     Expr {
-        /// An attribute may stand here as well.
+        /// True if an attribute is allowed as well: in `nn.conv2d(%x, %w, $0`.
         attribute: bool,
     },
     /// The value of an attribute.
     AttrValue {
-        /// The attribute.
+        /// The name of the attribute.
         name: String,
-        /// It stands in a list.
+        /// True inside a list.
         in_list: bool,
-        /// It stands in quotes.
+        /// True inside quotes.
         in_string: bool,
     },
     /// A pattern.
@@ -64,26 +63,26 @@ pub(crate) enum Wanted {
     Shape,
     /// The data type of a tensor type.
     DataType,
-    /// The field of a tuple: what stands before the dot ends here.
+    /// The field of the tuple that ends at this offset, before the dot.
     Field(TextSize),
 }
 
-/// A call, as far as it is written.
+/// The part of a call before the cursor.
 #[derive(Debug)]
 pub(crate) struct CallSite<'t> {
-    /// What is called.
+    /// The callee.
     pub(crate) callee: Callee<'t>,
-    /// Which argument the cursor is at, attributes included.
+    /// The index of the argument at the cursor, counting attributes.
     pub(crate) argument: usize,
-    /// The attributes in front of the cursor.
+    /// The names of the attributes before the cursor.
     pub(crate) written: Vec<String>,
-    /// The attribute whose value is written.
+    /// The attribute whose value contains the cursor.
     pub(crate) attribute: Option<String>,
-    /// The arguments in front of the cursor that are plain variables.
+    /// The arguments before the cursor; the token of each one that is a variable.
     pub(crate) variables: Vec<Option<Token<'t>>>,
 }
 
-/// What is called.
+/// The callee of a call.
 #[derive(Debug)]
 pub(crate) enum Callee<'t> {
     /// An operator or a constructor: `nn.conv2d`.
@@ -92,12 +91,12 @@ pub(crate) enum Callee<'t> {
     Global(Token<'t>),
     /// `%f`
     Variable(Token<'t>),
-    /// An expression that ends here.
+    /// An expression that ends at this offset.
     Expr(TextSize),
 }
 
-/// The definition in which something at `offset` is written: while its end is missing, it reaches
-/// as far as the next one.
+/// Returns the definition around `offset`. It extends to the start of the next one, because its end
+/// may be missing.
 pub(crate) fn def_around(
     db: &dyn Db,
     file: SourceFile,
@@ -110,12 +109,12 @@ pub(crate) fn def_around(
     })
 }
 
-/// What is being written at `offset`; `root` is the whole file.
+/// Returns the context of `offset` in the file with the given root.
 pub(crate) fn cursor(root: Node<'_>, offset: TextSize) -> Cursor<'_> {
-    let at = |wanted: Wanted| Cursor {
+    let at = |expected: Expected| Cursor {
         word: TextRange::empty(offset),
         prefix: String::new(),
-        wanted,
+        expected,
         calls: Vec::new(),
         bound: None,
         begins_value: false,
@@ -128,23 +127,23 @@ pub(crate) fn cursor(root: Node<'_>, offset: TextSize) -> Cursor<'_> {
     if let Some(&left) = all.peek() {
         let ends_here = left.range().end() == offset;
         match left.kind() {
-            // It reaches as far as its line does.
-            SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT => return at(Wanted::Nothing),
+            // A line comment includes the end of its line.
+            SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT => return at(Expected::Nothing),
             SyntaxKind::METADATA | SyntaxKind::TIR_TEXT | SyntaxKind::BANNER => {
-                return at(Wanted::Nothing);
+                return at(Expected::Nothing);
             }
             SyntaxKind::BLOCK_COMMENT if !ends_here || !left.text().ends_with("*/") => {
-                return at(Wanted::Nothing);
+                return at(Expected::Nothing);
             }
-            SyntaxKind::META_REF if !ends_here => return at(Wanted::Nothing),
+            SyntaxKind::META_REF if !ends_here => return at(Expected::Nothing),
             SyntaxKind::STRING => {
                 let text = left.text();
                 let closed = text.len() > 1 && text.ends_with('"');
                 if !ends_here || !closed {
                     in_string = true;
                     let end = left.range().end() - TextSize::new(u32::from(closed));
-                    // A string that is not closed runs to the end of its line: no further than to
-                    // the cursor is it the word.
+                    // An unclosed string extends to the end of its line, so that the word ends at
+                    // the cursor instead.
                     let end = if closed { end } else { offset };
                     word = TextRange::new((left.start() + TextSize::new(1)).min(offset), end);
                     all.next();
@@ -157,20 +156,19 @@ pub(crate) fn cursor(root: Node<'_>, offset: TextSize) -> Cursor<'_> {
             }
             SyntaxKind::INT | SyntaxKind::FLOAT => {
                 all.next();
-                // `%t.1`: the number of a field is a name of its own.
+                // `%t.1`: the index of a field is a word.
                 if all.peek().is_some_and(|token| token.kind() == T!["."]) {
                     word = left.range();
                     dot = all.next();
                 } else {
-                    return at(Wanted::Nothing);
+                    return at(Expected::Nothing);
                 }
             }
             kind if is_word(kind) => {
                 word = left.range();
                 all.next();
                 if kind == SyntaxKind::IDENT {
-                    // `nn.conv2d`, taken apart by the lexer.
-                    let mut ahead: Vec<Token<'_>> = Vec::new();
+                    // The lexer splits `nn.conv2d`.
                     while all.peek().is_some_and(|token| token.kind() == T!["."]) {
                         let Some(point) = all.next() else { break };
                         match all.peek() {
@@ -179,12 +177,11 @@ pub(crate) fn cursor(root: Node<'_>, offset: TextSize) -> Cursor<'_> {
                                 all.next();
                             }
                             _ => {
-                                ahead.push(point);
+                                dot = Some(point);
                                 break;
                             }
                         }
                     }
-                    dot = ahead.pop();
                 }
             }
             T!["."] => {
@@ -211,16 +208,16 @@ pub(crate) fn cursor(root: Node<'_>, offset: TextSize) -> Cursor<'_> {
     let prefix = text_between(root, word.start(), offset);
     let next = next_kind(root, word.end().max(offset));
     if let Some(dot) = dot {
-        return Cursor { word, prefix, next, ..at(Wanted::Field(dot.start())) };
+        return Cursor { word, prefix, next, ..at(Expected::Field(dot.start())) };
     }
     let mut back = Back { tokens: all, seen: Vec::new() };
-    let (mut wanted, calls) = around(&mut back, in_string);
-    if in_string && !matches!(wanted, Wanted::AttrValue { .. }) {
-        wanted = Wanted::Nothing;
+    let (mut expected, calls) = around(&mut back, in_string);
+    if in_string && !matches!(expected, Expected::AttrValue { .. }) {
+        expected = Expected::Nothing;
     }
     let bound = bound_name(&mut back);
     let begins_value = matches!(back.kind(0), T!["="] | T![";"] | T!["{"] | T!["=>"]);
-    Cursor { word, prefix, wanted, calls, bound, begins_value, next }
+    Cursor { word, prefix, expected, calls, bound, begins_value, next }
 }
 
 fn is_word(kind: SyntaxKind) -> bool {
@@ -236,7 +233,7 @@ fn is_word(kind: SyntaxKind) -> bool {
         )
 }
 
-/// The text from `start` to `end`, which lie in few tokens.
+/// Returns the text from `start` to `end`.
 fn text_between(root: Node<'_>, start: TextSize, end: TextSize) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for token in tokens_before(root, end) {
@@ -251,7 +248,7 @@ fn text_between(root: Node<'_>, start: TextSize, end: TextSize) -> String {
     parts.concat()
 }
 
-/// The kind of the first significant token from `offset` on.
+/// Returns the kind of the first token after `offset` that is not trivia.
 fn next_kind(root: Node<'_>, mut offset: TextSize) -> Option<SyntaxKind> {
     for _ in 0..4 {
         let token = root.token_at(offset)?;
@@ -263,55 +260,55 @@ fn next_kind(root: Node<'_>, mut offset: TextSize) -> Option<SyntaxKind> {
     None
 }
 
-/// What the brackets around say.
+/// Returns the expected syntax and the enclosing calls, from the brackets around the cursor.
 fn around<'t>(
     back: &mut Back<'t, impl Iterator<Item = Token<'t>>>,
     in_string: bool,
-) -> (Wanted, Vec<CallSite<'t>>) {
+) -> (Expected, Vec<CallSite<'t>>) {
     let mut calls: Vec<CallSite<'t>> = Vec::new();
-    // What is known so far: the innermost construct that decides wins.
-    let mut wanted: Option<Wanted> = None;
-    let decide = |wanted: &mut Option<Wanted>, what: Wanted| {
-        if wanted.is_none() {
-            *wanted = Some(what);
+    // The result of the innermost construct that determines it.
+    let mut expected: Option<Expected> = None;
+    let decide = |expected: &mut Option<Expected>, what: Expected| {
+        if expected.is_none() {
+            *expected = Some(what);
         }
     };
     match back.kind(0) {
-        T![":"] | T!["->"] => decide(&mut wanted, Wanted::Type),
+        T![":"] | T!["->"] => decide(&mut expected, Expected::Type),
         T!["let"] | T!["def"] | T!["type"] | T!["extern"] | T!["free_var"] => {
-            return (Wanted::Nothing, calls);
+            return (Expected::Nothing, calls);
         }
         T!["="] if is_attr(back, 0) => {
             let name = back.get(1).map_or("", |token| token.text()).to_owned();
-            decide(&mut wanted, Wanted::AttrValue { name, in_list: false, in_string });
+            decide(&mut expected, Expected::AttrValue { name, in_list: false, in_string });
         }
-        T!["="] => decide(&mut wanted, Wanted::Expr { attribute: false }),
+        T!["="] => decide(&mut expected, Expected::Expr { attribute: false }),
         // `#[version = "0.0.5"]`
-        T!["]"] if in_front_of_hash(back) => return (Wanted::Item, calls),
+        T!["]"] if ends_hash_attribute(back) => return (Expected::Item, calls),
         T![";"] | SyntaxKind::END_OF_FILE => {
-            let what = if back.kind(0) == T![";"] { Wanted::Statement } else { Wanted::Item };
+            let what = if back.kind(0) == T![";"] { Expected::Statement } else { Expected::Item };
             return (what, calls);
         }
         _ => {}
     }
-    // Whether everything passed so far stands directly in the bracket that is looked for.
+    // True until the scan leaves the innermost bracket.
     let mut direct = true;
-    // Whether a block has ended in front.
-    let mut behind_block = false;
+    // True after the scan has passed a closed block.
+    let mut after_block = false;
     let mut level = Level::default();
     let mut at = 0;
     loop {
         let Some(token) = back.get(at) else {
             decide(
-                &mut wanted,
-                if direct && at > 0 { Wanted::Expr { attribute: false } } else { Wanted::Item },
+                &mut expected,
+                if direct && at > 0 { Expected::Expr { attribute: false } } else { Expected::Item },
             );
             break;
         };
         match token.kind() {
             T![")"] | T!["]"] | T!["}"] => {
                 let next = back.skip_closed(at);
-                behind_block |= token.kind() == T!["}"];
+                after_block |= token.kind() == T!["}"];
                 level.bracket();
                 at = next;
                 continue;
@@ -326,46 +323,47 @@ fn around<'t>(
                 continue;
             }
             T!["=>"] => {
-                // Behind a comma it is the arrow of an arm before.
+                // After a comma it is the arrow of a preceding arm.
                 if level.commas == 0 {
                     level.arrow = true;
-                    decide(&mut wanted, Wanted::Expr { attribute: false });
+                    decide(&mut expected, Expected::Expr { attribute: false });
                 }
             }
             T![":"] if level.commas == 0 => {
-                // `%x: Tensor[…] ` behind a type; what may follow is no name.
-                if wanted.is_none() && direct {
-                    wanted = Some(Wanted::Type);
+                // `%x: Tensor[…] `: no name may follow a type.
+                if expected.is_none() && direct {
+                    expected = Some(Expected::Type);
                 }
             }
             T!["("] => {
                 let open = token.start();
-                let behind = back.kind(at + 1);
-                match behind {
+                match back.kind(at + 1) {
                     SyntaxKind::IDENT => {
                         let (name, front) = back.dotted(at + 1);
                         match outer_brace(back, front) {
-                            Outer::Constructors => decide(&mut wanted, Wanted::Type),
-                            Outer::Patterns if !level.arrow => decide(&mut wanted, Wanted::Pattern),
+                            Outer::Constructors => decide(&mut expected, Expected::Type),
+                            Outer::Patterns if !level.arrow => {
+                                decide(&mut expected, Expected::Pattern)
+                            }
                             _ => {
                                 let attribute = direct && level.arrow_free();
-                                decide(&mut wanted, Wanted::Expr { attribute });
+                                decide(&mut expected, Expected::Expr { attribute });
                                 calls.push(level.call(Callee::Name(name)));
                             }
                         }
                     }
                     SyntaxKind::GLOBAL => {
                         if back.kind(at + 2) == T!["def"] {
-                            decide(&mut wanted, Wanted::Nothing);
+                            decide(&mut expected, Expected::Nothing);
                             break;
                         }
-                        decide(&mut wanted, Wanted::Expr { attribute: false });
+                        decide(&mut expected, Expected::Expr { attribute: false });
                         if let Some(name) = back.get(at + 1) {
                             calls.push(level.call(Callee::Global(name)));
                         }
                     }
                     SyntaxKind::LOCAL | SyntaxKind::GRAPH => {
-                        decide(&mut wanted, Wanted::Expr { attribute: false });
+                        decide(&mut expected, Expected::Expr { attribute: false });
                         if let Some(name) = back.get(at + 1) {
                             calls.push(level.call(Callee::Variable(name)));
                         }
@@ -373,31 +371,36 @@ fn around<'t>(
                     T!["]"] => {
                         let front = back.skip_closed(at + 1);
                         if back.kind(front) == T!["fn"] || back.kind(front + 1) == T!["def"] {
-                            decide(&mut wanted, Wanted::Nothing);
+                            decide(&mut expected, Expected::Nothing);
                             break;
                         }
-                        decide(&mut wanted, Wanted::Expr { attribute: false });
+                        decide(&mut expected, Expected::Expr { attribute: false });
                     }
                     T![")"] | T!["}"] => {
-                        decide(&mut wanted, Wanted::Expr { attribute: false });
+                        decide(&mut expected, Expected::Expr { attribute: false });
                         let end = back.get(at + 1).map_or(open, |token| token.range().end());
                         calls.push(level.call(Callee::Expr(end)));
                     }
                     T!["fn"] => {
                         // The parameters of a function, or of a function type.
                         let is_type = matches!(back.kind(at + 2), T![":"] | T!["->"]);
-                        decide(&mut wanted, if is_type { Wanted::Type } else { Wanted::Nothing });
+                        decide(
+                            &mut expected,
+                            if is_type { Expected::Type } else { Expected::Nothing },
+                        );
                         if is_type {
                             break;
                         }
                     }
                     T!["if"] | T!["match"] | T!["?"] => {
-                        decide(&mut wanted, Wanted::Expr { attribute: false });
+                        decide(&mut expected, Expected::Expr { attribute: false });
                     }
-                    T!["["] if is_tensor(back.get(at + 2)) => decide(&mut wanted, Wanted::Shape),
-                    T![":"] | T!["->"] => decide(&mut wanted, Wanted::Type),
+                    T!["["] if is_tensor(back.get(at + 2)) => {
+                        decide(&mut expected, Expected::Shape)
+                    }
+                    T![":"] | T!["->"] => decide(&mut expected, Expected::Type),
                     T!["ref"] | T!["ref_read"] | T!["ref_write"] => {
-                        decide(&mut wanted, Wanted::Expr { attribute: false });
+                        decide(&mut expected, Expected::Expr { attribute: false });
                     }
                     _ => {}
                 }
@@ -407,16 +410,20 @@ fn around<'t>(
             T!["["] => {
                 match back.kind(at + 1) {
                     SyntaxKind::IDENT if is_tensor(back.get(at + 1)) => {
-                        let what = if level.commas > 0 { Wanted::DataType } else { Wanted::Shape };
-                        decide(&mut wanted, what);
+                        let what =
+                            if level.commas > 0 { Expected::DataType } else { Expected::Shape };
+                        decide(&mut expected, what);
                     }
                     T!["="] if is_attr_name(back.kind(at + 2)) => {
                         let name = back.get(at + 2).map_or("", |token| token.text()).to_owned();
-                        decide(&mut wanted, Wanted::AttrValue { name, in_list: true, in_string });
+                        decide(
+                            &mut expected,
+                            Expected::AttrValue { name, in_list: true, in_string },
+                        );
                     }
-                    SyntaxKind::IDENT => decide(&mut wanted, Wanted::Type),
+                    SyntaxKind::IDENT => decide(&mut expected, Expected::Type),
                     SyntaxKind::GLOBAL | T!["fn"] | SyntaxKind::HASH => {
-                        decide(&mut wanted, Wanted::Nothing);
+                        decide(&mut expected, Expected::Nothing);
                         break;
                     }
                     _ => {}
@@ -426,50 +433,49 @@ fn around<'t>(
             }
             T!["{"] => {
                 let what = match outer_of(back, at) {
-                    Outer::Constructors => Wanted::Nothing,
-                    Outer::Patterns if !level.arrow => Wanted::Pattern,
-                    Outer::Patterns => Wanted::Expr { attribute: false },
-                    _ if at == 0 => Wanted::Statement,
-                    _ => Wanted::Expr { attribute: false },
+                    Outer::Constructors => Expected::Nothing,
+                    Outer::Patterns if !level.arrow => Expected::Pattern,
+                    Outer::Patterns => Expected::Expr { attribute: false },
+                    _ if at == 0 => Expected::Statement,
+                    _ => Expected::Expr { attribute: false },
                 };
-                decide(&mut wanted, what);
+                decide(&mut expected, what);
                 break;
             }
             T![";"] => {
                 let what =
-                    if at == 0 { Wanted::Statement } else { Wanted::Expr { attribute: false } };
-                decide(&mut wanted, what);
+                    if at == 0 { Expected::Statement } else { Expected::Expr { attribute: false } };
+                decide(&mut expected, what);
                 break;
             }
             T!["let"] | T!["free_var"] => {
-                // `let %x = …`; without `=` the name itself is written, or its type.
-                decide(&mut wanted, Wanted::Expr { attribute: false });
+                decide(&mut expected, Expected::Expr { attribute: false });
                 break;
             }
             // `let %x: T = …`, `%0 = …`
             T!["="] => {
-                decide(&mut wanted, Wanted::Expr { attribute: false });
+                decide(&mut expected, Expected::Expr { attribute: false });
                 break;
             }
             T!["def"] | T!["type"] | T!["extern"] => {
-                let ended = behind_block && direct;
-                decide(&mut wanted, if ended { Wanted::Item } else { Wanted::Nothing });
+                let ended = after_block && direct;
+                decide(&mut expected, if ended { Expected::Item } else { Expected::Nothing });
                 break;
             }
             _ => level.token(token),
         }
         at += 1;
     }
-    (wanted.unwrap_or(Wanted::Expr { attribute: false }), calls)
+    (expected.unwrap_or(Expected::Expr { attribute: false }), calls)
 }
 
-/// Whether the `=` at `at` stands behind the name of an attribute: `(axis=`, `, axis=`.
+/// Returns true if the `=` at `at` follows the name of an attribute: `(axis=`, `, axis=`.
 fn is_attr<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, at: usize) -> bool {
     is_attr_name(back.kind(at + 1)) && matches!(back.kind(at + 2), T!["("] | T![","] | T!["{"])
 }
 
-/// Whether what ends in front of the cursor began with `#[`.
-fn in_front_of_hash<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>) -> bool {
+/// Returns true if the brackets that end before the cursor start with `#[`.
+fn ends_hash_attribute<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>) -> bool {
     let front = back.skip_closed(0);
     back.kind(front) == SyntaxKind::HASH
 }
@@ -482,7 +488,7 @@ fn is_tensor(token: Option<Token<'_>>) -> bool {
     token.is_some_and(|token| token.text() == "Tensor")
 }
 
-/// What a brace belongs to.
+/// The construct that a brace belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Outer {
     /// `type T { … }`
@@ -492,7 +498,7 @@ enum Outer {
     Other,
 }
 
-/// What the brace at `at` belongs to.
+/// Returns the construct of the brace at `at`.
 fn outer_of<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, at: usize) -> Outer {
     let front = match back.kind(at + 1) {
         T!["]"] | T![")"] => back.skip_closed(at + 1),
@@ -507,8 +513,8 @@ fn outer_of<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, at: usize)
     }
 }
 
-/// What the brace around the name in front of position `at` belongs to, if the name begins an arm
-/// or a constructor, or stands in a pattern.
+/// Returns the construct of the brace around position `at`, if a name there starts an arm or a
+/// constructor, or is part of a pattern.
 fn outer_brace<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, mut at: usize) -> Outer {
     loop {
         match back.kind(at) {
@@ -516,20 +522,18 @@ fn outer_brace<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, mut at:
             T![","] | T!["("] | SyntaxKind::IDENT | SyntaxKind::LOCAL => at += 1,
             T![")"] | T!["}"] | T!["]"] => at = back.skip_closed(at),
             T!["=>"] => {
-                // The arm before: `Nil => 1, Cons(`.
+                // The preceding arm: `Nil => 1, Cons(`.
                 at += 1;
             }
             _ => return Outer::Other,
         }
-        // An arm's value may be anything; only its beginning is asked for here.
         if at > 4_000 {
             return Outer::Other;
         }
     }
 }
 
-/// The name that the statement around binds: the first in front that stands in no closed bracket
-/// and in no statement before.
+/// Returns the name that the enclosing statement binds.
 fn bound_name<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>) -> Option<TextRange> {
     let mut at = 0;
     loop {

@@ -1,11 +1,11 @@
-//! Edits of a text.
+//! Text edits.
 
 use syntax::TextRange;
 
-/// What replaces what.
+/// Ranges of a text and their replacements.
 pub type Edits = Vec<(TextRange, String)>;
 
-/// Applies edits, which stand in order and do not overlap; one that does is left out.
+/// Applies sorted edits. An edit that overlaps a preceding one or the end of the text is skipped.
 pub fn apply<'e>(text: &str, edits: impl IntoIterator<Item = (TextRange, &'e str)>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -23,7 +23,7 @@ pub fn apply<'e>(text: &str, edits: impl IntoIterator<Item = (TextRange, &'e str
     out
 }
 
-/// Applies edits as they were collected.
+/// Sorts and applies edits.
 pub fn apply_all(text: &str, edits: &[(TextRange, String)]) -> String {
     let mut sorted: Vec<(TextRange, &str)> =
         edits.iter().map(|(range, with)| (*range, with.as_str())).collect();

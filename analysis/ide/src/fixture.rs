@@ -1,9 +1,9 @@
-//! Texts with a cursor and marks, for the tests of features.
+//! Test fixtures: texts with a cursor and marked ranges.
 
 use semantics::{Database, SourceFile};
 use syntax::{ParseLimits, TextRange, TextSize};
 
-/// A text without its marks, loaded.
+/// A database with the text of a fixture, without its marks.
 pub(crate) struct Fixture {
     pub(crate) db: Database,
     pub(crate) file: SourceFile,
@@ -13,8 +13,8 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// `$0` marks the cursor. A line `//^^^`, white space in front, marks what stands above it;
-    /// it is no part of the text.
+    /// Parses a fixture. `$0` marks the cursor. A line `//^^^` marks a range of the line above and
+    /// is removed from the text.
     pub(crate) fn new(text: &str) -> Fixture {
         let mut clean = String::new();
         let mut cursor = None;
@@ -51,7 +51,7 @@ impl Fixture {
     }
 }
 
-/// What the fixture marks, in order.
+/// Returns the marked ranges in order.
 pub(crate) fn marked(fixture: &Fixture) -> Vec<TextRange> {
     let mut marks = fixture.marks.clone();
     marks.sort_by_key(|range| range.start());

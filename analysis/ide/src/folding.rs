@@ -1,20 +1,21 @@
-//! What can be folded away: blocks, lists over several lines, comments, TIR, metadata.
+//! Folding ranges: blocks, multi-line lists, comments, TIR functions and metadata.
 //!
-//! Only nodes that cover more than one line are entered.
+//! Only nodes that span more than one line are visited, so that the cost is proportional to the
+//! number of folds rather than to the size of the file.
 
 use semantics::{Db, SourceFile};
 use syntax::{Element, LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
 
-/// Something that can be folded.
+/// A folding range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fold {
-    /// From the first line, which stays, to the last letter that goes.
+    /// The range, from the first line, which stays visible, to the last hidden character.
     pub range: TextRange,
-    /// What it is.
+    /// The kind.
     pub kind: FoldKind,
 }
 
-/// What is folded.
+/// The kind of a folding range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FoldKind {
     /// A block, a list of arms or constructors.
@@ -29,7 +30,7 @@ pub enum FoldKind {
     Metadata,
 }
 
-/// Everything in the file that can be folded, in the order of the text.
+/// Returns the folding ranges of a file in text order.
 pub fn folds(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Vec<Fold> {
     let parse = file.parse(db);
     let mut found = Vec::new();
@@ -55,7 +56,7 @@ pub fn folds(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Vec<Fold> {
         stack.extend(tall);
     }
     found.sort_by_key(|fold| (fold.range.start(), std::cmp::Reverse(fold.range.end())));
-    // An outer list and an inner one on the same lines fold as one.
+    // Nested ranges on the same lines are merged.
     found.dedup_by_key(|fold| (lines.line_at(fold.range.start()), lines.line_at(fold.range.end())));
     found
 }
@@ -72,8 +73,7 @@ fn kind_of(kind: SyntaxKind) -> Option<FoldKind> {
     })
 }
 
-/// From behind the opening bracket to the end of what stands in front of the closing one, which
-/// stays in sight.
+/// Returns the range between the brackets of a node, without white space before the closing one.
 fn inside(node: Node<'_>) -> Option<TextRange> {
     let is_bracket = |element: &Element<'_>, brackets: [SyntaxKind; 3]| match element {
         NodeOrToken::Token(token) => brackets.contains(&token.kind()),
@@ -97,13 +97,13 @@ fn range_of(element: &Element<'_>) -> TextRange {
     }
 }
 
-/// The text of an item that is one token, without the line breaks at its end.
+/// Returns the range of an item that is one token, without trailing line breaks.
 fn without_break(node: Node<'_>) -> Option<TextRange> {
     let token = node.tokens().find(|token| !token.kind().is_trivia())?;
     Some(TextRange::at(token.start(), TextSize::of(token.text().trim_end())))
 }
 
-/// Comments directly in a node: each that covers several lines, and line comments in a row.
+/// Adds the multi-line comments and runs of line comments directly in a node.
 fn comments(node: Node<'_>, is_tall: impl Fn(TextRange) -> bool, found: &mut Vec<Fold>) {
     let mut row: Option<TextRange> = None;
     let mut add = |range: Option<TextRange>| {
@@ -120,7 +120,7 @@ fn comments(node: Node<'_>, is_tall: impl Fn(TextRange) -> bool, found: &mut Vec
             SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT => {
                 row = Some(row.map_or(token.range(), |row| row.cover(token.range())));
             }
-            // An empty line parts two rows of comments.
+            // An empty line separates two runs of comments.
             SyntaxKind::WHITESPACE if token.text().matches('\n').count() <= 1 => {}
             SyntaxKind::BLOCK_COMMENT => {
                 add(row.take());
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_lists_and_comments() {
+    fn blocks_lists_and_comments_fold() {
         check(
             "// One.
 // Two.
@@ -198,7 +198,7 @@ def @one() { 1 }
     }
 
     #[test]
-    fn metadata_and_tir() {
+    fn metadata_and_tir_fold() {
         check(
             "#[version = \"0.0.5\"]
 def @main() { meta[relay.Constant][0] }

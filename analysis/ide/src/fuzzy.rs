@@ -1,35 +1,35 @@
-//! How well a name fits what somebody has typed of it.
+//! Fuzzy matching of names.
 
-/// Letters of a name that are looked at.
-const LONGEST: usize = 128;
+/// The maximal number of characters of a name to compare.
+const MAX_LEN: usize = 128;
 
-/// How well `name` fits `query`, more being better; nothing if not each letter of the query stands
-/// in the name, in order. Letters at the start of a word, in a row, and of the same case count
-/// more: `fp` finds `@forward_pass` in front of `@flip`.
+/// Returns how well `name` matches `query`; higher is better. Returns `None` if the query is not a
+/// subsequence of the name, ignoring case. Letters at the start of a word, consecutive letters and
+/// letters of the same case score higher: `fp` ranks `@forward_pass` before `@flip`.
 pub fn score(query: &str, name: &str) -> Option<u32> {
-    if !is_within(query, name) {
+    if !may_match(query, name) {
         return None;
     }
-    let query: Vec<char> = query.chars().filter(|c| !c.is_whitespace()).take(LONGEST).collect();
+    let query: Vec<char> = query.chars().filter(|c| !c.is_whitespace()).take(MAX_LEN).collect();
     if query.is_empty() {
         return Some(0);
     }
-    let name: Vec<char> = name.chars().take(LONGEST).collect();
-    // The best score of the letters so far with the last of them at each place of the name.
+    let name: Vec<char> = name.chars().take(MAX_LEN).collect();
+    // The best score of the query so far if its last letter is at each position of the name.
     let mut best: Vec<Option<u32>> = Vec::new();
-    for (row, &wanted) in query.iter().enumerate() {
+    for (row, &expected) in query.iter().enumerate() {
         let mut next = vec![None; name.len()];
-        // The best of all places at least two in front.
+        // The best score at positions that are not adjacent to the current one.
         let mut apart: Option<u32> = None;
         for (at, &letter) in name.iter().enumerate() {
             if let Some(before) = at.checked_sub(2).and_then(|at| best.get(at).copied().flatten()) {
                 apart = apart.max(Some(before));
             }
-            if !letter.to_lowercase().eq(wanted.to_lowercase()) {
+            if !letter.to_lowercase().eq(expected.to_lowercase()) {
                 continue;
             }
             let before = at.checked_sub(1).map(|at| name[at]);
-            let mut own = 10 + u32::from(letter == wanted);
+            let mut own = 10 + u32::from(letter == expected);
             if starts_word(before, letter) {
                 own += 8;
             }
@@ -43,18 +43,19 @@ pub fn score(query: &str, name: &str) -> Option<u32> {
         best = next;
     }
     let found = best.into_iter().flatten().max()?;
-    // Of names that fit alike, the shorter one.
+    // A shorter name wins among equal scores.
     Some((found * 4).saturating_sub(name.len() as u32).max(1))
 }
 
-/// Whether the letters of the query stand in the name in order: most names end here.
-fn is_within(query: &str, name: &str) -> bool {
+/// Returns false if the query is certainly not a subsequence of the name. This fast path rejects
+/// most names.
+fn may_match(query: &str, name: &str) -> bool {
     if !query.is_ascii() || !name.is_ascii() {
         return true;
     }
     let mut letters = name.bytes();
-    let mut wanted = query.bytes().filter(|b| !b.is_ascii_whitespace());
-    wanted.all(|wanted| letters.any(|letter| letter.eq_ignore_ascii_case(&wanted)))
+    let mut expected = query.bytes().filter(|b| !b.is_ascii_whitespace());
+    expected.all(|expected| letters.any(|letter| letter.eq_ignore_ascii_case(&expected)))
 }
 
 fn starts_word(before: Option<char>, letter: char) -> bool {
@@ -69,7 +70,7 @@ mod tests {
     use super::score;
 
     #[test]
-    fn the_better_names_come_first() {
+    fn better_matches_rank_first() {
         let ranked = |query: &str, names: &[&'static str]| -> Vec<&'static str> {
             let scored = names.iter().filter_map(|name| Some((score(query, name)?, *name)));
             let mut scored: Vec<_> = scored.collect();
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_queries() {
+    fn empty_long_and_non_ascii_queries_are_scored() {
         assert_eq!(score("", "@f"), Some(0));
         assert_eq!(score("f", ""), None);
         assert!(score(&"a".repeat(500), &"a".repeat(500)).is_some());

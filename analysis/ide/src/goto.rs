@@ -1,4 +1,4 @@
-//! Goto definition and goto type definition.
+//! Go to definition and go to type definition.
 
 use semantics::{
     Db, Def, DefKind, Module, SourceFile, View, all_defs, data_type, global, metadata, type_def,
@@ -11,27 +11,27 @@ use crate::{
     place::{Place, Symbol, place_at},
 };
 
-/// Where something is defined.
+/// The place of a definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
     /// The file.
     pub file: SourceFile,
-    /// The whole of the definition.
+    /// The range of the definition.
     pub full: TextRange,
-    /// Its name.
+    /// The range of its name.
     pub name: TextRange,
 }
 
-/// From what, to where.
+/// A jump from a name to its definitions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Jump {
-    /// The name under the cursor.
+    /// The range of the name at the cursor.
     pub from: TextRange,
-    /// Where it is defined.
+    /// The definitions.
     pub targets: Vec<Target>,
 }
 
-/// Where the name at `offset` is defined.
+/// Returns the definition of the name at `offset`.
 pub fn definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Jump> {
     let place = place_at(db, file, offset)?;
     let (symbol, range) = place.symbol(db)?;
@@ -39,15 +39,15 @@ pub fn definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Jum
     Some(Jump { from: range + place.start(db), targets: vec![target] })
 }
 
-/// Where the data types in the type of the expression at `offset` are defined.
+/// Returns the definitions of the data types in the type of the expression at `offset`.
 pub fn type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Jump> {
     let place = place_at(db, file, offset)?;
     let view = place.view.as_ref()?;
     let (ty, from) = match place.symbol(db) {
         Some((Symbol::Local(binding), range)) => (view.binding_type(binding).clone(), range),
         _ => {
-            let spot = place.expr()?;
-            (view.ty(spot).clone(), place.token.range())
+            let expr_ref = place.expr()?;
+            (view.ty(expr_ref).clone(), place.token.range())
         }
     };
     let mut names = Vec::new();
@@ -56,7 +56,7 @@ pub fn type_definition(db: &dyn Db, file: SourceFile, offset: TextSize) -> Optio
     Some(Jump { from: from + place.start(db), targets: targets.collect() })
 }
 
-/// The names of the data types in a type, the outermost first.
+/// Collects the names of the data types in a type, the outermost first.
 fn adts(ty: &Type, names: &mut Vec<semantics::body::Name>) {
     types::for_each_part(ty, types::Flags::ADT, &mut |part| {
         if let Type::Adt(adt) = part
@@ -98,7 +98,7 @@ pub(crate) fn target_of(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> 
             let section = items.iter().find(|def| def.kind(db) == DefKind::Metadata)?;
             metadata(db, place.module)?;
             let full = section.range(db);
-            // The section is megabytes long: its first line is enough to land on.
+            // The section can be megabytes long, so that only its header is the target.
             let name = TextRange::at(full.start(), TextSize::of("#[metadata]").min(full.len()));
             Some(Target { file, full: name, name })
         }
@@ -106,7 +106,7 @@ pub(crate) fn target_of(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> 
     }
 }
 
-/// The statement, parameter or arm that binds the name at `name`.
+/// Returns the range of the statement, parameter or pattern that binds the name at `name`.
 fn statement_around(view: &View<'_>, name: TextRange) -> Option<TextRange> {
     let start = view.def.start(view.db);
     let path = view.def.node(view.db).path_to(name - start);
@@ -123,12 +123,12 @@ fn statement_around(view: &View<'_>, name: TextRange) -> Option<TextRange> {
     Some(holder.range() + start)
 }
 
-/// A definition as the target of a jump.
+/// Returns the place of a definition.
 pub(crate) fn def_target(db: &dyn Db, def: Def<'_>) -> Target {
     Target { file: def.file(db), full: def.range(db), name: def.name_range(db) + def.start(db) }
 }
 
-/// The definition of a data type: the module's own, or the prelude's.
+/// Returns the definition of a data type in the module or the prelude.
 pub(crate) fn type_def_named<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
@@ -141,7 +141,7 @@ fn type_target(db: &dyn Db, module: Module<'_>, name: &str) -> Option<Target> {
     type_def_named(db, module, name).map(|def| def_target(db, def))
 }
 
-/// Every definition in a file, for a list to choose from.
+/// Returns the names and ranges of the definitions in a file, for workspace symbols.
 pub fn definitions(db: &dyn Db, file: SourceFile) -> Vec<(String, FileRange)> {
     all_defs(db, file)
         .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Type | DefKind::Tir))
@@ -156,7 +156,7 @@ pub fn definitions(db: &dyn Db, file: SourceFile) -> Vec<(String, FileRange)> {
 mod tests {
     use crate::fixture::{Fixture, marked};
 
-    /// `$0` is the cursor; `^^^` under a line marks where it leads.
+    /// Checks the definition of the name at the cursor `$0`, which `^^^` marks.
     fn check(text: &str) {
         let fixture = Fixture::new(text);
         let jump = super::definition(&fixture.db, fixture.file, fixture.cursor());
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn globals_wherever_they_stand() {
+    fn goto_global_that_is_defined_later() {
         check(
             "
 def @main(%x: int32) { @la$0ter(%x) }
@@ -177,7 +177,7 @@ def @later(%x: int32) -> int32 { %x }
     }
 
     #[test]
-    fn the_binding_that_is_meant() {
+    fn goto_local_finds_visible_binding() {
         check(
             "
 def @main(%x: int32) {
@@ -201,7 +201,7 @@ def @main(%x: int32) {
     }
 
     #[test]
-    fn printed_names() {
+    fn goto_local_with_dots_and_colons() {
         check(
             "
 def @main(%input.1: int32, %aten::linear_3.bias: int32) {
@@ -221,7 +221,7 @@ def @main(%input.1: int32, %aten::linear_3.bias: int32) {
     }
 
     #[test]
-    fn types_and_constructors() {
+    fn goto_types_constructors_and_type_parameters() {
         let text = "
 type Tree[A] {
    //^^^^
@@ -250,7 +250,7 @@ def @f[A, B](%x: A, %y: B$0) -> A { %x }
     }
 
     #[test]
-    fn pattern_variables() {
+    fn goto_pattern_variable() {
         check(
             "
 type Pair { P(int32, int32) }

@@ -1,9 +1,9 @@
-//! What each word of a text is, for colours.
+//! Semantic highlighting.
 //!
-//! A file is cut into segments: each statement of a definition's block, each part of its header,
-//! each other item. The words of a segment follow from its tree and from what its names mean, so
-//! that a segment that has the same of both is taken over from the last time as it is. One
-//! keystroke in a module of 14,500 bindings costs one statement.
+//! A file is divided into segments: each statement of a definition's block, each part of its header
+//! and each other item. The tokens of a segment depend only on its syntax tree and on the resolution
+//! of its names, so that a segment whose tree and names are unchanged is reused. One keystroke in a
+//! module of 14,500 bindings recomputes one statement instead of the file.
 
 mod names;
 mod walk;
@@ -17,7 +17,7 @@ use syntax::{GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Toke
 use names::{DefNames, ModuleNames};
 use walk::{Walk, kind_of_word, lines_of};
 
-/// What a word is.
+/// The semantic kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum TokenKind {
@@ -50,7 +50,7 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    /// Every kind, in the order of their numbers.
+    /// All kinds in the order of their discriminants.
     pub const ALL: [TokenKind; 13] = [
         TokenKind::Operator,
         TokenKind::Function,
@@ -66,64 +66,62 @@ impl TokenKind {
         TokenKind::Comment,
         TokenKind::Meta,
     ];
-}
 
-impl TokenKind {
-    /// Whether a grammar of regular expressions knows such words as well.
+    /// Returns true for kinds that a TextMate grammar recognizes as well.
     pub fn is_syntax(self) -> bool {
         use TokenKind::*;
         matches!(self, Keyword | Number | String | Comment)
     }
 }
 
-/// What else is to be said of a word: bits.
+/// The bits of [`Highlight::modifiers`].
 pub mod modifier {
-    /// The name is declared here.
+    /// Set on the declaration of a name.
     pub const DECLARATION: u8 = 1;
-    /// What the name means is defined here.
+    /// Set on the definition of a name.
     pub const DEFINITION: u8 = 2;
-    /// The variable is a constant.
+    /// Set on a constant variable.
     pub const READONLY: u8 = 4;
-    /// It comes from the prelude.
+    /// Set on a name from the prelude.
     pub const PRELUDE: u8 = 8;
-    /// A later binding of the same name hides this variable.
+    /// Set on a variable that a later binding of the same name shadows.
     pub const SHADOWED: u8 = 16;
-    /// Nothing uses it.
+    /// Set on an unused variable.
     pub const UNUSED: u8 = 32;
 }
 
-/// A word and what it is. It stands on one line.
+/// A highlighted token, which is on one line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Highlight {
-    /// Where, counted from the start of the segment.
+    /// The range, relative to the start of the segment.
     pub range: TextRange,
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
-    /// What else: see [`modifier`].
+    /// The bits of [`modifier`].
     pub modifiers: u8,
 }
 
-/// The words of a segment.
+/// The highlighted tokens of a segment.
 #[derive(Debug)]
 pub struct Words {
-    /// The words, in order.
+    /// The tokens in order.
     pub list: Vec<Highlight>,
     key: Key,
 }
 
 impl Words {
-    /// Those words whose range, counted from the start of the segment, is wanted.
-    pub fn only(&self, wanted: impl Fn(TextRange) -> bool) -> Words {
-        let list = self.list.iter().copied().filter(|word| wanted(word.range)).collect();
+    /// Returns the tokens whose range, relative to the start of the segment, satisfies `predicate`.
+    pub fn only(&self, predicate: impl Fn(TextRange) -> bool) -> Words {
+        let list = self.list.iter().copied().filter(|word| predicate(word.range)).collect();
         Words { list, key: self.key.clone() }
     }
 }
 
-/// What the words of a segment follow from.
+/// The inputs of the tokens of a segment. Segments with equal keys have equal tokens.
 #[derive(Clone, Debug)]
 enum Key {
-    /// A tree, and a hash of what its names mean. The tree is kept, so that its place in memory
-    /// stands for it.
+    /// A tree, and a hash of the resolution of its names. The tree is kept alive, so that its
+    /// address identifies it.
     Node(GreenNode, u64),
     /// A comment between statements.
     Comment(Box<str>),
@@ -143,24 +141,24 @@ fn address(green: &GreenNode) -> usize {
     std::ptr::from_ref::<syntax::GreenNodeData>(green).addr()
 }
 
-/// A piece of the file with its words.
+/// A part of the file with its tokens.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// Where it begins in the file.
+    /// The offset in the file.
     pub start: TextSize,
-    /// Its words. Two segments with the same words in memory have the same text.
+    /// The tokens. Two segments that share this allocation have the same text.
     pub words: Arc<Words>,
 }
 
-/// The words of a file, segment by segment in the order of the text.
+/// The highlighted tokens of a file, by segments in text order.
 #[derive(Clone, Debug, Default)]
 pub struct Highlights {
-    /// The segments that have words.
+    /// The segments that have tokens.
     pub segments: Vec<Segment>,
 }
 
 impl Highlights {
-    /// Each word with its place in the file.
+    /// Returns the tokens with their ranges in the file.
     pub fn iter(&self) -> impl Iterator<Item = Highlight> {
         self.segments.iter().flat_map(|segment| {
             let words = segment.words.list.iter();
@@ -169,7 +167,7 @@ impl Highlights {
     }
 }
 
-/// The words of a file; segments that are as they were in `before` are taken over.
+/// Returns the highlighted tokens of a file. Segments that are unchanged since `before` are reused.
 pub fn highlight(db: &dyn Db, file: SourceFile, before: Option<&Highlights>) -> Highlights {
     let pieces = pieces(db, file, None);
     let before = before.map_or(&[][..], |before| &before.segments);
@@ -177,7 +175,7 @@ pub fn highlight(db: &dyn Db, file: SourceFile, before: Option<&Highlights>) -> 
     let front = pieces.iter().zip(before).take_while(same).count();
     let rest = pieces[front..].iter().rev().zip(before[front..].iter().rev());
     let back = rest.take_while(same).count();
-    // What moved: a statement that changed places, a definition that was copied.
+    // Segments that moved, such as statements that changed places.
     let mut moved: FxHashMap<(usize, u64), &Arc<Words>> = FxHashMap::default();
     for old in &before[front..before.len() - back] {
         if let Key::Node(green, context) = &old.words.key {
@@ -206,7 +204,7 @@ pub fn highlight(db: &dyn Db, file: SourceFile, before: Option<&Highlights>) -> 
     Highlights { segments: segments.collect() }
 }
 
-/// The words of the segments that touch `range`.
+/// Returns the highlighted tokens of the segments that touch `range`.
 pub fn highlight_range(db: &dyn Db, file: SourceFile, range: TextRange) -> Highlights {
     let pieces = pieces(db, file, Some(range)).into_iter();
     let segments =
@@ -214,20 +212,19 @@ pub fn highlight_range(db: &dyn Db, file: SourceFile, range: TextRange) -> Highl
     Highlights { segments: segments.collect() }
 }
 
-/// A segment whose words are still to be found.
+/// A segment before its tokens are computed.
 struct Piece<'db> {
     start: TextSize,
     source: Source<'db>,
     key: Key,
-    /// The names around it, and the unit of the definition that it belongs to.
+    /// The names of the definition, and the unit that contains the segment.
     names: Option<(Rc<DefNames<'db>>, usize)>,
 }
 
 enum Source<'db> {
-    /// A part of a definition, with offsets from the start of the definition, and the kind of the
-    /// node around it.
+    /// A part of a definition, with offsets relative to the definition, and the kind of its parent.
     Part(Node<'db>, SyntaxKind),
-    /// What belongs to no definition.
+    /// A node outside of definitions.
     Loose(GreenNode),
     /// A comment.
     Comment,
@@ -251,7 +248,7 @@ fn pieces<'db>(db: &'db dyn Db, file: SourceFile, range: Option<TextRange>) -> V
             NodeOrToken::Token(token) => found.comment(token, TextSize::default()),
             NodeOrToken::Node(node) => {
                 let item = items.next_if(|(_, def)| def.start(db) == node.start());
-                if !found.wants(node.range()) {
+                if !found.covers(node.range()) {
                     continue;
                 }
                 let Some((module, def)) = item else {
@@ -277,12 +274,12 @@ fn pieces<'db>(db: &'db dyn Db, file: SourceFile, range: Option<TextRange>) -> V
 }
 
 impl<'db> Pieces<'db> {
-    fn wants(&self, range: TextRange) -> bool {
-        self.range.is_none_or(|wanted| wanted.intersect(range).is_some())
+    fn covers(&self, range: TextRange) -> bool {
+        self.range.is_none_or(|own| own.intersect(range).is_some())
     }
 
     fn comment(&mut self, token: Token<'_>, base: TextSize) {
-        if token.kind() != SyntaxKind::WHITESPACE && self.wants(token.range() + base) {
+        if token.kind() != SyntaxKind::WHITESPACE && self.covers(token.range() + base) {
             self.list.push(Piece {
                 start: token.start() + base,
                 source: Source::Comment,
@@ -303,7 +300,7 @@ impl<'db> Pieces<'db> {
             self.list.push(Piece { start, source, key, names: Some((names, 0)) });
             return;
         }
-        // The header part by part, the block statement by statement.
+        // Each part of the header and each statement of the block is a segment.
         let mut last = (usize::MAX, 0);
         for outer in root.elements() {
             let inner = match outer {
@@ -329,13 +326,13 @@ impl<'db> Pieces<'db> {
     ) {
         match element {
             NodeOrToken::Token(token) => {
-                // A keyword of the header, or a comment: its text says all.
+                // The text of a keyword or comment determines its highlighting.
                 if kind_of_word(token, parent).is_some() {
                     self.comment(token, base);
                 }
             }
             NodeOrToken::Node(node) => {
-                if !self.wants(node.range() + base) {
+                if !self.covers(node.range() + base) {
                     return;
                 }
                 let unit = names.unit_at(node.start());

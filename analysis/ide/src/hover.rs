@@ -1,12 +1,12 @@
-//! What an editor shows about the thing under the cursor.
+//! Hover.
 
 pub(crate) mod operator;
 
 use semantics::{
-    Db, Def, DefKind, SourceFile, Spot, View,
+    Db, Def, DefKind, ExprRef, SourceFile, View,
     body::{BinderKind, Callee, Expr, Subject},
     global, module_types,
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
 use types::{Signature, Type};
@@ -18,23 +18,23 @@ use crate::{
     words,
 };
 
-/// The longest type that is shown whole. Real headers have up to 662 parameters.
-const LONGEST_TYPE: usize = 4_000;
-/// How many parameters of a function are shown.
+/// The maximal number of characters of a type. Real headers have up to 662 parameters.
+const MAX_TYPE_LEN: usize = 4_000;
+/// The maximal number of parameters of a function.
 const MAX_PARAMS: usize = 24;
 
-/// What there is to say about a place.
+/// The hover of a name, expression or comment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hover {
-    /// What it is about.
+    /// The range that the hover describes.
     pub range: TextRange,
-    /// Markdown.
+    /// The text as Markdown.
     pub markdown: String,
-    /// It is about a value that has a shape.
+    /// True if the hover describes a value with a shape.
     pub has_shape: bool,
 }
 
-/// What there is to say about what stands at `offset`.
+/// Returns the hover at `offset`.
 pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
     let place = place_at(db, file, offset)?;
     if let Some((symbol, range)) = place.symbol(db)
@@ -45,8 +45,8 @@ pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
                 place.view.as_ref().is_some_and(|view| has_shape(view.binding_type(*binding)))
             }
             Symbol::Operator(_) | Symbol::Meta(_) => {
-                let (view, spot) = (place.view.as_ref(), place.expr());
-                view.zip(spot).is_some_and(|(view, spot)| has_shape(view.ty(spot)))
+                let (view, expr_ref) = (place.view.as_ref(), place.expr());
+                view.zip(expr_ref).is_some_and(|(view, expr_ref)| has_shape(view.ty(expr_ref)))
             }
             _ => false,
         };
@@ -56,13 +56,13 @@ pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
         return comment(db, &place, offset);
     }
     let view = place.view.as_ref()?;
-    let spot = place.expr()?;
-    let range = view.range(spot);
-    let has_shape = has_shape(view.ty(spot));
-    Some(Hover { range, markdown: of_expr(view, spot, None), has_shape })
+    let expr_ref = place.expr()?;
+    let range = view.range(expr_ref);
+    let has_shape = has_shape(view.ty(expr_ref));
+    Some(Hover { range, markdown: of_expr(view, expr_ref, None), has_shape })
 }
 
-/// Whether a type has sizes to ask about.
+/// Returns true if a type has a shape: a tensor that is not a scalar, or a tuple of tensors.
 fn has_shape(ty: &Type) -> bool {
     match ty {
         Type::Tensor(tensor) => tensor.rank() > 0,
@@ -96,7 +96,7 @@ fn of_symbol(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Stri
             let types = module_types(db, place.module);
             let from_prelude = types.adt(name).is_some_and(|adt| adt.from_prelude);
             let text = def.node(db).to_string();
-            Some(code(&cut(&text)) + &described(db, def, from_prelude))
+            Some(code(&truncated(&text)) + &described(db, def, from_prelude))
         }
         Symbol::TypeParam { name, scope, .. } => {
             let owner = match scope.kind() {
@@ -109,20 +109,24 @@ fn of_symbol(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Option<Stri
         }
         Symbol::Operator(operator) => {
             let view = place.view.as_ref();
-            let call = place.expr().zip(view).filter(|(spot, view)| {
-                matches!(view.unit(spot.unit).expr(spot.expr), Expr::Call(_))
+            let call = place.expr().zip(view).filter(|(expr_ref, view)| {
+                matches!(view.unit(expr_ref.unit).expr(expr_ref.expr), Expr::Call(_))
             });
-            Some(operator::of_operator(operator, call.map(|(spot, view)| (view, spot))))
+            Some(operator::of_operator(operator, call.map(|(expr_ref, view)| (view, expr_ref))))
         }
         Symbol::Attribute(operator, field) => {
             let view = place.view.as_ref()?;
-            Some(operator::of_attribute(operator, field, place.expr().map(|spot| (view, spot))))
+            Some(operator::of_attribute(
+                operator,
+                field,
+                place.expr().map(|expr_ref| (view, expr_ref)),
+            ))
         }
-        Symbol::Meta(spot) => Some(of_expr(place.view.as_ref()?, *spot, None)),
+        Symbol::Meta(expr_ref) => Some(of_expr(place.view.as_ref()?, *expr_ref, None)),
     }
 }
 
-/// The kind that a type parameter is declared with.
+/// Returns the kind of a type parameter.
 fn kind_of(scope: Node<'_>, name: &str) -> String {
     use syntax::ast::{AstNode, TypeParamList};
     let list = scope.child(SyntaxKind::TYPE_PARAM_LIST).and_then(TypeParamList::cast);
@@ -132,8 +136,8 @@ fn kind_of(scope: Node<'_>, name: &str) -> String {
     kind.map_or("Type".to_owned(), |kind| kind.text().to_owned())
 }
 
-/// A variable: its type, what it is, and the value behind it.
-fn of_variable(view: &View<'_>, binding: Binding) -> String {
+/// Describes a variable: its type, its kind and its value.
+fn of_variable(view: &View<'_>, binding: LocalRef) -> String {
     let binder = view.binder(binding);
     let ty = view.binding_type(binding);
     let mut out = code(&format!("{}: {}", binder.name, type_text(ty)));
@@ -157,12 +161,12 @@ fn of_variable(view: &View<'_>, binding: Binding) -> String {
     out
 }
 
-/// What is said of a type that an error leaves open.
-const ASSUMED: &str = "\n\n*assumed*: an error here or before it leaves the type open";
+/// The note on a type that could not be inferred because of an error.
+const ASSUMED: &str = "\n\n*assumed*: an error here or earlier prevents inference of the type";
 
-/// An expression: its type and where that comes from.
-fn of_expr(view: &View<'_>, spot: Spot, name: Option<&str>) -> String {
-    let ty = view.ty(spot);
+/// Describes an expression: its type and the origin of the type.
+fn of_expr(view: &View<'_>, expr_ref: ExprRef, name: Option<&str>) -> String {
+    let ty = view.ty(expr_ref);
     let text = match name {
         Some(name) => format!("{name}: {}", type_text(ty)),
         None => type_text(ty),
@@ -171,21 +175,22 @@ fn of_expr(view: &View<'_>, spot: Spot, name: Option<&str>) -> String {
     if let Some(size) = size(ty).strip_prefix(", ") {
         out += &format!("\n\n{size}");
     }
-    if view.is_assumed(spot) {
+    if view.is_assumed(expr_ref) {
         out += ASSUMED;
     }
-    out + &facts(view, spot)
+    out + &facts(view, expr_ref)
 }
 
-/// What gave an expression its type, and the operator of the framework that it came from.
-fn facts(view: &View<'_>, spot: Spot) -> String {
+/// Describes the relation that determines the type of an expression, and its source in the
+/// framework's program.
+fn facts(view: &View<'_>, expr_ref: ExprRef) -> String {
     let mut out = String::new();
-    let unit = view.unit(spot.unit);
-    match unit.expr(spot.expr) {
+    let unit = view.unit(expr_ref.unit);
+    match unit.expr(expr_ref.expr) {
         Expr::Call(id) => {
             let call = unit.call(*id);
             if let Callee::Operator(operator) = &call.callee {
-                out += &operator::relation_line(view, spot, operator, call);
+                out += &operator::relation_line(view, expr_ref, operator, call);
             }
         }
         Expr::Meta(meta) => {
@@ -194,13 +199,13 @@ fn facts(view: &View<'_>, spot: Spot) -> String {
         }
         _ => {}
     }
-    if let Some(span) = span_of(view, Subject::Expr(spot.expr), spot.unit) {
+    if let Some(span) = span_of(view, Subject::Expr(expr_ref.expr), expr_ref.unit) {
         out += &format!("\n\nfrom {}", code_span(&span));
     }
     out
 }
 
-/// `, 802,816 elements, 3.1 MiB`
+/// Returns the size of a tensor or tuple of tensors: `, 802,816 elements, 3.1 MiB`.
 fn size(ty: &Type) -> String {
     let tensors = match ty {
         Type::Tensor(tensor) if tensor.rank() > 0 => vec![tensor],
@@ -225,16 +230,16 @@ fn size(ty: &Type) -> String {
     }
 }
 
-/// The place in the framework's program that a `/* … span=… */` comment names.
-pub(crate) fn span_of(view: &View<'_>, about: Subject, unit: usize) -> Option<String> {
-    let evidence = view.unit(unit).evidence.iter().find(|e| e.about == about)?;
-    let at = evidence.range.start() + view.body.starts[unit];
+/// Returns the place in the framework's program that a `/* … span=… */` comment names.
+pub(crate) fn span_of(view: &View<'_>, subject: Subject, unit: usize) -> Option<String> {
+    let comment = view.unit(unit).type_comments.iter().find(|e| e.subject == subject)?;
+    let at = comment.range.start() + view.body.starts[unit];
     let token = view.def.node(view.db).token_at(at)?;
     let (_, span) = token.text().rsplit_once("span=")?;
     Some(span.trim_end_matches("*/").trim().to_owned())
 }
 
-/// A comment that belongs to an expression says what that expression is.
+/// Returns the hover of a type comment, which describes the expression or variable before it.
 fn comment(db: &dyn Db, place: &Place<'_>, offset: TextSize) -> Option<Hover> {
     let view = place.view.as_ref()?;
     if place.token.kind() != SyntaxKind::BLOCK_COMMENT {
@@ -243,21 +248,21 @@ fn comment(db: &dyn Db, place: &Place<'_>, offset: TextSize) -> Option<Hover> {
     let unit = view.unit_at(offset)?;
     let start = view.body.starts[unit];
     let range = place.token.range();
-    let evidence = view.unit(unit).evidence.iter();
-    let evidence = evidence.into_iter().find(|e| range.contains_range(e.range + start))?;
-    let markdown = match evidence.about {
-        Subject::Expr(expr) => of_expr(view, Spot { unit, expr }, None),
-        Subject::Binder(binder) => of_variable(view, Binding { unit: unit as u32, binder }),
+    let mut comments = view.unit(unit).type_comments.iter();
+    let comment = comments.find(|e| range.contains_range(e.range + start))?;
+    let markdown = match comment.subject {
+        Subject::Expr(expr) => of_expr(view, ExprRef { unit, expr }, None),
+        Subject::Binder(binder) => of_variable(view, LocalRef { unit: unit as u32, binder }),
     };
     Some(Hover { range: range + place.start(db), markdown, has_shape: false })
 }
 
-/// Everything about an operator as markdown: its signature, what it computes, the shapes.
+/// Returns the documentation of an operator as Markdown: signature, description and shapes.
 pub fn operator_page(operator: &operators::Operator) -> String {
     code(&operator::signature(operator)) + &operator::documentation(operator)
 }
 
-/// A definition: its header, and the comment above it.
+/// Describes a definition: its header and the comment above it.
 pub(crate) fn of_global(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String {
     let name = def.name(db);
     let header = match def.kind(db) {
@@ -270,7 +275,7 @@ pub(crate) fn of_global(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String
     code(&header) + &described(db, def, from_prelude)
 }
 
-/// `def @f[A](%x: A, %y: int32) -> A`, the types as inferred.
+/// Returns the header of a definition with inferred types: `def @f[A](%x: A, %y: int32) -> A`.
 fn header_text(view: &View<'_>) -> String {
     let name = view.def.name(view.db);
     let Some(signature) = view.inference.signature.as_ref().and_then(Type::signature) else {
@@ -280,8 +285,8 @@ fn header_text(view: &View<'_>) -> String {
     let unit = view.unit(0);
     let names = header.map(|header| header.params.as_slice()).unwrap_or_default();
     let types = signature.func.params();
-    let shown = types.len().min(MAX_PARAMS);
-    let mut params: Vec<String> = types[..shown]
+    let count = types.len().min(MAX_PARAMS);
+    let mut params: Vec<String> = types[..count]
         .iter()
         .enumerate()
         .map(|(at, ty)| match names.get(at) {
@@ -289,8 +294,8 @@ fn header_text(view: &View<'_>) -> String {
             None => type_text(ty),
         })
         .collect();
-    if types.len() > shown {
-        params.push(format!("… {} more", types.len() - shown));
+    if types.len() > count {
+        params.push(format!("… {} more", types.len() - count));
     }
     let type_params = type_params_text(&signature);
     let one_line = params.join(", ");
@@ -310,7 +315,7 @@ pub(crate) fn type_params_text(signature: &Signature) -> String {
     if all.is_empty() { String::new() } else { format!("[{}]", all.join(", ")) }
 }
 
-/// The comment above a definition, and where it comes from, as Markdown after a header.
+/// Returns the comment above a definition and its origin as Markdown that follows a header.
 pub(crate) fn described(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String {
     let mut out = String::new();
     if let Some(text) = doc_comment(db, def) {
@@ -322,7 +327,7 @@ pub(crate) fn described(db: &dyn Db, def: Def<'_>, from_prelude: bool) -> String
     out
 }
 
-/// The comments directly above a definition, without their marks.
+/// Returns the text of the comments directly above a definition.
 fn doc_comment(db: &dyn Db, def: Def<'_>) -> Option<String> {
     let parse = def.file(db).parse(db);
     let root = Node::root(&parse.green);
@@ -360,32 +365,32 @@ fn doc_comment(db: &dyn Db, def: Def<'_>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A type, cut where it is too long to read.
+/// Returns the text of a type, truncated if it is too long.
 pub(crate) fn type_text(ty: &Type) -> String {
     match ty {
         Type::Error => "_".to_owned(),
         ty => {
             let mut text = Bounded(String::new());
-            // It ends early where there is no more room: a type that has itself twice, forty times
-            // over, is longer than any memory.
+            // Formatting stops at the limit, because the text of a type with nested sharing can be
+            // exponentially long.
             let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{ty}"));
-            cut(&text.0)
+            truncated(&text.0)
         }
     }
 }
 
-/// A text that takes no more than is shown, and a little to tell that there was more.
+/// A writer that fails beyond a limit, which exceeds `MAX_TYPE_LEN` characters.
 struct Bounded(String);
 
 impl std::fmt::Write for Bounded {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         self.0.push_str(text);
-        if self.0.len() > 4 * LONGEST_TYPE { Err(std::fmt::Error) } else { Ok(()) }
+        if self.0.len() > 4 * MAX_TYPE_LEN { Err(std::fmt::Error) } else { Ok(()) }
     }
 }
 
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_TYPE) {
+fn truncated(text: &str) -> String {
+    match text.char_indices().nth(MAX_TYPE_LEN) {
         Some((at, _)) => format!("{} …", &text[..at]),
         None => text.to_owned(),
     }
@@ -400,15 +405,15 @@ mod tests {
     fn check(text: &str, expected: Expect) {
         let fixture = Fixture::new(text);
         let hover = super::hover(&fixture.db, fixture.file, fixture.cursor());
-        let shown = hover.map_or("nothing".into(), |hover| {
+        let found = hover.map_or("nothing".into(), |hover| {
             let range = std::ops::Range::<usize>::from(hover.range);
             format!("{}\n---\n{}\n", &fixture.text[range], hover.markdown)
         });
-        expected.assert_eq(&shown);
+        expected.assert_eq(&found);
     }
 
     #[test]
-    fn an_assumed_type() {
+    fn hover_marks_assumed_type() {
         check(
             "
 def @main(%x: Tensor[(2, 3), float32]) {
@@ -425,7 +430,7 @@ def @main(%x: Tensor[(2, 3), float32]) {
 
                 graph variable, 8 elements, 32 bytes
 
-                *assumed*: an error here or before it leaves the type open
+                *assumed*: an error here or earlier prevents inference of the type
 
                 `reshape` by `Reshape`: `(Tensor[(2, 3), float32])` → `Tensor[(2, 4), float32]`
             "#]],
@@ -433,7 +438,7 @@ def @main(%x: Tensor[(2, 3), float32]) {
     }
 
     #[test]
-    fn a_variable() {
+    fn hover_on_variable_shows_type_size_and_source() {
         check(
             "
 def @main(%data: Tensor[(1, 3, 224, 224), float32], %w: Tensor[(64, 3, 7, 7), float32]) {
@@ -458,11 +463,11 @@ def @main(%data: Tensor[(1, 3, 224, 224), float32], %w: Tensor[(64, 3, 7, 7), fl
     }
 
     #[test]
-    fn a_definition_with_its_comment() {
+    fn hover_on_global_shows_header_and_comment() {
         check(
             "
-// Twice what it is given.
-// Nothing more.
+// Doubles the argument.
+// Two lines.
 def @twice(%x: float32) -> float32 { add(%x, %x) }
 def @main(%x: float32) { @twi$0ce(%x) }
 ",
@@ -473,14 +478,14 @@ def @main(%x: float32) { @twi$0ce(%x) }
                 def @twice(%x: float32) -> float32
                 ```
 
-                Twice what it is given.
-                Nothing more.
+                Doubles the argument.
+                Two lines.
             "#]],
         );
     }
 
     #[test]
-    fn a_constructor_and_a_type() {
+    fn hover_on_constructor_and_type_shows_declaration() {
         check(
             "
 // A chain of cells.
@@ -515,7 +520,7 @@ def @main(%x: Cha$0in[int32]) { %x }
     }
 
     #[test]
-    fn an_expression_and_nothing() {
+    fn hover_on_literal_shows_type() {
         check(
             "
 def @main(%x: Tensor[(2, 3), float32]) { (%x, $01f) }
@@ -532,7 +537,7 @@ def @main(%x: Tensor[(2, 3), float32]) { (%x, $01f) }
     }
 
     #[test]
-    fn an_attribute() {
+    fn hover_on_attribute_shows_type_and_value() {
         check(
             "
 def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) { nn.dense(%x, %w, uni$0ts=4) }
@@ -544,7 +549,7 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) { nn.dense(%
                 units: a dimension or `None`
                 ```
 
-                attribute of `nn.dense`, must be written, here `4`
+                attribute of `nn.dense`, required, here `4`
             "#]],
         );
     }

@@ -1,13 +1,12 @@
-//! What an editor shows between the letters: types that nobody wrote, names of parameters, and what
-//! a closing brace closes.
+//! Inlay hints: inferred types, names of parameters, and labels of closing braces.
 //!
-//! Hints are found for a range, and cost what stands in it: a module of 14,500 bindings is entered
-//! at the first statement on the screen and left behind the last.
+//! Hints are computed for the visible range at a cost proportional to it: of a module of 14,500
+//! bindings, only the statements on the screen are visited.
 
 use std::collections::{HashMap, HashSet};
 
 use semantics::{
-    Db, DefKind, SourceFile, Spot, View,
+    Db, DefKind, ExprRef, SourceFile, View,
     body::{BinderId, Body, Callee, Expr, ExprId, Function, Subject, Unit},
     global, modules,
 };
@@ -19,66 +18,67 @@ use types::Type;
 
 use crate::{place::trimmed, words};
 
-/// The longest type that a hint shows, in characters.
-const LONGEST_TYPE: usize = 48;
-/// The longest type that its tooltip shows.
-const LONGEST_TOOLTIP: usize = 2_000;
-/// Blocks of fewer lines show both of their braces at once.
+/// The maximal length of a type in a hint, in characters.
+const MAX_TYPE_LEN: usize = 48;
+/// The maximal length of a type in a tooltip, in characters.
+const MAX_TOOLTIP_LEN: usize = 2_000;
+/// The minimal number of lines of a block whose closing brace is labeled. Both braces of a shorter
+/// block are usually visible.
 const MIN_BLOCK: u32 = 12;
 
-/// A hint.
+/// An inlay hint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hint {
-    /// Where it is shown.
+    /// The offset in the file.
     pub at: TextSize,
-    /// What it says.
+    /// The label.
     pub text: String,
-    /// What it is about.
+    /// The kind.
     pub kind: HintKind,
-    /// The type, where the hint shows a part of it; if that is long, more of it.
+    /// The type if the label truncates it, up to a larger limit.
     pub tooltip: Option<String>,
 }
 
-/// What a hint is about.
+/// The kind of an inlay hint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HintKind {
-    /// `: Tensor[(1, 64), float32]` behind a name that is bound, ` -> T` behind parameters.
+    /// `: Tensor[(1, 64), float32]` after a binder, ` -> T` after parameters.
     Type,
-    /// `weight:` in front of an argument.
+    /// `weight:` before an argument.
     Parameter,
-    /// `@main` behind the brace that ends it.
+    /// `@main` after its closing brace.
     BlockEnd,
 }
 
-/// Which hints are wanted.
+/// The enabled kinds of hints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wanted {
-    /// Types of bindings and results that are not written.
+pub struct HintOptions {
+    /// Set to show inferred types of bindings and results.
     pub types: bool,
-    /// Names of parameters.
+    /// Set to show names of parameters.
     pub parameters: bool,
-    /// What a closing brace closes.
+    /// Set to label closing braces.
     pub block_ends: bool,
 }
 
-/// The hints in `range`, in the order of the text.
+/// Returns the hints in `range` in text order.
 pub fn hints(
     db: &dyn Db,
     file: SourceFile,
     lines: &LineIndex,
     range: TextRange,
-    wanted: Wanted,
+    options: HintOptions,
 ) -> Vec<Hint> {
-    let mut found = Found { range, wanted, hints: Vec::new() };
+    let mut found = Found { range, options, hints: Vec::new() };
     for module in modules(db, file) {
         let items = module.items(db);
         let from = items.partition_point(|def| def.range(db).end() < range.start());
         for &def in items[from..].iter().take_while(|def| def.start(db) <= range.end()) {
-            if wanted.block_ends {
+            if options.block_ends {
                 block_ends(def.node(db), def.start(db), lines, &mut found);
             }
             if matches!(def.kind(db), DefKind::Fn | DefKind::Expr)
-                && (wanted.types || wanted.parameters)
+                && (options.types || options.parameters)
                 && let Some(view) = View::new(db, def)
             {
                 of_def(&view, &mut found);
@@ -90,9 +90,10 @@ pub fn hints(
     hints
 }
 
+/// The hints found so far.
 struct Found {
     range: TextRange,
-    wanted: Wanted,
+    options: HintOptions,
     hints: Vec<Hint>,
 }
 
@@ -103,27 +104,27 @@ impl Found {
         }
     }
 
-    /// A type behind `before`; nothing where nothing is known.
+    /// Adds a type after `before`, unless the type is unknown.
     fn add_type(&mut self, at: TextSize, before: &str, ty: &Type) {
         if matches!(ty, Type::Error | Type::Var(_)) {
             return;
         }
-        // What is not on the screen is not printed.
+        // This check comes first to avoid formatting types outside the range.
         if !self.range.contains_inclusive(at) {
             return;
         }
-        let (text, is_whole) = words::bounded(ty, LONGEST_TYPE);
+        let (text, is_whole) = words::bounded(ty, MAX_TYPE_LEN);
         if is_whole {
             self.add(at, HintKind::Type, format!("{before}{text}"), None);
         } else {
-            let (more, is_whole) = words::bounded(ty, LONGEST_TOOLTIP);
+            let (more, is_whole) = words::bounded(ty, MAX_TOOLTIP_LEN);
             let tooltip = if is_whole { more } else { more + "…" };
             self.add(at, HintKind::Type, format!("{before}{text}…"), Some(tooltip));
         }
     }
 }
 
-/// Types and names of parameters in one definition.
+/// Adds the types and names of parameters in a definition.
 fn of_def(view: &View<'_>, found: &mut Found) {
     let start = view.def.start(view.db);
     let from = found.range.start().checked_sub(start).unwrap_or_default();
@@ -134,21 +135,21 @@ fn of_def(view: &View<'_>, found: &mut Found) {
         if range.start() > found.range.end() {
             break;
         }
-        if found.wanted.types {
+        if found.options.types {
             types_in(view, number, found);
         }
-        if found.wanted.parameters {
+        if found.options.parameters {
             parameters_in(view, number, &mut names, found);
         }
     }
 }
 
-/// Types of what a unit binds without saying of which type it is.
+/// Adds the types of binders and results in a unit that have no annotation.
 fn types_in(view: &View<'_>, number: usize, found: &mut Found) {
     let unit = view.unit(number);
     let inferred = view.unit_types(number);
     let base = view.body.starts[number] + view.def.start(view.db);
-    let mut said: Option<Said> = None;
+    let mut known: Option<KnownTypes> = None;
     for (i, binder) in unit.binders.iter().enumerate() {
         let at = binder.range.end() + base;
         if binder.annotation.is_some()
@@ -158,7 +159,7 @@ fn types_in(view: &View<'_>, number: usize, found: &mut Found) {
             continue;
         }
         let id = BinderId(i as u32);
-        if !said.get_or_insert_with(|| Said::of(unit)).about(id) {
+        if !known.get_or_insert_with(|| KnownTypes::of(unit)).contains(id) {
             found.add_type(at, ": ", inferred.binder(id));
         }
     }
@@ -186,7 +187,7 @@ fn types_in(view: &View<'_>, number: usize, found: &mut Found) {
     }
 }
 
-/// Behind the parameters of the function expression at `range` of the file.
+/// Returns the end of the parameters of the function expression at `range` of the file.
 fn result_place(view: &View<'_>, range: TextRange) -> Option<TextSize> {
     let start = view.def.start(view.db);
     let path = view.def.node(view.db).path_to(range - start);
@@ -194,18 +195,18 @@ fn result_place(view: &View<'_>, range: TextRange) -> Option<TextSize> {
     Some(trimmed(function.child(SyntaxKind::PARAM_LIST)?).end() + start)
 }
 
-/// Variables of a unit of which a comment gives the type, or whose value is a function: that shows
-/// its own types.
-struct Said {
+/// The variables of a unit whose types are visible without a hint: a type comment states the type,
+/// or the value is a function, which has its own hints.
+struct KnownTypes {
     binders: HashSet<BinderId>,
 }
 
-impl Said {
-    fn of(unit: &Unit) -> Said {
+impl KnownTypes {
+    fn of(unit: &Unit) -> KnownTypes {
         let mut binders = HashSet::new();
         let mut exprs = HashSet::new();
-        for evidence in &unit.evidence {
-            match evidence.about {
+        for comment in &unit.type_comments {
+            match comment.subject {
                 Subject::Binder(binder) => drop(binders.insert(binder)),
                 Subject::Expr(expr) => drop(exprs.insert(expr)),
             }
@@ -217,15 +218,15 @@ impl Said {
                 binders.insert(*binder);
             }
         }
-        Said { binders }
+        KnownTypes { binders }
     }
 
-    fn about(&self, binder: BinderId) -> bool {
+    fn contains(&self, binder: BinderId) -> bool {
         self.binders.contains(&binder)
     }
 }
 
-/// Names of the parameters of globals, looked up once each.
+/// A memo of the names of the parameters of globals.
 #[derive(Default)]
 struct Callees {
     globals: HashMap<semantics::body::Name, Vec<String>>,
@@ -238,7 +239,7 @@ fn parameter_names(body: &Body, unit: usize, function: &Function) -> Vec<String>
 }
 
 impl Callees {
-    /// The names of the parameters of what a call calls.
+    /// Returns the names of the parameters of a callee.
     fn parameters(&mut self, view: &View<'_>, unit: usize, callee: &Callee) -> Vec<String> {
         match callee {
             Callee::Operator(operator) => {
@@ -250,7 +251,7 @@ impl Callees {
             }
             Callee::Name(_) => Vec::new(),
             Callee::Expr(callee) => {
-                let callee = Spot { unit, expr: *callee };
+                let callee = ExprRef { unit, expr: *callee };
                 if let Expr::Global(name) = view.unit(unit).expr(callee.expr) {
                     let names = self.globals.entry(name.clone()).or_insert_with(|| {
                         let Some((def, _)) = global(view.db, view.module, name) else {
@@ -277,7 +278,7 @@ impl Callees {
     }
 }
 
-/// Names of parameters in front of the arguments that do not say what they are.
+/// Adds the names of parameters before arguments for which they are informative.
 fn parameters_in(view: &View<'_>, number: usize, callees: &mut Callees, found: &mut Found) {
     let unit = view.unit(number);
     let base = view.body.starts[number] + view.def.start(view.db);
@@ -292,7 +293,7 @@ fn parameters_in(view: &View<'_>, number: usize, callees: &mut Callees, found: &
         for (name, &arg) in names.iter().zip(&call.args) {
             let at = unit.range(arg).start() + base;
             if found.range.contains_inclusive(at)
-                && helps(view, Spot { unit: number, expr: arg }, name)
+                && is_informative(view, ExprRef { unit: number, expr: arg }, name)
             {
                 found.add(at, HintKind::Parameter, format!("{name}:"), None);
             }
@@ -300,10 +301,9 @@ fn parameters_in(view: &View<'_>, number: usize, callees: &mut Callees, found: &
     }
 }
 
-/// Whether the name of a parameter says something that the argument does not: `weight:` in front
-/// of `%12` does, in front of `%conv1_weight` it does not, and `data:`, `lhs:` and names of one
-/// letter never do.
-fn helps(view: &View<'_>, arg: Spot, name: &str) -> bool {
+/// Returns true if the name of a parameter adds information to the argument: `weight:` does before
+/// `%12`, but not before `%conv1_weight`. `data:`, `lhs:` and names of one letter never do.
+fn is_informative(view: &View<'_>, arg: ExprRef, name: &str) -> bool {
     if matches!(name, "data" | "lhs" | "rhs") || name.len() < 2 {
         return false;
     }
@@ -325,7 +325,7 @@ fn helps(view: &View<'_>, arg: Spot, name: &str) -> bool {
     !written.contains(&name) && !name.contains(&written)
 }
 
-/// What the closing braces in the range close.
+/// Adds labels of the closing braces in the range.
 fn block_ends(root: Node<'_>, start: TextSize, lines: &LineIndex, found: &mut Found) {
     let Some(range) = (root.range() + start).intersect(found.range) else { return };
     let range = range - start;
@@ -362,7 +362,8 @@ fn block_ends(root: Node<'_>, start: TextSize, lines: &LineIndex, found: &mut Fo
     }
 }
 
-/// What `child` of `node` belongs to, where that is something new: a definition, a binding, an arm.
+/// Returns the label of the block `child` if `node` is a construct that has one, such as a
+/// definition, a binding or an arm.
 fn label(node: Node<'_>, child: Node<'_>) -> Option<String> {
     let text = match node.kind() {
         SyntaxKind::FN_DEF => ast::FnDef::cast(node)?.name()?.text().into_owned(),
@@ -382,7 +383,7 @@ fn label(node: Node<'_>, child: Node<'_>) -> Option<String> {
         _ => return None,
     };
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(match text.char_indices().nth(LONGEST_TYPE) {
+    Some(match text.char_indices().nth(MAX_TYPE_LEN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     })
@@ -396,13 +397,13 @@ mod tests {
     use super::*;
     use crate::fixture::Fixture;
 
-    const ALL: Wanted = Wanted { types: true, parameters: true, block_ends: true };
+    const ALL: HintOptions = HintOptions { types: true, parameters: true, block_ends: true };
 
-    fn shown(text: &str, wanted: Wanted, range: Option<TextRange>) -> String {
+    fn render(text: &str, options: HintOptions, range: Option<TextRange>) -> String {
         let fixture = Fixture::new(text);
         let lines = LineIndex::new(&fixture.text);
         let range = range.unwrap_or(TextRange::up_to(TextSize::of(fixture.text.as_str())));
-        let hints = hints(&fixture.db, fixture.file, &lines, range, wanted);
+        let hints = hints(&fixture.db, fixture.file, &lines, range, options);
         let mut out = fixture.text.clone();
         for hint in hints.iter().rev() {
             out.insert_str(hint.at.into(), &format!("⟨{}⟩", hint.text));
@@ -411,11 +412,11 @@ mod tests {
     }
 
     fn check(text: &str, expected: Expect) {
-        expected.assert_eq(&shown(text, ALL, None));
+        expected.assert_eq(&render(text, ALL, None));
     }
 
     #[test]
-    fn types_that_are_not_written() {
+    fn inferred_types_are_hinted() {
         check(
             "
 def @main(%x: Tensor[(2, 3), float32], %n) {
@@ -441,7 +442,7 @@ def @main(%x: Tensor[(2, 3), float32], %n) {
     }
 
     #[test]
-    fn patterns_and_long_types() {
+    fn long_types_are_truncated() {
         check(
             "
 type Pair { P(int32, Tensor[(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), float32]) }
@@ -455,7 +456,7 @@ def @f(%p: Pair) -> int32 { match (%p) { P(%a, %b) => %a } }
     }
 
     #[test]
-    fn names_of_parameters_where_they_say_something() {
+    fn informative_parameter_names_are_hinted() {
         check(
             "
 def @f(%scale: float32, %offset: float32) -> float32 { add(%scale, %offset) }
@@ -479,14 +480,14 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32], %offset: flo
     }
 
     #[test]
-    fn what_a_brace_closes() {
+    fn closing_braces_of_long_blocks_are_labeled() {
         let mut text =
             String::from("def @main(%x: int32) -> int32 {\n  let %f = fn () -> int32 {\n");
         text += &"    let %y: int32 = %x;\n".repeat(12);
         text += "    %y\n  };\n  if (True) {\n";
         text += &"    let %y: int32 = %x;\n".repeat(12);
         text += "    %y\n  } else {\n    %x\n  }\n}\n";
-        let all = shown(&text, ALL, None);
+        let all = render(&text, ALL, None);
         let ends: Vec<&str> = all.lines().filter(|line| line.contains('⟨')).collect();
         expect![[r#"
             [
@@ -499,7 +500,7 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32], %offset: flo
     }
 
     #[test]
-    fn nothing_outside_of_the_range_and_nothing_unwanted() {
+    fn hints_are_limited_to_range_and_enabled_kinds() {
         let text = "def @main(%x: int32) {\n  %0 = add(%x, 1);\n  %1 = add(%0, 2);\n  %1\n}\n";
         let line = TextRange::new(42.into(), 58.into());
         expect![[r#"
@@ -509,8 +510,8 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32], %offset: flo
               %1
             }
         "#]]
-        .assert_eq(&shown(text, ALL, Some(line)));
-        let none = Wanted { types: false, parameters: false, block_ends: false };
-        assert_eq!(shown(text, none, None), text);
+        .assert_eq(&render(text, ALL, Some(line)));
+        let none = HintOptions { types: false, parameters: false, block_ends: false };
+        assert_eq!(render(text, none, None), text);
     }
 }

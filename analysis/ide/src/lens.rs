@@ -1,6 +1,4 @@
-//! What stands above a definition: how often it is used, what it costs.
-//!
-//! A lens is a value of [`LensKind`]: a kind more is a lens more.
+//! Code lenses: run, references and cost of a definition.
 
 use rustc_hash::FxHashMap;
 use semantics::{Db, Def, DefKind, Module, SourceFile, View, body::Name, modules, type_def};
@@ -11,44 +9,44 @@ use syntax::{
 
 use crate::{live::is_runnable, place::trimmed, shapes, words};
 
-/// How many sizes that are not known a lens explains.
-const MOST_UNKNOWNS: usize = 3;
-/// Headers on one line of more bytes than this can be wrapped: editors stop drawing such a line
-/// after some thousand characters.
+/// The maximal number of unknown sizes that a lens explains.
+const MAX_UNKNOWNS: usize = 3;
+/// The number of bytes from which a header on one line can be wrapped. Editors stop rendering a
+/// line after several thousand characters.
 const LONG_HEADER: u32 = 5_000;
 
-/// Something to show above a definition.
+/// A code lens above a definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lens {
-    /// The name of the definition.
+    /// The range of the name of the definition.
     pub range: TextRange,
-    /// What is shown.
+    /// The kind and its data.
     pub kind: LensKind,
 }
 
-/// What a lens shows.
+/// The kind of a code lens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LensKind {
-    /// It can be run: the name of the function, empty for a bare expression.
+    /// Runs the function of this name, which is empty for a bare expression.
     Run(String),
-    /// Its header is one line that is too long to read: how many parameters it has.
+    /// Wraps a header that is one long line, with this number of parameters.
     LongHeader(usize),
-    /// Where the definition is used.
+    /// Lists the uses of the definition.
     References(Vec<TextRange>),
-    /// What one run of the function takes.
+    /// Shows the cost of one run of the function.
     Cost {
-        /// Elements of weights and constants, as people read them.
+        /// The number of elements of weights and constants, formatted.
         params: String,
-        /// Multiply-accumulates, as people read them.
+        /// The number of multiply-accumulates, formatted.
         macs: String,
-        /// What the sizes in them are that are not known: ``n1 is axis 0 of `%x` ``.
+        /// Explanations of the unknown sizes in these numbers: ``n1 is axis 0 of `%x` ``.
         unknowns: Vec<String>,
     },
 }
 
 impl Lens {
-    /// What is written.
+    /// Returns the title.
     pub fn title(&self) -> String {
         match &self.kind {
             LensKind::Run(_) => "▶ Run".to_owned(),
@@ -67,7 +65,7 @@ impl Lens {
     }
 }
 
-/// The lenses of a file, in the order of the text.
+/// Returns the lenses of a file in text order.
 pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
     let mut found = Vec::new();
     for &module in modules(db, file) {
@@ -82,7 +80,7 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
         for (def, cost) in defs.into_iter().zip(costs) {
             let kind = def.kind(db);
             let range = match kind {
-                // An expression has no name: its first word stands for it.
+                // An expression has no name, so that the lens is placed at its first token.
                 DefKind::Expr => {
                     let first = def.node(db).token_at(trimmed(def.node(db)).start());
                     first.map(|token| token.range()).unwrap_or_default()
@@ -103,10 +101,10 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
                 found.push(Lens { range, kind: LensKind::LongHeader(params) });
             }
             let key = (def.kind(db), def.name(db).clone());
-            // A name means its first definition; another one is used nowhere.
+            // A name resolves to its first definition, so that a duplicate has no references.
             let places = uses.get(&key).filter(|_| def.occurrence(db) == 0);
             let places = places.cloned().unwrap_or_default();
-            // What a module is entered by is called from outside.
+            // `@main` is called from outside the module, so that "0 references" would mislead.
             if !(places.is_empty() && def.name(db) == "@main") {
                 found.push(Lens { range, kind: LensKind::References(places) });
             }
@@ -118,7 +116,7 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
                 let mut numbers: Vec<_> = factors.map(|(unknown, _)| *unknown).collect();
                 numbers.sort_unstable();
                 numbers.dedup();
-                let unknowns = numbers.iter().take(MOST_UNKNOWNS).filter_map(|&number| {
+                let unknowns = numbers.iter().take(MAX_UNKNOWNS).filter_map(|&number| {
                     let unknown = cost.unknowns.get(number as usize)?;
                     Some(format!("{} is {}", unknown.name, unknown.what))
                 });
@@ -134,7 +132,7 @@ pub fn lenses(db: &dyn Db, file: SourceFile) -> Vec<Lens> {
     found
 }
 
-/// How many parameters a function has, if they stand on one line that is too long to read.
+/// Returns the number of parameters of a function if its header is one long line.
 fn params_of_long_header(def: Node<'_>) -> Option<usize> {
     let params = ast::FnDef::cast(def)?.params()?;
     let range = params.node().range();
@@ -144,7 +142,7 @@ fn params_of_long_header(def: Node<'_>) -> Option<usize> {
     Some(params.params().count())
 }
 
-/// Where each function and type of a module is used, all in one pass.
+/// Returns the uses of each function and type of a module, collected in one pass.
 fn uses(db: &dyn Db, module: Module<'_>) -> FxHashMap<(DefKind, Name), Vec<TextRange>> {
     let mut found: FxHashMap<(DefKind, Name), Vec<TextRange>> = FxHashMap::default();
     let mut add =
@@ -188,7 +186,7 @@ mod tests {
     use crate::fixture::Fixture;
 
     #[test]
-    fn long_headers() {
+    fn long_header_on_one_line_can_be_wrapped() {
         let titles = |separator: &str| -> Vec<String> {
             let params: Vec<String> =
                 (0..200).map(|k| format!("%w{k}: Tensor[(8, 8), float32]")).collect();
@@ -201,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn references_and_costs() {
+    fn lenses_show_references_and_cost() {
         let fixture = Fixture::new(
             "
 type Pair { P(int32, Pair) }

@@ -1,7 +1,8 @@
-//! What an editor asks about Relay, one file a feature.
+//! IDE features for Relay, one module per feature.
 //!
-//! Plain data in and out: a file and an offset go in, ranges, names and markdown come out. Nothing
-//! here is remembered; all of it is read off the database. Absent on purpose: LSP, JSON, threads.
+//! Each feature is a function from a file and an offset to plain data: ranges, names and Markdown.
+//! The crate keeps no state and reads everything from the database. It deliberately knows nothing of
+//! LSP, JSON and threads, so that the CLI and tests use the same functions as the server.
 
 pub mod actions;
 pub mod calls;
@@ -40,11 +41,11 @@ mod fixture;
 use semantics::SourceFile;
 use syntax::TextRange;
 
-/// A place in a file.
+/// A range in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileRange {
     /// The file.
     pub file: SourceFile,
-    /// The range in it.
+    /// The range.
     pub range: TextRange,
 }

@@ -1,4 +1,4 @@
-//! A name and its uses, to be edited as one.
+//! Linked editing ranges: a name and its uses, which the client edits simultaneously.
 
 use semantics::{Db, SourceFile, body::BinderKind};
 use syntax::{TextRange, TextSize};
@@ -8,12 +8,12 @@ use crate::{
     references::references_to,
 };
 
-/// The most places that an editor is asked to keep in step.
-const MAX_PLACES: usize = 500;
+/// The maximal number of ranges for a client to edit simultaneously.
+const MAX_RANGES: usize = 500;
 
-/// The variable at `offset` where it is bound and everywhere it is used, in order; likewise a type
-/// parameter. The numbers of graph variables are left out: the next digit of `%1` makes it another
-/// one.
+/// Returns the binder and uses of the variable or type parameter at `offset`, in order. Returns
+/// `None` for a graph variable: typing another digit after `%1` names a different variable, so that
+/// a simultaneous edit would be wrong.
 pub fn linked_ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Vec<TextRange>> {
     let place = place_at(db, file, offset)?;
     let (symbol, _) = place.symbol(db)?;
@@ -29,9 +29,9 @@ pub fn linked_ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<
     }
     let found = references_to(db, &place, &symbol);
     let ranges: Vec<TextRange> = found.into_iter().map(|reference| reference.range).collect();
-    // The protocol wants equal texts; `%input .1` with a blank in it is none.
+    // LSP requires equal texts, and `%input .1` may contain white space.
     let same = ranges.windows(2).all(|pair| pair[0].len() == pair[1].len());
-    (same && ranges.len() > 1 && ranges.len() <= MAX_PLACES).then_some(ranges)
+    (same && ranges.len() > 1 && ranges.len() <= MAX_RANGES).then_some(ranges)
 }
 
 #[cfg(test)]
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_and_its_uses() {
+    fn binder_and_uses_of_a_variable_are_linked() {
         check(
             "
 def @main(%x: int32) {
@@ -62,7 +62,7 @@ def @main(%x: int32) {
     }
 
     #[test]
-    fn what_is_no_variable() {
+    fn graph_variables_and_globals_are_not_linked() {
         check("def @main(%x: int32) {\n  %0$0 = add(%x, %x);\n  %0\n}\n");
         check("def @ma$0in(%x: int32) { @main(%x) }\n");
     }

@@ -1,38 +1,38 @@
-//! Places that a text names: files in comments, entries of the metadata section.
+//! Document links: paths in comments, and references to the metadata section.
 
 use semantics::{Db, DefKind, SourceFile, modules};
 use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token};
 
-/// The most links of a file. An editor asks for them all at once.
-const MOST: usize = 20_000;
+/// The maximal number of links of a file. A client requests them all at once.
+const MAX_LINKS: usize = 20_000;
 
-/// Something that leads elsewhere.
+/// A document link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Link {
-    /// What is clicked.
+    /// The range of the link text.
     pub range: TextRange,
-    /// Where it leads.
+    /// The target.
     pub target: LinkTarget,
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LinkTarget {
-    /// A file, which may be there or not: `span=model/net.py:54:14`.
+    /// A file, which may not exist: `span=model/net.py:54:14`.
     Path {
-        /// As it is written.
+        /// The path as written.
         path: String,
-        /// The line and column, counted from 1.
+        /// The 1-based line and column.
         line: Option<(u32, Option<u32>)>,
     },
-    /// A place in the same file.
+    /// A range in the same file.
     Place(TextRange),
 }
 
-/// The links of a file, in the order of the text.
+/// Returns the links of a file in text order.
 pub fn links(db: &dyn Db, file: SourceFile) -> Vec<Link> {
     let parse = file.parse(db);
-    // The metadata section of each module, by where the module ends.
+    // The end of each module, and its metadata section.
     let sections: Vec<(TextSize, Option<TextRange>)> = modules(db, file)
         .iter()
         .filter_map(|module| {
@@ -52,7 +52,7 @@ pub fn links(db: &dyn Db, file: SourceFile) -> Vec<Link> {
         if count.is_multiple_of(4096) {
             db.unwind_if_revision_cancelled();
         }
-        if found.len() >= MOST {
+        if found.len() >= MAX_LINKS {
             break;
         }
         for element in node.elements() {
@@ -82,7 +82,7 @@ pub fn links(db: &dyn Db, file: SourceFile) -> Vec<Link> {
     found
 }
 
-/// Paths in a comment: words with a slash and, behind the last, a dot.
+/// Adds the paths in a comment: words with a slash and a file extension.
 fn in_comment(token: Token<'_>, found: &mut Vec<Link>) {
     let text = token.text();
     let inner = text.trim_start_matches(['/', '*', '#']);
@@ -106,7 +106,7 @@ fn in_comment(token: Token<'_>, found: &mut Vec<Link>) {
 
 type Line = Option<(u32, Option<u32>)>;
 
-/// `net.py:54:14` → `net.py`, line 54, column 14.
+/// Parses a path with an optional position: `a/net.py:54:14` is line 54, column 14 of `a/net.py`.
 fn path_in(word: &str) -> Option<(&str, Line)> {
     let word = word.trim_end_matches([':', '.']);
     let (mut path, mut numbers) = (word, Vec::new());
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_in_comments() {
+    fn paths_in_comments_are_linked() {
         check(
             "
 // See models/net.py and `a/b.relay:3`, not a/b or https://tvm.apache.org/x.html.
@@ -174,7 +174,7 @@ def @main(%x: int32 /* ty=int32 span=/opt/std/gradient.rly:54:14 */) {
     }
 
     #[test]
-    fn entries_of_the_metadata_section() {
+    fn metadata_references_are_linked() {
         check(
             "def @main() { meta[relay.Constant][0] }\n#[metadata]\n{ \"root\": 1 }\n",
             expect![[r#"

@@ -1,12 +1,13 @@
-//! Which variable stands at a place, for those who know its value.
+//! Queries for showing values of a run in the editor: the variable at a position, and whether a
+//! definition can be run.
 
-use semantics::{Db, SourceFile, View, body::UnitKind, scope::Binding};
+use semantics::{Db, SourceFile, View, body::UnitKind, scope::LocalRef};
 use syntax::{TextRange, TextSize};
 use types::{Flags, Type};
 
 use crate::place::{Symbol, place_at};
 
-/// Where the variable is bound that is used or bound at `offset`: the range of its name.
+/// Returns the range of the binder of the variable at `offset`.
 pub fn variable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<TextRange> {
     let place = place_at(db, file, offset)?;
     let (symbol, _) = place.symbol(db)?;
@@ -16,13 +17,12 @@ pub fn variable_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Te
     }
 }
 
-/// Whether a definition can be run as it is: whatever it takes from outside is a tensor of known
-/// sizes, or a tuple of such.
+/// Returns true if a definition can be run with generated inputs: its parameters and free variables
+/// are tensors of known sizes or tuples of them.
 pub fn is_runnable(view: &View<'_>) -> bool {
     let is_concrete = |number: usize, binder| {
-        concrete(view.binding_type(Binding { unit: number as u32, binder }))
+        concrete(view.binding_type(LocalRef { unit: number as u32, binder }))
     };
-    // Parameters stand in front, and so do free variables.
     view.body.units.iter().enumerate().all(|(number, unit)| {
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
@@ -32,7 +32,7 @@ pub fn is_runnable(view: &View<'_>) -> bool {
 
 fn concrete(ty: &Type) -> bool {
     let mut is_concrete = true;
-    types::for_each_part(ty, Flags::EVERYTHING, &mut |part| {
+    types::for_each_part(ty, Flags::ALL, &mut |part| {
         is_concrete &= match part {
             Type::Tensor(tensor) => tensor.shape.iter().all(|dim| dim.as_known().is_some()),
             Type::Tuple(_) => true,
@@ -50,7 +50,7 @@ mod tests {
     use crate::fixture::Fixture;
 
     #[test]
-    fn what_can_be_run() {
+    fn definitions_with_concrete_parameters_are_runnable() {
         let fixture = Fixture::new(
             "
 def @nothing() { 1 }
@@ -68,7 +68,7 @@ def @list(%l: List[int32]) { %l }
             })
             .filter(|(name, _)| !name.is_empty())
             .collect();
-        let wanted = [
+        let expected = [
             ("@nothing", true),
             ("@sized", true),
             ("@open", false),
@@ -76,6 +76,6 @@ def @list(%l: List[int32]) { %l }
             ("@takes", false),
             ("@list", false),
         ];
-        assert_eq!(runs, wanted.map(|(name, runs)| (name.to_owned(), runs)));
+        assert_eq!(runs, expected.map(|(name, runs)| (name.to_owned(), runs)));
     }
 }

@@ -1,25 +1,25 @@
-//! The variables that can be used at a place.
+//! The variables in scope at an offset.
 
 use rustc_hash::FxHashMap;
-use semantics::{View, body::BinderId, scope::Binding};
+use semantics::{View, body::BinderId, scope::LocalRef};
 use syntax::{
     SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 use types::Type;
 
-/// A variable that can be used.
+/// A variable in scope.
 pub(crate) struct Local<'v> {
-    /// What it is.
-    pub(crate) binding: Binding,
-    /// Its name, with the sigil.
+    /// The variable.
+    pub(crate) binding: LocalRef,
+    /// The name with its sigil.
     pub(crate) name: &'v str,
-    /// Its type.
+    /// The type.
     pub(crate) ty: &'v Type,
 }
 
-/// The variables in scope at `offset` of the file, the nearest first, each name once. `skip` is the
-/// name that the statement at `offset` itself binds.
+/// Returns the variables in scope at `offset` of the file without shadowed ones, the nearest first.
+/// `skip` is the range of the name that the statement at `offset` binds.
 pub(crate) fn locals<'v>(
     view: &'v View<'_>,
     offset: TextSize,
@@ -27,7 +27,7 @@ pub(crate) fn locals<'v>(
 ) -> Vec<Local<'v>> {
     let mut found = Vec::new();
     let mut seen: FxHashMap<&str, ()> = FxHashMap::default();
-    let mut add = |binding: Binding| {
+    let mut add = |binding: LocalRef| {
         let binder = view.binder(binding);
         if skip == Some(view.binding_range(binding)) || binder.name.len() < 2 {
             return;
@@ -48,15 +48,15 @@ pub(crate) fn locals<'v>(
         let bound = unit.binds.filter(|_| view.body.unit_range(number).end() <= at);
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         for &binder in bound.iter().chain(params.iter().rev()) {
-            add(Binding { unit: number as u32, binder });
+            add(LocalRef { unit: number as u32, binder });
         }
     }
     found
 }
 
-/// Variables that are bound inside of the statement around `at`, the nearest first: parameters of
-/// functions, pattern variables, bindings of inner blocks.
-fn inner(view: &View<'_>, at: TextSize) -> Vec<Binding> {
+/// Returns the variables that are bound inside the statement around `at`, the nearest first:
+/// parameters of functions, pattern variables and bindings of inner blocks.
+fn inner(view: &View<'_>, at: TextSize) -> Vec<LocalRef> {
     let Some(number) =
         view.body.starts.partition_point(|&start| start < at).checked_sub(1).filter(|&n| n > 0)
     else {
@@ -77,7 +77,7 @@ fn inner(view: &View<'_>, at: TextSize) -> Vec<Binding> {
     let mut add = |name: Option<ast::Name<'_>>| {
         let place = name.map(|name| name.node().start());
         if let Some(&binder) = place.and_then(|place| by_place.get(&place)) {
-            found.push(Binding { unit: number as u32, binder });
+            found.push(LocalRef { unit: number as u32, binder });
         }
     };
     let left = at.checked_sub(1.into()).unwrap_or_default();
@@ -85,7 +85,7 @@ fn inner(view: &View<'_>, at: TextSize) -> Vec<Binding> {
     let path = root.path_to(TextRange::new(left, at));
     for node in path.iter().rev() {
         match node.kind() {
-            // The outermost block is that of the units.
+            // The statements of the outermost block are units.
             SyntaxKind::BLOCK if node.start() >= base => {
                 let before = node.children().rev().filter(|stmt| stmt.range().end() <= at);
                 for stmt in before {
@@ -109,7 +109,7 @@ fn inner(view: &View<'_>, at: TextSize) -> Vec<Binding> {
                 nodes.filter_map(ast::VarPat::cast).for_each(|pattern| add(pattern.name()));
             }
             SyntaxKind::LET_STMT if node.start() >= base => {
-                // A function sees itself.
+                // A function is in scope in its own value.
                 let stmt = ast::LetStmt::cast(*node);
                 let value = stmt.and_then(|stmt| stmt.value());
                 if matches!(value, Some(ast::BlockOrExpr::FnExpr(_))) {

@@ -1,49 +1,46 @@
-//! Markdown: everything that is put into it, and the plain text of it.
+//! Generation of Markdown, and its conversion to plain text.
 //!
-//! Names, comments, strings and excerpts of a document are somebody else's text: an editor would
-//! load the images and offer the links in them. They enter Markdown through the functions here and
-//! through no others.
+//! Names, comments, strings and excerpts of a document are untrusted: a client would load images and
+//! follow command links in them. They are inserted into Markdown only through this module.
 
 use std::borrow::Cow;
 
 /// Returns a fenced block of Relay. The fence is longer than any run of backquotes in the text, so
-/// that nothing in it ends the block.
+/// that the text cannot end the block.
 pub fn code_block(text: &str) -> String {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
     format!("{fence}relay\n{}\n{fence}", text.trim_end())
 }
 
-/// Returns a code span. Line breaks become spaces: an empty line would end the paragraph, and with
-/// it the span.
+/// Returns a code span. Line breaks become spaces, because an empty line would end the span.
 pub fn code_span(text: &str) -> String {
     let text: Cow<'_, str> = match text.contains(char::is_control) {
         true => text.replace(char::is_control, " ").into(),
         false => text.into(),
     };
     let ticks = "`".repeat(longest_run(&text) + 1);
-    // Two spaces are taken off where both ends have one; a backquote at an end would join the
-    // delimiter.
+    // Markdown strips a space at both ends, and a backquote at an end would join the delimiter.
     let is_padded = text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) || text.is_empty();
     let pad = if is_padded { " " } else { "" };
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// Returns text that reads as it was written: no markup, links, images or HTML in it have effect.
-/// Only what could have one is escaped, for clients that show Markdown as it is.
+/// Returns text in which markup, links, images and HTML have no effect. Only characters that could
+/// have one are escaped, for clients that show Markdown source.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (number, line) in text.lines().enumerate() {
         if number > 0 {
             out.push('\n');
         }
-        // Four spaces would begin a block of code, and two at the end break the line.
+        // Four spaces would start a code block, and two trailing ones a line break.
         escape_line(line.trim(), &mut out);
     }
     out
 }
 
 fn escape_line(line: &str, out: &mut String) {
-    // A heading, a quotation, a list, a rule, a fence, a table or the underline of a heading.
+    // The marker of a heading, quotation, list, rule, fence, table or heading underline.
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let marker = match line.as_bytes().get(digits) {
         Some(b'.' | b')') if digits > 0 => Some(digits),
@@ -55,7 +52,7 @@ fn escape_line(line: &str, out: &mut String) {
         let rest = &line[at + c.len_utf8()..];
         let is_special = match c {
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '&' | '|' | '~' | '$' | '^' => true,
-            // Addresses that clients make links of: `https://…`, `www.…`, `name@host`.
+            // Addresses that clients turn into links: `https://…`, `www.…`, `name@host`.
             ':' => rest.starts_with("//"),
             '.' => before.eq_ignore_ascii_case(&'w'),
             '@' => before.is_alphanumeric() && rest.starts_with(char::is_alphanumeric),
@@ -69,8 +66,8 @@ fn escape_line(line: &str, out: &mut String) {
     }
 }
 
-/// Returns a sentence of a message as Markdown. Messages are plain text in which backquotes set off
-/// names and excerpts: what is between two of them becomes a code span, all else is escaped.
+/// Returns a plain-text message as Markdown. Text between backquotes becomes a code span, all other
+/// text is escaped.
 pub fn message(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let mut out = String::with_capacity(text.len() + 16);
@@ -78,7 +75,7 @@ pub fn message(text: &str) -> String {
         let is_last = at + 1 == parts.len();
         match at % 2 {
             0 => out += &escaped_inline(part),
-            // A backquote without a partner.
+            // An unmatched backquote.
             _ if is_last => out += &format!("\\`{}", escaped_inline(part)),
             _ => out += &code_span(part),
         }
@@ -86,7 +83,7 @@ pub fn message(text: &str) -> String {
     out
 }
 
-/// Escapes a part of a line, which keeps the spaces at its ends.
+/// Escapes a part of a line and keeps spaces at its ends.
 fn escaped_inline(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
     let inner = text.trim();
@@ -98,14 +95,14 @@ fn escaped_inline(text: &str) -> String {
     format!("{}{}{}", space(start), escaped(inner), space(end))
 }
 
-/// The length of the longest run of backquotes.
+/// Returns the length of the longest run of backquotes.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Returns Markdown of this crate as plain text: without the fences around blocks of code, the
-/// asterisks of what is bold, and the backslashes of [`escaped`]. Backquotes around names stay:
-/// they set names off in plain text, too.
+/// Converts Markdown of this crate to plain text: removes code fences, asterisks of bold text and
+/// backslashes of [`escaped`]. Backquotes around names stay, because they are readable in plain
+/// text.
 pub fn plain(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut fence = 0;
@@ -156,7 +153,7 @@ fn plain_line(line: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Where a run of exactly `ticks` backquotes begins in `text`.
+/// Returns the offset of the first run of exactly `ticks` backquotes.
 fn span_end(text: &str, ticks: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = text[at..].find('`') {
@@ -176,7 +173,7 @@ mod tests {
 
     use super::{code_block, code_span, escaped, message, plain};
 
-    /// Texts that somebody could put into a comment, a string or a name.
+    /// Texts with markup that a comment, a string or a name could contain.
     const HOSTILE: &[&str] = &[
         "![img](https://example.com/pixel.png)",
         "[click](command:workbench.action.terminal.sendSequence?%7B%7D)",
@@ -223,8 +220,8 @@ mod tests {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
-    /// The text of Markdown in which nothing but text, breaks and code spans may be.
-    fn shown(markdown: &str, with_code: bool) -> String {
+    /// Returns the text of Markdown, which may consist only of text, breaks and code spans.
+    fn rendered(markdown: &str, with_code: bool) -> String {
         let mut text = String::new();
         for event in events(markdown) {
             match event {
@@ -239,11 +236,15 @@ mod tests {
     }
 
     #[test]
-    fn escaped_text_is_shown_as_it_was_written() {
+    fn escaped_text_renders_unchanged() {
         for text in hostile() {
             let markdown = escaped(&text);
-            assert_eq!(words(&shown(&markdown, false)), words(&text), "{text:?} as {markdown:?}");
-            // Clients make links of addresses that no bracket is around.
+            assert_eq!(
+                words(&rendered(&markdown, false)),
+                words(&text),
+                "{text:?} as {markdown:?}"
+            );
+            // Clients turn bare addresses into links.
             for address in ["https://", "ftp://", "www.", "someone@"] {
                 assert!(!markdown.contains(address), "{markdown:?}");
             }
@@ -283,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn messages_keep_their_code_spans_and_nothing_else() {
+    fn messages_keep_only_code_spans() {
         let markdown = message("axis 0 of `%x` is [2], by `a*b`");
         assert_eq!(markdown, "axis 0 of `%x` is \\[2\\], by `a*b`");
         for text in hostile() {
             let text = text.replace(['\n', '\r'], " ");
             let markdown = message(&text);
             let strip = |text: &str| words(&text.replace('`', " ")).concat();
-            assert_eq!(strip(&shown(&markdown, true)), strip(&text), "{text:?} as {markdown:?}");
+            assert_eq!(strip(&rendered(&markdown, true)), strip(&text), "{text:?} as {markdown:?}");
         }
     }
 

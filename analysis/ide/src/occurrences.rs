@@ -1,20 +1,20 @@
-//! The uses of the name under the cursor, for the editor to mark.
+//! Document highlights: the occurrences of the name at the cursor.
 
 use semantics::{Db, SourceFile};
 use syntax::{TextRange, TextSize};
 
 use crate::references::references;
 
-/// A place that means what the name under the cursor means.
+/// An occurrence of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Occurrence {
-    /// Where.
+    /// The range.
     pub range: TextRange,
-    /// The name is bound here; elsewhere it is read.
+    /// True at the binder, false at a use.
     pub is_write: bool,
 }
 
-/// Every place in the file that means what the name at `offset` means, in the order of the text.
+/// Returns the occurrences of the name at `offset` in text order.
 pub fn occurrences(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Vec<Occurrence>> {
     let found = references(db, file, offset)?.into_iter();
     let found = found.map(|r| Occurrence { range: r.range, is_write: r.is_definition });
@@ -26,7 +26,7 @@ mod tests {
     use crate::fixture::{Fixture, marked};
 
     #[test]
-    fn where_it_is_bound_and_where_it_is_read() {
+    fn binder_is_write_and_use_is_read() {
         let fixture = Fixture::new(
             "
 def @main(%x: int32) -> int32 {
@@ -45,7 +45,7 @@ def @main(%x: int32) -> int32 {
     }
 
     #[test]
-    fn nothing_under_the_cursor() {
+    fn no_occurrences_without_a_name() {
         let fixture = Fixture::new("def @main() { $0 1 }");
         assert_eq!(super::occurrences(&fixture.db, fixture.file, fixture.cursor()), None);
     }

@@ -1,4 +1,4 @@
-//! What happens to the layout while one types.
+//! On-type formatting and range formatting.
 
 use syntax::{
     Parse, TextRange, TextSize,
@@ -7,17 +7,17 @@ use syntax::{
 
 use crate::edit::Edits;
 
-/// One level of nesting.
+/// The number of spaces per level of nesting.
 const INDENT: usize = 2;
 
-/// The edits after `typed` was written in front of `offset`: a new line gets its indentation, a
-/// line that `;` or `}` ends is laid out.
+/// Returns the edits after `typed` was inserted before `offset`: a new line is indented, and a line
+/// that ends with `;` or `}` is formatted.
 pub fn on_type(text: &str, parse: &Parse, offset: TextSize, typed: &str, style: Style) -> Edits {
     match typed {
         "\n" => indent(text, offset).into_iter().collect(),
         ";" | "}" => {
             let line = line_around(text, offset);
-            // A space between what was typed and the next word is nobody's business yet.
+            // Edits after the cursor would move the text that is being typed.
             range(text, parse, line, style)
                 .into_iter()
                 .filter(|(range, _)| range.start() < offset)
@@ -27,7 +27,7 @@ pub fn on_type(text: &str, parse: &Parse, offset: TextSize, typed: &str, style: 
     }
 }
 
-/// The edits that lay out what touches a range.
+/// Returns the edits that format the text that touches a range.
 pub fn range(text: &str, parse: &Parse, range: TextRange, style: Style) -> Edits {
     let edits = format(text, parse, style).into_iter();
     edits
@@ -35,7 +35,7 @@ pub fn range(text: &str, parse: &Parse, range: TextRange, style: Style) -> Edits
         .collect()
 }
 
-/// The line that an offset stands in, without its break and the one before it.
+/// Returns the range of the line at an offset, without line breaks.
 fn line_around(text: &str, offset: TextSize) -> TextRange {
     let at = usize::from(offset).min(text.len());
     let start = text.get(..at).and_then(|head| head.rfind('\n')).map_or(0, |nl| nl + 1);
@@ -43,8 +43,8 @@ fn line_around(text: &str, offset: TextSize) -> TextRange {
     TextRange::new(TextSize::new(start as u32), TextSize::new(end as u32))
 }
 
-/// The indentation of the line at `offset`: that of the line before, one level more if that ends
-/// with an opening bracket, one less if this begins with a closing one.
+/// Returns the edit that indents the line at `offset` like the preceding line, one level deeper if
+/// that line ends with an opening bracket, one level less if this line starts with a closing one.
 fn indent(text: &str, offset: TextSize) -> Option<(TextRange, String)> {
     let line = line_around(text, offset);
     let start = usize::from(line.start());
@@ -60,9 +60,9 @@ fn indent(text: &str, offset: TextSize) -> Option<(TextRange, String)> {
     if this[blank..].starts_with(['}', ')', ']']) {
         depth = depth.saturating_sub(INDENT);
     }
-    let wanted = " ".repeat(depth);
+    let indent = " ".repeat(depth);
     let place = TextRange::at(line.start(), TextSize::new(blank as u32));
-    (this.get(..blank) != Some(wanted.as_str())).then_some((place, wanted))
+    (this.get(..blank) != Some(indent.as_str())).then_some((place, indent))
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_line() {
+    fn new_line_is_indented() {
         check("def @main(%x: int32) {\n$0", "\n", "def @main(%x: int32) {\n  ");
         check("def @main(%x: int32) {\n$0}\n", "\n", "def @main(%x: int32) {\n}\n");
         check("def @f() {\n  %0 = 1;\n$0", "\n", "def @f() {\n  %0 = 1;\n  ");
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_statement() {
+    fn end_of_statement_formats_line() {
         check(
             "def @f(%x :int32) {\n %0=add( %x,%x) ;$0\n  %0\n}\n",
             ";",

@@ -1,11 +1,11 @@
-//! What stands at an offset: the definition around it, the name or expression under it.
+//! Resolution of an offset: the enclosing definition, and the name or expression there.
 
 use operators::Operator;
 pub use semantics::def_at;
 use semantics::{
-    Db, Def, DefKind, Module, SourceFile, Spot, View,
+    Db, Def, DefKind, ExprRef, Module, SourceFile, View,
     body::{Callee, Expr, ExprId, Name},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::{
     Node, SyntaxKind, TextRange, TextSize, Token,
@@ -13,40 +13,39 @@ use syntax::{
 };
 use types::AttrField;
 
-/// A place in a definition.
+/// A token in a definition, with its context.
 #[derive(Clone)]
 pub struct Place<'db> {
     /// The module.
     pub module: Module<'db>,
     /// The definition.
     pub def: Def<'db>,
-    /// What is known of it, if it computes something.
+    /// The analysis of the definition, if it is a function or expression.
     pub view: Option<View<'db>>,
-    /// The token, with offsets from the start of the definition.
+    /// The token, with offsets relative to the definition.
     pub token: Token<'db>,
-    /// The nodes around the token, the outermost first.
+    /// The ancestors of the token, the outermost first.
     pub path: Vec<Node<'db>>,
 }
 
-/// What a name means.
+/// The resolution of a name.
 #[derive(Clone)]
 pub enum Symbol<'db> {
     /// `@f`
     Global(Name),
     /// A parameter, a `let` or graph variable, a pattern variable.
-    Local(Binding),
+    Local(LocalRef),
     /// `Cons`
     Constructor(Name),
     /// `List`
     Type(Name),
-    /// `A` in `fn[A](…)`: where it is declared, counted from the start of the definition, and the
-    /// node in which it can be used.
+    /// `A` in `fn[A](…)`.
     TypeParam {
         /// The name.
         name: Name,
-        /// The declaration.
+        /// The range of the declaration, relative to the definition.
         declared: TextRange,
-        /// Its scope.
+        /// The node in which it is in scope.
         scope: Node<'db>,
     },
     /// `nn.conv2d`
@@ -54,10 +53,10 @@ pub enum Symbol<'db> {
     /// `padding` at a call of an operator.
     Attribute(&'static Operator, &'static AttrField),
     /// `meta[relay.Constant][0]`
-    Meta(Spot),
+    Meta(ExprRef),
 }
 
-/// What stands at an offset; where two tokens touch, the one that is a name.
+/// Returns the place at an offset. Between two adjacent tokens, a name is preferred.
 pub fn place_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Place<'_>> {
     let (module, def) = def_at(db, file, offset)?;
     let offset = offset - def.start(db);
@@ -91,12 +90,12 @@ fn is_name(kind: SyntaxKind) -> bool {
 }
 
 impl<'db> Place<'db> {
-    /// Where the definition begins in the file.
+    /// Returns the offset of the definition in the file.
     pub fn start(&self, db: &dyn Db) -> TextSize {
         self.def.start(db)
     }
 
-    /// The unit in which the token stands, and the range of the token counted from its start.
+    /// Returns the unit that contains `range`, and the range relative to the unit.
     fn in_unit(&self, range: TextRange) -> Option<(usize, TextRange)> {
         let view = self.view.as_ref()?;
         let starts = &view.body.starts;
@@ -104,56 +103,57 @@ impl<'db> Place<'db> {
         Some((unit, range - starts[unit]))
     }
 
-    /// The expression that stands exactly at `range`, counted from the start of the definition.
-    pub fn expr_of(&self, range: TextRange) -> Option<Spot> {
+    /// Returns the expression with exactly this range, which is relative to the definition.
+    pub fn expr_of(&self, range: TextRange) -> Option<ExprRef> {
         let (unit, range) = self.in_unit(range)?;
         let data = self.view.as_ref()?.unit(unit);
         let at = data.ranges.iter().enumerate().position(|(i, r)| {
             *r == range && !data.exprs[i].is_step() && data.exprs[i] != Expr::Missing
         })?;
-        Some(Spot { unit, expr: ExprId(at as u32) })
+        Some(ExprRef { unit, expr: ExprId(at as u32) })
     }
 
-    /// The smallest expression around the token.
-    pub fn expr(&self) -> Option<Spot> {
+    /// Returns the innermost expression around the token.
+    pub fn expr(&self) -> Option<ExprRef> {
         let (unit, range) = self.in_unit(self.token.range())?;
         let data = self.view.as_ref()?.unit(unit);
         let around = data.ranges.iter().enumerate().filter(|(i, r)| {
             r.contains_range(range) && !data.exprs[*i].is_step() && data.exprs[*i] != Expr::Missing
         });
         let (at, _) = around.min_by_key(|(_, range)| range.len())?;
-        Some(Spot { unit, expr: ExprId(at as u32) })
+        Some(ExprRef { unit, expr: ExprId(at as u32) })
     }
 
-    /// The variable whose name is bound at the token.
-    fn binding(&self) -> Option<Binding> {
+    /// Returns the variable whose binder is at the token.
+    fn binding(&self) -> Option<LocalRef> {
         let (unit, range) = self.in_unit(self.token.range())?;
         let binders = &self.view.as_ref()?.unit(unit).binders;
         let at = binders.iter().position(|b| b.range.contains_range(range))?;
-        Some(Binding { unit: unit as u32, binder: semantics::body::BinderId(at as u32) })
+        Some(LocalRef { unit: unit as u32, binder: semantics::body::BinderId(at as u32) })
     }
 
-    /// The call around the token, and its operator.
-    fn call(&self) -> Option<(Spot, &'static Operator)> {
+    /// Returns the call around the token, and its operator.
+    fn call(&self) -> Option<(ExprRef, &'static Operator)> {
         let call = self.path.iter().rev().find(|node| node.kind() == SyntaxKind::CALL_EXPR)?;
-        let spot = self.expr_of(call.range())?;
-        let unit = self.view.as_ref()?.unit(spot.unit);
-        match unit.expr(spot.expr) {
+        let expr_ref = self.expr_of(call.range())?;
+        let unit = self.view.as_ref()?.unit(expr_ref.unit);
+        match unit.expr(expr_ref.expr) {
             Expr::Call(id) => match &unit.call(*id).callee {
-                Callee::Operator(operator) => Some((spot, operator)),
+                Callee::Operator(operator) => Some((expr_ref, operator)),
                 _ => None,
             },
             _ => None,
         }
     }
 
-    /// What the name under the token means, and where the name stands in the definition.
+    /// Returns the resolution of the name at the token, and the range of the name relative to the
+    /// definition.
     pub fn symbol(&self, db: &'db dyn Db) -> Option<(Symbol<'db>, TextRange)> {
         let mut nodes = self.path.iter().rev();
         let node = *nodes.next()?;
         let parent = nodes.next().copied();
         match node.kind() {
-            SyntaxKind::NAME => self.declared(db, node, parent?),
+            SyntaxKind::NAME => self.declared(node, parent?),
             SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF | SyntaxKind::PROJ_EXPR => {
                 self.variable(node, parent)
             }
@@ -173,8 +173,8 @@ impl<'db> Place<'db> {
                 Some((Symbol::Operator(operator), range))
             }
             SyntaxKind::META_EXPR => {
-                let spot = self.expr_of(node.range())?;
-                Some((Symbol::Meta(spot), node.range()))
+                let expr_ref = self.expr_of(node.range())?;
+                Some((Symbol::Meta(expr_ref), node.range()))
             }
             SyntaxKind::NAMED_TYPE
             | SyntaxKind::DIM
@@ -196,13 +196,8 @@ impl<'db> Place<'db> {
         }
     }
 
-    /// A name where it is bound.
-    fn declared(
-        &self,
-        db: &'db dyn Db,
-        node: Node<'db>,
-        parent: Node<'db>,
-    ) -> Option<(Symbol<'db>, TextRange)> {
+    /// Resolves a name at its declaration.
+    fn declared(&self, node: Node<'db>, parent: Node<'db>) -> Option<(Symbol<'db>, TextRange)> {
         let name: Name = ast::Name::cast(node)?.text().as_ref().into();
         let range = trimmed(node);
         match parent.kind() {
@@ -216,13 +211,12 @@ impl<'db> Place<'db> {
             }
             _ => {
                 let binding = self.binding()?;
-                let _ = db;
                 Some((Symbol::Local(binding), range))
             }
         }
     }
 
-    /// A name where it is used: `%x`, `%0`, and `%input.1`, which looks like a projection.
+    /// Resolves a use of a variable: `%x`, `%0`, or `%input.1`, which is parsed as a projection.
     fn variable(
         &self,
         node: Node<'db>,
@@ -231,34 +225,34 @@ impl<'db> Place<'db> {
         let view = self.view.as_ref()?;
         let dotted = [Some(node), parent].into_iter().flatten();
         for node in dotted.filter(|n| n.kind() == SyntaxKind::PROJ_EXPR) {
-            let Some(spot) = self.expr_of(node.range()) else { continue };
-            if matches!(view.unit(spot.unit).expr(spot.expr), Expr::Dotted { .. })
-                && let Some(binding) = view.variable(spot)
+            let Some(expr_ref) = self.expr_of(node.range()) else { continue };
+            if matches!(view.unit(expr_ref.unit).expr(expr_ref.expr), Expr::Dotted { .. })
+                && let Some(binding) = view.variable(expr_ref)
             {
                 return Some((Symbol::Local(binding), node.range()));
             }
         }
-        let spot = self.expr_of(node.range())?;
-        Some((Symbol::Local(view.variable(spot)?), node.range()))
+        let expr_ref = self.expr_of(node.range())?;
+        Some((Symbol::Local(view.variable(expr_ref)?), node.range()))
     }
 
-    /// An operator that is written as a sign: `%a + %b`.
+    /// Resolves an infix operator: `%a + %b`.
     fn infix(&self, node: Node<'db>) -> Option<(Symbol<'db>, TextRange)> {
         let infix = ast::InfixExpr::cast(node)?;
-        let sign = infix.operator()?;
-        if sign.range() != self.token.range() {
+        let symbol = infix.operator()?;
+        if symbol.range() != self.token.range() {
             return None;
         }
-        let spot = self.expr_of(node.range())?;
-        let unit = self.view.as_ref()?.unit(spot.unit);
-        let Expr::Call(id) = unit.expr(spot.expr) else { return None };
+        let expr_ref = self.expr_of(node.range())?;
+        let unit = self.view.as_ref()?.unit(expr_ref.unit);
+        let Expr::Call(id) = unit.expr(expr_ref.expr) else { return None };
         match &unit.call(*id).callee {
-            Callee::Operator(operator) => Some((Symbol::Operator(operator), sign.range())),
+            Callee::Operator(operator) => Some((Symbol::Operator(operator), symbol.range())),
             _ => None,
         }
     }
 
-    /// Where the type parameter `name` is declared around the token, and the node that it spans.
+    /// Returns the declaration of the type parameter `name` and the node in which it is in scope.
     fn type_param(&self, name: &str) -> Option<(TextRange, Node<'db>)> {
         self.path.iter().rev().find_map(|&scope| {
             let list = ast::TypeParamList::cast(scope.child(SyntaxKind::TYPE_PARAM_LIST)?)?;
@@ -269,7 +263,7 @@ impl<'db> Place<'db> {
     }
 }
 
-/// The range of a node without the comments and white space in it at the end.
+/// Returns the range of a node without trailing comments and white space.
 pub(crate) fn trimmed(node: Node<'_>) -> TextRange {
     let mut tokens = node.tokens().filter(|token| !token.kind().is_trivia());
     let last = tokens.next_back().map_or(node.range().end(), |token| token.range().end());

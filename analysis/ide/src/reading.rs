@@ -1,13 +1,13 @@
-//! What a reader of a dump can do without: comments that say a type or a source, weights, and the
-//! links of a chain in which each binding is used once, by the next.
+//! The reading mode for dumps: the parts of a text that a client can hide, dim or fold.
 //!
-//! Nothing of the text is changed: an editor hides, dims and folds it.
+//! These are printed comments (`/* ty=… span=… */`), weights, and chains of bindings each of which
+//! is used once, by the next one.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Db, DefKind, SourceFile, Spot, View, all_defs,
+    Db, DefKind, ExprRef, SourceFile, View, all_defs,
     body::{BinderKind, Callee, Expr, ExprId, UnitKind},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::{
     LineIndex, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
@@ -16,41 +16,41 @@ use syntax::{
 
 use crate::shapes::{is_index, keeps_data};
 
-/// How many links a chain has at least, the last not counted.
-const SHORTEST_CHAIN: usize = 2;
-/// How many operators that keep the data are looked through to find a weight.
-const MOST_KEPT: usize = 8;
-/// The longest short type, in characters.
-const LONGEST_SHAPE: usize = 40;
-/// How many operators the summary of a chain names.
+/// The minimal number of bindings in a chain, not counting the last.
+const MIN_CHAIN: usize = 2;
+/// The maximal number of operators such as `transpose` between a parameter and its use as a weight.
+const MAX_DEPTH: usize = 8;
+/// The maximal length of a compact type, in characters.
+const MAX_SHAPE_LEN: usize = 40;
+/// The number of operators that the summary of a chain names.
 const NAMED: usize = 2;
 
-/// What can be left out of sight.
+/// The parts of a file that a client can hide, dim or fold.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Reading {
-    /// Comments that say a type or a source, with the space in front of them.
+    /// The printed comments, with the space before them.
     pub hidden: Vec<TextRange>,
-    /// Lines (from 0) of statements, with the type that a hidden comment says they have, in short:
+    /// The 0-based lines of statements, with the compact form of the type in their hidden comment:
     /// `1×128×768 f32`.
     pub shapes: Vec<(u32, String)>,
-    /// Weights: where they are declared and where they are used.
+    /// The declarations and uses of weights.
     pub dimmed: Vec<TextRange>,
-    /// Runs of bindings, each used once, by the next.
+    /// The chains of bindings.
     pub chains: Vec<Chain>,
 }
 
-/// A run of bindings, each used once, by the next.
+/// A run of bindings each of which is used once, by the next one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chain {
-    /// Its first line, from 0.
+    /// The 0-based first line.
     pub first: u32,
-    /// Its last line, without what uses the last of the bindings.
+    /// The 0-based last line, without the statement that uses the last binding.
     pub last: u32,
-    /// What is out of sight when only the first line is shown: `layer_norm → dropout ⋯ 7 more`.
+    /// The summary of the lines after the first: `layer_norm → dropout ⋯ 7 more`.
     pub summary: String,
 }
 
-/// What can be left out of a file.
+/// Returns the parts of a file that a client can hide, dim or fold.
 pub fn reading(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Reading {
     let mut found = Reading::default();
     for def in all_defs(db, file) {
@@ -69,13 +69,13 @@ pub fn reading(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Reading {
     found
 }
 
-/// `/* ty=… span=… */`, in all of a definition, and the types of statements that they say.
+/// Adds the printed comments of a definition, and the types of statements in them.
 fn comments(view: &View<'_>, lines: &LineIndex, found: &mut Reading) {
     let base = view.def.start(view.db);
-    // What is said of parameters stands there in full.
+    // Parameters have annotations, so that their types need no compact form.
     let header = ast::FnDef::cast(view.def.node(view.db)).and_then(|def| def.params());
     let header = header.map_or(TextRange::default(), |params| params.node().range());
-    // By line: the last comment of a statement is about all of it.
+    // By line. The last comment of a statement has the type of the whole statement.
     let mut shapes: FxHashMap<u32, (TextSize, String)> = FxHashMap::default();
     let mut stack: Vec<Node<'_>> = vec![view.def.node(view.db)];
     let mut count = 0u32;
@@ -116,21 +116,21 @@ fn comments(view: &View<'_>, lines: &LineIndex, found: &mut Reading) {
     found.shapes.extend(shapes.into_iter().map(|(line, (_, shape))| (line, shape)));
 }
 
-/// The type that a comment says, if it says one.
+/// Returns the type in a printed comment.
 fn printed_type(comment: &str) -> Option<&str> {
     let text = comment.trim_start_matches("/*").trim_end_matches("*/").trim();
     let ty = text.strip_prefix("ty=")?;
     Some(ty.split_once(" span=").map_or(ty, |(ty, _)| ty).trim())
 }
 
-/// A type in as few characters as tell it: `Tensor[(1, 128, 768), float32]` is `1×128×768 f32`.
+/// Returns the compact form of a type: `Tensor[(1, 128, 768), float32]` is `1×128×768 f32`.
 pub fn compact(ty: &str) -> String {
     let mut out = String::new();
     let mut rest = ty;
-    while let Some((front, behind)) = rest.split_once("Tensor[(") {
-        out += front;
-        let Some((sizes, dtype, after)) = tensor_parts(behind) else {
-            rest = behind;
+    while let Some((before, tensor)) = rest.split_once("Tensor[(") {
+        out += before;
+        let Some((sizes, dtype, after)) = tensor_parts(tensor) else {
+            rest = tensor;
             continue;
         };
         let sizes: Vec<&str> =
@@ -143,20 +143,20 @@ pub fn compact(ty: &str) -> String {
         rest = after;
     }
     out += &if out.is_empty() { short_dtype(rest) } else { rest.to_owned() };
-    if out.chars().count() > LONGEST_SHAPE {
-        out = out.chars().take(LONGEST_SHAPE - 1).chain(['…']).collect();
+    if out.chars().count() > MAX_SHAPE_LEN {
+        out = out.chars().take(MAX_SHAPE_LEN - 1).chain(['…']).collect();
     }
     out
 }
 
-/// The sizes and the data type of `1, 128), float32] rest`, and what is behind it.
+/// Splits `1, 128), float32] rest` into sizes, data type and the rest.
 fn tensor_parts(text: &str) -> Option<(&str, &str, &str)> {
     let (sizes, rest) = text.split_once(')')?;
     let (dtype, rest) = rest.strip_prefix(", ")?.split_once(']')?;
     Some((sizes, dtype, rest))
 }
 
-/// `float32` is `f32`; what has no short form stays.
+/// Returns the short form of a data type, or the data type if it has none: `float32` is `f32`.
 fn short_dtype(dtype: &str) -> String {
     let shorts = [("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i")];
     let short = shorts.iter().find_map(|(long, short)| {
@@ -167,7 +167,7 @@ fn short_dtype(dtype: &str) -> String {
     short.unwrap_or_else(|| dtype.to_owned())
 }
 
-/// A comment that TVM has printed.
+/// Returns true for a comment that TVM's printer emits.
 fn is_printed(token: &Token<'_>) -> bool {
     token.kind() == SyntaxKind::BLOCK_COMMENT && {
         let text = token.text().trim_start_matches("/*").trim_start();
@@ -175,31 +175,31 @@ fn is_printed(token: &Token<'_>) -> bool {
     }
 }
 
-/// Arguments that operators take as weights, and the parameters that are nothing else.
+/// Adds constants, and the parameters that operators use only as weights.
 fn weights(view: &View<'_>, found: &mut Vec<TextRange>) {
-    let mut data: FxHashSet<Binding> = FxHashSet::default();
-    let mut weights: FxHashSet<Binding> = FxHashSet::default();
+    let mut data: FxHashSet<LocalRef> = FxHashSet::default();
+    let mut weights: FxHashSet<LocalRef> = FxHashSet::default();
     for (number, unit) in view.body.units.iter().enumerate() {
         if number % 256 == 0 {
             view.db.unwind_if_revision_cancelled();
         }
-        let spot = |expr: ExprId| Spot { unit: number, expr };
+        let expr_ref = |expr: ExprId| ExprRef { unit: number, expr };
         for (index, expr) in unit.exprs.iter().enumerate() {
             if matches!(expr, Expr::Meta(_)) {
-                found.push(view.range(spot(ExprId(index as u32))));
+                found.push(view.range(expr_ref(ExprId(index as u32))));
             }
         }
         for call in &unit.calls {
             let Callee::Operator(operator) = &call.callee else { continue };
-            let params: Vec<Option<Binding>> =
-                call.args.iter().map(|&arg| parameter(view, spot(arg))).collect();
+            let params: Vec<Option<LocalRef>> =
+                call.args.iter().map(|&arg| parameter(view, expr_ref(arg))).collect();
             let symmetric = operator.args == ["lhs", "rhs"];
             for (at, &param) in params.iter().enumerate() {
                 let Some(param) = param else { continue };
                 let name = operator.args.get(at).copied().unwrap_or_default();
                 let keeps = at == 0 && keeps_data(operator);
                 let is_weight = if symmetric {
-                    // A bias or a scale, where the other side is computed.
+                    // A bias or scale if the other operand is computed.
                     params.get(1 - at.min(1)).is_some_and(Option::is_none)
                 } else if at == 0 {
                     operator.name == "take"
@@ -217,35 +217,35 @@ fn weights(view: &View<'_>, found: &mut Vec<TextRange>) {
     weights.retain(|param| !data.contains(param));
     for (number, unit) in view.body.units.iter().enumerate() {
         for index in 0..unit.exprs.len() {
-            let spot = Spot { unit: number, expr: ExprId(index as u32) };
-            if view.variable(spot).is_some_and(|used| weights.contains(&used)) {
-                found.push(view.range(spot));
+            let expr_ref = ExprRef { unit: number, expr: ExprId(index as u32) };
+            if view.variable(expr_ref).is_some_and(|used| weights.contains(&used)) {
+                found.push(view.range(expr_ref));
             }
         }
     }
     let (def, base) = (view.def.node(view.db), view.def.start(view.db));
     for &weight in &weights {
-        // With its type.
+        // The declaration includes the type.
         let path = def.path_to(view.binding_range(weight) - base);
         let declared = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::PARAM);
         found.extend(declared.map(|node| node.range() + base));
     }
 }
 
-/// The parameter that an argument is, in whatever form.
-fn parameter(view: &View<'_>, mut spot: Spot) -> Option<Binding> {
-    for _ in 0..MOST_KEPT {
-        spot = view.resolve(spot);
-        if let Some(binding) = view.variable(spot) {
+/// Returns the parameter that an argument is, possibly transposed or cast.
+fn parameter(view: &View<'_>, mut expr_ref: ExprRef) -> Option<LocalRef> {
+    for _ in 0..MAX_DEPTH {
+        expr_ref = view.resolve(expr_ref);
+        if let Some(binding) = view.variable(expr_ref) {
             let is_param = view.binder(binding).kind == BinderKind::Param;
             return is_param.then_some(binding);
         }
-        let unit = view.unit(spot.unit);
-        let Expr::Call(id) = unit.expr(spot.expr) else { return None };
+        let unit = view.unit(expr_ref.unit);
+        let Expr::Call(id) = unit.expr(expr_ref.expr) else { return None };
         let call = unit.call(*id);
         match &call.callee {
             Callee::Operator(operator) if keeps_data(operator) => {
-                spot = Spot { unit: spot.unit, expr: *call.args.first()? };
+                expr_ref = ExprRef { unit: expr_ref.unit, expr: *call.args.first()? };
             }
             _ => return None,
         }
@@ -253,9 +253,9 @@ fn parameter(view: &View<'_>, mut spot: Spot) -> Option<Binding> {
     None
 }
 
-/// Runs of bindings, each used once, by the statement behind it.
+/// Adds the chains of bindings.
 fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
-    let mut uses: FxHashMap<Binding, (u32, usize)> = FxHashMap::default();
+    let mut uses: FxHashMap<LocalRef, (u32, usize)> = FxHashMap::default();
     for (number, unit) in view.body.units.iter().enumerate() {
         if number % 256 == 0 {
             view.db.unwind_if_revision_cancelled();
@@ -264,14 +264,14 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
             if expr.is_step() {
                 continue;
             }
-            let spot = Spot { unit: number, expr: ExprId(index as u32) };
-            if let Some(binding) = view.variable(spot) {
+            let expr_ref = ExprRef { unit: number, expr: ExprId(index as u32) };
+            if let Some(binding) = view.variable(expr_ref) {
                 let entry = uses.entry(binding).or_insert((0, number));
                 *entry = (entry.0 + 1, number);
             }
         }
     }
-    // Where each statement begins: its name, or the expression.
+    // The line of a statement is that of its name or expression.
     let line_of = |number: usize| {
         let unit = view.unit(number);
         let start = match (unit.kind, unit.binds) {
@@ -286,7 +286,7 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
             .binds
             .filter(|_| matches!(view.unit(number).kind, UnitKind::Let | UnitKind::Graph));
         binder.is_some_and(|binder| {
-            let binding = Binding { unit: number as u32, binder };
+            let binding = LocalRef { unit: number as u32, binder };
             uses.get(&binding) == Some(&(1, number + 1))
         })
     };
@@ -297,7 +297,7 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
         while end < count && links(end) {
             end += 1;
         }
-        if end - first >= SHORTEST_CHAIN
+        if end - first >= MIN_CHAIN
             && let (Some(start), Some(stop)) = (line_of(first), line_of(end))
             && stop > start + 1
         {
@@ -308,7 +308,7 @@ fn chains(view: &View<'_>, lines: &LineIndex, found: &mut Vec<Chain>) {
     }
 }
 
-/// The operators of some statements, the first ones by name.
+/// Returns a summary of the operators of some units, with the first ones by name.
 fn summary(view: &View<'_>, units: std::ops::Range<usize>) -> String {
     let all: Vec<String> = units.map(|number| callee(view, number)).collect();
     let named = all.len().min(NAMED);
@@ -319,23 +319,26 @@ fn summary(view: &View<'_>, units: std::ops::Range<usize>) -> String {
     out
 }
 
-/// What the value of a statement is made by: `layer_norm` for `nn.layer_norm(%x, …)`.
+/// Returns the name of the callee in the value of a statement: `layer_norm` for
+/// `nn.layer_norm(%x, …)`.
 fn callee(view: &View<'_>, number: usize) -> String {
     let unit = view.unit(number);
-    let value = unit.binds.and_then(|binder| view.value(Binding { unit: number as u32, binder }));
-    let Some(mut spot) = value else { return "…".to_owned() };
+    let value = unit.binds.and_then(|binder| view.value(LocalRef { unit: number as u32, binder }));
+    let Some(mut expr_ref) = value else { return "…".to_owned() };
     // `nn.batch_norm(…).0`
-    if let &Expr::Proj { tuple, .. } = view.unit(spot.unit).expr(spot.expr) {
-        spot.expr = tuple;
+    if let &Expr::Proj { tuple, .. } = view.unit(expr_ref.unit).expr(expr_ref.expr) {
+        expr_ref.expr = tuple;
     }
-    let unit = view.unit(spot.unit);
-    match unit.expr(spot.expr) {
+    let unit = view.unit(expr_ref.unit);
+    match unit.expr(expr_ref.expr) {
         Expr::Call(call) => match &unit.call(*call).callee {
             Callee::Operator(operator) => {
                 operator.name.rsplit('.').next().unwrap_or_default().to_owned()
             }
             Callee::Name(name) => name.to_string(),
-            Callee::Expr(callee) => view.text(view.range(Spot { unit: spot.unit, expr: *callee })),
+            Callee::Expr(callee) => {
+                view.text(view.range(ExprRef { unit: expr_ref.unit, expr: *callee }))
+            }
         },
         Expr::Tuple(_) => "(…)".to_owned(),
         _ => "…".to_owned(),
@@ -367,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn types_in_short() {
+    fn types_have_compact_form() {
         let cases = [
             ("Tensor[(1, 128, 768), float32]", "1×128×768 f32"),
             ("Tensor[(), bool]", "bool"),
@@ -388,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn all_weights_are_dim() {
+    fn weights_are_dimmed() {
         check(
             "
 def @main(%x: Tensor[(2, 8), float32], %table: Tensor[(9, 8), float32], %w: Tensor[(8, 4), float32], %b: Tensor[(4), float32], %i: Tensor[(2), int32]) {
@@ -409,7 +412,7 @@ def @main(%x: Tensor[(2, 8), float32], %table: Tensor[(9, 8), float32], %w: Tens
     }
 
     #[test]
-    fn comments_weights_and_chains() {
+    fn reading_finds_comments_weights_and_chains() {
         check(
             "
 def @main(%x: Tensor[(2, 8), float32] /* ty=Tensor[(2, 8), float32] */, %w: Tensor[(4, 8), float32], %b: Tensor[(4), float32]) -> Tensor[(2, 4), float32] {
@@ -431,7 +434,7 @@ def @main(%x: Tensor[(2, 8), float32] /* ty=Tensor[(2, 8), float32] */, %w: Tens
     }
 
     #[test]
-    fn what_is_used_twice_is_no_link() {
+    fn binding_with_two_uses_ends_chain() {
         check(
             "
 def @main(%x: Tensor[(2, 8), float32], %y: Tensor[(8), float32]) {

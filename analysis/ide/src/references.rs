@@ -1,10 +1,10 @@
-//! Every use of a name.
+//! Find references.
 
 use semantics::{
     Db, Def, DefKind, Module, SourceFile, View,
     body::{Callee, Expr, Pattern, PatternKind, Unit},
     module_types,
-    scope::Binding,
+    scope::LocalRef,
     type_def,
 };
 use syntax::{Node, SyntaxKind, TextRange, TextSize, ast, ast::AstNode};
@@ -14,25 +14,25 @@ use crate::{
     place::{Place, Symbol, place_at},
 };
 
-/// A use of a name.
+/// An occurrence of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reference {
-    /// Where.
+    /// The range.
     pub range: TextRange,
-    /// The name is bound here.
+    /// True at the binder or declaration.
     pub is_definition: bool,
 }
 
-/// Every place in the file that means what the name at `offset` means, in the order of the text.
+/// Returns the references to the name at `offset` in text order, with its declaration.
 ///
-/// A name means the same in one module of the file only.
+/// The search covers one module, because the modules of a file have separate scopes.
 pub fn references(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Vec<Reference>> {
     let place = place_at(db, file, offset)?;
     let (symbol, _) = place.symbol(db)?;
     Some(references_to(db, &place, &symbol))
 }
 
-/// Every place in the module that means `symbol`.
+/// Returns the references to `symbol` in the module in text order, with its declaration.
 pub fn references_to(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
     let mut add = |range| found.push(Reference { range, is_definition: false });
@@ -62,12 +62,12 @@ pub fn references_to(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Vec
     found
 }
 
-/// Uses of a variable.
-pub(crate) fn local_uses(view: &View<'_>, binding: Binding, add: &mut impl FnMut(TextRange)) {
-    let mut in_unit = |number: usize, means: &dyn Fn(&Expr) -> bool| {
+/// Passes the ranges of the uses of a variable to `add`.
+pub(crate) fn local_uses(view: &View<'_>, binding: LocalRef, add: &mut impl FnMut(TextRange)) {
+    let mut in_unit = |number: usize, is_use: &dyn Fn(&Expr) -> bool| {
         let unit = view.unit(number);
         for (at, expr) in unit.exprs.iter().enumerate() {
-            if means(expr) {
+            if is_use(expr) {
                 add(view.place(number, unit.ranges[at]));
             }
         }
@@ -83,7 +83,7 @@ pub(crate) fn local_uses(view: &View<'_>, binding: Binding, add: &mut impl FnMut
     }
 }
 
-/// Uses of something that the whole module sees.
+/// Passes the ranges of the uses of a symbol with module scope to `add`.
 fn in_module<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
@@ -189,7 +189,7 @@ fn in_type_def(db: &dyn Db, def: Def<'_>, symbol: &Symbol<'_>, add: &mut impl Fn
     }
 }
 
-/// Uses of a type parameter in its scope, but for places where an inner one hides it.
+/// Collects the uses of a type parameter in its scope, except where it is shadowed.
 fn type_param_uses(scope: Node<'_>, name: &str, uses: &mut Vec<TextRange>) {
     let declares = |node: Node<'_>| {
         let list = node.child(SyntaxKind::TYPE_PARAM_LIST).and_then(ast::TypeParamList::cast);
@@ -220,7 +220,7 @@ fn type_param_uses(scope: Node<'_>, name: &str, uses: &mut Vec<TextRange>) {
 mod tests {
     use crate::fixture::{Fixture, marked};
 
-    /// `$0` is the cursor; every reference is marked by `^^^` under it.
+    /// Checks the references to the name at the cursor `$0`, which `^^^` marks.
     fn check(text: &str) {
         let fixture = Fixture::new(text);
         let found = super::references(&fixture.db, fixture.file, fixture.cursor());
@@ -245,7 +245,7 @@ def @main(%x: int32) {
     }
 
     #[test]
-    fn graph_variables_in_inner_functions() {
+    fn references_include_uses_in_inner_functions() {
         check(
             "
 def @main(%x: int32) {
@@ -261,7 +261,7 @@ def @main(%x: int32) {
     }
 
     #[test]
-    fn globals_constructors_types() {
+    fn references_to_globals_constructors_and_types() {
         check(
             "
 def @f$0(%x: int32) -> int32 { @f(%x) }
@@ -293,7 +293,7 @@ def @f(%n: Nat) -> Nat { %n }
     }
 
     #[test]
-    fn type_parameters() {
+    fn references_to_type_parameter_respect_shadowing() {
         check(
             "
 def @f[A, B](%x: A$0, %g: fn(A) -> B) -> B {

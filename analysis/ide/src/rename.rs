@@ -1,15 +1,15 @@
-//! New names for variables, functions, types and constructors.
+//! Rename of variables, functions, types and constructors.
 //!
-//! A rename changes what things are called and nothing else: afterwards, every name means what it
-//! meant before. Where the new name is taken in a way that would change that (`%y` for `%x` in
-//! `let %x = 1; let %y = 2; %x`), the rename is refused, with the place that is in the way.
+//! A rename preserves name resolution: afterwards every name refers to the same declaration as
+//! before. A new name that would break this, such as `%y` for `%x` in `let %x = 1; let %y = 2; %x`,
+//! is refused with the conflicting place.
 
 use semantics::{
     Db, DefKind, SourceFile, View,
     body::{BinderKind, Body, Expr, ExprId, Name},
     lower::lower,
     module_types,
-    scope::{Binding, Scopes, resolve},
+    scope::{LocalRef, Scopes, resolve},
 };
 use syntax::{LineIndex, Node, SyntaxKind, TextRange, TextSize};
 
@@ -19,22 +19,22 @@ use crate::{
     references::references_to,
 };
 
-/// What can be renamed at a place.
+/// A name that can be renamed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Renamed {
-    /// The name under the cursor.
+    /// The range of the name at the cursor.
     pub range: TextRange,
-    /// What it is now, with its sigil.
+    /// The current name with its sigil.
     pub name: String,
 }
 
-/// Why something is not renamed, for the person who asked.
+/// The reason for which a rename is refused, as a text for the user.
 pub type Refusal = String;
 
-/// What stands at `offset`, if it can be renamed.
+/// Returns the name at `offset`.
 ///
 /// # Errors
-/// The reason why it cannot.
+/// Returns the reason if the name cannot be renamed, such as that of an operator.
 pub fn prepare(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Renamed, Refusal> {
     let (place, symbol, range) = symbol_at(db, file, offset)?;
     refuse_foreign(db, &place, &symbol)?;
@@ -42,10 +42,10 @@ pub fn prepare(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Rename
     Ok(Renamed { range, name: name_of(&place, &symbol) })
 }
 
-/// The edits that call what stands at `offset` `new`. The sigil may be left out.
+/// Returns the edits that rename the symbol at `offset` to `new`, whose sigil may be omitted.
 ///
 /// # Errors
-/// The reason why that would change what something means.
+/// Returns the reason if `new` is not a valid name or the rename would change name resolution.
 pub fn rename(
     db: &dyn Db,
     file: SourceFile,
@@ -76,7 +76,7 @@ pub fn rename(
     if let Symbol::Local(binding) = &symbol
         && let Some(view) = &place.view
     {
-        keeps_meaning(view, *binding, &new, &edits)?;
+        check_resolution(view, *binding, &new, &edits)?;
     }
     edits.sort_by_key(|(range, _)| range.start());
     Ok(edits)
@@ -85,13 +85,13 @@ pub fn rename(
 type Found<'db> = (Place<'db>, Symbol<'db>, TextRange);
 
 fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<Found<'_>, Refusal> {
-    let nothing = || "there is no name here that can be changed".to_owned();
+    let nothing = || "there is no name here that can be renamed".to_owned();
     let place = place_at(db, file, offset).ok_or_else(nothing)?;
     let (symbol, range) = place.symbol(db).ok_or_else(nothing)?;
     Ok((place, symbol, range))
 }
 
-/// What is defined elsewhere keeps its name.
+/// Refuses symbols that are declared outside of the module.
 fn refuse_foreign(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Result<(), Refusal> {
     let of_prelude =
         |name: &str| Err(format!("`{name}` belongs to the prelude and cannot be renamed"));
@@ -151,30 +151,30 @@ fn name_of(place: &Place<'_>, symbol: &Symbol<'_>) -> String {
     }
 }
 
-/// The kind of the one token that `text` is, if it is one.
+/// Returns the kind of the token if `text` is a single one.
 fn single_token(text: &str) -> Option<SyntaxKind> {
     let mut tokens = syntax::tokens(text);
     let (kind, end) = tokens.next()?;
     (end == TextSize::of(text)).then_some(kind)
 }
 
-/// The new name as it is written, or what is wrong with it.
+/// Validates the new name and adds its sigil.
 fn with_sigil(place: &Place<'_>, symbol: &Symbol<'_>, new: &str) -> Result<String, Refusal> {
     let bare = new.trim_start_matches(['%', '@']);
-    let (sigil, wanted) = match symbol {
+    let (sigil, expected) = match symbol {
         Symbol::Local(binding) => {
             let kind = place.view.as_ref().map(|view| view.binder(*binding).kind);
             let is_graph = kind == Some(BinderKind::Graph);
             let number = bare.bytes().all(|b| b.is_ascii_digit()) && !bare.is_empty();
             if is_graph && !number {
                 return Err(format!(
-                    "graph variables are numbered, as in `%7`: make it a `let` binding to call it \
-                     `%{bare}`"
+                    "graph variables have numbers, as in `%7`; rewrite it as a `let` binding to \
+                     name it `%{bare}`"
                 ));
             }
             if !is_graph && number {
                 return Err(format!(
-                    "`%{bare}` would be a graph variable: begin the name with a letter"
+                    "`%{bare}` is the name of a graph variable; start the name with a letter"
                 ));
             }
             ("%", if is_graph { SyntaxKind::GRAPH } else { SyntaxKind::LOCAL })
@@ -187,18 +187,18 @@ fn with_sigil(place: &Place<'_>, symbol: &Symbol<'_>, new: &str) -> Result<Strin
     let text = format!("{sigil}{bare}");
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/');
     let is_plain = bare.chars().all(plain)
-        && (wanted == SyntaxKind::GRAPH || !bare.starts_with(|c: char| c.is_ascii_digit()))
-        && !(wanted == SyntaxKind::IDENT && bare.contains('/'));
-    if wanted == SyntaxKind::IDENT && SyntaxKind::from_keyword(bare).is_some() {
-        return Err(format!("`{bare}` is a word of the language"));
+        && (expected == SyntaxKind::GRAPH || !bare.starts_with(|c: char| c.is_ascii_digit()))
+        && !(expected == SyntaxKind::IDENT && bare.contains('/'));
+    if expected == SyntaxKind::IDENT && SyntaxKind::from_keyword(bare).is_some() {
+        return Err(format!("`{bare}` is a keyword"));
     }
-    if other || !is_plain || single_token(&text) != Some(wanted) {
-        return Err(format!("`{new}` is not a name for {}", wanted.describe()));
+    if other || !is_plain || single_token(&text) != Some(expected) {
+        return Err(format!("`{new}` is not a name for {}", expected.describe()));
     }
-    // `%007` and `%7` are two names for TVM's reader, and one for its printer.
-    if wanted == SyntaxKind::GRAPH && bare.len() > 1 && bare.starts_with('0') {
+    // `%007` and `%7` are distinct for TVM's parser, but not for its printer.
+    if expected == SyntaxKind::GRAPH && bare.len() > 1 && bare.starts_with('0') {
         return Err(format!(
-            "numbers of graph variables have no leading zeros: write `%{}`",
+            "numbers of graph variables have no leading zeros; write `%{}`",
             bare.trim_start_matches('0')
         ));
     }
@@ -212,20 +212,20 @@ fn line_of(db: &dyn Db, file: SourceFile, offset: TextSize) -> u32 {
 }
 
 fn taken(db: &dyn Db, file: SourceFile, name: &str, what: &str, at: TextSize) -> Refusal {
-    format!("`{name}` is {what} on line {} already", line_of(db, file, at))
+    format!("`{name}` is already {what} on line {}", line_of(db, file, at))
 }
 
 fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refusal> {
     match semantics::global(db, place.module, new) {
-        Some((_, true)) => Err(format!(
-            "`{new}` is a function of the prelude, and calls of that one would call this one"
-        )),
+        Some((_, true)) => {
+            Err(format!("`{new}` is a function of the prelude, whose calls would be captured"))
+        }
         Some((def, _)) => {
             let at = def.start(db) + def.name_range(db).start();
             Err(taken(db, def.file(db), new, "defined", at))
         }
         None => {
-            // What names something that does not exist would suddenly name this.
+            // An unresolved use of the new name would resolve to the renamed function.
             let symbol = Symbol::Global(new.into());
             match references_to(db, place, &symbol).first() {
                 Some(used) => Err(taken(
@@ -243,13 +243,11 @@ fn global_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refus
 
 fn constructor_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), Refusal> {
     if operators::named(new).is_some() {
-        return Err(format!(
-            "`{new}` is an operator, and calls of it would build this constructor"
-        ));
+        return Err(format!("`{new}` is an operator, whose calls would be captured"));
     }
     let types = module_types(db, place.module);
     if let Some((adt, _)) = types.constructor(new) {
-        return Err(format!("`{new}` is a constructor of `{}` already", adt.name));
+        return Err(format!("`{new}` is already a constructor of `{}`", adt.name));
     }
     let symbol = Symbol::Constructor(new.into());
     match references_to(db, place, &symbol).first() {
@@ -260,7 +258,8 @@ fn constructor_is_free(db: &dyn Db, place: &Place<'_>, new: &str) -> Result<(), 
     }
 }
 
-/// Types and their parameters share one set of names; `scope` is that of a parameter.
+/// Checks that no type or type parameter has the new name. They share a namespace. `scope` is the
+/// scope of the type parameter to rename, `None` for a type.
 fn type_is_free(
     db: &dyn Db,
     place: &Place<'_>,
@@ -268,14 +267,14 @@ fn type_is_free(
     new: &str,
 ) -> Result<(), Refusal> {
     if matches!(new, "Tensor" | "Storage") || types::DataType::parse(new).is_some() {
-        return Err(format!("`{new}` is a type of the language"));
+        return Err(format!("`{new}` is a built-in type"));
     }
     let known = module_types(db, place.module);
     if scope.is_none()
         && let Some(adt) = known.adt(new)
     {
         let from = if adt.from_prelude { "the prelude" } else { "this module" };
-        return Err(format!("`{new}` is a type of {from} already"));
+        return Err(format!("`{new}` is already a type of {from}"));
     }
     let file = place.def.file(db);
     let in_node = |node: Node<'_>, start: TextSize| -> Result<(), Refusal> {
@@ -308,13 +307,13 @@ fn type_is_free(
     }
 }
 
-fn local_is_free(place: &Place<'_>, binding: Binding, new: &str) -> Result<(), Refusal> {
+fn local_is_free(place: &Place<'_>, binding: LocalRef, new: &str) -> Result<(), Refusal> {
     let Some(view) = &place.view else { return Ok(()) };
     let is_graph = view.binder(binding).kind == BinderKind::Graph;
     if !is_graph {
         return Ok(());
     }
-    // A number that is in use anywhere in the definition is not free, whatever its scope.
+    // The number must be unused in the whole definition, whatever its scope.
     for (number, unit) in view.body.units.iter().enumerate() {
         let bound = unit.binders.iter().find(|binder| binder.name == new);
         if let Some(binder) = bound {
@@ -326,44 +325,44 @@ fn local_is_free(place: &Place<'_>, binding: Binding, new: &str) -> Result<(), R
             return Err(taken(view.db, view.def.file(view.db), new, "used", at));
         }
     }
-    // TVM has one set of numbers for a whole module: the second `%0` of it is the first.
+    // TVM numbers graph variables per module: a second `%0` refers to the first.
     let number = new.get(1..).and_then(|number| number.parse::<u64>().ok());
     let mut numbers = graph_numbers(view.db, place.module);
     if numbers.any(|taken| Some(taken) == number) {
         return Err(format!(
-            "another function of this module has a `{new}`, and TVM reads equal numbers as one variable"
+            "another function of this module has a `{new}`, and TVM parses equal numbers as one variable"
         ));
     }
     Ok(())
 }
 
-/// What every variable of a definition means, in the order of the text.
-fn meanings<'a>(
+/// Returns the uses of variables in a definition and their resolution, in text order.
+fn resolutions<'a>(
     body: &'a Body,
     scopes: &'a Scopes,
-) -> impl Iterator<Item = (usize, ExprId, Option<Binding>)> + 'a {
+) -> impl Iterator<Item = (usize, ExprId, Option<LocalRef>)> + 'a {
     body.units.iter().enumerate().flat_map(move |(number, unit)| {
         unit.exprs.iter().enumerate().filter_map(move |(i, expr)| {
-            let meant = match expr {
-                Expr::Bound(binder) => Some(Binding { unit: number as u32, binder: *binder }),
+            let resolved = match expr {
+                Expr::Bound(binder) => Some(LocalRef { unit: number as u32, binder: *binder }),
                 Expr::Free(free) => scopes.get(number, *free),
                 Expr::Dotted { whole, .. } => scopes.get(number, *whole),
                 _ => return None,
             };
-            Some((number, ExprId(i as u32), meant))
+            Some((number, ExprId(i as u32), resolved))
         })
     })
 }
 
-/// Reads the definition under its new names and compares what every variable means.
-fn keeps_meaning(
+/// Checks that every variable of the definition resolves to the same binder after the edits.
+fn check_resolution(
     view: &View<'_>,
-    binding: Binding,
+    binding: LocalRef,
     new: &str,
     edits: &[(TextRange, String)],
 ) -> Result<(), Refusal> {
     let (db, def) = (view.db, view.def);
-    // Where nothing else has the name, nothing can be mixed up.
+    // Fast path: a name that does not occur cannot conflict.
     let is_new = view.body.units.iter().all(|unit| {
         let is_other = |name: &Name| name != new && !name.starts_with(&format!("{new}."));
         unit.binders.iter().all(|binder| is_other(&binder.name))
@@ -377,7 +376,7 @@ fn keeps_meaning(
     let edits = edits.iter().map(|(range, with)| (*range - start, with.as_str()));
     let after = crate::edit::apply(&text, edits);
     let parse = syntax::parse(&after);
-    let unclear = || format!("`{new}` would change how the text around it is read");
+    let unclear = || format!("`{new}` would change how the surrounding text is parsed");
     let root = Node::root(&parse.green);
     let node =
         root.children().find(|node| node.kind() == def.node(db).kind()).ok_or_else(unclear)?;
@@ -386,9 +385,10 @@ fn keeps_meaning(
     let problems = |body: &Body| body.units.iter().map(|unit| unit.problems.len()).sum::<usize>();
     if problems(&body) > problems(&view.body) {
         // `fn (%x, %x)`
-        return Err(format!("another parameter is called `{new}` already"));
+        return Err(format!("another parameter is already called `{new}`"));
     }
-    let (mut before, mut now) = (meanings(&view.body, &view.scopes), meanings(&body, &scopes));
+    let (mut before, mut now) =
+        (resolutions(&view.body, &view.scopes), resolutions(&body, &scopes));
     loop {
         let (was, is) = match (before.next(), now.next()) {
             (None, None) => return Ok(()),
@@ -402,30 +402,30 @@ fn keeps_meaning(
             continue;
         }
         let old = &view.binder(binding).name;
-        let spot = semantics::Spot { unit: was.0, expr: was.1 };
-        let line = line_of(db, def.file(db), view.range(spot).start());
+        let expr_ref = semantics::ExprRef { unit: was.0, expr: was.1 };
+        let line = line_of(db, def.file(db), view.range(expr_ref).start());
         let other = if was.2 == Some(binding) { is.2 } else { was.2 };
         return Err(match other {
             Some(other) => {
                 let bound = line_of(db, def.file(db), view.binding_range(other).start());
                 if was.2 == Some(binding) {
                     format!(
-                        "`{new}` is bound on line {bound} already, and `{old}` on line {line} would refer to that one"
+                        "`{new}` is already bound on line {bound}, and `{old}` on line {line} would refer to that binding"
                     )
                 } else {
                     format!(
-                        "`{new}` on line {line} refers to line {bound}, and would refer to the renamed `{old}` instead"
+                        "`{new}` on line {line} refers to the binding on line {bound}, but would refer to the renamed `{old}`"
                     )
                 }
             }
             None => format!(
-                "`{new}` on line {line} is not defined, and would refer to the renamed `{old}`"
+                "`{new}` on line {line} is undefined, but would refer to the renamed `{old}`"
             ),
         });
     }
 }
 
-/// A type's name in `/* ty=… */` comments.
+/// Adds the edits that rename a type in `/* ty=… */` comments.
 fn in_comments(
     db: &dyn Db,
     place: &Place<'_>,
@@ -446,15 +446,15 @@ fn in_comments(
         let body = semantics::body(db, def);
         for (number, unit) in body.units.iter().enumerate() {
             let base = body.starts[number] + def.start(db);
-            for evidence in &unit.evidence {
-                let range = evidence.range + base;
+            for comment in &unit.type_comments {
+                let range = comment.range + base;
                 if within.is_some_and(|within| !within.contains_range(range)) {
                     continue;
                 }
-                for (at, _) in evidence.text.match_indices(old) {
-                    let before = evidence.text[..at].chars().next_back();
-                    let behind = evidence.text[at + old.len()..].chars().next();
-                    if before.is_some_and(is_word) || behind.is_some_and(is_word) {
+                for (at, _) in comment.text.match_indices(old) {
+                    let before = comment.text[..at].chars().next_back();
+                    let after = comment.text[at + old.len()..].chars().next();
+                    if before.is_some_and(is_word) || after.is_some_and(is_word) {
                         continue;
                     }
                     let start = range.start() + TextSize::new(at as u32);

@@ -1,10 +1,10 @@
-//! What a selection grows to: the word, its expression, the call, the statement, the block, the
-//! definition, the file.
+//! Selection ranges: the word, its expression, the call, the statement, the block, the definition,
+//! the file.
 
 use semantics::{Db, SourceFile};
 use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
 
-/// The ranges around `offset`, the smallest first; each holds the one before it.
+/// Returns the ranges around `offset`, the smallest first. Each contains the preceding one.
 pub fn ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<TextRange> {
     let parse = file.parse(db);
     let root = Node::root(&parse.green);
@@ -22,7 +22,7 @@ pub fn ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<TextRange>
             if range.start() > offset {
                 break;
             }
-            // Between two words the right one is meant, but for space and punctuation.
+            // Between two adjacent tokens, the right one wins if it is a word.
             if range.contains_inclusive(offset)
                 && !is_space
                 && (next.is_none() || range.contains(offset) && is_word(&element))
@@ -48,7 +48,7 @@ pub fn ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<TextRange>
         }
     }
     found.dedup();
-    // Where a list and what is in it overlap oddly in a broken text, the outer one wins.
+    // In malformed text a list may overlap its contents; the outer range wins.
     let mut nested: Vec<TextRange> = Vec::with_capacity(found.len());
     for range in found {
         if nested.last().is_none_or(|outer| outer.contains_range(range) && *outer != range) {
@@ -69,7 +69,7 @@ fn is_word(element: &syntax::Element<'_>) -> bool {
     }
 }
 
-/// What stands between the brackets of a block or list.
+/// Returns the range between the brackets of a block or list.
 fn inside(node: Node<'_>) -> Option<TextRange> {
     use SyntaxKind::*;
     if !matches!(
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn from_the_word_to_the_file() {
+    fn selection_expands_from_word_to_file() {
         check(
             "def @main(%x: int32) {\n  let %y = add(%x, mul$0tiply(%x, 2));\n  %y\n}\n",
             expect![[r#"
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn between_words_and_in_nothing() {
+    fn selection_between_tokens_and_in_malformed_text() {
         check(
             "def @f(%x: Tensor[(2, $03), int8]) { %x }",
             expect![[r#"

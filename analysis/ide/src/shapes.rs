@@ -1,16 +1,16 @@
-//! What a function computes, operator by operator: shapes, parameters, multiply-accumulates, memory.
+//! The shape report: the shapes, parameters, multiply-accumulates and memory of each call of a
+//! function.
 //!
-//! - A row is a call, of an operator or of a function; it stands where the call is evaluated. A
-//!   function expression has rows of its own, which count where it is called.
-//! - **Parameters** are elements of tensors that the calls are given from outside: constants, and
-//!   parameters of the function where they are weights. A parameter of the function is a weight of
-//!   an operator if it is no first argument (`%w` in `nn.dense(%x, %w)`), the table that `take`
-//!   takes from, or one side of `add` where the other is computed. Transposed, reshaped or cast it
-//!   is a weight still. What is a first argument anywhere in the function is no weight but an
-//!   input, as `%x` in `add(nn.dense(%x, %w), %x)`. Each weight counts once in a total.
-//! - **Memory** is that of results: each is there from the call that makes it to its last use.
-//!   Parameters are not in it. Where there are branches, all of them count.
-//! - Sizes that are not known are factors: see [`Amount`].
+//! - A row is a call of an operator or a function, in order of evaluation. A function expression has
+//!   its own rows, which are counted at each of its calls.
+//! - **Parameters** are elements of constants and weights. A parameter of the function is a weight
+//!   if it is not the first argument of an operator (`%w` in `nn.dense(%x, %w)`), if it is the table
+//!   of `take`, or if it is an operand of `add` whose other operand is computed. It stays a weight
+//!   if it is transposed, reshaped or cast. A parameter that is also a first argument somewhere is
+//!   an input instead, as `%x` in `add(nn.dense(%x, %w), %x)`. A total counts each weight once.
+//! - **Memory** is that of results, each of which is live from its call to its last use. It excludes
+//!   parameters and includes all branches.
+//! - Unknown sizes are factors: see [`Amount`].
 
 mod amount;
 mod data;
@@ -31,64 +31,64 @@ pub use function::layer;
 
 use crate::words;
 
-/// What a function computes.
+/// The shape report of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionShapes {
-    /// Its name: a global, or the variable that a function expression is bound to.
+    /// The name of the global, or of the variable that a function expression is bound to.
     pub name: String,
-    /// All of it.
+    /// The range of the function.
     pub range: TextRange,
-    /// Its calls, in the order of evaluation.
+    /// The calls in order of evaluation.
     pub rows: Vec<Row>,
-    /// What its calls are given from outside, in the order of first use.
+    /// The inputs, weights and constants in order of first use.
     pub sources: Vec<Source>,
-    /// Where its result comes from: the fields of a tuple one by one.
+    /// The origins of the result, field by field for a tuple.
     pub results: Vec<Input>,
-    /// Function expressions in it that call something.
+    /// The function expressions inside the function that contain calls.
     pub functions: Vec<FunctionShapes>,
-    /// What one run of it takes.
+    /// The cost of one run.
     pub total: Total,
-    /// The same by operator, the most expensive first. Functions that are called count by what
-    /// they call.
+    /// The cost by operator, the most expensive first. A called function counts as the operators
+    /// that it calls.
     pub by_operator: Vec<Group>,
-    /// The same by the place in the framework's program that a `span=` comment names.
+    /// The cost by the place in the framework's program that a `span=` comment names.
     pub by_span: Vec<Group>,
-    /// The sizes that are not known, by number.
+    /// The unknown sizes, indexed by [`Unknown`].
     pub unknowns: Vec<UnknownSize>,
 }
 
 /// A call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// The variable that the result is bound to, if it is.
+    /// The variable that the result is bound to.
     pub binding: Option<String>,
-    /// What is called: `nn.dense`, `@f`, `%f`.
+    /// The callee: `nn.dense`, `@f`, `%f`.
     pub operator: String,
-    /// Whether it is an operator; else it is a function.
+    /// True if the callee is an operator, false if it is a function.
     pub is_operator: bool,
     /// The type of the result.
     pub ty: Type,
-    /// Where the call stands.
+    /// The range of the call in the file.
     pub range: TextRange,
-    /// Elements of the weights and constants that it is given.
+    /// The number of elements of the weights and constants among the arguments.
     pub params: Amount,
-    /// Multiply-accumulates.
+    /// The number of multiply-accumulates.
     pub macs: Amount,
-    /// Bytes of the result.
+    /// The size of the result in bytes.
     pub bytes: Amount,
-    /// Bytes of all results that are there while it runs, its own among them.
+    /// The size in bytes of all results that are live during the call, including its own.
     pub live: Amount,
-    /// The place in the framework's program that it came from.
+    /// The place in the framework's program that the call comes from.
     pub span: Option<String>,
-    /// Where its arguments come from.
+    /// The origins of the arguments.
     pub inputs: Vec<Input>,
-    /// The attributes that are written, with their values as text.
+    /// The names and values of the written attributes.
     pub attributes: Vec<(String, String)>,
-    /// Why its multiply-accumulates cannot be told.
-    pub untold: Option<String>,
+    /// The reason why the number of multiply-accumulates is undefined.
+    pub undefined: Option<String>,
 }
 
-/// Where an argument comes from.
+/// The origin of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Input {
     /// The result of a row.
@@ -97,86 +97,86 @@ pub enum Input {
     Source(usize),
 }
 
-/// Something that a function is given: no call of it makes it.
+/// A value that no call of the function computes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// The variable, or the constant as it is written.
+    /// The name of the variable, or the text of the constant.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub ty: Type,
-    /// What it is to the function.
+    /// The role in the function.
     pub kind: SourceKind,
-    /// Where the variable is bound, or the constant stands.
+    /// The range of the binder or of the constant.
     pub range: TextRange,
 }
 
-/// What a source is to its function.
+/// The role of a source in its function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SourceKind {
-    /// A parameter that is worked on, or a variable from outside of the function.
+    /// A parameter that is data, or a variable from outside of the function.
     Input,
-    /// A parameter that counts as a weight.
+    /// A parameter that is a weight.
     Weight,
     /// A constant.
     Constant,
 }
 
-/// What one run of a function takes.
+/// The cost of one run of a function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Total {
-    /// Elements of weights and constants.
+    /// The number of elements of weights and constants.
     pub params: Amount,
-    /// Bytes of them.
+    /// The size of weights and constants in bytes.
     pub param_bytes: Amount,
-    /// Multiply-accumulates.
+    /// The number of multiply-accumulates.
     pub macs: Amount,
-    /// The most bytes of results that are there at once.
+    /// The maximal size in bytes of results that are live at the same time.
     pub peak: Amount,
-    /// The row where that is.
+    /// The row where the maximum is reached.
     pub peak_row: Option<usize>,
-    /// Calls of operators.
+    /// The number of calls of operators.
     pub calls: u64,
 }
 
 /// A part of a total.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// What the rows of the part have in common.
+    /// The operator or span that the rows have in common.
     pub name: String,
-    /// How many calls there are.
+    /// The number of calls.
     pub count: u64,
-    /// Their multiply-accumulates.
+    /// The number of multiply-accumulates.
     pub macs: Amount,
-    /// Bytes of their results.
+    /// The size of the results in bytes.
     pub bytes: Amount,
 }
 
-/// A size that is not known before the function runs.
+/// A size that is unknown before the function runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownSize {
-    /// What amounts call it.
+    /// The name in amounts: `n1`.
     pub name: String,
-    /// What it is: ``axis 0 of `%x` ``.
+    /// The description: ``axis 0 of `%x` ``.
     pub what: String,
 }
 
 impl FunctionShapes {
-    /// What amounts call a size that is not known.
+    /// Returns the name of an unknown size in amounts.
     pub fn unknown_name(&self, unknown: Unknown) -> String {
         self.unknowns.get(unknown as usize).map_or_else(|| "?".into(), |size| size.name.clone())
     }
 
-    /// A number as people read it: `100,352·n`.
+    /// Formats a number: `100,352·n`.
     pub fn number(&self, amount: &Amount) -> String {
         amount.plain(&|unknown| self.unknown_name(unknown))
     }
 
-    /// Bytes as people read them: `3.1 MiB`, `512 bytes·n`.
+    /// Formats a number of bytes: `3.1 MiB`, `512 bytes·n`.
     pub fn bytes(&self, amount: &Amount) -> String {
         amount.text(&|unknown| self.unknown_name(unknown), &words::bytes)
     }
 
-    /// This function and those in it, the outer ones first.
+    /// Returns this function and the functions inside it, the outer ones first.
     pub fn all(&self) -> Vec<&FunctionShapes> {
         let mut found = Vec::new();
         let mut stack = vec![self];
@@ -188,26 +188,27 @@ impl FunctionShapes {
     }
 }
 
-/// What the functions of a file compute; with `name`, those of that name. Functions that call
-/// nothing are left out where no name is given.
+/// Returns the shape reports of the functions of a file that contain calls, or of the functions
+/// called `name`.
 pub fn shapes(db: &dyn Db, file: SourceFile, name: Option<&str>) -> Vec<FunctionShapes> {
-    let wanted = |def: &Def<'_>| match name {
+    let is_selected = |def: &Def<'_>| match name {
         Some(name) => def.kind(db) == DefKind::Fn && def.name(db) == name,
         None => matches!(def.kind(db), DefKind::Fn | DefKind::Expr),
     };
-    let defs: Vec<Def<'_>> = all_defs(db, file).filter(wanted).collect();
+    let defs: Vec<Def<'_>> = all_defs(db, file).filter(is_selected).collect();
     let mut reporter = Reporter::new(db, true);
     let found = defs.into_iter().filter_map(|def| reporter.report(def));
     found.filter(|f| name.is_some() || !f.rows.is_empty() || !f.functions.is_empty()).collect()
 }
 
-/// What one run of each of `defs` takes, for those that compute something.
+/// Returns reports with only the totals of `defs`, `None` for a definition that is no function or
+/// expression.
 pub fn totals<'db>(db: &'db dyn Db, defs: &[Def<'db>]) -> Vec<Option<FunctionShapes>> {
     let mut reporter = Reporter::new(db, false);
     defs.iter().map(|&def| reporter.summary(def)).collect()
 }
 
-/// The parts of a total, the most expensive first.
+/// Returns the parts of a total, the most expensive first.
 fn sorted(groups: &BTreeMap<String, Group>) -> Vec<Group> {
     let mut groups: Vec<Group> = groups.values().cloned().collect();
     groups.sort_by_key(|group| {
@@ -245,7 +246,7 @@ mod tests {
                 function.number(&row.bytes),
                 function.number(&row.live),
                 row.span.as_ref().map(|span| format!(" | from {span}")).unwrap_or_default(),
-                row.untold.as_ref().map(|why| format!(" | {why}")).unwrap_or_default(),
+                row.undefined.as_ref().map(|why| format!(" | {why}")).unwrap_or_default(),
             );
         }
         let total = &function.total;
@@ -258,10 +259,10 @@ mod tests {
             total.peak_row,
             total.calls,
         );
-        for (what, groups) in [("operator", &function.by_operator), ("span", &function.by_span)] {
+        for (key, groups) in [("operator", &function.by_operator), ("span", &function.by_span)] {
             for group in groups {
                 let (macs, bytes) = (function.number(&group.macs), function.number(&group.bytes));
-                *out += &format!("by {what}: {} ×{} {macs} {bytes}\n", group.name, group.count);
+                *out += &format!("by {key}: {} ×{} {macs} {bytes}\n", group.name, group.count);
             }
         }
         for unknown in &function.unknowns {
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_straight_line() {
+    fn report_of_sequential_function() {
         check(
             "
 def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(128, 784), float32], %b: Tensor[(128), float32]) {
@@ -314,7 +315,7 @@ def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(128, 784), float32], %b: Te
     }
 
     #[test]
-    fn what_a_function_is_given_and_gives() {
+    fn report_has_sources_results_and_attributes() {
         let fixture = Fixture::new(
             "
 def @main(%x: Tensor[(1, 4), float32], %w: Tensor[(8, 4), float32]) {
@@ -344,7 +345,7 @@ def @main(%x: Tensor[(1, 4), float32], %w: Tensor[(8, 4), float32]) {
     }
 
     #[test]
-    fn memory_follows_the_last_use() {
+    fn result_is_live_until_last_use() {
         check(
             "
 def @main(%x: Tensor[(256), float32]) {
@@ -375,7 +376,7 @@ def @main(%x: Tensor[(256), float32]) {
     }
 
     #[test]
-    fn functions_count_where_they_are_called() {
+    fn functions_count_at_each_call() {
         check(
             "
 def @layer(%x: Tensor[(1, 8), float32], %w: Tensor[(8, 8), float32]) -> Tensor[(1, 8), float32] {
@@ -411,7 +412,7 @@ def @main(%x: Tensor[(1, 8), float32], %w1: Tensor[(8, 8), float32], %w2: Tensor
     }
 
     #[test]
-    fn sizes_that_are_not_known() {
+    fn unknown_sizes_are_factors() {
         check(
             "
 def @main(%x: Tensor[(?, 784), float32], %y: Tensor[(?, 784), float32], %w: Tensor[(128, 784), float32]) {
@@ -441,7 +442,7 @@ def @main(%x: Tensor[(?, 784), float32], %y: Tensor[(?, 784), float32], %w: Tens
     }
 
     #[test]
-    fn what_cannot_be_told() {
+    fn undefined_costs_have_reasons() {
         check(
             "
 def @loop(%x: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] {
@@ -455,12 +456,12 @@ def @list(%l: List[Tensor[(2), float32]]) { @hd(Cons(exp(@hd(%l)), %l)) }
             expect![[r#"
                 @loop
                 #0 _ = nn.dense(%x): Tensor[(2, 2), float32] | params 0 | macs 8 | bytes 16 | live 16
-                #1 _ = @loop(#0): Tensor[(2, 2), float32] | params 0 | macs ? | bytes 16 | live 32 | how often it calls itself is not known
+                #1 _ = @loop(#0): Tensor[(2, 2), float32] | params 0 | macs ? | bytes 16 | live 32 | the depth of the recursion is unknown
                 total: params 0 (0 bytes) | macs 8 + ? | peak 32 at Some(1) | calls 1
                 by operator: nn.dense ×1 8 16
                 by operator: @loop ×1 ? 16
                 @apply
-                #0 _ = %f(%x): Tensor[(2), float32] | params 0 | macs ? | bytes 8 | live 8 | what the function computes is not known
+                #0 _ = %f(%x): Tensor[(2), float32] | params 0 | macs ? | bytes 8 | live 8 | the callee is unknown
                 #1 _ = exp(%x): Tensor[(2), float32] | params 0 | macs 0 | bytes 8 | live 16
                 total: params 0 (0 bytes) | macs ? | peak 16 at Some(1) | calls 1
                 by operator: %f ×1 ? 8

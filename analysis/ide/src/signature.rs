@@ -1,4 +1,4 @@
-//! What a call takes, shown while it is written.
+//! Signature help.
 
 use operators::Operator;
 use semantics::{Db, SourceFile, View, global_type, module_types};
@@ -13,23 +13,23 @@ use crate::{
     words,
 };
 
-/// The most parameters that are shown; real headers have up to 662.
+/// The maximal number of parameters in a label. Real headers have up to 662.
 const MAX_PARAMS: usize = 100;
 
-/// What a call takes.
+/// The signature of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signature {
-    /// `nn.dense(%data, %weight, units=None, out_dtype="")`
+    /// The label: `nn.dense(%data, %weight, units, out_dtype="")`.
     pub label: String,
-    /// Where each parameter stands in the label, in bytes, and what there is to say about it.
+    /// The range of each parameter in the label, in bytes, and its documentation.
     pub params: Vec<(TextRange, Option<String>)>,
-    /// The parameter that is being written.
+    /// The index of the parameter at the cursor.
     pub active: Option<usize>,
-    /// What is called, as markdown.
+    /// The documentation of the callee as Markdown.
     pub documentation: Option<String>,
 }
 
-/// A label that is put together from its parameters.
+/// A builder of a label.
 struct Label {
     text: String,
     params: Vec<(TextRange, Option<String>)>,
@@ -62,7 +62,7 @@ impl Label {
     }
 }
 
-/// The signature of the innermost call around `offset` that is known.
+/// Returns the signature of the innermost call around `offset` whose callee is known.
 pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Signature> {
     let parse = file.parse(db);
     let cursor = cursor(Node::root(&parse.green), offset);
@@ -93,7 +93,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
             let names: Vec<Option<String>> = (0..func.func.params().len())
                 .map(|i| Some(unit?.binder(*params.get(i)?).name.to_string()))
                 .collect();
-            // The header is in the label already.
+            // The label contains the header.
             let doc = hover::described(db, def, from_prelude).trim_start().to_owned();
             let doc = Some(doc).filter(|doc| !doc.is_empty());
             Some(of_function(token.text(), &func, &names, call, doc))
@@ -116,16 +116,16 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
     })
 }
 
-/// The parameters of the function that a variable is bound to.
+/// Returns the names of the parameters of the function that a variable is bound to.
 fn closure_params(
     view: &View<'_>,
-    binding: semantics::scope::Binding,
+    binding: semantics::scope::LocalRef,
     count: usize,
 ) -> Vec<Option<String>> {
-    let value = view.value(binding).map(|spot| view.resolve(spot));
-    let function = value.and_then(|spot| {
-        let unit = view.unit(spot.unit);
-        match unit.expr(spot.expr) {
+    let value = view.value(binding).map(|expr_ref| view.resolve(expr_ref));
+    let function = value.and_then(|expr_ref| {
+        let unit = view.unit(expr_ref.unit);
+        match unit.expr(expr_ref.expr) {
             semantics::body::Expr::Fn(id) => Some((unit, unit.fns.get(id.index())?)),
             _ => None,
         }
@@ -166,7 +166,7 @@ fn of_function(
 fn of_operator(operator: &'static Operator, call: &CallSite<'_>, typed: &str) -> Signature {
     let mut label = Label::new(operator.name);
     for arg in operator.args {
-        // The lines of the documentation begin with the argument's name.
+        // A line of the documentation starts with the name of its argument.
         let doc =
             operator.doc.args.iter().find(|line| line.trim_start_matches('`').starts_with(arg));
         label.param(&format!("%{arg}"), doc.map(|line| (*line).to_owned()));
@@ -185,27 +185,27 @@ fn of_operator(operator: &'static Operator, call: &CallSite<'_>, typed: &str) ->
     }
     let by_name =
         |name: &str| fields.iter().position(|field| field.name == name).map(|at| at + positional);
-    let begun = || {
-        let begun = fields.iter().position(|field| {
+    let by_prefix = || {
+        let matching = fields.iter().position(|field| {
             !typed.is_empty()
                 && field.name.starts_with(typed)
                 && !call.written.iter().any(|name| name == field.name)
         });
-        begun.map(|at| at + positional)
+        matching.map(|at| at + positional)
     };
     let active = match &call.attribute {
         Some(name) => by_name(name),
-        None => begun().or({
+        None => by_prefix().or({
             if call.argument < operator.args.len() {
                 Some(call.argument)
             } else if operator.variadic {
                 Some(operator.args.len())
             } else {
-                // Behind the arguments: the first attribute that is not there yet.
-                let open = fields
+                // After the arguments, the first attribute that is not written yet is active.
+                let next = fields
                     .iter()
                     .position(|field| !call.written.iter().any(|name| name == field.name));
-                open.map(|at| at + positional)
+                next.map(|at| at + positional)
             }
         }),
     };
@@ -222,18 +222,18 @@ mod tests {
     fn check(text: &str, expected: Expect) {
         let fixture = Fixture::new(text);
         let found = super::signature_help(&fixture.db, fixture.file, fixture.cursor());
-        let shown = found.map_or("nothing".to_owned(), |signature| {
+        let found = found.map_or("nothing".to_owned(), |signature| {
             let active = signature.active.map(|at| {
                 let range = std::ops::Range::<usize>::from(signature.params[at].0);
                 signature.label[range].to_owned()
             });
             format!("{}\nactive: {}", signature.label, active.unwrap_or("-".into()))
         });
-        expected.assert_eq(&shown);
+        expected.assert_eq(&found);
     }
 
     #[test]
-    fn operators_and_their_attributes() {
+    fn signature_of_operator_marks_active_parameter() {
         check(
             "def @main(%x: int32) { add(%x, $0 }",
             expect![[r#"
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_constructors_and_closures() {
+    fn signature_of_functions_constructors_and_closures() {
         check(
             "def @f(%a: int32, %b: float32) -> int32 { %a }\ndef @main(%x: int32) { @f(%x, $0) }",
             expect![[r#"

@@ -1,7 +1,7 @@
-//! The outline of a file.
+//! Document and workspace symbols.
 //!
-//! Definitions and what stands out in them. Never one entry a binding: an outline of 14,500 lines
-//! helps nobody, and costs megabytes on the wire.
+//! The outline has definitions, constructors and named inner functions, but not all bindings: with
+//! 14,500 of them it would be useless and megabytes in size.
 
 use semantics::{
     Db, Def, DefKind, SourceFile, View,
@@ -17,24 +17,24 @@ use types::FuncType;
 
 use crate::place::trimmed;
 
-/// An entry of an outline.
+/// An entry of the outline.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Symbol {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Its type, shortened.
+    /// The type, shortened.
     pub detail: Option<String>,
-    /// What it is.
+    /// The kind.
     pub kind: SymbolKind,
-    /// All of it.
+    /// The range of the item.
     pub full: TextRange,
-    /// Its name.
+    /// The range of the name.
     pub focus: TextRange,
-    /// What is in it.
+    /// The nested entries.
     pub children: Vec<Symbol>,
 }
 
-/// What an entry is.
+/// The kind of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SymbolKind {
     /// One module of several in a log.
@@ -53,10 +53,10 @@ pub enum SymbolKind {
     Metadata,
 }
 
-/// The longest detail shown.
-const DETAIL: usize = 80;
+/// The maximal length of [`Symbol::detail`], in characters.
+const MAX_DETAIL: usize = 80;
 
-/// The outline of a file.
+/// Returns the outline of a file.
 pub fn outline(db: &dyn Db, file: SourceFile) -> Vec<Symbol> {
     let modules = modules(db, file);
     let mut outlines = modules.iter().map(|module| {
@@ -147,7 +147,7 @@ fn def_symbol(db: &dyn Db, def: Def<'_>) -> Option<Symbol> {
     })
 }
 
-/// `2 parameters → int32`
+/// Returns a short form of a signature: `2 parameters → int32`.
 fn signature_text(func: &FuncType) -> String {
     let params = match func.params().len() {
         1 => "1 parameter".to_owned(),
@@ -156,20 +156,20 @@ fn signature_text(func: &FuncType) -> String {
     short(&format!("{params} → {}", func.ret()))
 }
 
-/// A definition, as a list of everything in a workspace shows it.
+/// A workspace symbol.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// Its name, with the sigil.
+    /// The name with its sigil.
     pub name: String,
-    /// What it is.
+    /// The kind.
     pub kind: SymbolKind,
-    /// Where the name stands.
+    /// The range of the name.
     pub range: TextRange,
-    /// The type that it belongs to, if it is a constructor.
+    /// The data type of a constructor.
     pub of: Option<String>,
 }
 
-/// What a text defines, as its tree alone tells: no query runs, and the tree need not be kept.
+/// Returns the definitions in a syntax tree. It runs no query, so that the tree need not be kept.
 pub fn listed(parse: &Parse) -> Vec<Listed> {
     let mut found = Vec::new();
     let mut add = |name: Option<ast::Name<'_>>, kind, of: Option<&str>| {
@@ -193,7 +193,7 @@ pub fn listed(parse: &Parse) -> Vec<Listed> {
     found
 }
 
-/// Functions that are bound to a name in a definition.
+/// Returns the functions that are bound to a name in a definition.
 fn functions_in(view: &View<'_>) -> Vec<Symbol> {
     let mut found = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
@@ -218,14 +218,15 @@ fn functions_in(view: &View<'_>) -> Vec<Symbol> {
     found
 }
 
+/// Truncates the text to `MAX_DETAIL` characters.
 pub(crate) fn short(text: &str) -> String {
-    match text.char_indices().nth(DETAIL) {
+    match text.char_indices().nth(MAX_DETAIL) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
 }
 
-/// What an outline must not do: show a place outside of its parent.
+/// Returns true if the ranges of all entries are inside those of their parents, as LSP requires.
 #[cfg(test)]
 fn is_nested(symbol: &Symbol) -> bool {
     symbol.full.contains_range(symbol.focus)
@@ -249,10 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn a_list_for_the_workspace() {
+    fn listed_finds_definitions_and_constructors() {
         let text = "type T { A(int32), B }\ndef @f /* c */ () { 1 }\ndef () {}\n1";
         let listed = listed(&syntax::parse(text));
-        let shown: Vec<String> = listed
+        let lines: Vec<String> = listed
             .iter()
             .map(|l| format!("{:?} {} {:?} {:?}", l.kind, l.name, l.range, l.of))
             .collect();
@@ -261,11 +262,11 @@ mod tests {
             Constructor A 9..10 Some("T")
             Constructor B 19..20 Some("T")
             Function @f 27..29 None"#]]
-        .assert_eq(&shown.join("\n"));
+        .assert_eq(&lines.join("\n"));
     }
 
     #[test]
-    fn definitions_types_and_inner_functions() {
+    fn outline_has_definitions_constructors_and_inner_functions() {
         let fixture = Fixture::new(
             "
 #[version = \"0.0.5\"]

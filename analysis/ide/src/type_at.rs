@@ -1,10 +1,9 @@
-//! All that is known about the type under the cursor, for a view that follows it.
+//! Details of the type at the cursor, for a panel that follows it.
 //!
-//! A hover says what fits into a few lines. This is for a panel that stays open: the type over
-//! several lines, each tensor in it axis by axis with where the size comes from, the variables that
-//! the expression uses, and what its surroundings expect. It is asked for with every move of the
-//! cursor, so a size is followed back a bounded number of expressions; [`crate::why`] goes all the
-//! way.
+//! In contrast to a hover, the panel has room for the type over several lines, the origin of each
+//! size, the variables that the expression uses, and the expected type. It is requested at every
+//! cursor move, so that a size is followed over a bounded number of expressions only; [`crate::why`]
+//! has no such bound.
 
 mod expected;
 mod letters;
@@ -12,10 +11,10 @@ mod pretty;
 
 use rustc_hash::FxHashSet;
 use semantics::{
-    Db, DefKind, SourceFile, Spot, Step, Trail, View,
+    Db, DefKind, ExprRef, SourceFile, Step, Trail, View,
     body::{BinderKind, Callee, Expr},
     global, global_type,
-    scope::Binding,
+    scope::LocalRef,
     trail_of,
 };
 use syntax::{SyntaxKind, TextRange, TextSize};
@@ -30,50 +29,50 @@ use crate::{
 use letters::Letters;
 use pretty::Names;
 
-/// How many expressions sizes are followed back in all, those of all axes together.
-const MOST_FOLLOWED: usize = 64;
-/// How many expressions one size is followed back at least.
-const LEAST_FOLLOWED: usize = 3;
-/// How many tensors are shown axis by axis.
-const MOST_TENSORS: usize = 16;
-/// How many axes of a tensor are shown.
-const MOST_AXES: usize = 16;
-/// How many variables are listed.
-const MOST_VARIABLES: usize = 24;
-/// The longest source that is shown as it is.
-const LONGEST_SOURCE: usize = 60;
+/// The maximal number of expressions to follow for the origins of all axes together.
+const MAX_STEPS: usize = 64;
+/// The number of expressions that may be followed for any axis.
+const MIN_STEPS: usize = 3;
+/// The maximal number of tensors.
+const MAX_TENSORS: usize = 16;
+/// The maximal number of axes of a tensor.
+const MAX_AXES: usize = 16;
+/// The maximal number of variables.
+const MAX_VARIABLES: usize = 24;
+/// The maximal length of [`TypeInfo::source`], in characters.
+const MAX_SOURCE_LEN: usize = 60;
 
-/// What is known about the type of an expression, a variable or a definition.
+/// The details of the type of an expression, a variable or a definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeInfo {
-    /// The expression or name.
+    /// The range of the expression or name.
     pub range: TextRange,
-    /// Its text if that is short, else what it is.
+    /// The text of the expression, truncated.
     pub source: String,
-    /// What it is: `graph variable`, ``call of `nn.relu` ``.
+    /// The kind: `graph variable`, ``call of `nn.relu` ``.
     pub kind: String,
-    /// Its type over several lines, one field of a tuple or one parameter of a function a line.
+    /// The type over several lines, with one field of a tuple or parameter of a function per line.
     pub lines: Vec<String>,
-    /// The tensors in it.
+    /// The tensors in the type.
     pub tensors: Vec<TensorInfo>,
-    /// The variables that it uses.
+    /// The variables that the expression uses.
     pub context: Vec<Variable>,
-    /// What the place where it stands expects.
+    /// The type that the context of the expression expects.
     pub expected: Option<Expected>,
 }
 
 /// A tensor of a type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorInfo {
-    /// Which part of the type it is: `field 0`, `%x`, `result`; empty for all of it.
+    /// The part of the type: `field 0`, `%x`, `result`, or empty for the whole type.
     pub part: String,
-    /// Its type.
+    /// The type of the tensor.
     pub ty: String,
-    /// How large it is: `64 elements, 256 bytes`, if that is known.
+    /// The size if it is known: `64 elements, 256 bytes`.
     pub amount: Option<String>,
-    /// Its axes, the outermost first.
+    /// The axes, the outermost first.
     pub axes: Vec<AxisInfo>,
-    /// Whether there are more axes than that.
+    /// True if axes were omitted.
     pub is_cut: bool,
 }
 
@@ -82,26 +81,26 @@ pub struct TensorInfo {
 pub struct AxisInfo {
     /// The size: a number, `?`, or a symbol.
     pub size: String,
-    /// What the axis is in the layout of the operator: `N`, `C`, `4c`.
+    /// The letter of the axis in the layout of the operator: `N`, `C`, `4c`.
     pub letter: Option<String>,
-    /// What set the size, or changed it last.
+    /// The step that set the size or changed it last.
     pub source: Option<Step>,
-    /// Where what it was changed from comes from, as far as that was followed.
+    /// The origin of the size before it was changed, as far as it was followed.
     pub origin: Option<Step>,
 }
 
 /// A variable with its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
-    /// The name, with the sigil.
+    /// The name with its sigil.
     pub name: String,
     /// The type on one line.
     pub ty: String,
-    /// Where it is bound.
+    /// The range of the binder.
     pub range: TextRange,
 }
 
-/// What is known about the type of what stands at `offset`; nothing where nothing has a type.
+/// Returns the details of the type at `offset`, or `None` if nothing there has a type.
 pub fn type_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<TypeInfo> {
     let place = place_at(db, file, offset)?;
     if place.token.kind().is_trivia() {
@@ -114,18 +113,18 @@ pub fn type_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<TypeIn
             Some(of_variable(view, binding, place.expr_of(range - place.start(db)), range))
         }
         Some((Symbol::Global(name), range)) => {
-            let spot = place.expr_of(range);
-            of_global(db, &place, &name, spot, range + place.start(db))
+            let expr_ref = place.expr_of(range);
+            of_global(db, &place, &name, expr_ref, range + place.start(db))
         }
         Some((Symbol::Type(_) | Symbol::TypeParam { .. }, _)) => of_declaration(&place),
         _ => match place.expr() {
-            Some(spot) => Some(of_expr(place.view.as_ref()?, spot)),
+            Some(expr_ref) => Some(of_expr(place.view.as_ref()?, expr_ref)),
             None => of_declaration(&place),
         },
     }
 }
 
-/// The variable whose declaration the token is part of: a type of a header, the `let` of a `let`.
+/// Describes the variable whose declaration contains the token, such as its annotation.
 fn of_declaration(place: &Place<'_>) -> Option<TypeInfo> {
     let view = place.view.as_ref()?;
     let declaration = place.path.iter().rev().find(|node| {
@@ -141,16 +140,16 @@ fn of_declaration(place: &Place<'_>) -> Option<TypeInfo> {
     let number = view.unit_at(name)?;
     let binders = (0u32..).zip(&view.unit(number).binders);
     let mut found = binders
-        .map(|(at, _)| Binding { unit: number as u32, binder: semantics::body::BinderId(at) });
+        .map(|(at, _)| LocalRef { unit: number as u32, binder: semantics::body::BinderId(at) });
     let binding = found.find(|binding| view.binding_range(*binding).start() == name)?;
     Some(of_variable(view, binding, None, view.binding_range(binding)))
 }
 
-/// A variable, where it is bound or where it is used.
+/// Describes a variable at its binder or at the use `used`.
 fn of_variable(
     view: &View<'_>,
-    binding: Binding,
-    used: Option<Spot>,
+    binding: LocalRef,
+    used: Option<ExprRef>,
     range: TextRange,
 ) -> TypeInfo {
     let binder = view.binder(binding);
@@ -162,53 +161,53 @@ fn of_variable(
         BinderKind::Free => "free variable",
     };
     let value = view.value(binding);
-    let ty = used.map_or_else(|| view.binding_type(binding), |spot| view.ty(spot));
-    let spot = used.or(value);
+    let ty = used.map_or_else(|| view.binding_type(binding), |expr_ref| view.ty(expr_ref));
+    let expr_ref = used.or(value);
     let names = value.map(|value| names_of_value(view, value)).unwrap_or_default();
     TypeInfo {
         range,
         source: binder.name.to_string(),
         kind: kind.to_owned(),
         lines: pretty::lines(ty, &names),
-        tensors: tensors(view, ty, spot.map_or(Of::Declared(binding), Of::Value)),
+        tensors: tensors(view, ty, expr_ref.map_or(Of::Declared(binding), Of::Value)),
         context: value.map(|value| variables(view, value)).unwrap_or_default(),
         expected: match used {
-            Some(spot) => expected::expected(view, spot),
+            Some(expr_ref) => expected::expected(view, expr_ref),
             None => value.and_then(|value| expected::expected(view, value)),
         },
     }
 }
 
-fn of_expr(view: &View<'_>, spot: Spot) -> TypeInfo {
-    let ty = view.ty(spot);
-    let range = view.range(spot);
+fn of_expr(view: &View<'_>, expr_ref: ExprRef) -> TypeInfo {
+    let ty = view.ty(expr_ref);
+    let range = view.range(expr_ref);
     TypeInfo {
         range,
         source: source(view, range),
-        kind: kind(view, spot),
-        lines: pretty::lines(ty, &names_of_value(view, spot)),
-        tensors: tensors(view, ty, Of::Value(spot)),
-        context: variables(view, spot),
-        expected: expected::expected(view, spot),
+        kind: kind(view, expr_ref),
+        lines: pretty::lines(ty, &names_of_value(view, expr_ref)),
+        tensors: tensors(view, ty, Of::Value(expr_ref)),
+        context: variables(view, expr_ref),
+        expected: expected::expected(view, expr_ref),
     }
 }
 
-/// A global function, where it is defined or where it is used.
+/// Describes a global function at its definition or at a use.
 fn of_global(
     db: &dyn Db,
     place: &Place<'_>,
     name: &str,
-    spot: Option<Spot>,
+    expr_ref: Option<ExprRef>,
     range: TextRange,
 ) -> Option<TypeInfo> {
     let (def, from_prelude) = global(db, place.module, name)?;
     let here = place.view.as_ref();
     let general = global_type(db, def)?;
-    let ty = here.zip(spot).map(|(view, spot)| view.ty(spot).clone());
+    let ty = here.zip(expr_ref).map(|(view, expr_ref)| view.ty(expr_ref).clone());
     let ty = ty.filter(Type::is_function).unwrap_or(general);
     let view = View::new(db, def).filter(|_| def.kind(db) == DefKind::Fn);
     let names = view.as_ref().map(names_of_header).unwrap_or_default();
-    // What another file says is nothing that can be gone to from here.
+    // The ranges of steps refer to this file, so that a definition in another file has none.
     let is_here = def.file(db) == place.def.file(db);
     let tensors = match view.as_ref().filter(|_| is_here) {
         Some(view) => tensors(view, &ty, Of::Header),
@@ -221,34 +220,35 @@ fn of_global(
         lines: pretty::lines(&ty, &names),
         tensors,
         context: Vec::new(),
-        expected: here.zip(spot).and_then(|(view, spot)| expected::expected(view, spot)),
+        expected: here
+            .zip(expr_ref)
+            .and_then(|(view, expr_ref)| expected::expected(view, expr_ref)),
     })
 }
 
-/// The first line of an expression, cut where it is long.
+/// Returns the first line of an expression, truncated.
 fn source(view: &View<'_>, range: TextRange) -> String {
-    // The text of a function may be all of the file.
-    let most = TextSize::new(4 * LONGEST_SOURCE as u32);
-    let is_long = range.len() > most;
-    let shown = if is_long { first_token(view, range) } else { view.text(range) };
-    let mut lines = shown.lines();
+    // The text of a function may be as large as the file, so that it is not copied.
+    let is_long = range.len() > TextSize::new(4 * MAX_SOURCE_LEN as u32);
+    let text = if is_long { first_token(view, range) } else { view.text(range) };
+    let mut lines = text.lines();
     let line = lines.next().unwrap_or_default();
-    let cut = line.char_indices().nth(LONGEST_SOURCE).map(|(at, _)| at);
+    let cut = line.char_indices().nth(MAX_SOURCE_LEN).map(|(at, _)| at);
     let whole = cut.is_none() && lines.next().is_none() && !is_long;
     let line = &line[..cut.unwrap_or(line.len())];
     if whole { line.to_owned() } else { format!("{}…", line.trim_end()) }
 }
 
-/// The token that an expression begins with.
+/// Returns the first token of an expression.
 fn first_token(view: &View<'_>, range: TextRange) -> String {
     let at = range.start().checked_sub(view.def.start(view.db)).unwrap_or_default();
     let token = view.def.node(view.db).token_at(at);
     token.map(|token| token.text().to_owned()).unwrap_or_default()
 }
 
-fn kind(view: &View<'_>, spot: Spot) -> String {
-    let unit = view.unit(spot.unit);
-    match unit.expr(spot.expr) {
+fn kind(view: &View<'_>, expr_ref: ExprRef) -> String {
+    let unit = view.unit(expr_ref.unit);
+    match unit.expr(expr_ref.expr) {
         Expr::Call(id) => match &unit.call(*id).callee {
             Callee::Operator(operator) => return format!("call of `{}`", operator.name),
             Callee::Name(name) => return format!("call of `{name}`"),
@@ -268,14 +268,14 @@ fn kind(view: &View<'_>, spot: Spot) -> String {
     .to_owned()
 }
 
-/// The names of the parameters of the function that an expression stands for.
-fn names_of_value(view: &View<'_>, spot: Spot) -> Names {
-    if !view.ty(spot).is_function() {
+/// Returns the names of the parameters of the function that an expression evaluates to.
+fn names_of_value(view: &View<'_>, expr_ref: ExprRef) -> Names {
+    if !view.ty(expr_ref).is_function() {
         return Names::default();
     }
-    let spot = view.resolve(spot);
-    let unit = view.unit(spot.unit);
-    match unit.expr(spot.expr) {
+    let expr_ref = view.resolve(expr_ref);
+    let unit = view.unit(expr_ref.unit);
+    match unit.expr(expr_ref.expr) {
         Expr::Fn(id) => {
             let params = unit.fns.get(id.index()).map(|f| f.params.as_slice()).unwrap_or_default();
             Names(params.iter().map(|&param| unit.binder(param).name.to_string()).collect())
@@ -295,32 +295,32 @@ fn names_of_header(view: &View<'_>) -> Names {
     Names(params.iter().map(|&param| view.unit(0).binder(param).name.to_string()).collect())
 }
 
-/// What has the type whose tensors are shown.
+/// The subject of a type.
 #[derive(Clone, Copy)]
 enum Of {
     /// An expression.
-    Value(Spot),
+    Value(ExprRef),
     /// A variable without a value.
-    Declared(Binding),
+    Declared(LocalRef),
     /// A definition, by its header.
     Header,
 }
 
-/// The tensors of a type, axis by axis.
+/// Returns the tensors of a type with their axes.
 fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
     let mut parts: Vec<(String, &TensorType, From)> = Vec::new();
     let (_, instance) = ty.opened();
     match (&instance.ty, of) {
-        (Type::Tensor(tensor), Of::Value(spot)) => {
-            parts.push((String::new(), tensor, From::Value(spot, None)));
+        (Type::Tensor(tensor), Of::Value(expr_ref)) => {
+            parts.push((String::new(), tensor, From::Value(expr_ref, None)));
         }
         (Type::Tensor(tensor), Of::Declared(binding)) => {
             parts.push((String::new(), tensor, From::Declared(binding)));
         }
         (Type::Tuple(fields), Of::Value(_) | Of::Declared(_)) => {
-            for (at, field) in fields.iter().enumerate().take(MOST_TENSORS) {
+            for (at, field) in fields.iter().enumerate().take(MAX_TENSORS) {
                 let from = match of {
-                    Of::Value(spot) => From::Value(spot, Some(at)),
+                    Of::Value(expr_ref) => From::Value(expr_ref, Some(at)),
                     _ => From::Nowhere,
                 };
                 if let Type::Tensor(tensor) = field {
@@ -330,11 +330,11 @@ fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
         }
         (Type::Func(func), of) => {
             let (unit, params, result) = function(view, of);
-            for (at, param) in func.params().iter().enumerate().take(MOST_TENSORS) {
+            for (at, param) in func.params().iter().enumerate().take(MAX_TENSORS) {
                 let Type::Tensor(tensor) = param else { continue };
                 match params.get(at) {
                     Some(&binder) => {
-                        let binding = Binding { unit: unit as u32, binder };
+                        let binding = LocalRef { unit: unit as u32, binder };
                         let name = view.binder(binding).name.to_string();
                         parts.push((name, tensor, From::Declared(binding)));
                     }
@@ -342,14 +342,14 @@ fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
                 }
             }
             if let Type::Tensor(tensor) = func.ret() {
-                let from = result.map_or(From::Nowhere, |spot| From::Value(spot, None));
+                let from = result.map_or(From::Nowhere, |expr_ref| From::Value(expr_ref, None));
                 parts.push(("result".to_owned(), tensor, from));
             }
         }
         _ => {}
     }
-    let axes = parts.iter().map(|(_, tensor, _)| tensor.rank().min(MOST_AXES)).sum();
-    let mut budget = Budget { steps: MOST_FOLLOWED, axes };
+    let axes = parts.iter().map(|(_, tensor, _)| tensor.rank().min(MAX_AXES)).sum();
+    let mut budget = Budget { steps: MAX_STEPS, axes };
     let mut out = Vec::new();
     for (part, tensor, from) in parts {
         out.push(TensorInfo {
@@ -359,70 +359,71 @@ fn tensors(view: &View<'_>, ty: &Type, of: Of) -> Vec<TensorInfo> {
                 format!("{}, {}", words::counted(elements, "element"), words::bytes(bytes))
             }),
             axes: axes_of(view, tensor, from, &mut budget),
-            is_cut: tensor.rank() > MOST_AXES,
+            is_cut: tensor.rank() > MAX_AXES,
         });
     }
     out
 }
 
-/// What is left of [`MOST_FOLLOWED`], and for how many axes: one that ends early leaves the others
-/// more.
+/// The remaining part of [`MAX_STEPS`], and the number of axes that share it. Steps that one axis
+/// does not need are available to the others.
 struct Budget {
     steps: usize,
     axes: usize,
 }
 
 impl Budget {
-    /// How far the next axis is followed.
+    /// Returns the number of steps for the next axis.
     fn next(&self) -> usize {
-        (self.steps / self.axes.max(1)).max(LEAST_FOLLOWED)
+        (self.steps / self.axes.max(1)).max(MIN_STEPS)
     }
 
-    /// It was followed so far.
-    fn took(&mut self, steps: usize) {
+    /// Subtracts the steps of an axis.
+    fn consume(&mut self, steps: usize) {
         self.steps = self.steps.saturating_sub(steps);
         self.axes = self.axes.saturating_sub(1);
     }
 }
 
-/// The unit of a function that is written out, its parameters there, and what it gives.
+/// Returns the unit, the parameters and the result of a function whose body is in this definition.
 fn function<'v>(
     view: &'v View<'_>,
     of: Of,
-) -> (usize, &'v [semantics::body::BinderId], Option<Spot>) {
+) -> (usize, &'v [semantics::body::BinderId], Option<ExprRef>) {
     match of {
         Of::Header => {
             let params = view.body.header().map(|header| header.params.as_slice());
             let last = view.body.units.len().checked_sub(1);
-            let result = last.and_then(|unit| Some(Spot { unit, expr: view.unit(unit).root? }));
+            let result = last.and_then(|unit| Some(ExprRef { unit, expr: view.unit(unit).root? }));
             (0, params.unwrap_or_default(), result)
         }
-        Of::Value(spot) => {
-            let spot = view.resolve(spot);
-            let unit = view.unit(spot.unit);
-            let Expr::Fn(id) = unit.expr(spot.expr) else { return (0, &[], None) };
+        Of::Value(expr_ref) => {
+            let expr_ref = view.resolve(expr_ref);
+            let unit = view.unit(expr_ref.unit);
+            let Expr::Fn(id) = unit.expr(expr_ref.expr) else { return (0, &[], None) };
             let Some(function) = unit.fns.get(id.index()) else { return (0, &[], None) };
-            let result = function.body.map(|body| Spot { unit: spot.unit, expr: body.result });
-            (spot.unit, &function.params, result)
+            let result =
+                function.body.map(|body| ExprRef { unit: expr_ref.unit, expr: body.result });
+            (expr_ref.unit, &function.params, result)
         }
         Of::Declared(_) => (0, &[], None),
     }
 }
 
-/// Where the sizes of a tensor are looked for.
+/// The origin of the sizes of a tensor.
 #[derive(Clone, Copy)]
 enum From {
     /// An expression, or a field of it.
-    Value(Spot, Option<usize>),
+    Value(ExprRef, Option<usize>),
     /// The annotation of a variable.
-    Declared(Binding),
-    /// Nothing is known but the type.
+    Declared(LocalRef),
+    /// Unknown.
     Nowhere,
 }
 
 fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, budget: &mut Budget) -> Vec<AxisInfo> {
     let letters = match from {
-        From::Value(spot, None) => Letters::of_argument(view, spot, tensor.rank()),
+        From::Value(expr_ref, None) => Letters::of_argument(view, expr_ref, tensor.rank()),
         _ => None,
     };
     let annotation = match from {
@@ -430,7 +431,7 @@ fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, budget: &mut Budget
         _ => None,
     };
     let mut axes = Vec::new();
-    for (axis, size) in tensor.shape.iter().enumerate().take(MOST_AXES) {
+    for (axis, size) in tensor.shape.iter().enumerate().take(MAX_AXES) {
         let mut info = AxisInfo {
             size: size.to_string(),
             letter: letters.as_ref().and_then(|letters| letters.of(axis)),
@@ -438,9 +439,9 @@ fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, budget: &mut Budget
             origin: None,
         };
         match from {
-            From::Value(spot, field) => {
-                let trail = trail_of(view, spot, field, axis, budget.next());
-                budget.took(trail.followed);
+            From::Value(expr_ref, field) => {
+                let trail = trail_of(view, expr_ref, field, axis, budget.next());
+                budget.consume(trail.followed);
                 follow(view, trail, &mut info);
             }
             From::Declared(binding) => {
@@ -449,24 +450,25 @@ fn axes_of(view: &View<'_>, tensor: &TensorType, from: From, budget: &mut Budget
                     range,
                     message: format!("written at `{}`", view.binder(binding).name),
                 });
-                budget.took(0);
+                budget.consume(0);
             }
-            From::Nowhere => budget.took(0),
+            From::Nowhere => budget.consume(0),
         }
         axes.push(info);
     }
     axes
 }
 
-/// What the way that a size came says of it.
+/// Sets the letter, source and origin of an axis from the trail of its size.
 fn follow(view: &View<'_>, trail: Trail, info: &mut AxisInfo) {
     if info.letter.is_none() {
         let mut same = trail.same.iter();
-        info.letter = same.find_map(|&(spot, axis)| Letters::of_result(view, spot)?.of(axis));
+        info.letter =
+            same.find_map(|&(expr_ref, axis)| Letters::of_result(view, expr_ref)?.of(axis));
     }
-    let rest = trail.rest.map(|(spot, axis)| Step {
-        range: view.range(spot),
-        message: format!("axis {axis} of {}", view.describe(spot)),
+    let rest = trail.rest.map(|(expr_ref, axis)| Step {
+        range: view.range(expr_ref),
+        message: format!("axis {axis} of {}", view.describe(expr_ref)),
     });
     let mut set = trail.steps.into_iter().filter(|(_, passes)| !passes).map(|(step, _)| step);
     info.source = set.next();
@@ -476,26 +478,27 @@ fn follow(view: &View<'_>, trail: Trail, info: &mut AxisInfo) {
     }
 }
 
-/// The variables that an expression uses and does not bind itself, in the order of the text.
-fn variables(view: &View<'_>, spot: Spot) -> Vec<Variable> {
-    if view.variable(spot).is_some() {
+/// Returns the free variables of an expression in text order.
+fn variables(view: &View<'_>, expr_ref: ExprRef) -> Vec<Variable> {
+    if view.variable(expr_ref).is_some() {
         return Vec::new();
     }
-    let unit = view.unit(spot.unit);
-    let range = unit.range(spot.expr);
+    let unit = view.unit(expr_ref.unit);
+    let range = unit.range(expr_ref.expr);
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
     for (index, inner) in unit.ranges.iter().enumerate() {
         if !range.contains_range(*inner) {
             continue;
         }
-        let used = Spot { unit: spot.unit, expr: semantics::body::ExprId(index as u32) };
+        let used = ExprRef { unit: expr_ref.unit, expr: semantics::body::ExprId(index as u32) };
         if unit.expr(used.expr).is_step() {
             continue;
         }
         let Some(binding) = view.variable(used) else { continue };
         let binder = view.binder(binding);
-        let is_inside = binding.unit as usize == spot.unit && range.contains_range(binder.range);
+        let is_inside =
+            binding.unit as usize == expr_ref.unit && range.contains_range(binder.range);
         if is_inside || !seen.insert(binding) {
             continue;
         }
@@ -507,7 +510,7 @@ fn variables(view: &View<'_>, spot: Spot) -> Vec<Variable> {
                 range: view.binding_range(binding),
             },
         ));
-        if found.len() == MOST_VARIABLES {
+        if found.len() == MAX_VARIABLES {
             break;
         }
     }

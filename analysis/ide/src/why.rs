@@ -1,4 +1,4 @@
-//! Why an expression has the shape that it has: each size back to where it was set.
+//! Explanation of a shape: the chain of steps from the origin of each size.
 
 use semantics::{Db, SourceFile, Step, chain_of};
 use syntax::{TextRange, TextSize};
@@ -10,57 +10,58 @@ use crate::{
     place::{Symbol, place_at},
 };
 
-/// How many steps of a chain are shown.
-const MOST_STEPS: usize = 40;
-/// How many axes are followed.
-const MOST_AXES: usize = 64;
+/// The maximal number of steps of a chain.
+const MAX_STEPS: usize = 40;
+/// The maximal number of axes.
+const MAX_AXES: usize = 64;
 
-/// Why an expression has its shape.
+/// The explanation of the shape of an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Why {
-    /// The expression.
+    /// The range of the expression.
     pub range: TextRange,
-    /// Its text, or what it is.
+    /// The text or description of the expression.
     pub expression: String,
-    /// Its type.
+    /// The type.
     pub ty: String,
-    /// Its sizes, axis by axis; those of each field in turn if it is a tuple.
+    /// The sizes by axis; for a tuple, by field and axis.
     pub dimensions: Vec<Dimension>,
 }
 
-/// Why one size is what it is.
+/// The explanation of a size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dimension {
-    /// The field of the tuple, if it is one.
+    /// The field if the expression is a tuple.
     pub field: Option<usize>,
     /// The axis.
     pub axis: usize,
     /// The size.
     pub size: String,
-    /// Where it was set, then each relation that changed it or passed it on.
+    /// The origin, then each relation that changed the size or passed it on.
     pub steps: Vec<Step>,
 }
 
-/// Why the expression at `offset` has its shape; nothing where no tensor is.
+/// Returns the explanation of the shape of the expression at `offset`, or `None` if it is neither a
+/// tensor nor a tuple.
 pub fn why_shape(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Why> {
     let place = place_at(db, file, offset)?;
     let view = place.view.as_ref()?;
-    let spot = match place.symbol(db) {
-        // The name of a variable where it is bound stands for its value.
+    let expr_ref = match place.symbol(db) {
+        // A binder is explained by its value.
         Some((Symbol::Local(binding), range)) => match place.expr_of(range) {
-            Some(spot) => spot,
+            Some(expr_ref) => expr_ref,
             None => view.value(binding)?,
         },
         _ => place.expr()?,
     };
-    let dimensions = match view.ty(spot) {
+    let dimensions = match view.ty(expr_ref) {
         Type::Tensor(tensor) => {
-            let axes = tensor.shape.iter().enumerate().take(MOST_AXES);
+            let axes = tensor.shape.iter().enumerate().take(MAX_AXES);
             axes.map(|(axis, size)| Dimension {
                 field: None,
                 axis,
                 size: size.to_string(),
-                steps: chain_of(view, spot, None, axis, MOST_STEPS),
+                steps: chain_of(view, expr_ref, None, axis, MAX_STEPS),
             })
             .collect()
         }
@@ -69,27 +70,27 @@ pub fn why_shape(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Why>
                 let shape = ty.as_tensor().map(|tensor| &tensor.shape[..]).unwrap_or_default();
                 shape.iter().enumerate().map(move |(axis, size)| (field, axis, size))
             });
-            axes.take(MOST_AXES)
+            axes.take(MAX_AXES)
                 .map(|(field, axis, size)| Dimension {
                     field: Some(field),
                     axis,
                     size: size.to_string(),
-                    steps: chain_of(view, spot, Some(field), axis, MOST_STEPS),
+                    steps: chain_of(view, expr_ref, Some(field), axis, MAX_STEPS),
                 })
                 .collect()
         }
         _ => return None,
     };
     Some(Why {
-        range: view.range(spot),
-        expression: view.describe(spot),
-        ty: type_text(view.ty(spot)),
+        range: view.range(expr_ref),
+        expression: view.describe(expr_ref),
+        ty: type_text(view.ty(expr_ref)),
         dimensions,
     })
 }
 
 impl Why {
-    /// The answer as markdown.
+    /// Formats the explanation as Markdown.
     pub fn markdown(&self) -> String {
         let mut out = format!("{} : {}\n", message(&self.expression), code_span(&self.ty));
         for dimension in &self.dimensions {
@@ -103,7 +104,7 @@ impl Why {
                 out += &format!("{}. {}\n", at + 1, message(&step.message));
             }
             if dimension.steps.is_empty() {
-                out += "1. nothing is known about where it comes from\n";
+                out += "1. the origin is unknown\n";
             }
         }
         out
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn back_to_parameters_and_attributes() {
+    fn sizes_are_traced_to_parameters_and_attributes() {
         check(
             "
 def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(16, 3, 3, 3), float32]) {
@@ -156,13 +157,13 @@ def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(16, 3, 3, 3), float32])
 
                 **axis 1 = 4**
                 1. axis 2 of `%x` is 8
-                2. `nn.conv2d` makes 4 of 8 on axis 2
+                2. `nn.conv2d` computes 4 from 8 on axis 2
                 3. `nn.relu` keeps axis 2, by `Identity`
                 4. `transpose` takes axis 1 from axis 2, by `Transpose`
 
                 **axis 2 = 4**
                 1. axis 3 of `%x` is 8
-                2. `nn.conv2d` makes 4 of 8 on axis 3
+                2. `nn.conv2d` computes 4 from 8 on axis 3
                 3. `nn.relu` keeps axis 3, by `Identity`
                 4. `transpose` takes axis 2 from axis 3, by `Transpose`
 
@@ -178,9 +179,8 @@ def @main(%x: Tensor[(2, 3, 8, 8), float32], %w: Tensor[(16, 3, 3, 3), float32])
         );
     }
 
-    /// Two axes of one size are not mixed up.
     #[test]
-    fn equal_sizes_keep_their_axes() {
+    fn axes_of_equal_size_are_distinguished() {
         check(
             "
 def @main(%x: Tensor[(1, 3, 4, 4), float32], %y: Tensor[(4, 4), float32]) {
@@ -214,7 +214,7 @@ def @main(%x: Tensor[(1, 3, 4, 4), float32], %y: Tensor[(4, 4), float32]) {
     }
 
     #[test]
-    fn fields_constants_and_open_sizes() {
+    fn fields_constants_and_unknown_sizes_are_traced() {
         check(
             "
 def @main(%x: Tensor[(?, 8), float32]) {
@@ -233,7 +233,7 @@ def @main(%x: Tensor[(?, 8), float32]) {
                 **field 0, axis 1 = 4**
                 1. axis 1 of `%x` is 8
                 2. `nn.relu` keeps axis 1, by `Identity`
-                3. `split` makes 4 of 8 on axis 1
+                3. `split` computes 4 from 8 on axis 1
 
                 **field 1, axis 0 = ?**
                 1. axis 0 of `%x` is ?
@@ -243,7 +243,7 @@ def @main(%x: Tensor[(?, 8), float32]) {
                 **field 1, axis 1 = 4**
                 1. axis 1 of `%x` is 8
                 2. `nn.relu` keeps axis 1, by `Identity`
-                3. `split` makes 4 of 8 on axis 1
+                3. `split` computes 4 from 8 on axis 1
                 ["?", "nn.relu", "split"]
                 ["8", "nn.relu", "split"]
                 ["?", "nn.relu", "split"]

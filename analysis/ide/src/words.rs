@@ -1,10 +1,10 @@
-//! Numbers and values as people read them.
+//! Formatting of numbers and attribute values.
 
 use std::fmt::{Display, Write};
 
 use types::{AttrDefault, AttrValue, DataType};
 
-/// `1536` → `1.5 KiB`
+/// Formats a number of bytes: `1.5 KiB` for 1536.
 pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if n < 1024 {
@@ -19,7 +19,7 @@ pub fn bytes(n: u64) -> String {
     format!("{size:.1} {}", UNITS[unit])
 }
 
-/// `802816` → `802,816`
+/// Formats a number with separators: `802,816` for 802816.
 pub fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -32,7 +32,7 @@ pub fn number(n: u64) -> String {
     out
 }
 
-/// `11689512` → `11.7 M`, where a glance has to do.
+/// Formats a number with a unit prefix: `11.7 M` for 11689512.
 pub fn short_number(n: u64) -> String {
     const UNITS: [&str; 5] = ["k", "M", "G", "T", "P"];
     if n < 10_000 {
@@ -47,12 +47,12 @@ pub fn short_number(n: u64) -> String {
     format!("{size:.1} {}", UNITS[unit])
 }
 
-/// `1 byte`, `2 bytes`
-pub fn counted(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number(n)) }
+/// Formats a number with a noun: `1 byte`, `2 bytes`.
+pub fn counted(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", number(n)) }
 }
 
-/// The value of an attribute as it is written.
+/// Formats the value of an attribute in Relay syntax.
 pub fn value(value: &AttrValue) -> String {
     match value {
         AttrValue::None => "None".into(),
@@ -73,7 +73,7 @@ pub fn value(value: &AttrValue) -> String {
     }
 }
 
-/// The default of an attribute as it would be written; nothing if it must be.
+/// Formats the default of an attribute in Relay syntax. Returns `None` if the attribute is required.
 pub fn default(default: &AttrDefault) -> Option<String> {
     Some(match default {
         AttrDefault::Required => return None,
@@ -83,7 +83,7 @@ pub fn default(default: &AttrDefault) -> Option<String> {
         AttrDefault::Bool(false) => "False".into(),
         AttrDefault::Float(x) => format!("{x}f"),
         AttrDefault::Str(text) => format!("\"{text}\""),
-        // No data type: what it is follows from the arguments.
+        // The data type follows from the arguments.
         AttrDefault::DType(dtype) if *dtype == DataType::VOID => "\"\"".into(),
         AttrDefault::DType(dtype) => format!("\"{dtype}\""),
         AttrDefault::Ints(values) => format!("{values:?}"),
@@ -91,8 +91,8 @@ pub fn default(default: &AttrDefault) -> Option<String> {
     })
 }
 
-/// The beginning of what `value` is printed as, up to `longest` characters, and whether that is all.
-/// A type can be as large as the module; no more of it is printed than is shown.
+/// Formats `value` up to `longest` characters, and returns true if that is the whole text.
+/// Formatting stops at the limit, because a type can be as large as the module.
 pub fn bounded(value: impl Display, longest: usize) -> (String, bool) {
     struct Bounded {
         text: String,
@@ -104,7 +104,7 @@ pub fn bounded(value: impl Display, longest: usize) -> (String, bool) {
             let part = &text[..end.unwrap_or(text.len())];
             self.left -= part.chars().count();
             self.text += part;
-            // An error ends the printing.
+            // An error stops the formatting.
             if end.is_some() { Err(std::fmt::Error) } else { Ok(()) }
         }
     }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes() {
+    fn numbers_and_bytes_are_formatted() {
         let sizes = [0, 1, 1023, 1024, 1536, 1 << 20, 44 << 20, (1 << 30) - 1];
         let words: Vec<String> = sizes.into_iter().map(bytes).collect();
         assert_eq!(

@@ -27,7 +27,7 @@ use semantics::{
     SourceFile, View,
     body::{BinderId, Expr, ExprId, FnId, Name, UnitKind},
     metadata::Metadata,
-    scope::Binding,
+    scope::LocalRef,
 };
 use smallvec::SmallVec;
 use syntax::TextRange;
@@ -83,7 +83,7 @@ pub(crate) fn compile(view: &View<'_>, link: &mut dyn Link, observed: bool) -> A
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Var {
     /// A variable of the definition.
-    Local(Binding),
+    Local(LocalRef),
     /// The data type of a literal, which a use of the function around it chooses.
     DType(ParamId),
 }
@@ -192,7 +192,7 @@ impl Compiler<'_, '_> {
             let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
             let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
             for &binder in params.iter().chain(&free) {
-                let param = Binding { unit: number as u32, binder };
+                let param = LocalRef { unit: number as u32, binder };
                 self.param(Var::Local(param));
                 if self.observed
                     && let Some(&reg) = self.context().vars.get(&Var::Local(param))
@@ -351,7 +351,7 @@ impl Compiler<'_, '_> {
                 }
             }
             Expr::Bind { binder, value, .. } => {
-                let var = Binding { unit: number, binder: *binder };
+                let var = LocalRef { unit: number, binder: *binder };
                 match self.makers.remove(binder) {
                     Some((proc, captures)) => self.bind_maker(var, proc, &captures, place),
                     None => self.bind(var, *value, place),
@@ -376,7 +376,7 @@ impl Compiler<'_, '_> {
                 Err(message) => Operand::Missing(FaultKind::Missing, message.into()),
             },
             Expr::Bound(binder) => {
-                let var = Binding { unit: number, binder: *binder };
+                let var = LocalRef { unit: number, binder: *binder };
                 self.use_variable(var, id, place)
             }
             Expr::Free(free) => match self.view.scopes.get(self.unit, *free) {
@@ -442,7 +442,7 @@ impl Compiler<'_, '_> {
         self.operands[id.index()] = operand;
     }
 
-    fn bind(&mut self, var: Binding, value: ExprId, place: TextRange) {
+    fn bind(&mut self, var: LocalRef, value: ExprId, place: TextRange) {
         let reg = self.use_of(value);
         let lazy = self.lazy.is(var);
         let observed = self.observed && self.contexts.len() == 1;

@@ -1,13 +1,13 @@
-//! Marks that passes leave in a program, and what the virtual machine's memory and calls are made
-//! of. None of them computes anything.
+//! Annotations left by passes, and the memory and call operators of the virtual machine. They
+//! compute nothing.
 
 use types::{Place, describe};
 
 use crate::prelude::*;
 
-const MARK: &[&str] = &["anything"];
+const MARK: &[&str] = &["a value of any type"];
 
-/// A mark on a value, which it leaves as it is.
+/// An annotation that returns its argument.
 macro_rules! mark {
     ($name:literal, $summary:literal) => {
         op($name, &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
@@ -20,8 +20,8 @@ macro_rules! mark {
 }
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    mark!("annotation.bitpack_end", "Marks where a region of bit-packed values ends."),
-    mark!("annotation.bitpack_start", "Marks where a region of bit-packed values begins."),
+    mark!("annotation.bitpack_end", "Marks the end of a region of bit-packed values."),
+    mark!("annotation.bitpack_start", "Marks the start of a region of bit-packed values."),
     op("annotation.cast_hint", &["data"])
         .detached_attrs(&CAST_HINT)
         .rule("Identity", identity)
@@ -72,7 +72,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .doc(Doc {
             summary: "Numbers a function while partial evaluation runs.",
             args: &["a function"],
-            shape: "none: it stands in no program that is typed",
+            shape: "none: TVM never infers its type",
             example: "annotation.with_funcid(%f, fid=1, \
                       attrs_type_key=\"relay.attrs.WithFuncIdAttrs\")",
         }),
@@ -109,11 +109,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("AllocStorage", alloc_storage)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Takes a stretch of memory for tensors to live in.",
+            summary: "Allocates a region of memory for tensors.",
             args: &[
-                "int64 scalar: how many bytes",
-                "the shape of the tensor it is meant for",
-                "int64 scalar: a number of bytes that the address is a multiple of",
+                "int64 scalar: the size in bytes",
+                "the shape of the tensor to be stored",
+                "int64 scalar: the alignment in bytes",
             ],
             shape: "`Storage`",
             example: "memory.alloc_storage(4096i64, %s, 64i64, dtype=\"float32\", \
@@ -124,10 +124,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("AllocTensor", alloc_tensor)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Makes a tensor in a stretch of memory.",
+            summary: "Allocates a tensor in a region of memory.",
             args: &[
                 "a `Storage`",
-                "where the tensor begins in it",
+                "the offset of the tensor in it",
                 "`(rank,)`: the shape of the tensor",
             ],
             shape: "`const_shape`, with the data type `dtype`",
@@ -135,15 +135,15 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       assert_shape=None)",
         }),
     op("memory.kill", &["to_free"]).rule("Kill", kill).cost(Cost::Free).doc(Doc {
-        summary: "Gives a value back to the allocator.",
+        summary: "Frees the memory of a value.",
         args: MARK,
         shape: "`()`",
         example: "memory.kill(%x)",
     }),
     op("on_device", &["body"]).attrs(&ON_DEVICE).rule("Identity", identity).cost(Cost::Free).doc(
         Doc {
-            summary: "Says on which device an expression is computed (`constrain_body`) and its \
-                      value lives (`constrain_result`).",
+            summary: "Sets the device on which an expression is computed (`constrain_body`) and its \
+                      value is stored (`constrain_result`).",
             args: MARK,
             shape: "the type of `body`",
             example: "on_device(%x, virtual_device=meta[VirtualDevice][0], constrain_result=True)",
@@ -151,9 +151,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     ),
     op("parser.MetaRef", &[]).attrs(&META_REF).rule("MetaRef", internal).cost(Cost::Free).doc(
         Doc {
-            summary: "Stands for an entry of the metadata section while a text is being read.",
+            summary: "Refers to an entry of the metadata section while a text is parsed.",
             args: &[],
-            shape: "none: the entry stands in its place before types are found",
+            shape: "the type of the entry, which replaces the call before inference",
             example: "meta[relay.Constant][0]",
         },
     ),
@@ -162,13 +162,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("SimulatedQuantize", simulated_quantize)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Rounds reals to what a quantization would keep of them: \
+            summary: "Simulates quantization of reals: \
                       `clip(round(data / dom_scale), clip_min, clip_max) · dom_scale`.",
             args: &[
                 "any shape but a scalar",
-                "float32 scalar: the distance of two neighbours",
-                "float32 scalar: the least integer",
-                "float32 scalar: the greatest integer",
+                "float32 scalar: the quantization step",
+                "float32 scalar: the smallest integer",
+                "float32 scalar: the largest integer",
             ],
             shape: "the type of `data`",
             example: "relay.op.annotation.simulated_quantize(%x, 0.1f, -127f, 127f)",
@@ -193,7 +193,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ReshapeTensor", reshape_tensor)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Views a tensor in another shape, without a look at the number of elements.",
+            summary: "Views a tensor in another shape, without a check of the number of elements.",
             args: &["any shape", "`(rank,)`: the new shape"],
             shape: "`newshape`, with the data type of `data`",
             example: "vm.reshape_tensor(%x, %s, newshape=[2, 3])",
@@ -208,13 +208,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
     ),
 ];
 
-/// TVM has the operator for its own use between passes and gives it no type.
+/// Fails: TVM uses the operator inside a single pass and defines no type for it.
 fn internal(call: &mut Call<'_>) -> Outcome {
     Reason::new(
         "operator-undefined",
-        format!("`{}` has no type: TVM uses it inside one pass only", call.operator()),
+        format!("`{}` has no type: TVM uses it inside a single pass only", call.operator()),
     )
-    .mark(Place::Operator, None, "of no type")
+    .mark(Place::Operator, None, "has no type")
     .fail()
 }
 
@@ -247,7 +247,7 @@ fn invoke(call: &mut Call<'_>) -> Outcome {
                 "argument-type",
                 format!("`{operator}`: the result of `op` is {}", describe(other)),
             )
-            .rule("the function must give a tensor or a tuple, to be written to `outs`")
+            .rule("the function must return a tensor or a tuple, to be written to `outs`")
             .argument(0, describe(&call.ty(0)))
             .fail();
         }
@@ -257,44 +257,40 @@ fn invoke(call: &mut Call<'_>) -> Outcome {
     call.output(Type::unit())
 }
 
-/// The argument at `position` is a tuple of the types `wanted`.
-fn arguments(call: &mut Call<'_>, position: usize, wanted: &[Type]) -> Outcome {
+/// Checks that the argument at `position` is a tuple of the types `expected`.
+fn arguments(call: &mut Call<'_>, position: usize, expected: &[Type]) -> Outcome {
     let found = call.tuple(position)?;
-    if found.len() != wanted.len() {
+    if found.len() != expected.len() {
         let (operator, name) = (call.operator(), call.name(position));
-        let (m, n) = (wanted.len(), found.len());
+        let (m, n) = (expected.len(), found.len());
         return Reason::new(
             "argument-type",
-            format!(
-                "`{operator}`: {name} has {}, {m} {} needed",
-                count(n, "field", "fields"),
-                if m == 1 { "is" } else { "are" }
-            ),
+            format!("`{operator}`: {name} has {}, expected {m}", count(n, "field", "fields")),
         )
-        .rule(format!("{name} has one field for each value that {} takes or gives", call.name(0)))
+        .rule(format!("{name} has one field for each parameter or result of {}", call.name(0)))
         .argument(position, count(n, "field", "fields"))
         .argument(0, format!("{m} values"))
         .fail();
     }
-    call.assign(position, Type::tuple(wanted.to_vec()))
+    call.assign(position, Type::tuple(expected.to_vec()))
 }
 
 pub(crate) fn wrong_argument<T>(
     call: &Call<'_>,
     position: usize,
-    wanted: &str,
+    expected: &str,
     found: &Type,
 ) -> Result<T, Halt> {
     let (operator, name) = (call.operator(), call.name(position));
     Reason::new(
         "argument-type",
-        format!("`{operator}` wants {wanted} as {name}, not {}", describe(found)),
+        format!("`{operator}` expects {expected} as {name}, found {}", describe(found)),
     )
     .argument(position, describe(found))
     .fail()
 }
 
-/// What memory is taken from; the prelude declares it.
+/// The type of allocated memory, which the prelude declares.
 fn storage() -> Type {
     Type::adt("Storage", [])
 }
@@ -308,18 +304,19 @@ fn alloc_storage(call: &mut Call<'_>) -> Outcome {
             let (operator, name) = (call.operator(), call.name(position));
             return Reason::new(
                 if found.rank() > 0 { "rank-mismatch" } else { "dtype-mismatch" },
-                format!("`{operator}`: {name} must be an int64 scalar, it is `{found}`"),
+                format!("`{operator}`: {name} must be an int64 scalar, but it is `{found}`"),
             )
             .argument(position, found.to_string())
-            .help("write a number of 64 bits: `64i64`")
+            .help("write a 64-bit literal: `64i64`")
             .fail();
         }
     }
-    call.need_tensor(1)?;
+    call.require_tensor(1)?;
     call.output(storage())
 }
 
-/// A tensor, or nothing for a number without suffix, which becomes a 64-bit integer.
+/// Returns a tensor argument. An unsuffixed literal becomes a 64-bit integer, and the result
+/// `None`.
 fn scalar_or_literal(
     call: &mut Call<'_>,
     position: usize,
@@ -328,7 +325,7 @@ fn scalar_or_literal(
         call.assign(position, Type::scalar(DataType::INT64))?;
         return Ok(None);
     }
-    call.need_tensor(position).map(Some)
+    call.require_tensor(position).map(Some)
 }
 
 fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
@@ -340,9 +337,9 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
     }
     call.assign(0, storage())?;
     if !matches!(call.ty(1), Type::OpenTensor(_)) {
-        call.need_tensor(1)?;
+        call.require_tensor(1)?;
     }
-    let shape = call.need_tensor(2)?;
+    let shape = call.require_tensor(2)?;
     let rank = match shape.shape.first() {
         None => 0,
         Some(size) => match size.as_known() {
@@ -365,7 +362,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
                 return Reason::new(
                     "attribute-value",
                     format!(
-                        "`{}`: `const_shape` is `{}`, no list of sizes",
+                        "`{}`: `const_shape` must be a list of sizes, but it is `{}`",
                         call.operator(),
                         constant.ty
                     ),
@@ -378,7 +375,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
         types::AttrValue::None if call.attrs().dims("assert_shape").is_some() => {
             return Reason::new(
                 "type-needed",
-                format!("`{}` gives no type without `const_shape`", call.operator()),
+                format!("cannot infer the type of `{}` without `const_shape`", call.operator()),
             )
             .rule("`assert_shape` is checked when the program runs")
             .attribute("const_shape", "no shape")
@@ -411,7 +408,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(sizes, dtype)
 }
 
-/// A vector of integers as a shape.
+/// Returns the elements of an integer vector as a shape.
 fn constant_shape(constant: &types::Constant) -> Option<Shape> {
     if constant.ty.rank() != 1 {
         return None;
@@ -453,7 +450,7 @@ fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
             let (operator, name) = (call.operator(), call.name(position));
             return Reason::new(
                 if found.rank() > 0 { "rank-mismatch" } else { "dtype-mismatch" },
-                format!("`{operator}`: {name} must be a float32 scalar, it is `{found}`"),
+                format!("`{operator}`: {name} must be a float32 scalar, but it is `{found}`"),
             )
             .argument(position, found.to_string())
             .fail();
@@ -464,7 +461,7 @@ fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
 }
 
 fn reshape_tensor(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let shape = if call.attrs().has("newshape") {
         call.attrs().dims("newshape").ok_or(Halt::Silent)?
     } else {
@@ -474,7 +471,7 @@ fn reshape_tensor(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// Checks that the new shape holds as many elements as the tensor has, and is as long as the shape
+/// Checks that the new shape has as many elements as the tensor, and as many axes as the shape
 /// that is an argument.
 fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
     let (x, s) = (call.name(0), call.name(1));
@@ -486,7 +483,7 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
             "shape-mismatch",
             format!("{x} has {old} elements, `{}` has {new}", shape_text(shape)),
         )
-        .rule("a new shape keeps all elements")
+        .rule("the number of elements must stay the same")
         .argument(0, shape_text(&data.shape))
         .attribute("newshape", shape_text(shape))
         .fail();

@@ -1,6 +1,5 @@
-//! The attribute sets that operators declare, and how written attributes become values.
-//!
-//! Names, types and defaults are TVM's. An operator refers to its set by the constant here.
+//! The attribute sets of operators, with TVM's names, types and defaults, and their binding to the
+//! attributes of a call.
 
 pub mod conv;
 pub mod image;
@@ -19,20 +18,20 @@ const fn schema(key: &'static str, fields: &'static [AttrField]) -> AttrSchema {
 }
 
 const fn field(name: &'static str, ty: AttrType, default: AttrDefault) -> AttrField {
-    AttrField { name, ty, default, boxed: false, least: None }
+    AttrField { name, ty, default, boxed: false, min: None }
 }
 
-/// A field that TVM's metadata section holds by reference.
+/// A field with [`AttrField::boxed`] set.
 const fn boxed(name: &'static str, ty: AttrType, default: AttrDefault) -> AttrField {
-    AttrField { name, ty, default, boxed: true, least: None }
+    AttrField { name, ty, default, boxed: true, min: None }
 }
 
-/// A number that is at least `least`.
-const fn at_least(least: i64, field: AttrField) -> AttrField {
-    AttrField { least: Some(least), ..field }
+/// A number with a minimum.
+const fn at_least(min: i64, field: AttrField) -> AttrField {
+    AttrField { min: Some(min), ..field }
 }
 
-/// Every attribute set.
+/// Returns all attribute sets.
 pub fn all() -> impl Iterator<Item = &'static AttrSchema> {
     [conv::ALL, image::ALL, nn::ALL, qnn::ALL, system::ALL, transform::ALL]
         .into_iter()
@@ -40,7 +39,7 @@ pub fn all() -> impl Iterator<Item = &'static AttrSchema> {
         .copied()
 }
 
-/// The attribute set of TVM's name `key`, such as `relay.attrs.Conv2DAttrs`.
+/// Returns the attribute set with the key `key`, such as `relay.attrs.Conv2DAttrs`.
 pub fn by_key(key: &str) -> Option<&'static AttrSchema> {
     all().find(|schema| schema.key == key)
 }

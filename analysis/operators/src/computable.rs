@@ -1,13 +1,13 @@
-//! Checks that TVM's type relations leave out, for [`Call::lenient`]: a call that fails one of them
-//! has a type, and the operator cannot compute it.
+//! Checks that TVM's type relations omit, for [`Call::lenient`]: a call that fails one of them has
+//! a type, but cannot be computed.
 //!
-//! They look at attributes and known sizes. What is not known passes.
+//! The checks use attributes and known sizes; unknown sizes pass.
 
 use types::{AttrValue, Call, Dim, Outcome};
 
 use crate::rules::{axes, axis_out_of_range, fault, may_equal, normal_axis, shape_text};
 
-/// Checks that the attribute `name`, where it has a value, is an axis of the argument at `position`.
+/// Checks that the attribute `name` is an axis of the argument at `position` or `None`.
 pub(crate) fn names_axis(
     call: &Call<'_>,
     name: &'static str,
@@ -22,37 +22,36 @@ pub(crate) fn names_axis(
     }
 }
 
-/// Checks that the attribute `name` is `least` or more, or each of its numbers where it is a list.
-pub(crate) fn at_least(call: &Call<'_>, name: &'static str, least: i64) -> Outcome {
-    within(call, name, least, i64::MAX)
+/// Checks that the attribute `name`, or each number of a list, is at least `min`.
+pub(crate) fn at_least(call: &Call<'_>, name: &'static str, min: i64) -> Outcome {
+    within(call, name, min, i64::MAX)
 }
 
-/// Checks that the attribute `name`, or each of its numbers, is between `least` and `most`.
-pub(crate) fn within(call: &Call<'_>, name: &'static str, least: i64, most: i64) -> Outcome {
+/// Checks that the attribute `name`, or each number of a list, is between `min` and `max`.
+pub(crate) fn within(call: &Call<'_>, name: &'static str, min: i64, max: i64) -> Outcome {
     let value = call.attrs().get(name);
     let is_list = value.as_list().is_some();
     let mut values = value.as_list().unwrap_or(std::slice::from_ref(value)).iter();
-    let Some(number) =
-        values.find_map(|value| value.as_int().filter(|n| !(least..=most).contains(n)))
+    let Some(number) = values.find_map(|value| value.as_int().filter(|n| !(min..=max).contains(n)))
     else {
         return Ok(());
     };
-    let is = if is_list { "holds" } else { "is" };
-    let rule = match most {
-        i64::MAX => format!("`{name}` must be at least {least}"),
-        _ => format!("`{name}` must be between {least} and {most}"),
+    let is = if is_list { "contains" } else { "is" };
+    let rule = match max {
+        i64::MAX => format!("`{name}` must be at least {min}"),
+        _ => format!("`{name}` must be between {min} and {max}"),
     };
     let reason = fault(call, "attribute-value", format!("`{name}` {is} {number}"))
         .rule(rule)
         .attribute(name, number.to_string());
     match is_list {
         true => reason.fail(),
-        false => reason.fix(name, number.clamp(least, most).to_string()).fail(),
+        false => reason.fix(name, number.clamp(min, max).to_string()).fail(),
     }
 }
 
-/// Checks that the argument at `position`, of shape `from`, broadcasts to `to`, which is the shape
-/// of `target`.
+/// Checks that the argument at `position`, of shape `from`, broadcasts to `to`, the shape of
+/// `target`.
 pub(crate) fn broadcasts_into(
     call: &Call<'_>,
     (position, from): (usize, &[Dim]),
@@ -77,8 +76,8 @@ pub(crate) fn broadcasts_into(
     match mismatch {
         Some(i) if m <= n => reason
             .rule(format!(
-                "counted from the last axis, each size of {name} must be 1 or the wanted one; \
-                 axis {} is {}, {} is wanted",
+                "counted from the last axis, each size of {name} must be 1 or the target size; \
+                 axis {} is {}, expected {}",
                 m - i,
                 from[m - i],
                 to[n - i]
@@ -86,83 +85,83 @@ pub(crate) fn broadcasts_into(
             .axis(position, m - i, from[m - i].to_string())
             .fail(),
         _ => reason
-            .rule(format!("broadcasting adds axes and drops none: {m} axes do not become {n}"))
+            .rule(format!("broadcasting adds axes and removes none: {m} axes cannot become {n}"))
             .argument(position, axes(m))
             .fail(),
     }
 }
 
-/// Checks that two axes, each given as the position of its argument, its number and its size, have
-/// one size; `rule` says why.
+/// Checks that two axes, given by the position of the argument, the axis and the size, have equal
+/// sizes. `rule` is the reason.
 pub(crate) fn same_size(
     call: &Call<'_>,
     (a, i, size): (usize, usize, &Dim),
-    (b, k, wanted): (usize, usize, &Dim),
+    (b, k, expected): (usize, usize, &Dim),
     rule: &str,
 ) -> Outcome {
-    if may_equal(size, wanted) {
+    if may_equal(size, expected) {
         return Ok(());
     }
     let (x, y) = (call.name(a), call.name(b));
     fault(
         call,
         "shape-mismatch",
-        format!("axis {i} of {x} has size {size}, axis {k} of {y} has {wanted}"),
+        format!("axis {i} of {x} has size {size}, axis {k} of {y} has {expected}"),
     )
     .rule(rule)
     .axis(a, i, size.to_string())
-    .axis(b, k, wanted.to_string())
+    .axis(b, k, expected.to_string())
     .fail()
 }
 
-/// Checks that two arguments have one shape.
+/// Checks that two arguments have equal shapes.
 pub(crate) fn same_shape(
     call: &Call<'_>,
     (a, shape): (usize, &[Dim]),
-    (b, wanted): (usize, &[Dim]),
+    (b, expected): (usize, &[Dim]),
 ) -> Outcome {
-    if shape.len() == wanted.len() && shape.iter().zip(wanted).all(|(x, y)| may_equal(x, y)) {
+    if shape.len() == expected.len() && shape.iter().zip(expected).all(|(x, y)| may_equal(x, y)) {
         return Ok(());
     }
     let (x, y) = (call.name(a), call.name(b));
     fault(
         call,
         "shape-mismatch",
-        format!("{x} has the shape {}, {y} has {}", shape_text(shape), shape_text(wanted)),
+        format!("{x} has the shape {}, {y} has {}", shape_text(shape), shape_text(expected)),
     )
     .rule(format!("{x} and {y} must have the same shape"))
     .argument(a, shape_text(shape))
-    .argument(b, shape_text(wanted))
+    .argument(b, shape_text(expected))
     .fail()
 }
 
-/// Checks that an axis of the argument at `position` has `wanted` elements; `rule` says why.
+/// Checks that an axis of the argument at `position` has `expected` elements. `rule` is the reason.
 pub(crate) fn has_size(
     call: &Call<'_>,
     (position, axis, size): (usize, usize, &Dim),
-    wanted: i64,
+    expected: i64,
     rule: &str,
 ) -> Outcome {
-    if may_equal(size, &Dim::known(wanted)) {
+    if may_equal(size, &Dim::known(expected)) {
         return Ok(());
     }
     let name = call.name(position);
     fault(
         call,
         "shape-mismatch",
-        format!("axis {axis} of {name} has size {size}, {wanted} is needed"),
+        format!("axis {axis} of {name} has size {size}, expected {expected}"),
     )
     .rule(rule)
     .axis(position, axis, size.to_string())
     .fail()
 }
 
-/// Returns the known sizes, or nothing if one of them is not known.
+/// Returns the sizes, or `None` if one of them is unknown.
 pub(crate) fn known_sizes(shape: &[Dim]) -> Option<Vec<i128>> {
     shape.iter().map(|dim| dim.as_known().map(i128::from)).collect()
 }
 
-/// Returns an integer attribute without a failure where it has none.
+/// Returns the value of an integer attribute, or `None`.
 pub(crate) fn known_int(call: &Call<'_>, name: &str) -> Option<i64> {
     match call.attrs().get(name) {
         AttrValue::None => None,

@@ -1,4 +1,4 @@
-//! Operators that make tensors.
+//! Operators that create tensors.
 
 use types::{AttrValue, Op};
 
@@ -10,27 +10,27 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Arange", arange)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Makes a vector of evenly spaced values.",
+            summary: "Creates a vector of evenly spaced values.",
             args: &[
                 "a scalar: the first value",
-                "a scalar: where the values stop, not included",
-                "a scalar: the distance between two values",
+                "a scalar: the end of the range, exclusive",
+                "a scalar: the step",
             ],
-            shape: "`(n,)`, with n = (stop - start) / step, rounded up, where the attributes of \
+            shape: "`(n,)`, with n = (stop - start) / step, rounded up, if the attributes of \
                     these names hold constants; `(?,)` otherwise",
             example: "arange(%start, %stop, %step, start=meta[relay.Constant][0], \
                       stop=meta[relay.Constant][1], step=meta[relay.Constant][2], dtype=\"int32\")",
         }),
     op("full", &["fill_value"]).attrs(&INIT_OP).rule("Full", full).cost(Cost::Free).doc(Doc {
-        summary: "Makes a tensor of a given shape, all of whose elements are one value.",
+        summary: "Creates a tensor of a given shape, filled with one value.",
         args: &["a scalar"],
-        shape: "`shape`, with the data type `dtype`, or that of `fill_value` where it is not given",
+        shape: "`shape`, with the data type `dtype`, or that of `fill_value` if it is not given",
         example: "full(1f, shape=[2, 3], dtype=\"float32\")",
     }),
     op("full_like", &["data", "fill_value"]).rule("FullLike", full_like).cost(Cost::Free).doc(
         Doc {
-            summary: "Makes a tensor of the type of another, all of whose elements are one value.",
-            args: &["a tensor of the wanted type, whose elements are not used", "a scalar"],
+            summary: "Creates a tensor of the type of another one, filled with one value.",
+            args: &["a tensor of the target type, whose elements are not used", "a scalar"],
             shape: "the shape and data type of `data`",
             example: "full_like(%x, 1f)",
         },
@@ -50,7 +50,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
     op("meshgrid", &["data"]).attrs(&MESHGRID).rule("Meshgrid", meshgrid).cost(Cost::Free).doc(
         Doc {
-            summary: "Spreads vectors of coordinates over the grid that they span.",
+            summary: "Creates coordinate grids from vectors of coordinates.",
             args: &["a tuple of vectors or scalars of one data type"],
             shape: "a tuple of as many tensors as there are vectors, each with one axis for each \
                     vector; the first two axes are swapped where `indexing` is \"xy\"",
@@ -62,15 +62,15 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("OneHot", one_hot)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Makes a vector for each index that holds `on_value` at this index and \
+            summary: "Creates, for each index, a vector with `on_value` at this index and \
                       `off_value` elsewhere.",
             args: &["integers of any shape", "a scalar", "a scalar"],
             shape: "the shape of `indices` with a new axis of size `depth` before `axis`, or \
-                    behind the last where it is -1",
+                    after the last one if it is -1",
             example: "one_hot(%i, 1f, 0f, depth=10, axis=-1, dtype=\"float32\")",
         }),
     op("ones", &[]).attrs(&INIT_OP).rule("InitOp", init).cost(Cost::Free).doc(Doc {
-        summary: "Makes a tensor of ones.",
+        summary: "Creates a tensor of ones.",
         args: &[],
         shape: "`shape`, with the data type `dtype`",
         example: "ones(shape=[2, 3], dtype=\"float32\")",
@@ -80,13 +80,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("trilu", trilu)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Keeps the upper or the lower triangle of matrices, and puts 0 elsewhere.",
-            args: &["`(…, rows, columns)`", "a scalar: the diagonal at which the triangle begins"],
+            summary: "Keeps the upper or the lower triangle of matrices, and sets the rest to 0.",
+            args: &["`(…, rows, columns)`", "a scalar: the diagonal at which the triangle starts"],
             shape: "the shape of `data`",
             example: "trilu(%x, %k)",
         }),
     op("zeros", &[]).attrs(&INIT_OP).rule("InitOp", init).cost(Cost::Free).doc(Doc {
-        summary: "Makes a tensor of zeros.",
+        summary: "Creates a tensor of zeros.",
         args: &[],
         shape: "`shape`, with the data type `dtype`",
         example: "zeros(shape=[2, 3], dtype=\"float32\")",
@@ -123,9 +123,10 @@ fn arange(call: &mut Call<'_>) -> Outcome {
         AttrValue::Constant(constant) => constant.as_number(),
         _ => None,
     };
-    // Whether a value that is not at hand is a constant is not known either.
-    let lost = |name: &str| matches!(attrs.get(name), AttrValue::Meta { .. } | AttrValue::Error);
-    if ["start", "stop", "step"].into_iter().any(lost) {
+    // An unresolved reference may be a constant.
+    let is_unresolved =
+        |name: &str| matches!(attrs.get(name), AttrValue::Meta { .. } | AttrValue::Error);
+    if ["start", "stop", "step"].into_iter().any(is_unresolved) {
         return Err(Halt::Silent);
     }
     let (Some(start), Some(stop), Some(step)) = (value("start"), value("stop"), value("step"))
@@ -138,7 +139,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
         let reason = fault(
             call,
             "attribute-value",
-            format!("there is no value from {start} to {stop} in steps of {step}"),
+            format!("the range from {start} to {stop} in steps of {step} is empty"),
         )
         .attribute("stop", stop.to_string())
         .attribute("start", start.to_string())
@@ -146,8 +147,8 @@ fn arange(call: &mut Call<'_>) -> Outcome {
         return match step {
             0.0 => reason.rule("`step` must not be 0"),
             _ => reason.rule(
-                "`stop` must lie behind `start`, in the direction of `step`: a vector without \
-                 elements is not made",
+                "`stop` must follow `start` in the direction of `step`: a vector without \
+                 elements is not supported",
             ),
         }
         .fail();
@@ -155,7 +156,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
     call.output_tensor([Dim::known(n as i64)], dtype)
 }
 
-/// The attribute `shape`, which has no default.
+/// Returns the attribute `shape`, which has no default.
 fn init_shape(call: &Call<'_>) -> Result<Shape, Halt> {
     match optional_dims(call, "shape")? {
         Some(shape) => Ok(shape),
@@ -163,7 +164,7 @@ fn init_shape(call: &Call<'_>) -> Result<Shape, Halt> {
     }
 }
 
-/// The failure that the value to fill with is no scalar.
+/// Checks that the fill value is a scalar.
 fn fill_rank(call: &Call<'_>, position: usize, value: &TensorType) -> Outcome {
     if value.rank() == 0 { Ok(()) } else { wrong_rank(call, position, value.rank(), "a scalar") }
 }
@@ -189,28 +190,32 @@ fn init(call: &mut Call<'_>) -> Outcome {
 }
 
 fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
-    let (input, diagonal) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (input, diagonal) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let (k1, k2) = (int_attr(call, "k1")?, int_attr(call, "k2")?);
     if k2 < k1 {
-        return fault(call, "attribute-value", format!("there is no diagonal from {k1} to {k2}"))
-            .rule("`k1` is the lowest diagonal to be replaced and `k2` the highest")
-            .attribute("k2", k2.to_string())
-            .attribute("k1", k1.to_string())
-            .fix("k2", k1.to_string())
-            .fail();
+        return fault(
+            call,
+            "attribute-value",
+            format!("the range of diagonals from {k1} to {k2} is empty"),
+        )
+        .rule("`k1` is the lowest diagonal to be replaced and `k2` the highest")
+        .attribute("k2", k2.to_string())
+        .attribute("k1", k1.to_string())
+        .fix("k2", k1.to_string())
+        .fail();
     }
-    // TVM needs enough axes here, and does not compare sizes.
+    // TVM checks the number of axes, but not their sizes.
     if input.rank() < 2 {
         return wrong_rank(call, 0, input.rank(), "a matrix or a batch of matrices");
     }
     let (least, most) = if k1 == k2 { (1, input.rank() + 1) } else { (2, input.rank() + 2) };
     let rank = diagonal.rank();
     if rank < least || rank > most {
-        let wanted = match k1 == k2 {
+        let expected = match k1 == k2 {
             true => format!("one axis shorter than {}, for one diagonal", call.name(0)),
             false => format!("as long as {}, for several diagonals", call.name(0)),
         };
-        return wrong_rank(call, 1, rank, &wanted);
+        return wrong_rank(call, 1, rank, &expected);
     }
     let check = fits_diagonals(call, &input, &diagonal, (k1, k2));
     call.lenient(check)?;
@@ -227,30 +232,32 @@ fn fits_diagonals(
 ) -> Outcome {
     let (batch, matrix) = input.shape.split_at(input.rank() - 2);
     let [rows, columns] = matrix else { return Ok(()) };
-    // The longest of the diagonals.
+    // The length of the longest diagonal.
     let length = Dim::apply(Op::Min, &(rows + k2.min(0)), &(columns - k1.max(0)));
-    let mut wanted: Vec<Dim> = batch.to_vec();
+    let mut expected: Vec<Dim> = batch.to_vec();
     if k1 != k2 {
-        wanted.push(Dim::known(k2.saturating_sub(k1).saturating_add(1)));
+        expected.push(Dim::known(k2.saturating_sub(k1).saturating_add(1)));
     }
-    wanted.push(length);
-    // Lines that lie outside of the matrix are not read, and neither is what is too long.
+    expected.push(length);
+    // Diagonals outside the matrix and excess elements are ignored.
     let lines = rows.as_known().map(|rows| k2.saturating_sub(k1.max(1 - rows)).saturating_add(1));
-    let fits = |(axis, (wanted, found)): (usize, (&Dim, &Dim))| match axis < batch.len() {
-        true => may_equal(wanted, found),
+    let fits = |(axis, (expected, found)): (usize, (&Dim, &Dim))| match axis < batch.len() {
+        true => may_equal(expected, found),
         false => {
             let is_lines = k1 != k2 && axis == batch.len();
-            let least = if is_lines { lines } else { wanted.as_known() };
+            let least = if is_lines { lines } else { expected.as_known() };
             least.zip(found.as_known()).is_none_or(|(least, found)| found >= least)
         }
     };
-    if wanted.len() == diagonal.rank() && wanted.iter().zip(&diagonal.shape).enumerate().all(fits) {
+    if expected.len() == diagonal.rank()
+        && expected.iter().zip(&diagonal.shape).enumerate().all(fits)
+    {
         return Ok(());
     }
-    let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-    let message = format!("{} must have the shape ({})", call.name(1), wanted.join(", "));
+    let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
+    let message = format!("{} must have the shape ({})", call.name(1), expected.join(", "));
     fault(call, "shape-mismatch", message)
-        .rule("it has a line for each diagonal, as long as the longest of them")
+        .rule("it has a row for each diagonal, with the length of the longest one")
         .argument(1, diagonal.to_string())
         .fail()
 }
@@ -258,7 +265,7 @@ fn fits_diagonals(
 fn meshgrid(call: &mut Call<'_>) -> Outcome {
     let fields = call.tensors(0)?;
     let Some(first) = fields.first() else {
-        return fault(call, "argument-type", "the tuple is empty: there is no grid")
+        return fault(call, "argument-type", "the tuple must not be empty")
             .argument(0, "no fields")
             .fail();
     };
@@ -285,9 +292,9 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
                 return fault(
                     call,
                     "rank-mismatch",
-                    format!("field {k} must be a vector or a scalar, it has {rank}"),
+                    format!("field {k} must be a vector or a scalar, but it has {rank}"),
                 )
-                .rule("each field holds the coordinates along one axis of the grid")
+                .rule("each field contains the coordinates along one axis of the grid")
                 .mark(place, None, rank)
                 .fail();
             }
@@ -301,29 +308,29 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
 }
 
 fn one_hot(call: &mut Call<'_>) -> Outcome {
-    let indices = call.need_tensor(0)?;
+    let indices = call.require_tensor(0)?;
     let (depth, axis) = (int_attr(call, "depth")?, int_attr(call, "axis")?);
     if depth <= 0 {
-        return fault(call, "attribute-value", format!("vectors cannot have {depth} elements"))
-            .rule("`depth` is the number of different indices, at least 1")
+        return fault(call, "attribute-value", format!("a vector cannot have {depth} elements"))
+            .rule("`depth` is the number of distinct indices, at least 1")
             .attribute("depth", depth.to_string())
             .fix("depth", "1")
             .fail();
     }
     let rank = indices.rank();
-    // -1 alone counts from the end.
+    // Of the negative positions, TVM accepts -1 only.
     let at = if axis == -1 { Some(rank) } else { usize::try_from(axis).ok() };
     let Some(at) = at.filter(|&at| at <= rank) else {
         return fault(
             call,
             "axis-out-of-range",
             format!(
-                "there is no place {axis} for the new axis: {} has {}",
+                "there is no position {axis} for the new axis: {} has {}",
                 call.name(0),
                 axes(rank)
             ),
         )
-        .rule(format!("`axis` must be a place from 0 to {rank}, or -1 for the last"))
+        .rule(format!("`axis` must be a position from 0 to {rank}, or -1 for the last"))
         .attribute("axis", format!("axis {axis}"))
         .argument(0, axes(rank))
         .fix("axis", "-1")
@@ -336,7 +343,7 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
 }
 
 fn trilu(call: &mut Call<'_>) -> Outcome {
-    let (data, k) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, k) = (call.require_tensor(0)?, call.require_tensor(1)?);
     if k.rank() != 0 {
         return wrong_rank(call, 1, k.rank(), "a scalar");
     }

@@ -1,5 +1,5 @@
-//! Operators whose shape is an argument: the sizes of the result are known when the program runs,
-//! and `?` until then. Only the rank must be known, from the length of the argument.
+//! Operators with a shape argument: the sizes of the result are known at run time only, and are
+//! `?`. The rank is the length of the shape argument, which must be known.
 
 use crate::{
     image::{floats, with_sizes},
@@ -13,7 +13,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DynamicBroadCastTo", broadcast_to)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Repeats a tensor along axes of size 1, and new ones in front, to reach a \
+            summary: "Broadcasts a tensor to a \
                       shape.",
             args: &["any tensor", "`(rank,)`, integers: the shape of the result"],
             shape: "`?` on each of the `rank` axes",
@@ -25,7 +25,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .cost(Cost::Free)
         .doc(Doc {
             summary: "Adds `num_newaxis` axes of size 1.",
-            args: &["any tensor", "a scalar integer: where the new axes come"],
+            args: &["any tensor", "a scalar integer: the position of the new axes"],
             shape: "`?` on each axis, `num_newaxis` of them more than `data` has",
             example: "dyn.expand_dims(%x, %axis, num_newaxis=1, \
                       attrs_type_key=\"relay.attrs.DynExpandDimsAttrs\")",
@@ -35,7 +35,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DynamicFull", full)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "A tensor that holds one value everywhere.",
+            summary: "Creates a tensor filled with one value.",
             args: &["a scalar: the value", "`(rank,)`, integers: the shape of the result"],
             shape: "`?` on each of the `rank` axes",
             example: "dyn.full(%value, %shape, shape=None, dtype=\"float32\")",
@@ -45,7 +45,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DynResize2D", resize2d)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Brings images to another size by interpolation.",
+            summary: "Resizes images by interpolation.",
             args: &[
                 "images in `layout`: `(n, c, h, w)` for \"NCHW\"",
                 "`(2,)`, integers: the height and the width",
@@ -59,11 +59,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DynamicPad", pad)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Adds elements before and behind each axis.",
+            summary: "Adds elements before and after each axis.",
             args: &[
                 "a tensor of `rank` axes",
-                "`(rank, 2)`, integers: how many before and behind each axis",
-                "a scalar: what the new elements hold",
+                "`(rank, 2)`, integers: how many before and after each axis",
+                "a scalar: the value of the new elements",
             ],
             shape: "`?` on each axis",
             example: "dyn.nn.pad(%x, %width, 0f, pad_width=[])",
@@ -73,7 +73,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DynamicUpSampling", upsampling)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Enlarges images by factors.",
+            summary: "Upsamples images by factors.",
             args: &[
                 "images in `layout`: `(n, c, h, w)` for \"NCHW\"",
                 "a scalar: the factor of the height",
@@ -87,7 +87,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DynamicUpSampling3D", upsampling3d)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Enlarges volumes by factors.",
+            summary: "Upsamples volumes by factors.",
             args: &[
                 "volumes in `layout`: `(n, c, d, h, w)` for \"NCDHW\"",
                 "a scalar: the factor of the depth",
@@ -102,20 +102,20 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DynOneHot", one_hot)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Makes a vector of each index: `on_value` at the index, `off_value` \
+            summary: "Creates a vector for each index: `on_value` at the index, `off_value` \
                       elsewhere.",
             args: &[
                 "integers of any shape",
                 "a scalar: the value at the index",
                 "a scalar: the value elsewhere",
-                "a scalar: how long the vectors are",
+                "a scalar: the length of the vectors",
             ],
             shape: "the shape of `indices` with `?` added at `axis`",
             example: "dyn.one_hot(%indices, %on, %off, %depth, axis=-1, dtype=\"float32\")",
         }),
     op("dyn.ones", &["shape"]).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
         Doc {
-            summary: "A tensor of ones.",
+            summary: "Creates a tensor of ones.",
             args: &["`(rank,)`, integers: the shape of the result"],
             shape: "`?` on each of the `rank` axes",
             example: "dyn.ones(%shape, shape=None, dtype=\"float32\")",
@@ -126,11 +126,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DynamicReshape", reshape)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "The same elements in another shape.",
+            summary: "Changes the shape.",
             args: &[
                 "any tensor",
                 "`(rank,)`, integers: the shape of the result, where 0 copies a size and -1 is \
-                 what remains",
+                 inferred",
             ],
             shape: "`?` on each of the `rank` axes",
             example: "dyn.reshape(%x, %shape, newshape=[])",
@@ -142,12 +142,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
     .rule("DynSparseToDense", sparse_to_dense)
     .cost(Cost::Free)
     .doc(Doc {
-        summary: "Writes values at the given places of a tensor that holds a default value \
+        summary: "Creates a tensor from values at given positions and a default value \
                   elsewhere.",
         args: &[
-            "`(n, rank)`, `(n,)` or a scalar, integers: the place of each value",
+            "`(n, rank)`, `(n,)` or a scalar, integers: the position of each value",
             "`(n,)` or a scalar: the values",
-            "a scalar: what stands elsewhere",
+            "a scalar: the value elsewhere",
             "`(rank,)`, integers: the shape of the result",
         ],
         shape: "`?` on each of the `rank` axes",
@@ -168,12 +168,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DynStridedSlice", strided_slice)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Every `strides`-th element from `begin` to before `end`, on the first axes.",
+            summary: "Extracts every `strides`-th element from `begin` to `end`, exclusive, on the first axes.",
             args: &[
                 "any tensor",
-                "`(n,)`, integers: where each of the first `n` axes begins",
-                "`(n,)`, integers: where it ends",
-                "`(n,)`, integers: its step",
+                "`(n,)`, integers: the begin on each of the first `n` axes",
+                "`(n,)`, integers: the end",
+                "`(n,)`, integers: the stride",
             ],
             shape: "`?` on the first `n` axes, the sizes of `data` on the others",
             example: "dyn.strided_slice(%x, %begin, %end, %strides, begin=None, end=None, \
@@ -189,7 +189,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     ),
     op("dyn.topk", &["data", "k"]).attrs(&TOPK).rule("DynTopK", topk).cost(Cost::Reduction).doc(
         Doc {
-            summary: "The `k` largest elements along one axis, or with `is_ascend` the smallest.",
+            summary: "Finds the `k` largest elements along one axis, or with `is_ascend` the smallest.",
             args: &["any tensor", "a scalar integer, or one of shape `(1,)`"],
             shape: "the shape of `data` with `?` on `axis`; a tuple of values and indices with \
                     `ret_type=\"both\"`",
@@ -198,7 +198,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     ),
     op("dyn.zeros", &["shape"]).attrs(&INIT_OP).rule("DynamicInitOp", init).cost(Cost::Free).doc(
         Doc {
-            summary: "A tensor of zeros.",
+            summary: "Creates a tensor of zeros.",
             args: &["`(rank,)`, integers: the shape of the result"],
             shape: "`?` on each of the `rank` axes",
             example: "dyn.zeros(%shape, shape=None, dtype=\"float32\")",
@@ -206,10 +206,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
     ),
 ];
 
-/// More axes than any tensor has: what gives such a rank is a mistake.
+/// Maximum rank. A shape argument of such a length is an error in the program.
 const MOST_AXES: i64 = 1 << 12;
 
-/// The length of the argument at `position`, which holds a number for each of some axes.
+/// Returns the length of the argument at `position`, which contains a number for each of some axes.
 fn length(
     call: &Call<'_>,
     position: usize,
@@ -222,32 +222,32 @@ fn length(
             "rank-mismatch",
             format!("`{operator}`: {name} must be a vector, but it is a scalar"),
         )
-        .rule(format!("{name} holds {what}"))
+        .rule(format!("{name} contains {what}"))
         .argument(position, "a scalar")
         .fail();
     };
-    // TVM takes a negative size, which no tensor has, for no axes at all.
+    // TVM treats a negative length as 0.
     match length.as_known() {
         Some(known) if known <= MOST_AXES => Ok(usize::try_from(known).unwrap_or(0)),
         Some(known) => Reason::new(
             "shape-mismatch",
-            format!("`{operator}`: {name} has {known} elements: no tensor has so many axes"),
+            format!("`{operator}`: {name} has {known} elements, which exceeds the maximum rank"),
         )
-        .rule(format!("{name} holds {what}"))
+        .rule(format!("{name} contains {what}"))
         .axis(position, 0, format!("{known}"))
         .fail(),
         None => Reason::new(
             "shape-mismatch",
             format!("`{operator}`: the length of {name} must be known, but it is {length}"),
         )
-        .rule(format!("{name} holds {what}: its length decides how many axes the result has"))
+        .rule(format!("{name} contains {what}: its length determines the rank of the result"))
         .axis(position, 0, format!("{length}"))
-        .help("give it a type with a known length, such as `Tensor[(2), int64]`")
+        .help("annotate it with a type of known length, such as `Tensor[(2), int64]`")
         .fail(),
     }
 }
 
-/// As many `?` as the result has axes.
+/// Returns `rank` unknown sizes.
 fn unknown(rank: usize) -> impl Iterator<Item = Dim> {
     std::iter::repeat_n(Dim::Any, rank)
 }
@@ -255,7 +255,7 @@ fn unknown(rank: usize) -> impl Iterator<Item = Dim> {
 const SIZES: &str = "the size of each axis of the result";
 
 fn init(call: &mut Call<'_>) -> Outcome {
-    let shape = call.need_tensor(0)?;
+    let shape = call.require_tensor(0)?;
     let rank = length(call, 0, &shape, SIZES)?;
     let dtype = call.attrs().dtype("dtype");
     call.output_tensor(unknown(rank), dtype)
@@ -279,7 +279,7 @@ fn broadcast_to(call: &mut Call<'_>) -> Outcome {
 }
 
 fn reshape(call: &mut Call<'_>) -> Outcome {
-    let (data, shape) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, shape) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let rank = length(call, 1, &shape, SIZES)?;
     call.output_tensor(unknown(rank), data.dtype)
 }
@@ -293,14 +293,14 @@ fn sparse_to_dense(call: &mut Call<'_>) -> Outcome {
 }
 
 fn tile(call: &mut Call<'_>) -> Outcome {
-    let (data, reps) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, reps) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let what = "how often each axis is repeated";
     not_negative(call, 1, &reps, what)?;
     let rank = length(call, 1, &reps, what)?;
     call.output_tensor(unknown(rank.max(data.rank())), data.dtype)
 }
 
-/// The failure that an argument has a negative size, where TVM does not take that for none.
+/// Checks that an argument has no negative size, which some of TVM's relations reject.
 fn not_negative(call: &Call<'_>, position: usize, tensor: &TensorType, what: &str) -> Outcome {
     match tensor.shape.first() {
         Some(length) if length.as_known().is_some_and(|known| known < 0) => {
@@ -309,7 +309,7 @@ fn not_negative(call: &Call<'_>, position: usize, tensor: &TensorType, what: &st
                 "shape-mismatch",
                 format!("`{operator}`: {name} has a negative length: {length}"),
             )
-            .rule(format!("{name} holds {what}"))
+            .rule(format!("{name} contains {what}"))
             .axis(position, 0, format!("{length}"))
             .fail()
         }
@@ -328,7 +328,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     let ones = data.shape.iter().filter(|size| may_equal(size, &Dim::known(1))).count();
     if removed > ones {
         let (x, name) = (call.name(0), call.name(1));
-        let message = format!("{name} names {removed}, but {x} has {ones} of size 1");
+        let message = format!("{name} lists {removed}, but {x} has {ones} of size 1");
         let check = fault(call, "shape-mismatch", message)
             .rule("only axes of size 1 are removed")
             .axis(1, 0, removed.to_string())
@@ -339,18 +339,18 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(unknown(rank - removed), data.dtype)
 }
 
-/// The failure that a shape has fewer axes than what is broadcast to it.
+/// The failure that a shape has fewer axes than the tensor broadcast to it.
 fn too_few(call: &Call<'_>, rank: usize, needed: usize) -> Outcome {
     let (name, data) = (call.name(1), call.name(0));
     let message = format!("{name} is for {}, but {data} has {needed}", axes(rank));
     fault(call, "rank-mismatch", message)
-        .rule("broadcasting adds axes and drops none")
+        .rule("broadcasting adds axes and removes none")
         .axis(1, 0, rank.to_string())
         .argument(0, axes(needed))
         .fail()
 }
 
-/// The failure that the argument at `position` speaks of more axes than the data has.
+/// The failure that the argument at `position` has entries for more axes than the data has.
 fn too_many<T>(
     call: &Call<'_>,
     position: usize,
@@ -366,7 +366,7 @@ fn too_many<T>(
             count(rank, "axis", "axes")
         ),
     )
-    .rule(format!("{name} holds {what}: {found} > {rank}"))
+    .rule(format!("{name} contains {what}: {found} > {rank}"))
     .axis(position, 0, format!("{found}"))
     .argument(0, count(rank, "axis", "axes"))
     .fail()
@@ -374,7 +374,7 @@ fn too_many<T>(
 
 fn strided_slice(call: &mut Call<'_>) -> Outcome {
     let (data, begin) = (call.tensor(0)?, call.tensor(1)?);
-    let what = "where the slice begins on each of the first axes";
+    let what = "the begin of the slice on each of the first axes";
     let (sliced, rank) = (length(call, 1, &begin, what)?, data.rank());
     if sliced > rank {
         return too_many(call, 1, sliced, rank, what);
@@ -385,7 +385,7 @@ fn strided_slice(call: &mut Call<'_>) -> Outcome {
 }
 
 fn expand_dims(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     needs_attrs(call, DYN_EXPAND_DIMS.key)?;
     let Some(added) = call.attrs().int("num_newaxis") else { return Err(Halt::Silent) };
     let Some(added) = usize::try_from(added).ok().filter(|&n| n <= MOST_AXES as usize) else {
@@ -393,28 +393,28 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
             "attribute-value",
             format!("`{}`: `num_newaxis` cannot be {added}", call.operator()),
         )
-        .rule("`num_newaxis` is how many axes are added: 0 or more")
+        .rule("`num_newaxis` is the number of added axes, at least 0")
         .attribute("num_newaxis", format!("{added}"))
         .fix("num_newaxis", "1")
         .fail();
     };
-    let axis = call.need_tensor(1)?;
+    let axis = call.require_tensor(1)?;
     needs_rank(call, 1, &axis, 0, "")?;
     call.output_tensor(unknown(data.rank() + added), data.dtype)
 }
 
 fn one_hot(call: &mut Call<'_>) -> Outcome {
-    let indices = call.need_tensor(0)?;
+    let indices = call.require_tensor(0)?;
     let rank = indices.rank();
     let Some(written) = call.attrs().int("axis") else { return Err(Halt::Silent) };
     let axis = if written == -1 { Some(rank) } else { usize::try_from(written).ok() };
     let Some(axis) = axis.filter(|&axis| axis <= rank) else {
         return Reason::new(
             "axis-out-of-range",
-            format!("`{}`: the result has no axis {written} to add", call.operator()),
+            format!("`{}`: the result has no position {written} for a new axis", call.operator()),
         )
         .rule(format!(
-            "`axis` is where the new axis stands among the {} of the result: 0 to {rank}, or -1 \
+            "`axis` is the position of the new axis among the {} of the result: 0 to {rank}, or -1 \
              for the last",
             rank + 1
         ))
@@ -437,7 +437,7 @@ fn pad(call: &mut Call<'_>) -> Outcome {
         return Reason::new(
             "rank-mismatch",
             format!(
-                "`{}`: {} is a scalar, which has no axis to pad",
+                "`{}`: {} must not be a scalar: there is no axis to pad",
                 call.operator(),
                 call.name(0)
             ),
@@ -445,8 +445,8 @@ fn pad(call: &mut Call<'_>) -> Outcome {
         .argument(0, "a scalar")
         .fail();
     }
-    needs_rank(call, 1, &width, 2, "axes, before and behind")?;
-    let rule = "there are two numbers for each axis: before and after";
+    needs_rank(call, 1, &width, 2, "axes, before and after")?;
+    let rule = "each axis has two numbers: before and after";
     if !may_equal(&width.shape[0], &Dim::known(rank as i64)) {
         call.lenient(has_size(call, (1, 0, &width.shape[0]), rank as i64, rule))?;
     }
@@ -460,7 +460,7 @@ fn resize2d(call: &mut Call<'_>) -> Outcome {
     if call.is_tensor(1) {
         let size = call.tensor(1)?;
         if let [length] = &size.shape[..] {
-            let rule = "there are two sizes: the height and the width of the result";
+            let rule = "the sizes are the height and the width of the result";
             call.lenient(has_size(call, (1, 0, length), 2, rule))?;
         }
     }
@@ -477,7 +477,7 @@ fn upsampling(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// TVM does not look at the factors.
+/// TVM does not check the factors.
 fn upsampling3d(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let shape = with_sizes(call, &data, "layout", "NCDHW", &[Dim::Any, Dim::Any, Dim::Any])?;
@@ -485,7 +485,7 @@ fn upsampling3d(call: &mut Call<'_>) -> Outcome {
 }
 
 fn topk(call: &mut Call<'_>) -> Outcome {
-    let (data, k) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, k) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let (operator, name) = (call.operator(), call.name(1));
     if k.rank() > 1 || k.shape.first().is_some_and(|length| !length.is(1)) {
         return Reason::new(
@@ -495,7 +495,7 @@ fn topk(call: &mut Call<'_>) -> Outcome {
                 shape_text(&k.shape)
             ),
         )
-        .rule(format!("{name} is one number: a scalar, or a vector with one element"))
+        .rule(format!("{name} must be a scalar or a vector with one element"))
         .argument(1, shape_text(&k.shape))
         .fail();
     }

@@ -1,4 +1,4 @@
-//! Operators that work element by element: arithmetic, comparisons, functions, casts.
+//! Elementwise operators: arithmetic, comparisons, functions, casts.
 
 use types::Place;
 
@@ -16,13 +16,13 @@ macro_rules! unary {
     };
 }
 
-/// A question about each element.
+/// A predicate on each element.
 macro_rules! predicate {
     ($name:literal, $summary:literal) => {
         op($name, &["data"]).rule("IdentityCompRel", predicate).cost(Cost::Elementwise).doc(Doc {
             summary: $summary,
             args: &["any shape"],
-            shape: "the shape of `data`, as truth values",
+            shape: "the shape of `data`, with the data type bool",
             example: concat!($name, "(%x)"),
         })
     };
@@ -34,7 +34,7 @@ macro_rules! binary {
         op($name, PAIR).rule("Broadcast", broadcast).cost(Cost::Elementwise).doc(Doc {
             summary: $summary,
             args: PAIR_SHAPES,
-            shape: "`lhs` and `rhs` broadcast together; the data type stays",
+            shape: "`lhs` and `rhs` broadcast together, with their data type",
             example: concat!($name, "(%x, %y)"),
         })
     };
@@ -46,7 +46,7 @@ macro_rules! compare {
         op($name, PAIR).rule("BroadcastComp", broadcast_compare).cost(Cost::Elementwise).doc(Doc {
             summary: $summary,
             args: PAIR_SHAPES,
-            shape: "`lhs` and `rhs` broadcast together, as truth values",
+            shape: "`lhs` and `rhs` broadcast together, with the data type bool",
             example: concat!($name, "(%x, %y)"),
         })
     };
@@ -63,7 +63,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     unary!("abs", "The absolute value of each element."),
     unary!("acos", "The inverse cosine of each element."),
     unary!("acosh", "The inverse hyperbolic cosine of each element."),
-    binary!("add", "The sum, element by element: `lhs + rhs`."),
+    binary!("add", "Elementwise `lhs + rhs`."),
     unary!("asin", "The inverse sine of each element."),
     unary!("asinh", "The inverse hyperbolic sine of each element."),
     unary!("atan", "The inverse tangent of each element."),
@@ -83,14 +83,14 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .cost(Cost::Elementwise)
         .doc(Doc {
             summary: "Converts each element to the data type of another tensor.",
-            args: &["any shape", "a tensor of which only the data type counts"],
+            args: &["any shape", "a tensor, of which only the data type is used"],
             shape: "the shape of `data`, with the data type of `dtype_like`",
             example: "cast_like(%x, %y)",
         }),
     unary!("ceil", "Each element rounded up to an integer."),
     op("clip", &["data"]).attrs(&CLIP).rule("Identity", identity).cost(Cost::Elementwise).doc(
         Doc {
-            summary: "Each element, moved into the range from `a_min` to `a_max`.",
+            summary: "Clips each element to the range from `a_min` to `a_max`.",
             args: &["any shape"],
             shape: "the type of `data`",
             example: "clip(%x, a_min=0f, a_max=6f)",
@@ -104,8 +104,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     }),
     unary!("cos", "The cosine of each element."),
     unary!("cosh", "The hyperbolic cosine of each element."),
-    binary!("divide", "The quotient, element by element: `lhs / rhs`."),
-    compare!("equal", "Whether two elements are equal."),
+    binary!("divide", "Elementwise `lhs / rhs`."),
+    compare!("equal", "Elementwise `lhs == rhs`."),
     unary!("erf", "The error function of each element."),
     unary!("exp", "The exponential of each element, `e^x`."),
     unary!("fast_erf", "The error function of each element, approximated by a quotient of polynomials."),
@@ -142,19 +142,19 @@ pub(crate) static OPERATORS: &[Operator] = &[
         example: "fixed_point_multiply_per_axis(%x, %m, %l, %r, is_lshift_required=True, axes=[1])",
     }),
     unary!("floor", "Each element rounded down to an integer."),
-    binary!("floor_divide", "The quotient rounded down, element by element."),
-    binary!("floor_mod", "What the quotient rounded down leaves, with the sign of `rhs`."),
-    compare!("greater", "Whether the element of `lhs` is greater than that of `rhs`."),
-    compare!("greater_equal", "Whether the element of `lhs` is greater than that of `rhs` or equal."),
+    binary!("floor_divide", "The elementwise quotient, rounded down."),
+    binary!("floor_mod", "The remainder of the quotient rounded down, with the sign of `rhs`."),
+    compare!("greater", "Elementwise `lhs > rhs`."),
+    compare!("greater_equal", "Elementwise `lhs >= rhs`."),
     op("hardswish", &[])
         .variadic()
         .rule("", undefined)
-        .cost(Cost::Undefined("the operator is declared by name alone"))
+        .cost(Cost::Undefined("the operator is not defined"))
         .doc(Doc {
-            summary: "`x · min(max(x + 3, 0), 6) / 6`: a name that TVM knows, and no operator \
-                      behind it.",
+            summary: "`x · min(max(x + 3, 0), 6) / 6`. Registered in TVM without a \
+                      definition.",
             args: &[],
-            shape: "none: every call is refused",
+            shape: "none: every call is rejected",
             example: "multiply(%x, divide(clip(add(%x, 3f), a_min=0f, a_max=6f), 6f))",
         }),
     op("invert_permutation", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
@@ -163,39 +163,39 @@ pub(crate) static OPERATORS: &[Operator] = &[
         shape: "the type of `data`",
         example: "invert_permutation(%p)",
     }),
-    predicate!("isfinite", "Whether each element is finite: no infinity and a number."),
-    predicate!("isinf", "Whether each element is infinite."),
-    predicate!("isnan", "Whether each element is not a number."),
-    binary!("left_shift", "The bits of `lhs` moved up by `rhs` places."),
-    compare!("less", "Whether the element of `lhs` is less than that of `rhs`."),
-    compare!("less_equal", "Whether the element of `lhs` is less than that of `rhs` or equal."),
+    predicate!("isfinite", "Tests each element for being finite: neither infinite nor NaN."),
+    predicate!("isinf", "Tests each element for infinity."),
+    predicate!("isnan", "Tests each element for NaN."),
+    binary!("left_shift", "The bits of `lhs` shifted left by `rhs` positions."),
+    compare!("less", "Elementwise `lhs < rhs`."),
+    compare!("less_equal", "Elementwise `lhs <= rhs`."),
     unary!("log", "The natural logarithm of each element."),
     unary!("log10", "The logarithm of each element to the base 10."),
     unary!("log2", "The logarithm of each element to the base 2."),
-    binary!("logical_and", "Whether both truth values hold."),
-    unary!("logical_not", "Whether the truth value does not hold."),
-    binary!("logical_or", "Whether one of two truth values holds, or both."),
-    binary!("logical_xor", "Whether exactly one of two truth values holds."),
-    binary!("maximum", "The greater of two elements."),
-    binary!("minimum", "The lesser of two elements."),
-    binary!("mod", "What the quotient rounded toward zero leaves, with the sign of `lhs`."),
-    binary!("multiply", "The product, element by element: `lhs · rhs`."),
-    unary!("negative", "Each element with the other sign."),
-    compare!("not_equal", "Whether two elements differ."),
+    binary!("logical_and", "Elementwise logical and."),
+    unary!("logical_not", "Elementwise logical negation."),
+    binary!("logical_or", "Elementwise logical or."),
+    binary!("logical_xor", "Elementwise exclusive or."),
+    binary!("maximum", "The larger of two elements."),
+    binary!("minimum", "The smaller of two elements."),
+    binary!("mod", "The remainder of the quotient rounded toward zero, with the sign of `lhs`."),
+    binary!("multiply", "Elementwise `lhs · rhs`."),
+    unary!("negative", "The negation of each element."),
+    compare!("not_equal", "Elementwise `lhs != rhs`."),
     op("ones_like", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
-        summary: "Ones, as many as `data` has elements.",
-        args: &["a tensor of which only the type counts"],
+        summary: "Creates a tensor of ones with the type of `data`.",
+        args: &["a tensor, of which only the type is used"],
         shape: "the type of `data`",
         example: "ones_like(%x)",
     }),
-    binary!("power", "`lhs` to the power of `rhs`, element by element."),
+    binary!("power", "Elementwise `lhs` to the power of `rhs`."),
     op("reinterpret", &["data"]).attrs(&CAST).rule("Reinterpret", cast).cost(Cost::Free).doc(Doc {
-        summary: "Takes the bits of each element for those of another data type of the same width.",
+        summary: "Reinterprets the bits of each element as another data type of the same width.",
         args: &["any shape"],
         shape: "the shape of `data`, with the data type `dtype`",
         example: "reinterpret(%x, dtype=\"int32\")",
     }),
-    binary!("right_shift", "The bits of `lhs` moved down by `rhs` places."),
+    binary!("right_shift", "The bits of `lhs` shifted right by `rhs` positions."),
     unary!("round", "Each element rounded to the nearest integer, halves away from zero."),
     unary!("rsqrt", "One over the square root of each element."),
     unary!("sigmoid", "`1 / (1 + e^-x)` of each element."),
@@ -203,44 +203,44 @@ pub(crate) static OPERATORS: &[Operator] = &[
     unary!("sin", "The sine of each element."),
     unary!("sinh", "The hyperbolic sine of each element."),
     unary!("sqrt", "The square root of each element."),
-    binary!("subtract", "The difference, element by element: `lhs − rhs`."),
+    binary!("subtract", "Elementwise `lhs − rhs`."),
     unary!("tan", "The tangent of each element."),
     unary!("tanh", "The hyperbolic tangent of each element."),
     unary!("trunc", "Each element rounded toward zero to an integer."),
-    binary!("trunc_divide", "The quotient rounded toward zero, element by element."),
-    binary!("trunc_mod", "What the quotient rounded toward zero leaves, with the sign of `lhs`."),
+    binary!("trunc_divide", "The elementwise quotient, rounded toward zero."),
+    binary!("trunc_mod", "The remainder of the quotient rounded toward zero, with the sign of `lhs`."),
     op("zeros_like", &["data"]).rule("Identity", identity).cost(Cost::Free).doc(Doc {
-        summary: "Zeros, as many as `data` has elements.",
-        args: &["a tensor of which only the type counts"],
+        summary: "Creates a tensor of zeros with the type of `data`.",
+        args: &["a tensor, of which only the type is used"],
         shape: "the type of `data`",
         example: "zeros_like(%x)",
     }),
 ];
 
-/// A truth value for each element.
+/// Assigns the shape of the argument with the data type bool.
 fn predicate(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     call.output_tensor(data.shape.clone(), DataType::BOOL)
 }
 
-/// The shape of the argument, with the data type of the attribute.
+/// Assigns the shape of the argument with the data type of the attribute.
 fn cast(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let dtype = call.attrs().dtype("dtype");
     call.output_tensor(data.shape.clone(), dtype)
 }
 
-/// The shape of the first argument, with the data type of the second.
+/// Assigns the shape of the first argument with the data type of the second.
 fn cast_like(call: &mut Call<'_>) -> Outcome {
-    let (data, like) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, like) = (call.require_tensor(0)?, call.require_tensor(1)?);
     call.output_tensor(data.shape.clone(), like.dtype)
 }
 
-/// The type of the first argument; the others are tensors of any type.
+/// Assigns the type of the first argument; the others are tensors of any type.
 fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
     for position in 0..4 {
         if !matches!(call.ty(position), Type::OpenTensor(_)) {
-            call.need_tensor(position)?;
+            call.require_tensor(position)?;
         }
     }
     if call.is_tensor(0) {
@@ -250,14 +250,11 @@ fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
     call.output_same(0)
 }
 
-/// TVM attaches properties to the name and declares no operator.
+/// Fails: TVM registers the name without an operator.
 fn undefined(call: &mut Call<'_>) -> Outcome {
     Reason::new(
         "operator-undefined",
-        format!(
-            "`{}` is a name without an operator: it takes no arguments and has no type",
-            call.operator()
-        ),
+        format!("`{}` is registered in TVM without a definition", call.operator()),
     )
     .mark(Place::Operator, None, "not defined")
     .help("write `multiply(x, divide(clip(add(x, 3f), a_min=0f, a_max=6f), 6f))`")

@@ -1,7 +1,7 @@
-//! Operators of the Arm Ethos-U NPU: what its code generator makes of quantized Relay.
+//! Operators of the Arm Ethos-U NPU, the output of its code generator for quantized Relay.
 //!
 //! A feature map is in the layout NHWC, `(batch, height, width, channels)`, or in NHCWB16,
-//! `(batch, height, channels / 16, width, 16)`, where channels stand in bricks of 16.
+//! `(batch, height, channels / 16, width, 16)`, which groups channels in bricks of 16.
 
 use types::Place;
 
@@ -34,7 +34,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("EthosuConv2D", conv2d)
         .cost(Cost::Macs(conv_macs))
         .doc(Doc {
-            summary: "Slides quantized kernels over the height and width of a feature map.",
+            summary: "Quantized 2D convolution.",
             args: &[
                 IFM,
                 "`(ofm_channels, kernel_shape.0, kernel_shape.1, ifm_channels)`; int8 or uint8",
@@ -53,7 +53,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("EthosuDepthwiseConv2D", depthwise_conv2d)
         .cost(Cost::Macs(conv_macs))
         .doc(Doc {
-            summary: "Slides one quantized kernel over the height and width of each channel.",
+            summary: "Quantized depthwise 2D convolution.",
             args: &[
                 IFM,
                 "`(ofm_channels, kernel_shape.0, kernel_shape.1, 1)`; int8 or uint8",
@@ -96,7 +96,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("EthosuUnaryElementwise", unary_elementwise)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "The absolute value of each element, or how many leading bits of it are 0.",
+            summary: "The absolute value of each element, or the number of its leading zeros.",
             args: &[IFM, LUT],
             shape: "the height and width of `ifm`, with `ofm_channels` channels, in \
                     `ofm_layout`; the data type of `ifm`",
@@ -108,7 +108,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 
 const BYTES: &[DataType] = &[DataType::INT8, DataType::UINT8];
 
-/// How many channels stand in a brick of NHCWB16.
+/// Number of channels in a brick of NHCWB16.
 const BRICK: i64 = 16;
 
 fn binary_elementwise(call: &mut Call<'_>) -> Outcome {
@@ -153,7 +153,7 @@ fn keep(call: &mut Call<'_>) -> Outcome {
     if ifm.rank() > 4 {
         return Reason::new(
             "rank-mismatch",
-            format!("`{}`: `ifm` has {} axes, at most 4 are taken", call.operator(), ifm.rank()),
+            format!("`{}`: `ifm` has {} axes, expected at most 4", call.operator(), ifm.rank()),
         )
         .argument(0, format!("{} axes", ifm.rank()))
         .fail();
@@ -177,7 +177,7 @@ fn conv2d(call: &mut Call<'_>) -> Outcome {
         return Reason::new(
             "shape-mismatch",
             format!(
-                "`{}`: `scale_bias` has the shape `{}`, `({rows}, 10)` is needed",
+                "`{}`: `scale_bias` has the shape `{}`, expected `({rows}, 10)`",
                 call.operator(),
                 shape_text(&scale_bias.shape)
             ),
@@ -205,7 +205,7 @@ fn depthwise_conv2d(call: &mut Call<'_>) -> Outcome {
     convolve_in(call, &ifm.shape, &weight, ofm)
 }
 
-/// A convolution over a feature map that may be taken twice as high and wide.
+/// A convolution of a feature map that may be upscaled by 2.
 fn convolve(call: &mut Call<'_>, ifm: &TensorType, weight: &TensorType, ofm: DataType) -> Outcome {
     let shape = upscaled(call, &ifm.shape)?;
     convolve_in(call, &shape, weight, ofm)
@@ -215,18 +215,18 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
     let kernel = two(call, "kernel_shape")?;
     let channels = channels(call, "ofm_channels")?;
     let inner = axis(call, 1, &weight.shape, 3)?;
-    let wanted = [channels.clone(), kernel[0].clone(), kernel[1].clone(), inner];
-    if weight.rank() != wanted.len() {
+    let expected = [channels.clone(), kernel[0].clone(), kernel[1].clone(), inner];
+    if weight.rank() != expected.len() {
         let rank = weight.rank();
         return Reason::new(
             "rank-mismatch",
-            format!("`{}`: `weight` must have 4 axes, it has {rank}", call.operator()),
+            format!("`{}`: `weight` must have 4 axes, but it has {rank}", call.operator()),
         )
         .argument(1, format!("{rank} axes"))
         .fail();
     }
-    for (at, (wanted, found)) in wanted.iter().zip(&weight.shape).enumerate() {
-        if may_equal(wanted, found) {
+    for (at, (expected, found)) in expected.iter().zip(&weight.shape).enumerate() {
+        if may_equal(expected, found) {
             continue;
         }
         let (attr, value) = match at {
@@ -236,7 +236,7 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
         return Reason::new(
             "attribute-mismatch",
             format!(
-                "`{}`: `{attr}` says {wanted}, but axis {at} of `weight` is {found}",
+                "`{}`: `{attr}` is {expected}, but axis {at} of `weight` has size {found}",
                 call.operator()
             ),
         )
@@ -244,12 +244,12 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
             "`weight` is `(ofm_channels, kernel_shape.0, kernel_shape.1, …)`: `{}`",
             shape_text(&wanted_shape(&channels, &kernel))
         ))
-        .attribute(attr, wanted.to_string())
+        .attribute(attr, expected.to_string())
         .axis(1, at, found.to_string())
         .fix(attr, value)
         .fail();
     }
-    call.assign(1, TensorType::new(wanted, weight.dtype))?;
+    call.assign(1, TensorType::new(expected, weight.dtype))?;
     let shape = window_shape(call, ifm, &kernel, &two(call, "dilation")?, channels)?;
     call.output_tensor(shape, ofm)
 }
@@ -280,8 +280,8 @@ fn pooling(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, ofm)
 }
 
-/// The argument at `position` is of one of the data types that the hardware takes, for the value
-/// of `attr` if it names one.
+/// Checks that the hardware accepts the data type of the argument at `position`, for the value
+/// of `attr` if that is not empty.
 fn input(call: &Call<'_>, position: usize, attr: &'static str, dtypes: &[DataType]) -> Outcome {
     let found = call.tensor(position)?.dtype;
     if dtypes.contains(&found) {
@@ -290,7 +290,7 @@ fn input(call: &Call<'_>, position: usize, attr: &'static str, dtypes: &[DataTyp
     let name = call.name(position);
     let mut reason = Reason::new(
         "dtype-mismatch",
-        format!("`{}` does not take {found} as {name}{}", call.operator(), mode(call, attr)),
+        format!("`{}` does not accept {found} as {name}{}", call.operator(), mode(call, attr)),
     )
     .rule(format!("{name} must be {}{}", alternatives(dtypes), mode(call, attr)))
     .argument(position, found.to_string());
@@ -300,14 +300,18 @@ fn input(call: &Call<'_>, position: usize, attr: &'static str, dtypes: &[DataTyp
     reason.fail()
 }
 
-/// The data type of the result is one of those that the hardware gives.
+/// Checks that the hardware supports the data type of the result.
 fn output(call: &Call<'_>, found: DataType, attr: &'static str, dtypes: &[DataType]) -> Outcome {
     if dtypes.contains(&found) {
         return Ok(());
     }
     let mut reason = Reason::new(
         "attribute-value",
-        format!("`{}` does not give {found}{}", call.operator(), mode(call, attr)),
+        format!(
+            "`{}` does not support {found} as its data type{}",
+            call.operator(),
+            mode(call, attr)
+        ),
     )
     .rule(format!("`ofm_dtype` must be {}{}", alternatives(dtypes), mode(call, attr)))
     .attribute("ofm_dtype", found.to_string());
@@ -320,7 +324,7 @@ fn output(call: &Call<'_>, found: DataType, attr: &'static str, dtypes: &[DataTy
     reason.fail()
 }
 
-/// ` for operator_type "SHL"`
+/// Returns the suffix of a message: `` for `operator_type` "SHL"``.
 fn mode(call: &Call<'_>, attr: &'static str) -> String {
     if attr.is_empty() {
         return String::new();
@@ -328,24 +332,24 @@ fn mode(call: &Call<'_>, attr: &'static str) -> String {
     format!(" for `{attr}` \"{}\"", call.attrs().str(attr))
 }
 
-/// The attribute `ofm_dtype`, which is a string here.
+/// Parses the attribute `ofm_dtype`, which is a string in these operators.
 fn dtype_attr(call: &Call<'_>) -> Result<DataType, Halt> {
     let text = call.attrs().str("ofm_dtype");
     DataType::parse(text).map_or_else(
         || {
             Reason::new(
                 "attribute-value",
-                format!("`{}`: \"{text}\" is no data type", call.operator()),
+                format!("`{}`: \"{text}\" is not a data type", call.operator()),
             )
-            .attribute("ofm_dtype", "no data type")
-            .help("write `ofm_dtype=\"int8\"`, say")
+            .attribute("ofm_dtype", "not a data type")
+            .help("write `ofm_dtype=\"int8\"`, for example")
             .fail()
         },
         Ok,
     )
 }
 
-/// The first two values of a list, for height and width.
+/// Returns the first two values of a list, for height and width.
 fn two(call: &Call<'_>, attr: &'static str) -> Result<[Dim; 2], Halt> {
     if !call.attrs().has(attr) {
         return needed(call, attr);
@@ -357,7 +361,7 @@ fn two(call: &Call<'_>, attr: &'static str) -> Result<[Dim; 2], Halt> {
     }
 }
 
-/// The number of channels that `attr` says.
+/// Returns the number of channels given by `attr`.
 fn channels(call: &Call<'_>, attr: &'static str) -> Result<Dim, Halt> {
     if !call.attrs().has(attr) {
         return needed(call, attr);
@@ -366,20 +370,20 @@ fn channels(call: &Call<'_>, attr: &'static str) -> Result<Dim, Halt> {
 }
 
 fn needed<T>(call: &Call<'_>, attr: &'static str) -> Result<T, Halt> {
-    Reason::new("attribute-value", format!("`{}` needs `{attr}`", call.operator()))
+    Reason::new("attribute-value", format!("`{}` requires the attribute `{attr}`", call.operator()))
         .rule(format!("the shape of the result follows from `{attr}`"))
         .mark(Place::Operator, None, format!("no `{attr}`"))
         .fail()
 }
 
-/// The size of an axis, where the rule looks for it.
+/// Returns the size of an axis, or fails if the rank is too small.
 fn axis(call: &Call<'_>, position: usize, shape: &Shape, at: usize) -> Result<Dim, Halt> {
     shape.get(at).cloned().map_or_else(
         || {
             let (operator, name, rank) = (call.operator(), call.name(position), shape.len());
             Reason::new(
                 "rank-mismatch",
-                format!("`{operator}`: {name} has {rank} axes, {} or more are needed", at + 1),
+                format!("`{operator}`: {name} has {rank} axes, expected {} or more", at + 1),
             )
             .argument(position, format!("{rank} axes"))
             .fail()
@@ -392,14 +396,14 @@ fn in_bricks(call: &Call<'_>, attr: &str) -> bool {
     call.attrs().str(attr) == "NHCWB16"
 }
 
-/// Batch, height and width of a feature map.
+/// Returns batch, height and width of a feature map.
 fn spatial(call: &Call<'_>, ifm: &Shape) -> Result<[Dim; 3], Halt> {
     let width = if in_bricks(call, "ifm_layout") { 3 } else { 2 };
     let width = axis(call, 0, ifm, width)?;
     Ok([axis(call, 0, ifm, 0)?, axis(call, 0, ifm, 1)?, width])
 }
 
-/// A feature map in the layout of the result.
+/// Returns the shape of a feature map in the layout of the result.
 fn in_ofm_layout(
     call: &Call<'_>,
     [batch, height, width]: [Dim; 3],
@@ -414,7 +418,7 @@ fn in_ofm_layout(
             "type-needed",
             format!("`{}`: the number of channels must be known", call.operator()),
         )
-        .rule("in NHCWB16 channels stand in bricks of 16")
+        .rule("NHCWB16 groups channels in bricks of 16")
         .attribute(attr, channels.to_string())
         .fail();
     };
@@ -427,7 +431,7 @@ fn elementwise_shape(call: &Call<'_>, ifm: &TensorType, attr: &'static str) -> R
     in_ofm_layout(call, spatial, channels(call, attr)?, attr)
 }
 
-/// The input twice as high and wide, if it is upscaled.
+/// Returns the shape of the input, upscaled by 2 if requested.
 fn upscaled(call: &Call<'_>, ifm: &Shape) -> Result<Shape, Halt> {
     if call.attrs().str("upscale") == "NONE" {
         return Ok(ifm.clone());
@@ -442,7 +446,7 @@ fn upscaled(call: &Call<'_>, ifm: &Shape) -> Result<Shape, Halt> {
     Ok(shape)
 }
 
-/// The result of sliding a window over the height and width.
+/// Returns the shape of the result of a sliding window.
 fn window_shape(
     call: &Call<'_>,
     ifm: &Shape,
@@ -469,7 +473,7 @@ fn window_shape(
     in_ofm_layout(call, spatial, channels, "ofm_channels")
 }
 
-/// The padding of both sides of height and width.
+/// Returns the sums of the padding of both sides, for height and width.
 fn padding_of(call: &Call<'_>) -> Result<[Dim; 2], Halt> {
     let sums = padding(call, "padding", 2)?;
     match &sums[..] {
@@ -478,7 +482,7 @@ fn padding_of(call: &Call<'_>) -> Result<[Dim; 2], Halt> {
     }
 }
 
-/// Each element of the result sums over a kernel.
+/// One multiply-accumulate per element of the result and of a kernel.
 fn conv_macs(call: &CostCall<'_>) -> Option<u64> {
     let weight = call.args.get(1)?.as_tensor()?;
     let window = product(weight.shape.get(1..)?).as_known()?;

@@ -1,4 +1,4 @@
-//! Images: resizing, cropping, sampling, dilation.
+//! Operators on images: resizing, cropping, sampling, dilation.
 
 use types::AttrValue;
 
@@ -10,7 +10,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("AffineGrid", affine_grid)
         .cost(Cost::Macs(affine_grid_macs))
         .doc(Doc {
-            summary: "Places of a regular grid after an affine map, for `image.grid_sample`.",
+            summary: "Applies an affine map to a regular grid of positions, for `image.grid_sample`.",
             args: &["`(n, 2, 3)`: an affine map for each sample"],
             shape: "`(n, 2, target_shape[0], target_shape[1])`",
             example: "image.affine_grid(%theta, target_shape=[16, 32])",
@@ -20,11 +20,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("CropAndResize", crop_and_resize)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Cuts boxes out of images and brings each to the same size.",
+            summary: "Crops boxes from images and resizes them to one size.",
             args: &[
                 "images in `layout`: `(n, c, h, w)` for \"NCHW\"",
                 "`(boxes, 4)`: `y1, x1, y2, x2` of each box, as fractions of the image",
-                "`(boxes,)`, `int32`: which image each box is cut from",
+                "`(boxes,)`, `int32`: the image of each box",
             ],
             shape: "the shape of `data` with a batch of `boxes`, and `crop_size` for the height \
                     and the width",
@@ -50,10 +50,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("GridSample", grid_sample)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Samples images at the places that a grid gives.",
+            summary: "Samples images at the positions given by a grid.",
             args: &[
                 "images in `layout`: `(n, c, h, w)`, or `(n, c, d, h, w)` for \"NCDHW\"",
-                "`(n, 2, h, w)` or `(n, 3, d, h, w)`: places between -1 and 1",
+                "`(n, 2, h, w)` or `(n, 3, d, h, w)`: positions between -1 and 1",
             ],
             shape: "the shape of `data`, with the spatial sizes of `grid`",
             example: "image.grid_sample(%x, %grid, method=\"bilinear\")",
@@ -63,7 +63,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Resize1D", resize1d)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Brings signals to another length by interpolation.",
+            summary: "Resizes signals by interpolation.",
             args: &["signals in `layout`: `(n, c, w)` for \"NCW\""],
             shape: "the shape of `data`, with `size` for the width",
             example: "image.resize1d(%x, size=[32], roi=[0f, 0f])",
@@ -73,7 +73,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Resize2D", resize2d)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Brings images to another size by interpolation.",
+            summary: "Resizes images by interpolation.",
             args: &["images in `layout`: `(n, c, h, w)` for \"NCHW\""],
             shape: "the shape of `data`, with `size` for the height and the width",
             example: "image.resize2d(%x, size=[224, 224], roi=[0f, 0f, 0f, 0f])",
@@ -83,19 +83,19 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Resize3d", resize3d)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Brings volumes to another size by interpolation.",
+            summary: "Resizes volumes by interpolation.",
             args: &["volumes in `layout`: `(n, c, d, h, w)` for \"NCDHW\""],
             shape: "the shape of `data`, with `size` for the depth, the height and the width",
             example: "image.resize3d(%x, size=[8, 8, 8], roi=[0f, 0f, 0f, 0f, 0f, 0f])",
         }),
 ];
 
-/// A vector of three against each of the two rows of the map.
+/// Two dot products of length 3 per position.
 fn affine_grid_macs(call: &CostCall<'_>) -> Option<u64> {
     elements(call.result)?.checked_mul(3)
 }
 
-/// The first values of the list attribute `name`, of which TVM ignores those behind.
+/// Returns the first `N` values of the list attribute `name`; TVM ignores the others.
 fn leading<const N: usize>(
     call: &Call<'_>,
     name: &'static str,
@@ -108,9 +108,9 @@ fn leading<const N: usize>(
         let values = count(found, "value", "values");
         Reason::new(
             "attribute-length",
-            format!("`{}`: `{name}` has {values}, {N} are needed", call.operator()),
+            format!("`{}`: `{name}` has {values}, expected {N}", call.operator()),
         )
-        .rule(format!("`{name}` holds {what}"))
+        .rule(format!("`{name}` contains {what}"))
         .attribute(name, values)
         .fail()
     })
@@ -128,7 +128,7 @@ fn resize3d(call: &mut Call<'_>) -> Outcome {
     resize(call, "NCDHW")
 }
 
-/// The axes behind `NC` of `base` take the sizes of the attribute `size`.
+/// Assigns the sizes of the attribute `size` to the axes after `NC` of `base`.
 fn resize(call: &mut Call<'_>, base: &str) -> Outcome {
     let data = call.tensor(0)?;
     let axes = base.len().saturating_sub(2);
@@ -142,7 +142,7 @@ fn resize(call: &mut Call<'_>, base: &str) -> Outcome {
     call.output_tensor(shape, dtype)
 }
 
-/// The attribute `roi` has two numbers for each spatial axis, used or not.
+/// Checks that the attribute `roi` has two numbers for each spatial axis, even if it is not used.
 fn region(call: &Call<'_>, axes: usize) -> Outcome {
     let found = floats(call, "roi")?;
     if found == 2 * axes {
@@ -152,7 +152,7 @@ fn region(call: &Call<'_>, axes: usize) -> Outcome {
     let found = count(found, "value", "values");
     Reason::new(
         "attribute-length",
-        format!("`{}`: `roi` has {found}, {} are needed", call.operator(), 2 * axes),
+        format!("`{}`: `roi` has {found}, expected {}", call.operator(), 2 * axes),
     )
     .rule(format!(
         "`roi` has a start and an end for each of the {} resized, {} numbers in all; they count \
@@ -161,12 +161,12 @@ fn region(call: &Call<'_>, axes: usize) -> Outcome {
         2 * axes
     ))
     .attribute("roi", found)
-    .help(format!("write `roi={zeros}` if there is no region"))
+    .help(format!("write `roi={zeros}` for no region"))
     .fix("roi", zeros)
     .fail()
 }
 
-/// The length of a list of floating point numbers, where TVM takes no integers.
+/// Returns the length of a list of floating point numbers; TVM rejects integers in it.
 pub(crate) fn floats(call: &Call<'_>, name: &'static str) -> Result<usize, Halt> {
     let values = match call.attrs().get(name) {
         AttrValue::List(values) => values,
@@ -189,7 +189,7 @@ pub(crate) fn floats(call: &Call<'_>, name: &'static str) -> Result<usize, Halt>
     Ok(values.len())
 }
 
-/// The failure that a list attribute which sizes are divided by or multiplied with holds a floating
+/// Checks that a list attribute that sizes are divided by or multiplied with contains no floating
 /// point number.
 fn integers(call: &Call<'_>, name: &'static str) -> Outcome {
     let values = call.attrs().get(name).as_list().unwrap_or_default();
@@ -201,14 +201,14 @@ fn integers(call: &Call<'_>, name: &'static str) -> Outcome {
     };
     Reason::new(
         "attribute-value",
-        format!("`{}`: `{name}` takes integers, but {number:?} is none", call.operator()),
+        format!("`{}`: `{name}` takes integers, but {number:?} is not an integer", call.operator()),
     )
     .attribute(name, format!("{number:?}"))
     .fail()
 }
 
-/// The shape of an image in the layout that `attribute` names, with other sizes for the axes
-/// behind `NC` of `base`.
+/// Returns the shape of an image in the layout given by `attribute`, with new sizes for the axes
+/// after `NC` of `base`.
 pub(crate) fn with_sizes(
     call: &Call<'_>,
     data: &TensorType,
@@ -235,7 +235,7 @@ fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
             "rank-mismatch",
             format!("`{operator}`: {name} must have 2 axes (boxes, corners), but it is a scalar"),
         )
-        .rule(format!("axis 0 of {name} says how many boxes are cut out"))
+        .rule(format!("axis 0 of {name} is the number of boxes"))
         .argument(1, "a scalar")
         .fail();
     };
@@ -261,7 +261,7 @@ fn fits_boxes(call: &Call<'_>, boxes: &TensorType) -> Outcome {
     };
     has_size(call, (1, 1, corners), 4, "a box has four numbers: y1, x1, y2, x2")?;
     match &*call.tensor(2)?.shape {
-        [of] => same_size(call, (2, 0, of), (1, 0, crops), "there is one index for each box"),
+        [of] => same_size(call, (2, 0, of), (1, 0, crops), "each box has one index"),
         _ => Ok(()),
     }
 }
@@ -272,12 +272,12 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
     let [batch, rows, columns] = &*data.shape else {
         return needs_rank(call, 0, &data, 3, "batch, 2, 3");
     };
-    for (axis, dim, wanted) in [(1, rows, 2), (2, columns, 3)] {
-        if !may_equal(dim, &Dim::known(wanted)) {
+    for (axis, dim, expected) in [(1, rows, 2), (2, columns, 3)] {
+        if !may_equal(dim, &Dim::known(expected)) {
             return Reason::new(
                 "shape-mismatch",
                 format!(
-                    "`{operator}`: axis {axis} of {name} must have {wanted} elements, but it has \
+                    "`{operator}`: axis {axis} of {name} must have {expected} elements, but it has \
                      {dim}"
                 ),
             )
@@ -291,9 +291,9 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
         let found = count(target.len(), "value", "values");
         return Reason::new(
             "attribute-length",
-            format!("`{operator}`: `target_shape` has {found}, 2 are needed"),
+            format!("`{operator}`: `target_shape` has {found}, expected 2"),
         )
-        .rule("`target_shape` holds the height and the width of the grid")
+        .rule("`target_shape` is the height and the width of the grid")
         .attribute("target_shape", found)
         .fail();
     };
@@ -349,7 +349,7 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// Checks that the layout is the one that is computed, and that the grid has a coordinate for each
+/// Checks that the layout is supported, and that the grid has a coordinate for each
 /// spatial axis and is as large as the batch.
 fn fits_grid(
     call: &Call<'_>,
@@ -358,22 +358,22 @@ fn fits_grid(
 ) -> Outcome {
     let layout = call.attrs().str("layout");
     if layout != base {
-        return fault(call, "attribute-value", format!("the layout \"{layout}\" is not computed"))
-            .rule(format!("only \"{base}\" is computed"))
+        return fault(call, "attribute-value", format!("the layout \"{layout}\" is not supported"))
+            .rule(format!("only \"{base}\" is supported"))
             .attribute("layout", format!("\"{layout}\""))
-            .help("bring the data to that layout with `layout_transform`")
+            .help("convert the data with `layout_transform`")
             .fail();
     }
     let rank = data.rank();
     if grid.rank() != rank {
         return needs_rank(call, 1, grid, rank, "batch, coordinates, and the axes of the result");
     }
-    let rule = "there is a grid for each image of the batch";
+    let rule = "each image of the batch has a grid";
     same_size(call, (1, 0, &grid.shape[0]), (0, 0, &data.shape[0]), rule)?;
     let rule = "the grid has a coordinate for each spatial axis of the data";
     has_size(call, (1, 1, &grid.shape[1]), rank as i64 - 2, rule)?;
     if rank == 5 && call.attrs().str("method") == "bicubic" {
-        return fault(call, "attribute-value", "volumes are not sampled with \"bicubic\"")
+        return fault(call, "attribute-value", "volumes cannot be sampled with \"bicubic\"")
             .rule("the methods for volumes are \"nearest\" and \"bilinear\"")
             .attribute("method", "\"bicubic\"")
             .fail();
@@ -402,7 +402,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
     let (Some(batch), Some(channels)) = (image.first(), window.first()) else {
         return Err(Halt::Silent);
     };
-    let rule = "there is one kernel for each channel";
+    let rule = "each channel has one kernel";
     let (c, k) = (layout.index_of('C'), kernel.index_of('I'));
     if let (Some(c), Some(k)) = (c, k) {
         call.lenient(same_size(call, (1, k, channels), (0, c, &image[1]), rule))?;

@@ -1,7 +1,7 @@
-//! Layouts: which axis of a tensor means what, as in `"NCHW"` or `"NCHW4c"`.
+//! Layouts: the meaning of the axes of a tensor, such as `"NCHW"` or `"NCHW4c"`.
 //!
-//! An upper case letter is an axis; a number and a lower case letter are a block split off it, so
-//! that in `"NCHW4c"` the channel of an element is `C * 4 + c`.
+//! An upper case letter is an axis; a number and a lower case letter are a block split off from it.
+//! In `"NCHW4c"` the channel of an element is `C * 4 + c`.
 
 use smallvec::SmallVec;
 use types::{Dim, Shape};
@@ -17,7 +17,7 @@ pub struct Layout {
 pub struct Axis {
     /// The letter.
     pub letter: u8,
-    /// Elements of the block, for a lower case letter; 0 for an upper case one.
+    /// The size of the block, for a lower case letter; 0 for an upper case one.
     pub factor: i64,
 }
 
@@ -32,7 +32,7 @@ impl Axis {
 }
 
 impl Layout {
-    /// Reads a layout, or says what is wrong with it.
+    /// Parses a layout, or returns the error message.
     pub fn parse(text: &str) -> Result<Layout, String> {
         let mut axes: SmallVec<[Axis; 6]> = SmallVec::new();
         let mut factor = 0i64;
@@ -45,15 +45,12 @@ impl Layout {
                 }
                 b'0'..=b'9' => factor = (factor * 10 + i64::from(letter - b'0')).min(1 << 31),
                 b'A'..=b'Z' => {
-                    return Err(format!(
-                        "the number before `{}` belongs to no block",
-                        letter as char
-                    ));
+                    return Err(format!("the size before `{}` has no block", letter as char));
                 }
                 b'a'..=b'z' => {
-                    return Err(format!("the block `{}` has no size before it", letter as char));
+                    return Err(format!("the block `{}` has no size", letter as char));
                 }
-                _ => return Err(format!("`{}` names no axis", letter as char)),
+                _ => return Err(format!("`{}` is not an axis", letter as char)),
             }
         }
         let orphan = axes
@@ -66,28 +63,28 @@ impl Layout {
         Ok(Layout { axes })
     }
 
-    /// The layout of these upper case letters.
+    /// Creates a layout from the upper case letters of a string.
     pub fn plain(letters: &str) -> Layout {
         let primal = letters.bytes().filter(u8::is_ascii_uppercase);
         Layout { axes: primal.map(|letter| Axis { letter, factor: 0 }).collect() }
     }
 
-    /// How many axes a tensor of this layout has.
+    /// Returns the rank of a tensor of this layout.
     pub fn rank(&self) -> usize {
         self.axes.len()
     }
 
-    /// The axes, outermost first.
+    /// Returns the axes, outermost first.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// The position of a letter.
+    /// Returns the position of a letter.
     pub fn index_of(&self, letter: char) -> Option<usize> {
         self.axes.iter().position(|axis| axis.letter == letter as u8)
     }
 
-    /// The product of the blocks split off the axis of `letter`, if there are any.
+    /// Returns the product of the block sizes of an axis, or `None` if it has no blocks.
     fn factor_of(&self, letter: u8) -> Option<i64> {
         let block = letter.to_ascii_lowercase();
         let mut blocks = self.axes.iter().filter(|a| a.letter == block).map(|a| a.factor);
@@ -95,7 +92,7 @@ impl Layout {
         Some(blocks.fold(first, |a, b| a.saturating_mul(b)))
     }
 
-    /// Whether shapes convert between the two: each has every axis of the other.
+    /// Returns true if shapes can be converted: both layouts have the same axes.
     pub fn converts_to(&self, other: &Layout) -> bool {
         let covers = |a: &Layout, b: &Layout| {
             b.rank() > 0
@@ -104,9 +101,8 @@ impl Layout {
         covers(self, other) && covers(other, self)
     }
 
-    /// `shape`, which is in this layout, in the layout `other`.
-    ///
-    /// `None` where the rank differs or a block has another size than the layout says.
+    /// Converts `shape` from this layout to `other`. Returns `None` if its rank or the size of a
+    /// block does not match this layout.
     pub fn convert(&self, shape: &[Dim], other: &Layout) -> Option<Shape> {
         if shape.len() != self.rank() {
             return None;
@@ -121,8 +117,7 @@ impl Layout {
             if !axis.is_primal() {
                 return Dim::known(axis.factor);
             }
-            // TVM computes shapes under a layout in 32 bits. Axes of one letter are added up; it
-            // does not ask whether a letter stands twice.
+            // As in TVM, the sizes have 32 bits, and axes with the same letter are added up.
             let own = self.axes.iter().zip(shape).filter(|(a, _)| a.letter == axis.letter);
             let own = own.map(|(_, dim)| dim.clone().with_width(false)).map(|dim| {
                 match self.factor_of(axis.letter) {
@@ -163,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes() {
+    fn shapes_convert_between_layouts() {
         assert_eq!(convert("NHWC", &[1, 8, 9, 3], "NCHW"), Some(vec![1, 3, 8, 9]));
         assert_eq!(convert("NCHW4c", &[1, 2, 8, 9, 4], "NCHW"), Some(vec![1, 8, 8, 9]));
         assert_eq!(convert("NCHW", &[1, 7, 8, 9], "NCHW4c"), Some(vec![1, 2, 8, 9, 4]));
@@ -176,10 +171,8 @@ mod tests {
     }
 
     #[test]
-    fn wrong_layouts() {
-        for (text, part) in
-            [("NC4HW", "belongs to no block"), ("NCc", "no size"), ("N4x", "no axis")]
-        {
+    fn invalid_layouts_are_explained() {
+        for (text, part) in [("NC4HW", "has no block"), ("NCc", "no size"), ("N4x", "no axis")] {
             let message = Layout::parse(text).err().unwrap_or_default();
             assert!(message.contains(part), "{text}: {message}");
         }

@@ -1,14 +1,14 @@
-//! The operators of Relay.
+//! The table of Relay's operators.
 //!
-//! One row an operator, columns beside it: argument names, attributes, type relation, cost,
-//! documentation. One file a family. A relation answers for one call: it assigns what follows, or
-//! says why the call is wrong in terms of this call's numbers.
+//! Each operator is a row with its argument names, attributes, type relation, cost and
+//! documentation; each family of operators has a file. The relation of `nn.dense(%x, %w, units=4)`
+//! assigns the types of the weight and the result, or fails with a message about the sizes of this
+//! call.
 //!
-//! Facts (which rule, which default, which formula) are TVM's; the conformance corpus holds what
-//! TVM answered. Absent on purpose: the incremental database, arrays and arithmetic on them.
+//! Rules, defaults and formulas are those of TVM, checked against TVM's answers in the conformance
+//! corpus. The crate knows nothing of the incremental database or of evaluation.
 
 pub mod attrs;
-mod common;
 mod layout;
 mod operator;
 mod rules;
@@ -34,18 +34,19 @@ mod reduce;
 mod shape;
 mod sort;
 mod sparse;
+mod usage;
 mod versions;
 mod vision;
 
 use std::sync::LazyLock;
 
-pub use common::commonness;
 pub use layout::Layout;
 pub use operator::{Cost, CostCall, Doc, Operator};
 use rustc_hash::FxHashMap;
+pub use usage::usage_count;
 pub use versions::{OtherVersion, other_version};
 
-/// What the families have in common.
+/// The imports of the families.
 mod prelude {
     pub(crate) use crate::{
         attrs::{conv::*, image::*, nn::*, qnn::*, system::*, transform::*},
@@ -95,17 +96,17 @@ static FAMILIES: &[&[Operator]] = &[
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static Operator>> =
     LazyLock::new(|| all().map(|operator| (operator.name, operator)).collect());
 
-/// Every operator, family by family.
+/// Returns all operators, family by family.
 pub fn all() -> impl Iterator<Item = &'static Operator> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-/// The operator called `name`.
+/// Returns the operator `name`.
 pub fn find(name: &str) -> Option<&'static Operator> {
     BY_NAME.get(name).copied()
 }
 
-/// What the manual calls an operator that TVM calls otherwise.
+/// Returns the operator with the alias `name` in the manual.
 pub fn alias(name: &str) -> Option<&'static Operator> {
     let name = match name {
         "mul" => "multiply",
@@ -116,30 +117,29 @@ pub fn alias(name: &str) -> Option<&'static Operator> {
     find(name)
 }
 
-/// What `name` means where a call names it: the operator, also by the name that the manual or
-/// another version of TVM gives it.
+/// Resolves the callee `name`: an operator of TVM 0.14 or another version, or an alias.
 pub fn named(name: &str) -> Option<&'static Operator> {
-    // `scatter` is a name without meaning in 0.14, and an operator before.
+    // `scatter` is registered in 0.14 without a type relation, but is an operator in older
+    // versions.
     let other = || other_version(name).map(|other| &other.operator);
     other().or_else(|| find(name)).or_else(|| alias(name))
 }
 
-/// The operator that brings the relation `name`, for a `where` clause.
+/// Returns an operator with the type relation `name`, for a `where` clause.
 pub fn by_relation(name: &str) -> Option<&'static Operator> {
     all().find(|operator| operator.rule.is_some_and(|(rule, _)| rule == name))
 }
 
-/// The operator name nearest to `name`, if one is near enough to be meant.
+/// Returns the operator name most similar to `name`, for a suggestion.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    // The name alone, without its namespace: `conv2d` for `nn.conv2d`, which is the shortest of
-    // those that end so.
-    let ends_so = all().filter(|op| op.name.rsplit('.').next() == Some(name));
-    let namespaced = ends_so.min_by_key(|op| op.name.len());
+    // `conv2d` matches `nn.conv2d`, the shortest name with that last segment.
+    let same_segment = all().filter(|op| op.name.rsplit('.').next() == Some(name));
+    let namespaced = same_segment.min_by_key(|op| op.name.len());
     namespaced.map(|op| op.name).or_else(|| similar::nearest(name, all().map(|op| op.name)))
 }
 
-/// How many letters have to change to make `a` into `b`; swapping two neighbours counts as one.
-/// `usize::MAX` where it is more than eight.
+/// Returns the edit distance of two names, see [`similar::distance`], or `usize::MAX` if it is more
+/// than eight.
 pub fn distance(a: &str, b: &str) -> usize {
     similar::distance(a, b, usize::MAX).unwrap_or(usize::MAX)
 }
@@ -153,9 +153,9 @@ mod tests {
         assert_eq!(BY_NAME.len(), all().count());
     }
 
-    /// A name in the documentation is one of the operator's, or a size that a shape names.
+    /// A quoted name must be an argument or attribute of the operator, or a size in a shape.
     #[test]
-    fn documentation_names_the_parameters() {
+    fn documentation_quotes_existing_parameters() {
         for operator in all() {
             let doc = &operator.doc;
             let texts: Vec<&str> =
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn near_names() {
+    fn nearest_suggests_similar_operators() {
         assert_eq!(nearest("conv2d"), Some("nn.conv2d"));
         assert_eq!(nearest("nn.dence"), Some("nn.dense"));
         assert_eq!(nearest("multipyl"), Some("multiply"));

@@ -21,13 +21,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv2DNCHWc", ready_conv2d)
         .cost(Cost::Macs(cost::ready))
         .doc(Doc {
-            summary: "`nn.conv2d` on channels in blocks, with a weight that is laid out for it.",
+            summary: "`nn.conv2d` on blocked channels, with a blocked weight.",
             args: &[
-                "`(N, C, H, W, c)`: the channels of an element are `C` blocks of `c`",
+                "`(N, C, H, W, c)`: `C` blocks of `c` channels",
                 "any shape: it is not checked",
             ],
             shape: "as `nn.conv2d` has it, in blocks as `out_layout` says; `channels` and \
-                    `kernel_size` must be written",
+                    `kernel_size` must be specified",
             example: "nn.contrib_conv2d_NCHWc(%x, %w, channels=64, kernel_size=[3, 3], \
                       data_layout=\"NCHW8c\", kernel_layout=\"OIHW8i8o\", out_layout=\"NCHW8c\")",
         }),
@@ -36,7 +36,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv2D", plain::conv2d)
         .cost(Cost::Macs(cost::conv))
         .doc(Doc {
-            summary: "`nn.conv2d` with as many groups as channels, on channels in blocks.",
+            summary: "Depthwise `nn.conv2d` on blocked channels.",
             args: &["`(N, C, H, W, c)`", "`(O, I, H, W, i, o)`, in the order of `kernel_layout`"],
             shape: "as `nn.conv2d` has it, in blocks as `out_layout` says",
             example: "nn.contrib_depthwise_conv2d_NCHWc(%x, %w, groups=32, channels=32, \
@@ -47,7 +47,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv1D", plain::conv1d)
         .cost(Cost::Macs(cost::conv))
         .doc(Doc {
-            summary: "Slides kernels along a sequence: each output channel is the sum, over the \
+            summary: "1D convolution: each output channel is the sum, over the \
                       input channels, of products with its kernel.",
             args: &[
                 "`(N, C, W)`, or in the order of `data_layout`",
@@ -61,8 +61,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv1DTranspose", transpose::conv1d_transpose)
         .cost(Cost::Macs(cost::transposed))
         .doc(Doc {
-            summary: "Goes back from the result of a convolution to the shape of what went in: \
-                      each element of the data adds a kernel, scaled by it, to the result.",
+            summary: "Transposed convolution: \
+                      each element of the data adds a kernel, scaled by the element, to the result.",
             args: &[
                 "`(N, C, W)`, or in the order of `data_layout`",
                 "`(C, O / groups, KW)`, or in the order of `kernel_layout`",
@@ -77,7 +77,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv2D", plain::conv2d)
         .cost(Cost::Macs(cost::conv))
         .doc(Doc {
-            summary: "Slides kernels over planes: each output channel is the sum, over the input \
+            summary: "2D convolution: each output channel is the sum, over the input \
                       channels of its group, of products with its kernel.",
             args: &[
                 "`(N, C, H, W)`, or in the order of `data_layout`",
@@ -96,7 +96,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             args: &[
                 "the gradient of the convolution's result, `(N, O, OH, OW)` or in the order of \
                  `data_layout`",
-                "what was convolved, `(N, C, H, W)` or in the order of `kernel_layout`",
+                "the data of the convolution, `(N, C, H, W)` or in the order of `kernel_layout`",
             ],
             shape: "`(O, C / groups, KH, KW)` in the order of `out_layout`; `kernel_size` must be \
                     written",
@@ -108,8 +108,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv2DTranspose", transpose::conv2d_transpose)
         .cost(Cost::Macs(cost::transposed))
         .doc(Doc {
-            summary: "Goes back from the result of a convolution to the shape of what went in: \
-                      each element of the data adds a kernel, scaled by it, to the result.",
+            summary: "Transposed convolution: \
+                      each element of the data adds a kernel, scaled by the element, to the result.",
             args: &[
                 "`(N, C, H, W)`, or in the order of `data_layout`",
                 "`(C, O / groups, KH, KW)`, or in the order of `kernel_layout`",
@@ -124,7 +124,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv3D", plain::conv3d)
         .cost(Cost::Macs(cost::conv))
         .doc(Doc {
-            summary: "Slides kernels over volumes: each output channel is the sum, over the input \
+            summary: "3D convolution: each output channel is the sum, over the input \
                       channels of its group, of products with its kernel.",
             args: &[
                 "`(N, C, D, H, W)`, or in the order of `data_layout`",
@@ -139,8 +139,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv3DTranspose", transpose::conv3d_transpose)
         .cost(Cost::Macs(cost::transposed))
         .doc(Doc {
-            summary: "Goes back from the result of a convolution to the shape of what went in: \
-                      each element of the data adds a kernel, scaled by it, to the result.",
+            summary: "Transposed convolution: \
+                      each element of the data adds a kernel, scaled by the element, to the result.",
             args: &[
                 "`(N, C, D, H, W)`, or in the order of `data_layout`",
                 "`(C, O / groups, KD, KH, KW)`, or in the order of `kernel_layout`",
@@ -155,8 +155,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Correlation", correlation::correlation)
         .cost(Cost::Macs(cost::correlation))
         .doc(Doc {
-            summary: "Compares patches of one tensor with displaced patches of another, as optical \
-                      flow does: one channel for each displacement.",
+            summary: "Correlates patches of one tensor with displaced patches of another, as in optical \
+                      flow: one channel per displacement.",
             args: &["`(N, C, H, W)`", "`(N, C, H, W)`"],
             shape: "`(N, D², OH, OW)` with `D = 2 · (max_displacement / stride2) + 1` and `OH = (H \
                     + padding − 2 · border) / stride1`, rounded up, where `border` is \
@@ -168,8 +168,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DeformableConv2D", plain::deformable_conv2d)
         .cost(Cost::Macs(cost::deformable))
         .doc(Doc {
-            summary: "`nn.conv2d` whose kernel elements are each displaced by an offset of their \
-                      own, with interpolation between elements.",
+            summary: "`nn.conv2d` with kernel elements that are displaced by individual \
+                      offsets, with interpolation.",
             args: &[
                 "`(N, C, H, W)`, or in the order of `data_layout`",
                 "`(N, 2 · KH · KW · deformable_groups, OH, OW)`, in the layout of `data`",

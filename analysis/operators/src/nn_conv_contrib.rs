@@ -1,5 +1,5 @@
-//! Convolutions and matrix products of one way to compute them: packed bits, products of matrices,
-//! Winograd's algorithm. Their weights are laid out by operators of their own.
+//! Convolutions and matrix products for specific algorithms: packed bits, matrix products and
+//! Winograd's algorithm, and the operators that prepare their weights.
 
 use crate::{
     nn_conv::{
@@ -30,7 +30,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             summary: "`nn.conv2d` on integers of few bits, computed on packed bits.",
             args: &["`(N, C, H, W)`, or in the order of `data_layout`", "any shape: not checked"],
             shape: "`(N, channels, OH, OW)` with `OH = (H + padding − kernel_size) / strides + 1`, \
-                    and `OW` likewise; `channels` and `out_dtype` must be written",
+                    and `OW` likewise; `channels` and `out_dtype` must be specified",
             example: "nn.bitserial_conv2d(%x, %w, channels=32, kernel_size=[3, 3], \
                       padding=[1, 1], out_dtype=\"int16\")",
         }),
@@ -49,7 +49,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv2DGemmWeightTransform", gemm_weight)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Lays out a weight in tiles, for `nn.contrib_conv2d_gemm_without_weight_\
+            summary: "Tiles a weight, for `nn.contrib_conv2d_gemm_without_weight_\
                       transform`.",
             args: &["`(KH, KW, I, O)`"],
             shape: "`(O / tile_rows, K / tile_cols, tile_rows, tile_cols)` with `K = KH · KW · I`, \
@@ -64,9 +64,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
             summary: "`nn.conv2d` as a product of matrices, with a weight in tiles.",
             args: &[
                 "`(N, H, W, C)`, or in the order of `data_layout`",
-                "what `nn.contrib_conv2d_gemm_weight_transform` gives: not checked",
+                "the result of `nn.contrib_conv2d_gemm_weight_transform`: not checked",
             ],
-            shape: "as `nn.conv2d` has it; `channels` and `kernel_size` must be written",
+            shape: "as `nn.conv2d` has it; `channels` and `kernel_size` must be specified",
             example: "nn.contrib_conv2d_gemm_without_weight_transform(%x, %w, channels=32, \
                       kernel_size=[3, 3], data_layout=\"NHWC\", kernel_layout=\"HWIO\")",
         }),
@@ -84,7 +84,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op("nn.contrib_conv2d_winograd_weight_transform", &["weight"])
         .attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM)
         .rule("Conv2DWinogradWeightTransform", winograd_weight2d)
-        .cost(Cost::Undefined("it is done once, ahead of the convolution"))
+        .cost(Cost::Undefined("it runs once, before the convolution"))
         .doc(Doc {
             summary: "Transforms a weight for Winograd's algorithm, for `nn.contrib_conv2d_\
                       winograd_without_weight_transform`.",
@@ -97,20 +97,20 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv2DWinograd", ready_conv2d)
         .cost(Cost::Macs(ready_macs))
         .doc(Doc {
-            summary: "`nn.conv2d` by Winograd's algorithm, with a weight that is transformed \
-                      already.",
+            summary: "`nn.conv2d` by Winograd's algorithm, with a weight transformed \
+                      in advance.",
             args: &[
                 "`(N, C, H, W)`, or in the order of `data_layout`",
-                "what `nn.contrib_conv2d_winograd_weight_transform` gives: not checked",
+                "the result of `nn.contrib_conv2d_winograd_weight_transform`: not checked",
             ],
-            shape: "as `nn.conv2d` has it; `channels` and `kernel_size` must be written",
+            shape: "as `nn.conv2d` has it; `channels` and `kernel_size` must be specified",
             example: "nn.contrib_conv2d_winograd_without_weight_transform(%x, %w, tile_size=4, \
                       padding=[1, 1], channels=64, kernel_size=[3, 3])",
         }),
     op("nn.contrib_conv3d_winograd_weight_transform", &["weight"])
         .attrs(&CONV_WINOGRAD_WEIGHT_TRANSFORM)
         .rule("Conv3DWinogradWeightTransform", winograd_weight3d)
-        .cost(Cost::Undefined("it is done once, ahead of the convolution"))
+        .cost(Cost::Undefined("it runs once, before the convolution"))
         .doc(Doc {
             summary: "Transforms a weight for Winograd's algorithm, for `nn.contrib_conv3d_\
                       winograd_without_weight_transform`.",
@@ -124,20 +124,20 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Conv3DWinograd", ready_conv3d)
         .cost(Cost::Macs(ready_macs))
         .doc(Doc {
-            summary: "`nn.conv3d` by Winograd's algorithm, with a weight that is transformed \
-                      already.",
+            summary: "`nn.conv3d` by Winograd's algorithm, with a weight transformed \
+                      in advance.",
             args: &[
                 "`(N, C, D, H, W)`, or in the order of `data_layout`",
-                "what `nn.contrib_conv3d_winograd_weight_transform` gives: not checked",
+                "the result of `nn.contrib_conv3d_winograd_weight_transform`: not checked",
             ],
-            shape: "as `nn.conv3d` has it; `channels` and `kernel_size` must be written",
+            shape: "as `nn.conv3d` has it; `channels` and `kernel_size` must be specified",
             example: "nn.contrib_conv3d_winograd_without_weight_transform(%x, %w, tile_size=2, \
                       padding=[1, 1, 1], channels=8, kernel_size=[3, 3, 3])",
         }),
 ];
 
 fn bitpack(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let number = |name| call.attrs().int(name).ok_or(Halt::Silent);
     let (bits, pack_axis) = (number("bits")?, number("pack_axis")?);
     let bit_axis = number("bit_axis")?;
@@ -164,7 +164,7 @@ fn bitpack(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, pack_type)
 }
 
-/// Checks that there are axes to pack and for the bits, and that whole words can be filled.
+/// Checks the axes of packing and of the bits, and that the elements fill whole words.
 fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcome {
     let rank = data.rank();
     within(call, "bits", 1, 8)?;
@@ -242,8 +242,8 @@ fn bitserial_conv2d(call: &mut Call<'_>) -> Outcome {
         && !dshape[1].is(1)
     {
         let axis = if call.attrs().str("data_layout") == "NHWC" { 2 } else { 1 };
-        let (found, wanted) = ((at, &dshape[1]), (axis, &weight.shape[axis]));
-        call.lenient(same_channels(call, found, wanted, weight.rank() == 5))?;
+        let (found, expected) = ((at, &dshape[1]), (axis, &weight.shape[axis]));
+        call.lenient(same_channels(call, found, expected, weight.rank() == 5))?;
     }
     let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
     let Some(kernel) = kernel_size(call)? else { return attribute_needed(call, "kernel_size") };
@@ -271,7 +271,7 @@ fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
     let Some(last) = shape.last_mut() else {
         return Reason::new(
             "rank-mismatch",
-            format!("`{}`: {} is a scalar, it has no features", call.operator(), call.name(0)),
+            format!("`{}`: {} is a scalar and has no features", call.operator(), call.name(0)),
         )
         .argument(0, "a scalar")
         .fail();
@@ -284,8 +284,8 @@ fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
         && matches!(weight.rank(), 2 | 3)
     {
         let axis = weight.rank() - 1;
-        let (found, wanted) = ((data.rank() - 1, columns), (axis, &weight.shape[axis]));
-        call.lenient(same_channels(call, found, wanted, axis == 2))?;
+        let (found, expected) = ((data.rank() - 1, columns), (axis, &weight.shape[axis]));
+        call.lenient(same_channels(call, found, expected, axis == 2))?;
     }
     let dtype = dtype_or(call, "out_dtype", data.dtype);
     call.output_tensor(shape, dtype)
@@ -307,7 +307,7 @@ fn gemm_weight(call: &mut Call<'_>) -> Outcome {
     )
 }
 
-/// `size` rounded up to a multiple of `unit`, which comes from the attribute `name`.
+/// Rounds `size` up to a multiple of `unit`, the value of the attribute `name`.
 fn round_up(call: &Call<'_>, name: &'static str, size: &Dim, unit: &Dim) -> Result<Dim, Halt> {
     if unit.is(0) {
         return Reason::new("attribute-value", format!("`{}`: `{name}` is 0", call.operator()))
@@ -358,14 +358,14 @@ fn winograd_weight3d(call: &mut Call<'_>) -> Outcome {
     let shape = match depth.as_known() {
         Some(3..8) => [tile(depth)?, tile(height)?, tile(width)?, outputs, inputs],
         Some(_) => [tile(height)?, tile(width)?, depth.clone(), outputs, inputs],
-        // Which axes there are is seen when the program runs.
+        // The axes are known at run time only.
         None => [Dim::Any, Dim::Any, Dim::Any, outputs, inputs],
     };
     call.output_tensor(shape, weight.dtype)
 }
 
 /// Checks that the sides of a window, from axis `first` on, are equal and that there is a transform
-/// for them: of tiles of 2 to 8 places and windows of 3 to 7.
+/// for them: tiles of 2 to 8 elements and windows of 3 to 7.
 fn square_window(call: &Call<'_>, first: usize, sides: &[&Dim]) -> Outcome {
     within(call, "tile_size", 2, 8)?;
     let name = call.name(0);
@@ -384,7 +384,8 @@ fn square_window(call: &Call<'_>, first: usize, sides: &[&Dim]) -> Outcome {
     Ok(())
 }
 
-/// Checks the data of Winograd's algorithm, of `spatial` axes, against a weight that is transformed.
+/// Checks the data of Winograd's algorithm, of `spatial` axes, against a weight that is
+/// transformed.
 pub(crate) fn fits_transformed(
     call: &Call<'_>,
     (layout, plain): (&str, &str),
@@ -454,7 +455,7 @@ pub(crate) fn enough_tiles(call: &Call<'_>, inputs: &Dim) -> Outcome {
         if let (Some(room), Some(needed)) = (room.as_known(), needed)
             && room < needed
         {
-            let message = format!("{name} has tiles for {room} {what}, {needed} are needed");
+            let message = format!("{name} has tiles for {room} {what}, expected {needed}");
             return fault(call, "shape-mismatch", message)
                 .rule("the tiles hold `channels` outputs, each of kernel height · width · inputs")
                 .argument(1, shape_text(&tiles.shape))
@@ -472,10 +473,10 @@ fn tile_and(call: &Call<'_>, size: &Dim) -> Result<Dim, Halt> {
 
 fn wrong_rank<T>(call: &Call<'_>, rank: usize, letters: &str) -> Result<T, Halt> {
     let (operator, name) = (call.operator(), call.name(0));
-    let wanted = letters.split(", ").count();
+    let expected = letters.split(", ").count();
     Reason::new(
         "rank-mismatch",
-        format!("`{operator}`: {name} must have {wanted} axes ({letters}), it has {rank}"),
+        format!("`{operator}`: {name} must have {expected} axes ({letters}), but it has {rank}"),
     )
     .argument(0, axes(rank))
     .fail()

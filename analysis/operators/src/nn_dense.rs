@@ -10,9 +10,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Einsum", einsum::einsum)
         .cost(Cost::Macs(einsum::macs))
         .doc(Doc {
-            summary: "Sums products over named axes, as Einstein's convention writes them.",
+            summary: "Sums products over named axes (Einstein summation).",
             args: &["a tuple of tensors, one for each subscript before the arrow"],
-            shape: "the axes named behind the arrow; axes that are not named there are summed over",
+            shape: "the axes named after the arrow; the other axes are summed over",
             example: "einsum((%a, %b), equation=\"ij,jk->ik\")",
         }),
     op("nn.batch_matmul", &["tensor_a", "tensor_b"])
@@ -20,10 +20,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("BatchMatmul", batch_matmul)
         .cost(Cost::Macs(matmul_macs))
         .doc(Doc {
-            summary: "Multiplies matrix by matrix, for each batch.",
+            summary: "Multiplies matrices, batch by batch.",
             args: &[
                 "`(B, M, K)`, or `(B, K, M)` with `transpose_a`",
-                "`(B, K, N)`, or `(B, N, K)` with `transpose_b`; either may have one batch for all",
+                "`(B, K, N)`, or `(B, N, K)` with `transpose_b`; either may have a single batch",
             ],
             shape: "`(B, M, N)`",
             example: "nn.batch_matmul(%a, %b, transpose_b=True)",
@@ -33,7 +33,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DensePack", dense_pack)
         .cost(Cost::Macs(dense_macs))
         .doc(Doc {
-            summary: "`nn.dense` with a weight whose rows are in blocks.",
+            summary: "`nn.dense` with a weight in blocks of rows.",
             args: &[
                 "`(N, input_dim)`",
                 "`(units / n, input_dim, n)`, or with blocks of inputs too",
@@ -57,7 +57,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Matmul", matmul)
         .cost(Cost::Macs(matmul_macs))
         .doc(Doc {
-            summary: "Multiplies by a matrix: `tensor_a · tensor_b`, either transposed on demand.",
+            summary: "Multiplies by a matrix: `tensor_a · tensor_b`, optionally transposed.",
             args: &[
                 "`(d1, …, M, K)`, or `(d1, …, K, M)` with `transpose_a`",
                 "`(K, units)`, or `(units, K)` with `transpose_b`",
@@ -76,11 +76,11 @@ fn matmul(call: &mut Call<'_>) -> Outcome {
     matmul_with(call, a, b)
 }
 
-/// The last axis of the first argument (or the one before, if it is transposed) is summed over
-/// against a matrix.
+/// Multiplies the first argument by a matrix, over its last axis or, if it is transposed, the one
+/// before.
 ///
-/// Where `units` is `None`, TVM takes the columns from the matrix and does not compare the axes that
-/// are summed over.
+/// If `units` is `None`, TVM takes the columns from the matrix and does not compare the sizes of
+/// the contracted axes.
 fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Outcome {
     let a = call.tensor(0)?;
     let b = match call.tensor(1) {
@@ -109,7 +109,7 @@ fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Out
             let b = b?;
             let [rows, columns] = &b.shape[..] else { return not_a_matrix(call, b.rank()) };
             let (units, inner) = if transpose_b { (rows, columns) } else { (columns, rows) };
-            // One dynamic side takes the size of the other.
+            // A dynamic size is replaced by that of the other side.
             let (mut new_a, mut new_b) = (a.shape.clone(), b.shape.clone());
             if new_a[reduce_axis].is_any() {
                 new_a[reduce_axis] = inner.clone();
@@ -132,12 +132,12 @@ fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Out
             if let Ok(b) = &b {
                 check_weight(call, &a, reduce_axis, b, &units, transpose_b)?;
             }
-            let mut wanted = [units.clone(), a.shape[reduce_axis].clone()];
+            let mut expected = [units.clone(), a.shape[reduce_axis].clone()];
             if !transpose_b {
-                wanted.reverse();
+                expected.reverse();
             }
             let dtype = b.map_or(a.dtype, |b| b.dtype);
-            call.assign(1, TensorType::new(wanted, dtype))?;
+            call.assign(1, TensorType::new(expected, dtype))?;
             units
         }
     };
@@ -145,7 +145,7 @@ fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Out
     call.output_tensor(shape, dtype)
 }
 
-/// The second argument against what `units` and the first argument make of it.
+/// Checks the second argument against `units` and the first argument.
 fn check_weight(
     call: &Call<'_>,
     a: &TensorType,
@@ -186,13 +186,13 @@ fn not_a_matrix<T>(call: &Call<'_>, rank: usize) -> Result<T, Halt> {
     let (operator, name) = (call.operator(), call.name(1));
     Reason::new(
         "rank-mismatch",
-        format!("`{operator}`: {name} must be a matrix, it has {}", axes(rank)),
+        format!("`{operator}`: {name} must be a matrix, but it has {}", axes(rank)),
     )
     .argument(1, axes(rank))
     .fail()
 }
 
-/// The failure that the axes summed over differ in size.
+/// The failure that the contracted axes differ in size.
 fn inner_mismatch<T>(
     call: &Call<'_>,
     a: (usize, usize, &Dim),
@@ -202,10 +202,10 @@ fn inner_mismatch<T>(
     let (m, n) = (a.2, b.2);
     Reason::new(
         "shape-mismatch",
-        format!("`{}`: {x} has {m} features, {y} takes {n}", call.operator()),
+        format!("`{}`: {x} has {m} features, but {y} expects {n}", call.operator()),
     )
     .rule(format!(
-        "the axes summed over must be equal: axis {} of {x} is {m}, axis {} of {y} is {n}",
+        "the contracted axes must have equal sizes: axis {} of {x} is {m}, axis {} of {y} is {n}",
         a.1, b.1
     ))
     .axis(b.0, b.1, format!("{n}"))
@@ -220,7 +220,7 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
             return Reason::new(
                 "rank-mismatch",
                 format!(
-                    "`{}`: {} must have 3 axes (batch, rows, columns), it has {rank}",
+                    "`{}`: {} must have 3 axes (batch, rows, columns), but it has {rank}",
                     call.operator(),
                     call.name(position)
                 ),
@@ -233,7 +233,7 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
     let (x_row, x_inner) = if a { (2, 1) } else { (1, 2) };
     let (y_column, y_inner) = if b { (1, 2) } else { (2, 1) };
     let (xb, yb) = (&x.shape[0], &y.shape[0]);
-    // One size that is not known, anywhere, and TVM checks none.
+    // TVM checks nothing if any size is unknown.
     if !x.shape.iter().chain(&y.shape).any(Dim::is_any) {
         let one = Dim::known(1);
         if !may_equal(xb, yb) && !may_equal(xb, &one) && !may_equal(yb, &one) {
@@ -261,7 +261,7 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
     call.output_tensor([batch, x.shape[x_row].clone(), y.shape[y_column].clone()], dtype)
 }
 
-/// The larger of two sizes.
+/// Returns the larger of two sizes.
 fn larger(a: &Dim, b: &Dim) -> Dim {
     if a == b { a.clone() } else { Dim::apply(types::Op::Max, a, b) }
 }
@@ -272,7 +272,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
     if call.attrs().schema().is_none() {
         return Reason::new(
             "attribute-value",
-            format!("`{operator}` needs its attributes, none are written"),
+            format!("`{operator}` requires attributes, but has none"),
         )
         .fail();
     }
@@ -280,7 +280,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
         let name = call.name(0);
         return Reason::new(
             "rank-mismatch",
-            format!("`{operator}`: {name} must have 2 axes (N, input_dim), it has {rank}"),
+            format!("`{operator}`: {name} must have 2 axes (N, input_dim), but it has {rank}"),
         )
         .argument(0, axes(rank))
         .fail();
@@ -291,9 +291,9 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
             let (name, rank) = (call.name(1), weight.rank());
             return Reason::new(
                 "rank-mismatch",
-                format!("`{operator}`: {name} must have 3 or 4 axes, it has {rank}"),
+                format!("`{operator}`: {name} must have 3 or 4 axes, but it has {rank}"),
             )
-            .rule("the rows of the weight are in blocks, and its columns may be")
+            .rule("the rows of the weight are blocked, and optionally its columns")
             .argument(1, axes(rank))
             .fail();
         }
@@ -303,7 +303,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
     call.output_tensor([data.shape[0].clone(), blocks], dtype)
 }
 
-/// Checks that a weight in blocks has as many columns as the data have.
+/// Checks that a blocked weight has as many columns as the data.
 pub(crate) fn packed_columns(call: &Call<'_>, data: &TensorType, weight: &TensorType) -> Outcome {
     let layout = Layout::parse(call.attrs().str("weight_layout"));
     let columns = match layout.ok().filter(|layout| layout.rank() == weight.rank()) {
@@ -323,13 +323,13 @@ pub(crate) fn packed_columns(call: &Call<'_>, data: &TensorType, weight: &Tensor
         "shape-mismatch",
         format!("axis 1 of {x} has size {found}, {w} has {columns} columns"),
     )
-    .rule(format!("the rows of {x} are multiplied with those of {w}, which {w} has in blocks"))
+    .rule(format!("the rows of {x} are multiplied by the rows of {w}, which are blocked"))
     .axis(0, 1, found.to_string())
     .argument(1, shape_text(&weight.shape))
     .fail()
 }
 
-/// The size of an axis, counted from the last.
+/// Returns the size of an axis, counted from the last one.
 fn from_last(ty: &Type, axis: usize) -> Option<u64> {
     let shape = &ty.as_tensor()?.shape;
     let at = shape.len().checked_sub(axis + 1)?;

@@ -1,4 +1,4 @@
-//! Operators that move data: layouts, padding, blocks to channels or batches, upsampling.
+//! Layout operators: layout changes, padding, blocks as channels or batches, upsampling.
 
 mod blocks;
 mod pad;
@@ -24,9 +24,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("layout_transform", transform::layout_transform)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Rearranges a tensor from one layout to another, filling up blocks with zeros.",
+            summary: "Converts a tensor from one layout to another, padding blocks with zeros.",
             args: &["in the layout `src_layout`"],
-            shape: "the same axes in the layout `dst_layout`; an axis with blocks becomes the \
+            shape: "the same axes in the layout `dst_layout`; the size of a blocked axis is the \
                     number of blocks, rounded up",
             example: "layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW8c\")",
         }),
@@ -36,15 +36,15 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .cost(Cost::Free)
         .doc(Doc {
             summary: "Rearranges a weight by the index map that the meta-schedule has chosen.",
-            args: &["one axis for each index that the map takes"],
-            shape: "one axis for each index that the map gives, as large as that index can become",
+            args: &["one axis for each argument of the map"],
+            shape: "one axis for each result of the map, with its range as the size",
             example: "meta_schedule_layout_transform(%w, index_map=meta[tir.IndexMap][0])",
         }),
     op("nn.batch_flatten", &["data"])
         .rule("BatchFlatten", transform::batch_flatten)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Makes one axis of all axes but the first.",
+            summary: "Flattens all axes but the first.",
             args: &["`(N, d1, …, dn)`"],
             shape: "`(N, d1 · … · dn)`",
             example: "nn.batch_flatten(%x)",
@@ -54,7 +54,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("BatchToSpaceND", blocks::batch_to_space_nd)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Lays out groups of batches as blocks of the spatial axes, then crops those.",
+            summary: "Moves blocks from the batch to the spatial axes, then crops those.",
             args: &["`(N, s1, …, sm, rest…)`, with one of `block_shape` for each `s`"],
             shape: "`(N / (b1 · … · bm), s1 · b1 − crops, …, rest…)`",
             example: "nn.batch_to_space_nd(%x, block_shape=[2, 2], crops=[[0, 0], [0, 0]])",
@@ -64,7 +64,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("DepthToSpace", blocks::depth_to_space)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Lays out groups of channels as square blocks of the plane (pixel shuffle).",
+            summary: "Moves blocks from the channels to the spatial axes (pixel shuffle).",
             args: &["`(N, C, H, W)`, or in the order of `layout`"],
             shape: "`(N, C / b², H · b, W · b)` with `b = block_size`",
             example: "nn.depth_to_space(%x, block_size=2)",
@@ -74,7 +74,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Dilate", pad::dilate)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Puts `strides − 1` elements of `dilation_value` between neighbours.",
+            summary: "Inserts `strides − 1` elements of `dilation_value` between adjacent elements.",
             args: &["any shape, with one of `strides` for each axis"],
             shape: "each size becomes `(size − 1) · strides + 1`",
             example: "nn.dilate(%x, strides=[1, 1, 2, 2], dilation_value=0f, \
@@ -85,11 +85,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("FIFOBuffer", transform::fifo_buffer)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Appends data to a buffer of fixed size along an axis, dropping what is \
-                      oldest.",
+            summary: "Appends data to a buffer of fixed size along an axis, dropping the \
+                      oldest elements.",
             args: &[
                 "the shape of `buffer`, with a smaller size on `axis`",
-                "any shape: what was kept so far",
+                "any shape: the current content",
             ],
             shape: "the shape of `buffer`",
             example: "nn.fifo_buffer(%x, %buffer, axis=1)",
@@ -99,7 +99,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("MirrorPad", pad::mirror_pad)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Pads with the tensor's own elements, mirrored at each border.",
+            summary: "Pads with the elements of the tensor, mirrored at each border.",
             args: &["any shape, with one pair of `pad_width` for each axis"],
             shape: "each size grows by both widths of its pair",
             example: "nn.mirror_pad(%x, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]], \
@@ -110,7 +110,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Pad", pad::pad)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Adds elements at both ends of each axis, or takes some away where a width is \
+            summary: "Adds elements at both ends of each axis, or removes some if a width is \
                       negative.",
             args: &[
                 "any shape, with one pair of `pad_width` for each axis",
@@ -124,7 +124,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("SpaceToBatchND", blocks::space_to_batch_nd)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Pads the spatial axes, then makes batches of the places inside each block.",
+            summary: "Pads the spatial axes, then moves blocks from them to the batch.",
             args: &["`(N, s1, …, sm, rest…)`, with one of `block_shape` for each `s`"],
             shape: "`(N · b1 · … · bm, (s1 + paddings) / b1, …, rest…)`",
             example: "nn.space_to_batch_nd(%x, block_shape=[2, 2], paddings=[[0, 0], [0, 0]])",
@@ -134,7 +134,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("SpaceToDepth", blocks::space_to_depth)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Makes channels of the places inside each square block of the plane.",
+            summary: "Moves blocks from the spatial axes to the channels.",
             args: &["`(N, C, H, W)`, or in the order of `layout`"],
             shape: "`(N, C · b², H / b, W / b)` with `b = block_size`",
             example: "nn.space_to_depth(%x, block_size=2)",
@@ -144,7 +144,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("UpSampling", resize::upsampling)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Enlarges planes by a factor for each axis, repeating or interpolating.",
+            summary: "Upsamples images by a factor per axis, with repetition or interpolation.",
             args: &["`(N, C, H, W)`, or in the order of `layout`"],
             shape: "`(N, C, H · scale_h, W · scale_w)`, rounded to the nearest (halves to even)",
             example: "nn.upsampling(%x, scale_h=2f, scale_w=2f)",
@@ -154,7 +154,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("UpSampling3D", resize::upsampling3d)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Enlarges volumes by a factor for each axis, repeating or interpolating.",
+            summary: "Upsamples volumes by a factor per axis, with repetition or interpolation.",
             args: &["`(N, C, D, H, W)`, or in the order of `layout`"],
             shape: "`(N, C, D · scale_d, H · scale_h, W · scale_w)`, rounded to the nearest (halves \
                     to even)",

@@ -14,7 +14,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       `gamma` and shifts by `beta`.",
             args: &[
                 "a tensor with `k` channels on axis `axis`",
-                "`(k,)`: a factor for each channel",
+                "`(k,)`: the scale of each channel",
                 "`(k,)`: an offset for each channel",
                 "`(k,)`: the mean of each channel",
                 "`(k,)`: the variance of each channel",
@@ -55,7 +55,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
     op("nn.dropout", &["data"]).attrs(&DROPOUT).rule("Dropout", dropout).cost(Cost::Reduction).doc(
         Doc {
-            summary: "Zeroes elements at random in training; in inference it is simplified away.",
+            summary: "Sets random elements to zero in training; removed by simplification for inference.",
             args: &["any tensor"],
             shape: "a tuple of two: the result and the mask, both with the shape of `data`",
             example: "nn.dropout(%x, rate=0.1f).0",
@@ -80,7 +80,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       each sample by its own mean and variance.",
             args: &[
                 "a tensor with `k` channels on axis `axis`",
-                "`(k,)`: a factor for each channel",
+                "`(k,)`: the scale of each channel",
                 "`(k,)`: an offset for each channel",
             ],
             shape: "the shape of `data`",
@@ -94,7 +94,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             summary: "Normalizes each channel of each sample by its own mean and variance.",
             args: &[
                 "a tensor of 3 or more axes with `k` channels on axis `axis`",
-                "`(k,)`: a factor for each channel",
+                "`(k,)`: the scale of each channel",
                 "`(k,)`: an offset for each channel",
             ],
             shape: "the shape of `data`",
@@ -105,7 +105,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Identity", l2_normalize)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Divides by the Euclidean norm over the axes `axis`, held above `√eps`.",
+            summary: "Divides by the Euclidean norm over the axes `axis`, clipped to at least `√eps`.",
             args: &["any tensor"],
             shape: "the shape of `data`",
             example: "nn.l2_normalize(%x, eps=1e-5f, axis=[1])",
@@ -119,7 +119,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       by `gamma` and shifts by `beta`.",
             args: &[
                 "a tensor with `k` elements on axis `axis`",
-                "`(k,)`: a factor for each element of the axis",
+                "`(k,)`: the scale of each element of the axis",
                 "`(k,)`: an offset for each element of the axis",
             ],
             shape: "the shape of `data`",
@@ -161,7 +161,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                       class.",
             args: &[
                 "`(n, classes, d1, …, dk)`: log-probabilities",
-                "`(n, d1, …, dk)`: the class of each place, of an integer type",
+                "`(n, d1, …, dk)`: the class of each position, of an integer type",
                 "`(classes,)`: a weight for each class, of the type of `predictions`",
             ],
             shape: "a scalar; the shape of `targets` with `reduction=\"none\"`",
@@ -172,14 +172,14 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("PRelu", prelu)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "`data` where it is positive, `alpha · data` elsewhere, with an `alpha` for each \
+            summary: "`data` where it is positive, `alpha · data` elsewhere, with an `alpha` per \
                       channel.",
             args: &["a tensor with `k` channels on axis `axis`", "`(k,)`"],
             shape: "the shape of `data`",
             example: "nn.prelu(%x, %alpha, axis=1)",
         }),
     op("nn.relu", &["data"]).rule("Identity", identity).cost(Cost::Elementwise).doc(Doc {
-        summary: "The larger of `data` and 0, element by element.",
+        summary: "Elementwise maximum of `data` and 0.",
         args: &["any tensor"],
         shape: "the shape of `data`",
         example: "nn.relu(%x)",
@@ -196,8 +196,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
 ];
 
-/// The argument at `position` is a vector with one element for each channel of `data`, which are
-/// on `axis`, and of the same data type.
+/// Checks that the argument at `position` is a vector with one element per channel of `data`, which
+/// are on `axis`, and with the same data type.
 fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis: usize) -> Outcome {
     let Some(size) = data.shape.get(axis) else { return Err(Halt::Silent) };
     let (operator, name) = (call.operator(), call.name(position));
@@ -247,7 +247,7 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
     call.assign(position, TensorType::new([size.clone()], data.dtype))
 }
 
-/// Proposes the axis of `data` that has `length` elements, if there is just one.
+/// Suggests the axis of `data` that has `length` elements, if there is exactly one.
 fn other_axis(reason: Reason, data: &TensorType, axis: usize, length: &Dim) -> Reason {
     let fits = |k: &usize| *k != axis && data.shape[*k].equals(length) == Some(true);
     let mut axes = (0..data.rank()).filter(fits);
@@ -293,18 +293,18 @@ fn group_norm(call: &mut Call<'_>) -> Outcome {
     channel_norm(call)
 }
 
-/// Checks that the channels are not on the axis of the batch, each of which is normalized by itself.
+/// Checks that the channels are not on the batch axis: each batch is normalized separately.
 fn not_the_batch(call: &Call<'_>, axis: usize) -> Outcome {
     if axis > 0 {
         return Ok(());
     }
-    fault(call, "attribute-value", "`axis` names axis 0, which is the batch")
-        .rule("each channel of each batch is normalized by itself: they are different axes")
+    fault(call, "attribute-value", "`axis` must not be the batch, axis 0")
+        .rule("each channel of each batch is normalized separately, so they are different axes")
         .attribute("axis", "axis 0")
         .fail()
 }
 
-/// A factor and an offset for each channel; the result is like the data.
+/// Checks a scale and an offset for each channel; the result has the type of the data.
 fn channel_norm(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let axis = axis_attr(call, "axis", 0, data.rank())?;
@@ -320,12 +320,12 @@ fn instance_norm(call: &mut Call<'_>) -> Outcome {
         return Reason::new(
             "rank-mismatch",
             format!(
-                "`{}`: {} must have 3 axes or more, it has {rank}",
+                "`{}`: {} must have 3 axes or more, but it has {rank}",
                 call.operator(),
                 call.name(0)
             ),
         )
-        .rule("a batch, channels, and what is normalized over: at least one axis each")
+        .rule("there must be a batch axis, a channel axis, and at least one axis to normalize over")
         .argument(0, format!("{rank} axes"))
         .fail();
     }
@@ -334,7 +334,7 @@ fn instance_norm(call: &mut Call<'_>) -> Outcome {
     channel_norm(call)
 }
 
-/// Of the negative axes, TVM takes only -1.
+/// As in TVM, -1 is the only negative axis accepted.
 fn batch_norm(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let rank = data.rank();
@@ -351,14 +351,14 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
     call.output(Type::tuple([normed, vector.clone(), vector]))
 }
 
-/// The failure that an axis is counted from the back where the operator does not.
-fn negative_axis<T>(call: &Call<'_>, axis: usize, rank: usize, wanted: &str) -> Result<T, Halt> {
+/// The failure that a negative axis is not supported.
+fn negative_axis<T>(call: &Call<'_>, axis: usize, rank: usize, expected: &str) -> Result<T, Halt> {
     let written = axis as i64 - rank as i64;
     Reason::new(
         "axis-out-of-range",
-        format!("`{}` does not take `axis={written}`", call.operator()),
+        format!("`{}` does not accept `axis={written}`", call.operator()),
     )
-    .rule(format!("`axis` must be {wanted}; {} has {rank} axes", call.name(0)))
+    .rule(format!("`axis` must be {expected}; {} has {rank} axes", call.name(0)))
     .attribute("axis", format!("{written}"))
     .help(format!("write `axis={axis}`, which is the same axis"))
     .fix("axis", axis.to_string())
@@ -371,7 +371,7 @@ fn dropout(call: &mut Call<'_>) -> Outcome {
     call.output(Type::tuple([ty.clone(), ty]))
 }
 
-/// TVM refuses a negative slope when it reads the attributes.
+/// TVM rejects a negative slope when it parses the attributes.
 fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     if let Some(alpha) = call.attrs().float("alpha").filter(|&alpha| alpha < 0.0) {
         return Reason::new(

@@ -1,7 +1,7 @@
-//! Pooling: windows that slide, windows that adapt to a wanted size, and whole planes.
+//! Pooling over sliding windows, over windows adapted to a target size, and over whole planes.
 //!
-//! These rules look at the axes that the layout names H, W (and D), and leave every other axis of
-//! the argument as it is.
+//! The rules change the axes H and W (and D) of the layout, and keep the other axes of
+//! the argument.
 
 use crate::prelude::*;
 
@@ -11,7 +11,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("AdaptiveAvgPool1D", adaptive_pool1d)
         .cost(Cost::Reduction)
         .doc(adaptive_1d(
-            "Averages windows that are sized so that `output_size` of them cover the axis.",
+            "Averages `output_size` windows that cover the axis.",
             "nn.adaptive_avg_pool1d(%x, output_size=[4])",
         )),
     op("nn.adaptive_avg_pool2d", &["data"])
@@ -19,7 +19,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("AdaptiveAvgPool2D", adaptive_pool2d)
         .cost(Cost::Reduction)
         .doc(adaptive_2d(
-            "Averages windows that are sized so that `output_size` of them cover each plane.",
+            "Averages `output_size` windows that cover each plane.",
             "nn.adaptive_avg_pool2d(%x, output_size=[7, 7])",
         )),
     op("nn.adaptive_avg_pool3d", &["data"])
@@ -27,7 +27,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("AdaptiveAvgPool3D", adaptive_pool3d)
         .cost(Cost::Reduction)
         .doc(adaptive_3d(
-            "Averages windows that are sized so that `output_size` of them cover each volume.",
+            "Averages `output_size` windows that cover each volume.",
             "nn.adaptive_avg_pool3d(%x, output_size=[1, 1, 1])",
         )),
     op("nn.adaptive_max_pool1d", &["data"])
@@ -35,7 +35,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("AdaptiveMaxPool1D", adaptive_pool1d)
         .cost(Cost::Reduction)
         .doc(adaptive_1d(
-            "Takes the largest element of windows of which `output_size` cover the axis.",
+            "Takes the largest element of each of `output_size` windows that cover the axis.",
             "nn.adaptive_max_pool1d(%x, output_size=[4])",
         )),
     op("nn.adaptive_max_pool2d", &["data"])
@@ -43,7 +43,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("AdaptiveMaxPool2D", adaptive_pool2d)
         .cost(Cost::Reduction)
         .doc(adaptive_2d(
-            "Takes the largest element of windows of which `output_size` cover each plane.",
+            "Takes the largest element of each of `output_size` windows that cover each plane.",
             "nn.adaptive_max_pool2d(%x, output_size=[7, 7])",
         )),
     op("nn.adaptive_max_pool3d", &["data"])
@@ -51,7 +51,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("AdaptiveMaxPool3D", adaptive_pool3d)
         .cost(Cost::Reduction)
         .doc(adaptive_3d(
-            "Takes the largest element of windows of which `output_size` cover each volume.",
+            "Takes the largest element of each of `output_size` windows that cover each volume.",
             "nn.adaptive_max_pool3d(%x, output_size=[1, 1, 1])",
         )),
     op("nn.avg_pool1d", &["data"])
@@ -77,7 +77,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("MaxPool2DGrad", pool2d_grad)
         .cost(Cost::Reduction)
         .doc(Doc {
-            summary: "The gradient of `nn.avg_pool2d`: spreads each incoming gradient evenly over \
+            summary: "The gradient of `nn.avg_pool2d`: distributes each incoming gradient evenly over \
                       its window.",
             args: GRAD_ARGS,
             shape: "the type of `grad`, the second argument",
@@ -122,7 +122,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("MaxPool2DGrad", pool2d_grad)
         .cost(Cost::Reduction)
         .doc(Doc {
-            summary: "The gradient of `nn.max_pool2d`: each incoming gradient goes to the largest \
+            summary: "The gradient of `nn.max_pool2d`: moves each incoming gradient to the largest \
                       element of its window.",
             args: GRAD_ARGS,
             shape: "the type of `grad`, the second argument",
@@ -141,10 +141,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
 const DATA_1D: &[&str] = &["`(N, C, W)`, or in the order of `layout`"];
 const DATA_2D: &[&str] = &["`(N, C, H, W)`, or in the order of `layout`"];
 const DATA_3D: &[&str] = &["`(N, C, D, H, W)`, or in the order of `layout`"];
-// TVM's names for the two do not say what they hold.
+// TVM's names of the two arguments are swapped.
 const GRAD_ARGS: &[&str] = &[
     "the gradient of the pooling's result",
-    "what was pooled, `(N, C, H, W)` or in the order of `layout`",
+    "the pooled data, `(N, C, H, W)` or in the order of `layout`",
 ];
 
 const fn pool_1d(summary: &'static str, example: &'static str) -> Doc {
@@ -152,7 +152,7 @@ const fn pool_1d(summary: &'static str, example: &'static str) -> Doc {
         summary,
         args: DATA_1D,
         shape: "`W` becomes `(W + padding − (pool_size − 1) · dilation − 1) / strides + 1`, \
-                rounded down, or up with `ceil_mode`; other axes stay",
+                rounded down, or up with `ceil_mode`; other axes are unchanged",
         example,
     }
 }
@@ -162,7 +162,7 @@ const fn pool_2d(summary: &'static str, example: &'static str) -> Doc {
         summary,
         args: DATA_2D,
         shape: "`H` and `W` become `(size + padding − (pool_size − 1) · dilation − 1) / strides + \
-                1`, rounded down, or up with `ceil_mode`; other axes stay",
+                1`, rounded down, or up with `ceil_mode`; other axes are unchanged",
         example,
     }
 }
@@ -172,7 +172,7 @@ const fn pool_3d(summary: &'static str, example: &'static str) -> Doc {
         summary,
         args: DATA_3D,
         shape: "`D`, `H` and `W` become `(size + padding − (pool_size − 1) · dilation − 1) / \
-                strides + 1`, rounded down, or up with `ceil_mode`; other axes stay",
+                strides + 1`, rounded down, or up with `ceil_mode`; other axes are unchanged",
         example,
     }
 }
@@ -181,7 +181,7 @@ const fn adaptive_1d(summary: &'static str, example: &'static str) -> Doc {
     Doc {
         summary,
         args: DATA_1D,
-        shape: "`W` becomes `output_size`, or stays where none is given",
+        shape: "`W` becomes `output_size`, or is unchanged if none is given",
         example,
     }
 }
@@ -206,7 +206,7 @@ const fn adaptive_3d(summary: &'static str, example: &'static str) -> Doc {
 }
 
 const fn global_2d(summary: &'static str, example: &'static str) -> Doc {
-    Doc { summary, args: DATA_2D, shape: "`H` and `W` become 1; other axes stay", example }
+    Doc { summary, args: DATA_2D, shape: "`H` and `W` become 1; other axes are unchanged", example }
 }
 
 fn pool1d(call: &mut Call<'_>) -> Outcome {
@@ -221,12 +221,12 @@ fn pool3d(call: &mut Call<'_>) -> Outcome {
     pool(call, "DHW")
 }
 
-/// A window that slides over the axes of `letters`.
+/// Pooling over a sliding window on the axes of `letters`.
 fn pool(call: &mut Call<'_>, letters: &str) -> Outcome {
     let data = call.tensor(0)?;
     let positions = pooled_axes(call, &data, letters)?;
-    // The result keeps the layout of the argument. TVM reads what is written here all the same,
-    // except over planes.
+    // The result keeps the layout of the argument. TVM still validates this attribute,
+    // except in 2D.
     if letters != "HW" && !call.attrs().str("out_layout").is_empty() {
         layout_attr(call, "out_layout")?;
     }
@@ -273,18 +273,18 @@ fn adaptive_pool3d(call: &mut Call<'_>) -> Outcome {
     adaptive_pool(call, "DHW")
 }
 
-/// As many windows as `output_size` says over the axes of `letters`.
+/// Pooling to `output_size` windows on the axes of `letters`.
 fn adaptive_pool(call: &mut Call<'_>, letters: &str) -> Outcome {
     let data = call.tensor(0)?;
     let positions = pooled_axes(call, &data, letters)?;
     let axes = positions.len();
-    let wanted = list(call, "output_size")?;
+    let expected = list(call, "output_size")?;
     let mut shape = data.shape.clone();
-    match wanted.len() {
+    match expected.len() {
         0 => {}
-        1 => positions.iter().for_each(|&at| shape[at] = wanted[0].clone()),
+        1 => positions.iter().for_each(|&at| shape[at] = expected[0].clone()),
         n if n == axes => {
-            positions.iter().zip(wanted).for_each(|(&at, size)| shape[at] = size);
+            positions.iter().zip(expected).for_each(|(&at, size)| shape[at] = size);
         }
         n => return output_size_length(call, n, letters),
     }
@@ -302,12 +302,12 @@ fn output_size_length<T>(call: &Call<'_>, found: usize, letters: &str) -> Result
         "attribute-length",
         format!("`{}`: `output_size` has {}", call.operator(), count(found, "value", "values")),
     )
-    .rule(format!("`output_size` takes 1 value{each}, or none to keep the size"))
+    .rule(format!("`output_size` has 1 value{each}, or none to keep the size"))
     .attribute("output_size", count(found, "value", "values"))
     .fail()
 }
 
-/// The gradient has the type of what was pooled, which is the second argument.
+/// Assigns the type of the pooled data, which is the second argument.
 fn pool2d_grad(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(1)?;
     if call.is_tensor(0) {
@@ -318,7 +318,7 @@ fn pool2d_grad(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Checks that the gradient has the images and channels of the data. TVM's names of the arguments
-/// are the wrong way round, so the message uses none of them.
+/// are swapped, so the message does not use them.
 fn fits_gradient(call: &Call<'_>, grad: &TensorType, data: &TensorType) -> Outcome {
     let layout = layout_attr(call, "layout")?;
     if grad.rank() != data.rank() {
@@ -333,24 +333,25 @@ fn fits_gradient(call: &Call<'_>, grad: &TensorType, data: &TensorType) -> Outco
         let Some(axis) = layout.index_of(letter).filter(|&axis| axis < data.rank()) else {
             continue;
         };
-        let (size, wanted) = (&grad.shape[axis], &data.shape[axis]);
-        // Of a larger gradient the rest is left over.
-        if size.as_known().zip(wanted.as_known()).is_some_and(|(size, wanted)| size < wanted) {
+        let (size, expected) = (&grad.shape[axis], &data.shape[axis]);
+        // The rest of a larger gradient is ignored.
+        if size.as_known().zip(expected.as_known()).is_some_and(|(size, expected)| size < expected)
+        {
             return fault(
                 call,
                 "shape-mismatch",
-                format!("axis {axis} of the gradient has size {size}, that of the data {wanted}"),
+                format!("axis {axis} of the gradient has size {size}, that of the data {expected}"),
             )
             .rule("only the axes that are pooled over differ in size")
             .axis(0, axis, size.to_string())
-            .axis(1, axis, wanted.to_string())
+            .axis(1, axis, expected.to_string())
             .fail();
         }
     }
     Ok(())
 }
 
-/// The positions of the axes that are pooled over, in the order of `letters`.
+/// Returns the positions of the pooled axes, in the order of `letters`.
 fn pooled_axes(call: &Call<'_>, data: &TensorType, letters: &str) -> Result<Vec<usize>, Halt> {
     let layout = layout_attr(call, "layout")?;
     let base = match letters {
@@ -373,7 +374,7 @@ fn pooled_axis(
         Reason::new("invalid-layout", message)
             .rule("`layout` must hold the axes that are pooled over, none of them split")
             .attribute("layout", format!("\"{layout}\""))
-            .help(format!("write `layout=\"{base}\"`, or the order that the axes stand in"))
+            .help(format!("write `layout=\"{base}\"`, or the actual order of the axes"))
     };
     let Some(at) = layout.index_of(letter) else {
         return wrong(format!(
@@ -401,7 +402,7 @@ fn pooled_axis(
             layout.rank()
         ),
     )
-    .rule(format!("the layout \"{layout}\" puts {letter} on axis {at} of {name}"))
+    .rule(format!("in the layout \"{layout}\" {letter} is axis {at} of {name}"))
     .argument(0, axes(rank))
     .attribute("layout", format!("\"{layout}\""))
     .fail()

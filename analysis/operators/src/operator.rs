@@ -1,79 +1,79 @@
-//! What is known of an operator: one row, one column a member.
+//! The row of an operator in the table.
 
 use types::{AttrSchema, Attrs, Relation, RelationFn, Type};
 
 /// An operator.
 #[derive(Clone, Copy)]
 pub struct Operator {
-    /// `nn.conv2d`
+    /// The name: `nn.conv2d`.
     pub name: &'static str,
-    /// Names of the arguments.
+    /// The names of the arguments.
     pub args: &'static [&'static str],
-    /// The operator takes any number of arguments.
+    /// True if the operator takes any number of arguments.
     pub variadic: bool,
-    /// The attributes.
+    /// The declared attributes.
     pub schema: Option<&'static AttrSchema>,
-    /// The attributes that TVM itself makes calls with, where it declares others. Such calls reach
-    /// a text through the metadata section.
+    /// The attributes with which TVM's passes create calls, if they differ from the declared ones.
+    /// Such attributes occur in a text as entries of the metadata section.
     pub made_with: Option<&'static AttrSchema>,
-    /// TVM registers the operator without its attributes, so that its text format can give them
-    /// only through the metadata section.
+    /// True if TVM registers the operator without its attributes, so that a text can specify them
+    /// in the metadata section only.
     pub detached: bool,
-    /// The type relation: its name in TVM, and the rule. An operator without rule has no type
-    /// here, which is said and not guessed.
+    /// The type relation: its name in TVM, and the rule. Calls of an operator without a rule are
+    /// reported instead of typed by a guess.
     pub rule: Option<(&'static str, RelationFn)>,
-    /// What the operator costs.
+    /// The cost of a call.
     pub cost: Cost,
-    /// What the operator does.
+    /// The documentation.
     pub doc: Doc,
 }
 
-/// The documentation column.
+/// The documentation of an operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Doc {
-    /// What it computes, in one sentence.
+    /// One sentence about the result.
     pub summary: &'static str,
-    /// One line for each argument: its shape and meaning.
+    /// The shape and meaning of each argument.
     pub args: &'static [&'static str],
-    /// How the shape of the result follows from the arguments and attributes.
+    /// The shape and data type of the result, in terms of the arguments and attributes.
     pub shape: &'static str,
-    /// A call, with the types that hold: Relay text.
+    /// A call in Relay.
     pub example: &'static str,
 }
 
 impl Doc {
-    /// Nothing written yet.
+    /// Empty documentation.
     pub const NONE: Doc = Doc { summary: "", args: &[], shape: "", example: "" };
 }
 
-/// The cost column.
+/// The cost model of an operator.
 #[derive(Clone, Copy)]
 pub enum Cost {
-    /// Not filled in.
+    /// No cost model.
     Unknown,
-    /// No arithmetic: the operator moves, views or makes data.
+    /// No arithmetic: the operator moves, views or creates data.
     Free,
-    /// One operation for each element of the result.
+    /// One operation per element of the result.
     Elementwise,
-    /// One operation for each element of the first argument.
+    /// One operation per element of the first argument.
     Reduction,
-    /// As many multiply-accumulates as the function says; `None` where a size is not known.
+    /// The number of multiply-accumulates, or `None` if a size is unknown.
     Macs(fn(&CostCall<'_>) -> Option<u64>),
-    /// Not defined, for the reason given.
+    /// Not defined, for the given reason.
     Undefined(&'static str),
 }
 
-/// One typed call, for the cost column.
+/// A typed call, the argument of [`Cost::Macs`].
 pub struct CostCall<'a> {
-    /// Types of the arguments.
+    /// The types of the arguments.
     pub args: &'a [Type],
-    /// Type of the result.
+    /// The type of the result.
     pub result: &'a Type,
-    /// Attributes.
+    /// The attributes.
     pub attrs: &'a Attrs,
 }
 
-/// An operator with its arguments; the other columns are added to it.
+/// Creates the row of an operator; the methods of [`Operator`] add the other columns.
 pub(crate) const fn op(name: &'static str, args: &'static [&'static str]) -> Operator {
     Operator {
         name,
@@ -99,13 +99,13 @@ impl Operator {
         self
     }
 
-    /// Attributes of another kind than declared.
+    /// Sets [`Operator::made_with`].
     pub(crate) const fn made_with(mut self, schema: &'static AttrSchema) -> Operator {
         self.made_with = Some(schema);
         self
     }
 
-    /// Attributes that TVM's text format cannot write.
+    /// Sets the attributes, and [`Operator::detached`].
     pub(crate) const fn detached_attrs(mut self, schema: &'static AttrSchema) -> Operator {
         self.schema = Some(schema);
         self.detached = true;
@@ -127,14 +127,14 @@ impl Operator {
         self
     }
 
-    /// The relation with default attributes, as a `where` clause means it.
+    /// Returns the relation with default attributes, the meaning of its name in a `where` clause.
     pub fn plain_relation(&self) -> Option<Relation> {
         let (name, solve) = self.rule?;
         let attrs = self.schema.map_or_else(Attrs::none, Attrs::defaults);
         Some(Relation { name, operator: self.name, solve, attrs })
     }
 
-    /// The relation's name, for `where` clauses and hovers.
+    /// Returns the name of the relation, or an empty string.
     pub fn relation_name(&self) -> &'static str {
         self.rule.map_or("", |(name, _)| name)
     }

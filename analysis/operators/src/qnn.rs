@@ -1,8 +1,8 @@
-//! Quantized operators: integers that stand for reals by a scale and a zero point,
+//! Quantized operators: integers that represent reals by a scale and a zero point,
 //! `real = scale · (quantized − zero_point)`.
 //!
-//! Most of them are an operator on reals under a check of their scales and zero points, and take
-//! its rule for the shape.
+//! Most of them check their scales and zero points, and use the type relation of the operator on
+//! reals for the shape.
 
 pub(crate) mod convert;
 pub(crate) mod elementwise;
@@ -13,14 +13,14 @@ use types::Place;
 
 use crate::prelude::*;
 
-/// What `quantize` and its kin call quantized: integers of up to 32 bits.
+/// The quantized data types of `quantize` and `dequantize`: integers of up to 32 bits.
 const QUANTIZED: &[DataType] =
     &[DataType::INT8, DataType::UINT8, DataType::INT16, DataType::UINT16, DataType::INT32];
 
-/// Bytes.
+/// The 8-bit integers.
 const BYTES: &[DataType] = &[DataType::INT8, DataType::UINT8];
 
-/// The rule of the operator on reals that this one takes its shape from.
+/// Applies the type relation of the operator on reals.
 fn as_in(call: &mut Call<'_>, operator: &str) -> Outcome {
     match crate::find(operator).and_then(|operator| operator.rule) {
         Some((_, solve)) => solve(call),
@@ -28,7 +28,7 @@ fn as_in(call: &mut Call<'_>, operator: &str) -> Outcome {
     }
 }
 
-/// As many multiply-accumulates as the operator on reals has.
+/// Returns the multiply-accumulates of the operator on reals.
 fn cost_as_in(call: &CostCall<'_>, operator: &str) -> Option<u64> {
     match crate::find(operator)?.cost {
         Cost::Macs(count) => count(call),
@@ -36,7 +36,7 @@ fn cost_as_in(call: &CostCall<'_>, operator: &str) -> Option<u64> {
     }
 }
 
-/// Waits until something is known of the arguments in `positions`, whatever they are.
+/// Waits until the arguments in `positions` are known, of whatever type.
 fn known(call: &Call<'_>, positions: std::ops::Range<usize>) -> Outcome {
     for position in positions {
         match call.ty(position) {
@@ -48,52 +48,52 @@ fn known(call: &Call<'_>, positions: std::ops::Range<usize>) -> Outcome {
     Ok(())
 }
 
-/// An argument of one of the data types that the operator works on.
+/// Checks that an argument has one of the given data types.
 fn data_of(call: &Call<'_>, position: usize, dtypes: &[DataType]) -> Outcome {
     let found = call.tensor(position)?.dtype;
     if dtypes.contains(&found) {
         return Ok(());
     }
     let (operator, name) = (call.operator(), call.name(position));
-    let wanted = alternatives(dtypes);
+    let expected = alternatives(dtypes);
     let reason =
-        Reason::new("dtype-mismatch", format!("`{operator}` does not take {found} as {name}"))
-            .rule(format!("{name} must be {wanted}"))
+        Reason::new("dtype-mismatch", format!("`{operator}` does not accept {found} as {name}"))
+            .rule(format!("{name} must be {expected}"))
             .argument(position, found.to_string());
     let quantizes = dtypes.iter().all(|dtype| !dtype.is_float());
     if quantizes && found.is_float() {
-        reason.help("make integers of it first: `qnn.quantize(…)`").fail()
+        reason.help("quantize it first: `qnn.quantize(…)`").fail()
     } else if !quantizes && !found.is_float() {
-        reason.help("make reals of it first: `qnn.dequantize(…)` or `cast(…)`").fail()
+        reason.help("dequantize it first: `qnn.dequantize(…)` or `cast(…)`").fail()
     } else {
         reason.fail()
     }
 }
 
-/// The attribute `out_dtype`, which is one of `dtypes`.
+/// Returns the attribute `out_dtype`, which must be one of `dtypes`.
 fn out_dtype(call: &Call<'_>, dtypes: &[DataType]) -> Result<DataType, Halt> {
     let found = call.attrs().dtype("out_dtype");
     if dtypes.contains(&found) {
         return Ok(found);
     }
     let operator = call.operator();
-    let wanted = alternatives(dtypes);
+    let expected = alternatives(dtypes);
     let first = dtypes.first().map_or(String::new(), |dtype| format!("\"{dtype}\""));
     let message = if found.is_void() {
-        format!("`{operator}` needs `out_dtype`: {wanted}")
+        format!("`{operator}` requires the attribute `out_dtype`: {expected}")
     } else {
-        format!("`{operator}` does not give {found}")
+        format!("`{operator}` does not support {found} as its data type")
     };
     let reason = Reason::new("attribute-value", message)
-        .rule(format!("`out_dtype` must be {wanted}"))
-        .help(format!("write `out_dtype={first}`, say"));
+        .rule(format!("`out_dtype` must be {expected}"))
+        .help(format!("write `out_dtype={first}`, for example"));
     if found.is_void() {
         return reason.mark(Place::Operator, None, "no `out_dtype`").fail();
     }
     reason.attribute("out_dtype", found.to_string()).fail()
 }
 
-/// A scale or zero point for the whole tensor: a scalar.
+/// Checks a scale or zero point for the whole tensor: a scalar.
 fn scalar(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
     let found = parameter(call, position, dtype)?;
     if found.rank() == 0 {
@@ -103,16 +103,16 @@ fn scalar(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
     Reason::new(
         "rank-mismatch",
         format!(
-            "`{operator}`: {name} must be a scalar, it has the shape `{}`",
+            "`{operator}`: {name} must be a scalar, but it has the shape `{}`",
             shape_text(&found.shape)
         ),
     )
-    .rule(format!("one {name} holds for the whole tensor: a scalar of type {dtype}"))
+    .rule(format!("{name} applies to the whole tensor: a scalar of type {dtype}"))
     .argument(position, format!("shape {}", shape_text(&found.shape)))
     .fail()
 }
 
-/// The pairs of scale and zero point from `position` on, all of them scalars.
+/// Checks the pairs of scale and zero point from `position` on: scalars.
 fn scalar_pairs(call: &mut Call<'_>, position: usize, pairs: usize) -> Outcome {
     for pair in 0..pairs {
         scalar(call, position + 2 * pair, DataType::FLOAT32)?;
@@ -121,41 +121,41 @@ fn scalar_pairs(call: &mut Call<'_>, position: usize, pairs: usize) -> Outcome {
     Ok(())
 }
 
-/// A scale or zero point, of its data type.
+/// Returns a scale or zero point, after a check of its data type.
 fn parameter(
     call: &mut Call<'_>,
     position: usize,
     dtype: DataType,
 ) -> Result<std::sync::Arc<TensorType>, Halt> {
     if let Type::OpenTensor(_) = call.ty(position) {
-        // A number without suffix is what it is needed for.
+        // An unsuffixed literal has the required data type.
         call.assign(position, Type::scalar(dtype))?;
     }
-    let found = call.need_tensor(position)?;
+    let found = call.require_tensor(position)?;
     if found.dtype == dtype {
         return Ok(found);
     }
     let (operator, name, was) = (call.operator(), call.name(position), found.dtype);
     let kind = if dtype.is_float() { "scales" } else { "zero points" };
-    Reason::new("dtype-mismatch", format!("`{operator}`: {name} is {was}, it must be {dtype}"))
+    Reason::new("dtype-mismatch", format!("`{operator}`: {name} is {was}, but it must be {dtype}"))
         .rule(format!("{kind} are {dtype}"))
         .argument(position, was.to_string())
         .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
         .fail()
 }
 
-/// What a scale or zero point may have one value each for.
+/// The channels of a per-channel scale or zero point.
 struct Channels {
-    /// How many there are.
+    /// The number of channels.
     count: Dim,
-    /// Which axis of which argument they are, if they are one.
+    /// The argument and its axis that has the channels.
     axis: Option<(usize, usize)>,
-    /// The attribute that says so, if there is one.
+    /// The attribute with the number of channels.
     attr: Option<&'static str>,
 }
 
 impl Channels {
-    /// The axis of the argument at `position` that the attribute `attr` names. A scalar has one
+    /// Returns the channels on the axis `attr` of the argument at `position`. A scalar has one
     /// channel.
     fn of_axis(call: &Call<'_>, attr: &'static str, position: usize) -> Result<Channels, Halt> {
         let tensor = call.tensor(position)?;
@@ -176,7 +176,7 @@ impl Channels {
         }
     }
 
-    /// The argument at `position` is a scalar, or has one value for each channel.
+    /// Checks that the argument at `position` is a scalar, or has one value per channel.
     fn parameter(&self, call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
         let found = parameter(call, position, dtype)?;
         if found.rank() == 0 {
@@ -187,7 +187,7 @@ impl Channels {
         let source = match self.axis {
             Some((of, axis)) => format!("axis {axis} of {} has {count}", call.name(of)),
             None => match self.attr {
-                Some(attr) => format!("`{attr}` says {count}"),
+                Some(attr) => format!("`{attr}` is {count}"),
                 None => format!("there are {count} channels"),
             },
         };

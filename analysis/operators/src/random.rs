@@ -1,9 +1,9 @@
-//! Random numbers. A key goes in and a new one comes out beside the numbers, so that the same key
-//! gives the same numbers.
+//! Random numbers. Each operator takes a key and returns a new one with the numbers, so that the
+//! same key produces the same numbers.
 
 use crate::prelude::*;
 
-const COST: Cost = Cost::Undefined("the generator decides how many operations a number takes");
+const COST: Cost = Cost::Undefined("it depends on the random number generator");
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("random.multinomial", &["key", "probs"])
@@ -11,7 +11,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Multinomial", multinomial)
         .cost(COST)
         .doc(Doc {
-            summary: "Draws indices of the last axis, each with its probability.",
+            summary: "Draws indices of the last axis with the given probabilities.",
             args: &["`(10,)`, `uint64`: the key", "`(d1, …, dn, k)`: probabilities"],
             shape: "a tuple of two: the next key, and `int32` indices of shape `(d1, …, dn, \
                     num_samples)`",
@@ -36,7 +36,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ThreefryGenerate", threefry_generate)
         .cost(COST)
         .doc(Doc {
-            summary: "Draws 64-bit integers, all equally likely.",
+            summary: "Draws uniformly distributed 64-bit integers.",
             args: &["`(10,)`, `uint64`: the key"],
             shape: "a tuple of two: the next key, and `uint64` numbers of shape `out_shape`",
             example: "random.threefry_generate(%key, out_shape=[12])",
@@ -45,7 +45,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ThreefrySplit", threefry_split)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Makes two keys of one, whose numbers have nothing to do with each other.",
+            summary: "Splits a key into two independent keys.",
             args: &["`(10,)`, `uint64`: the key"],
             shape: "a tuple of two keys",
             example: "random.threefry_split(%key)",
@@ -55,7 +55,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Uniform", distribution)
         .cost(COST)
         .doc(Doc {
-            summary: "Draws numbers between `low` and `high`, all equally likely.",
+            summary: "Draws uniformly distributed numbers between `low` and `high`.",
             args: &[
                 "`(10,)`, `uint64`: the key",
                 "a scalar of type `out_dtype`: the lower bound",
@@ -71,17 +71,20 @@ fn key() -> Type {
     Type::tensor([Dim::known(10)], DataType::UINT64)
 }
 
-/// The first argument is a key.
+/// Checks that the first argument is a key.
 fn takes_key(call: &mut Call<'_>) -> Outcome {
     let (operator, name) = (call.operator(), call.name(0));
-    let rule = "a key is `Tensor[(10), uint64]`: what `random.threefry_split` gives, or a constant";
+    let rule =
+        "a key is `Tensor[(10), uint64]`: a result of `random.threefry_split`, or a constant";
     if let Type::Tensor(found) = call.ty(0) {
         let length = found.shape.first().cloned().unwrap_or(Dim::known(1));
         if found.rank() != 1 || !may_equal(&length, &Dim::known(10)) {
             let code = if found.rank() == 1 { "shape-mismatch" } else { "rank-mismatch" };
             return Reason::new(
                 code,
-                format!("`{operator}`: {name} is no key of the generator: its type is `{found}`"),
+                format!(
+                    "`{operator}`: {name} is not a key of the generator: its type is `{found}`"
+                ),
             )
             .rule(rule)
             .argument(0, found.to_string())
@@ -100,7 +103,7 @@ fn takes_key(call: &mut Call<'_>) -> Outcome {
     call.assign(0, key())
 }
 
-/// The shape that the attribute `out_shape` gives.
+/// Returns the attribute `out_shape`.
 fn out_shape(call: &Call<'_>) -> Result<Shape, Halt> {
     if !call.attrs().has("out_shape") {
         return Reason::new(
@@ -108,7 +111,7 @@ fn out_shape(call: &Call<'_>) -> Result<Shape, Halt> {
             format!("`{}`: `out_shape` must be a list of integers", call.operator()),
         )
         .attribute("out_shape", "None")
-        .help("write the shape of the numbers: `out_shape=[2, 3]`; `[]` draws one")
+        .help("write the shape of the result: `out_shape=[2, 3]`, or `[]` for a scalar")
         .fail();
     }
     call.attrs().dims("out_shape").ok_or(Halt::Silent)
@@ -125,7 +128,7 @@ fn threefry_split(call: &mut Call<'_>) -> Outcome {
     call.output(Type::tuple([key(), key()]))
 }
 
-/// Numbers of type `out_dtype`, from a distribution with two parameters of that type.
+/// The relation of a distribution with two parameters of type `out_dtype`.
 fn distribution(call: &mut Call<'_>) -> Outcome {
     let shape = out_shape(call)?;
     let dtype = call.attrs().dtype("out_dtype");
@@ -134,7 +137,7 @@ fn distribution(call: &mut Call<'_>) -> Outcome {
         let message = if dtype.is_void() {
             format!("`{operator}`: `out_dtype` must be given")
         } else {
-            format!("`{operator}` does not draw numbers of type {dtype}")
+            format!("`{operator}` does not support {dtype} as its data type")
         };
         return Reason::new("attribute-value", message)
             .rule("`out_dtype` is \"float32\" or \"float64\"")
@@ -149,7 +152,7 @@ fn distribution(call: &mut Call<'_>) -> Outcome {
     call.output(Type::tuple([key(), Type::tensor(shape, dtype)]))
 }
 
-/// The argument at `position` is a scalar of type `dtype`.
+/// Checks that the argument at `position` is a scalar of type `dtype`.
 fn parameter(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
     if let Type::Tensor(found) = call.ty(position) {
         needs_rank(call, position, &found, 0, "")?;
@@ -159,7 +162,7 @@ fn parameter(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
                 "dtype-mismatch",
                 format!("`{operator}`: {name} is {other}, but `out_dtype` is {dtype}"),
             )
-            .rule("the parameters of the distribution have the type of its numbers")
+            .rule("the parameters of the distribution have the data type of the result")
             .argument(position, other.to_string())
             .attribute("out_dtype", dtype.to_string())
             .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
@@ -170,14 +173,14 @@ fn parameter(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
 }
 
 fn multinomial(call: &mut Call<'_>) -> Outcome {
-    let probs = call.need_tensor(1)?;
+    let probs = call.require_tensor(1)?;
     let Some((_, outer)) = probs.shape.split_last() else {
         let (operator, name) = (call.operator(), call.name(1));
         return Reason::new(
             "rank-mismatch",
             format!("`{operator}`: {name} must have 1 axis or more, but it is a scalar"),
         )
-        .rule(format!("the last axis of {name} holds a probability for each index"))
+        .rule(format!("the last axis of {name} contains a probability for each index"))
         .argument(1, "a scalar")
         .fail();
     };

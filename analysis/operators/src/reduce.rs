@@ -1,4 +1,4 @@
-//! Operators that fold axes: sums, extremes, scans; and questions about a shape.
+//! Reductions and scans, and operators on shapes.
 
 use crate::prelude::*;
 
@@ -12,13 +12,13 @@ const fn reduction(name: &'static str, summary: &'static str, example: &'static 
     })
 }
 
-/// The shape rule of every reduction.
-const REDUCED: &str = "the shape of `data` without the axes in `axis` (all where it is not given, \
-                       all others where `exclude` is set); with `keepdims` they stay, with size 1";
+/// The description of the shape of every reduction.
+const REDUCED: &str = "the shape of `data` without the axes in `axis` (all if it is not given, \
+                       all others if `exclude` is set); with `keepdims` they have size 1";
 
 pub(crate) static OPERATORS: &[Operator] = &[
-    reduction("all", "Whether all elements are true.", "all(%x, axis=[1])"),
-    reduction("any", "Whether any element is true.", "any(%x, axis=[1])"),
+    reduction("all", "True where all elements along some axes are true.", "all(%x, axis=[1])"),
+    reduction("any", "True where any element along some axes is true.", "any(%x, axis=[1])"),
     op("argmax", &["data"])
         .attrs(&ARG_REDUCE)
         .rule("ArgReduce", arg_reduce)
@@ -44,9 +44,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Cumprod", scan)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Multiplies, for each element, all elements up to it along one axis.",
+            summary: "Computes the cumulative products along one axis.",
             args: &["any tensor"],
-            shape: "the shape of `data`, or a vector of all elements where `axis` is not given",
+            shape: "the shape of `data`, or a vector of all elements if `axis` is not given",
             example: "cumprod(%x, axis=1, attrs_type_key=\"relay.attrs.ScanopAttrs\")",
         }),
     op("cumsum", &["data"])
@@ -54,9 +54,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Cumsum", scan)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Adds up, for each element, all elements up to it along one axis.",
+            summary: "Computes the cumulative sums along one axis.",
             args: &["any tensor"],
-            shape: "the shape of `data`, or a vector of all elements where `axis` is not given",
+            shape: "the shape of `data`, or a vector of all elements if `axis` is not given",
             example: "cumsum(%x, axis=1, attrs_type_key=\"relay.attrs.ScanopAttrs\")",
         }),
     reduction("max", "Finds the largest element along some axes.", "max(%x, axis=[1])"),
@@ -75,9 +75,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     reduction("prod", "Multiplies the elements along some axes.", "prod(%x, axis=[1])"),
     op("shape_of", &["data"]).attrs(&SHAPE_OF).rule("ShapeOf", shape_of).cost(Cost::Free).doc(
         Doc {
-            summary: "Gives the shape of a tensor as a tensor.",
+            summary: "Returns the shape of a tensor as a tensor.",
             args: &["any tensor"],
-            shape: "`(rank,)` of data type `dtype`; a scalar where `data` is one",
+            shape: "`(rank,)` of data type `dtype`; a scalar if `data` is one",
             example: "shape_of(%x, dtype=\"int64\")",
         },
     ),
@@ -97,27 +97,31 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
 ];
 
-/// The axes that a walk along an ascending list does not meet. An axis that is listed twice stops
-/// the list, so that those behind it are not met either: this is how TVM walks.
-fn not_met(listed: &[usize], rank: usize) -> SmallVec<[usize; 8]> {
+/// Returns the axes that are not in an ascending list. As in TVM, the search stops at an axis that
+/// is listed twice, so that later entries are not found.
+fn not_listed(listed: &[usize], rank: usize) -> SmallVec<[usize; 8]> {
     let mut next = listed.iter().peekable();
     (0..rank).filter(|axis| next.next_if(|&listed| listed == axis).is_none()).collect()
 }
 
-/// The failure that an axis is named twice, of which TVM makes no sense.
+/// The failure that an axis is listed twice, for which TVM's behaviour is undefined.
 fn named_twice<T>(call: &Call<'_>, named: &[usize], rank: usize) -> Result<T, Halt> {
     let twice = named.windows(2).find(|pair| pair[0] == pair[1]).map_or(0, |pair| pair[0]);
     let mut once: Vec<i64> = named.iter().map(|&axis| axis as i64).collect();
     once.dedup();
     fault(call, "attribute-value", format!("`axis` names axis {twice} twice"))
-        .rule(format!("`axis` names axes of {}, which has {}, once each", call.name(0), axes(rank)))
+        .rule(format!(
+            "`axis` lists axes of {}, which has {}, at most once each",
+            call.name(0),
+            axes(rank)
+        ))
         .attribute("axis", format!("axis {twice} twice"))
         .fix("axis", list_text(&once))
         .fail()
 }
 
-/// Which axes of a tensor of `rank` are folded, in ascending order. An axis that is named twice is
-/// there twice.
+/// Returns the reduced axes of a tensor of `rank`, in ascending order. An axis that is listed twice
+/// occurs twice.
 fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
     let mut named: SmallVec<[usize; 8]> = SmallVec::new();
     for axis in optional_ints(call, "axis")?.unwrap_or_default() {
@@ -133,9 +137,9 @@ fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
     if !call.attrs().bool("exclude") {
         return Ok(named);
     }
-    let mut others = not_met(&named, rank);
-    // Where an axis is named twice, TVM makes its list too short by one and writes past the end,
-    // which it survives as far as memory comes in larger pieces.
+    let mut others = not_listed(&named, rank);
+    // If an axis is listed twice, TVM allocates its list too short by one and writes past the end,
+    // which has no effect up to the capacity of the allocation.
     match rank.checked_sub(named.len()) {
         Some(room) if others.len() == room || (room > 0 && others.len() <= (room | 1).max(3)) => {
             others.truncate(room);
@@ -145,14 +149,14 @@ fn folded(call: &Call<'_>, rank: usize) -> Result<SmallVec<[usize; 8]>, Halt> {
     }
 }
 
-/// The shape that is left of a tensor.
+/// Returns the shape of a reduced tensor.
 fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
     let rank = data.rank();
     let folded = folded(call, rank)?;
     if folded.is_empty() {
         return Ok(data.shape.clone());
     }
-    // Where one of the sizes folded is dynamic, TVM wants those before it to count in 32 bits.
+    // If a reduced size is dynamic, TVM counts the elements of those before it in 32 bits.
     let mut sizes = folded.iter().map(|&axis| &data.shape[axis]);
     let mut counted = 1i128;
     let dynamic = sizes.any(|dim| match dim.as_known() {
@@ -163,18 +167,22 @@ fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
         None => true,
     });
     if dynamic && counted >= i32::MAX.into() {
-        return fault(call, "shape-mismatch", format!("{counted} elements or more are folded"))
-            .rule("where a size is dynamic, the others may make 2147483646 elements at most")
-            .argument(0, shape_text(&data.shape))
-            .fail();
+        return fault(
+            call,
+            "shape-mismatch",
+            format!("the reduction covers {counted} elements or more"),
+        )
+        .rule("if a size is dynamic, the others may have at most 2147483646 elements")
+        .argument(0, shape_text(&data.shape))
+        .fail();
     }
-    let mut left = not_met(&folded, rank);
+    let mut left = not_listed(&folded, rank);
     if call.attrs().bool("keepdims") {
         let one = Dim::known(1);
         let size = |axis: usize| if left.contains(&axis) { &data.shape[axis] } else { &one };
         return Ok((0..rank).map(|axis| size(axis).clone()).collect());
     }
-    // As above: a result of one axis can hold one too many, which is lost then.
+    // As above: a result with one axis may have an excess entry, which is dropped.
     match rank.checked_sub(folded.len()) {
         Some(room) if left.len() == room || (room, left.len()) == (1, 2) => left.truncate(room),
         _ => return named_twice(call, &folded, rank),
@@ -188,7 +196,7 @@ fn reduce(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// The failure that a scalar has no axis to be folded.
+/// Checks that the argument has an axis to reduce.
 fn has_axes(call: &Call<'_>, data: &TensorType) -> Outcome {
     if data.rank() > 0 {
         return Ok(());
@@ -202,7 +210,7 @@ fn arg_reduce(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     has_axes(call, &data)?;
     let shape = reduced(call, &data)?;
-    // Indices are as wide as the size of the first axis is.
+    // The integer width of the indices is that of the first size.
     let wide = matches!(data.shape.first(), Some(Dim::Known { wide: true, .. }));
     call.output_tensor(shape, if wide { DataType::INT64 } else { DataType::INT32 })
 }
@@ -228,7 +236,7 @@ fn variance(call: &mut Call<'_>) -> Outcome {
 }
 
 fn scan(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     needs_attrs(call, "relay.attrs.ScanopAttrs")?;
     let dtype = dtype_or(call, "dtype", data.dtype);
     if optional_int(call, "axis")?.is_some() {
@@ -236,7 +244,7 @@ fn scan(call: &mut Call<'_>) -> Outcome {
         return call.output_tensor(data.shape.clone(), dtype);
     }
     has_axes(call, &data)?;
-    // A dynamic size times 0 is 0.
+    // A product with a known size of 0 is 0, even if another size is dynamic.
     let length = if data.shape.iter().any(|dim| dim.is(0)) {
         let wide = data.shape.iter().any(|dim| matches!(dim, Dim::Known { wide: true, .. }));
         Dim::known(0).with_width(wide)

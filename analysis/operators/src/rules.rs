@@ -1,4 +1,4 @@
-//! What the relations of several families share.
+//! Helpers for the relations of several families.
 
 mod broadcast;
 
@@ -11,24 +11,24 @@ use types::{
 
 use crate::layout::Layout;
 
-/// TVM's `AssertEQ`: false only where both sizes are known and differ.
+/// Returns false if both sizes are known and differ (TVM's `AssertEQ`).
 pub(crate) fn may_equal(a: &Dim, b: &Dim) -> bool {
     a.equals(b) != Some(false)
 }
 
-/// The product of some sizes, in 32 bits as long as every size is.
+/// Returns the product of sizes, which has 32 bits if every size has.
 pub(crate) fn product<'d>(dims: impl IntoIterator<Item = &'d Dim>) -> Dim {
     dims.into_iter().fold(Dim::known(1), |product, dim| &product * dim)
 }
 
-/// `axis` counted from the front, if it is an axis of a tensor of `rank`.
+/// Normalises a possibly negative `axis` of a tensor of `rank`; `None` if it is out of range.
 pub(crate) fn normal_axis(axis: i64, rank: usize) -> Option<usize> {
     let rank = rank as i64;
     let axis = if axis < 0 { axis.checked_add(rank)? } else { axis };
     (0..rank).contains(&axis).then_some(axis as usize)
 }
 
-/// The attribute `name` as an axis of the argument at `position`, of `rank`.
+/// Returns the attribute `name` as an axis of the argument at `position`, of `rank`.
 pub(crate) fn axis_attr(
     call: &Call<'_>,
     name: &'static str,
@@ -39,7 +39,7 @@ pub(crate) fn axis_attr(
     normal_axis(axis, rank).map_or_else(|| axis_out_of_range(call, name, axis, position, rank), Ok)
 }
 
-/// The failure that `name`, which is `axis`, is no axis of the argument at `position`.
+/// The failure that `axis`, the attribute `name`, is not an axis of the argument at `position`.
 pub(crate) fn axis_out_of_range<T>(
     call: &Call<'_>,
     name: &'static str,
@@ -62,13 +62,13 @@ pub(crate) fn axis_out_of_range<T>(
     .fail()
 }
 
-/// The attribute `name` as a layout.
+/// Returns the attribute `name` as a layout.
 pub(crate) fn layout_attr(call: &Call<'_>, name: &'static str) -> Result<Layout, Halt> {
     let text = call.attrs().str(name);
     Layout::parse(text).or_else(|why| {
         Reason::new(
             "invalid-layout",
-            format!("`{}`: \"{text}\" is no layout: {why}", call.operator()),
+            format!("`{}`: \"{text}\" is not a layout: {why}", call.operator()),
         )
         .attribute(name, why)
         .help("write one upper case letter for each axis, such as \"NCHW\", and blocks as in \"NCHW4c\"")
@@ -76,7 +76,7 @@ pub(crate) fn layout_attr(call: &Call<'_>, name: &'static str) -> Result<Layout,
     })
 }
 
-/// `layout`, if it holds the axes of `base`: the layout that the rule is written for.
+/// Returns `layout` if it has the axes of `base`, the layout in which the rule is defined.
 pub(crate) fn needs_axes(
     call: &Call<'_>,
     name: &'static str,
@@ -90,13 +90,13 @@ pub(crate) fn needs_axes(
         "invalid-layout",
         format!("`{}`: \"{layout}\" does not have the axes of \"{base}\"", call.operator()),
     )
-    .rule(format!("`{name}` must order the axes of \"{base}\", with blocks split off at will"))
+    .rule(format!("`{name}` must order the axes of \"{base}\", optionally with blocks"))
     .attribute(name, format!("\"{layout}\""))
     .help(format!("write `{name}=\"{base}\"`, or an order of the same letters"))
     .fail()
 }
 
-/// The shape of the argument at `position`, which is in `from`, in the layout `to`.
+/// Converts the shape of the argument at `position` from the layout `from` to `to`.
 pub(crate) fn in_layout(
     call: &Call<'_>,
     position: usize,
@@ -109,11 +109,11 @@ pub(crate) fn in_layout(
             let (operator, name) = (call.operator(), call.name(position));
             let rank = tensor.rank();
             if rank != from.rank() {
-                let wanted = from.rank();
+                let expected = from.rank();
                 return Reason::new(
                     "rank-mismatch",
                     format!(
-                        "`{operator}`: {name} has {}, but the layout \"{from}\" has {wanted}",
+                        "`{operator}`: {name} has {}, but the layout \"{from}\" has {expected}",
                         axes(rank)
                     ),
                 )
@@ -134,7 +134,7 @@ pub(crate) fn in_layout(
     )
 }
 
-/// A shape as a message shows it: `(1, 64, ?)`.
+/// Formats a shape: `(1, 64, ?)`.
 pub(crate) fn shape_text(shape: &[Dim]) -> String {
     let dims: Vec<String> = shape.iter().map(Dim::to_string).collect();
     match dims.len() {
@@ -159,13 +159,13 @@ pub(crate) fn dtype_mismatch<T>(
         .fail()
 }
 
-/// Spatial padding as a list of sums over both sides: one value for all axes, one for each, or one
-/// for each side.
+/// Returns the sums of the padding of both sides for each spatial axis. The attribute has one value
+/// for all axes, one per axis, or one per side.
 pub(crate) fn padding(call: &Call<'_>, name: &'static str, axes: usize) -> Result<Shape, Halt> {
     padding_sums(call, name, axes)?.or_else(Reason::fail)
 }
 
-/// As [`padding`], for callers to decide what a list of another length means.
+/// Like [`padding`], but returns the reason for a wrong length to the caller.
 pub(crate) fn padding_sums(
     call: &Call<'_>,
     name: &'static str,
@@ -187,7 +187,7 @@ pub(crate) fn padding_sums(
                 format!("`{}`: `{name}` has {count}", call.operator()),
             )
             .rule(format!(
-                "`{name}` takes 1 value for all sides, {each}or {} for each side",
+                "`{name}` has 1 value for all sides, {each}or {} for each side",
                 2 * axes
             ))
             .attribute(name, count)));
@@ -200,20 +200,19 @@ pub(crate) fn wrong_length<T>(
     call: &Call<'_>,
     name: &'static str,
     found: usize,
-    wanted: usize,
+    expected: usize,
 ) -> Result<T, Halt> {
-    let needed = if wanted == 1 { "1 is".to_owned() } else { format!("{wanted} are") };
-    let (found, each) = (count(found, "value", "values"), axes(wanted));
+    let (found, each) = (count(found, "value", "values"), axes(expected));
     Reason::new(
         "attribute-length",
-        format!("`{}`: `{name}` has {found}, {needed} needed", call.operator()),
+        format!("`{}`: `{name}` has {found}, expected {expected}", call.operator()),
     )
     .rule(format!("`{name}` has one value for each of {each}"))
     .attribute(name, found)
     .fail()
 }
 
-/// The result has the type of the first argument, and every argument has.
+/// Unifies the types of all arguments and the result.
 pub(crate) fn identity(call: &mut Call<'_>) -> Outcome {
     for i in 1..=call.arity() {
         call.assign_same(i, 0)?;
@@ -221,27 +220,27 @@ pub(crate) fn identity(call: &mut Call<'_>) -> Outcome {
     Ok(())
 }
 
-/// The attribute `name` as a data type, or `default` where it is not written.
+/// Returns the attribute `name` as a data type, or `default` if it has no value.
 pub(crate) fn dtype_or(call: &Call<'_>, name: &str, default: DataType) -> DataType {
     let dtype = call.attrs().dtype(name);
     if dtype.is_void() { default } else { dtype }
 }
 
-/// The elements of a type, if it is a tensor of known sizes.
+/// Returns the number of elements of a tensor type with known sizes.
 pub(crate) fn elements(ty: &Type) -> Option<u64> {
     ty.as_tensor()?.elements()
 }
 
-/// The failure that the argument at `position` does not have `wanted` axes; `what` names them.
+/// Checks that the argument at `position` has `expected` axes; `what` names them.
 pub(crate) fn needs_rank(
     call: &Call<'_>,
     position: usize,
     tensor: &TensorType,
-    wanted: usize,
+    expected: usize,
     what: &str,
 ) -> Outcome {
     let rank = tensor.rank();
-    if rank == wanted {
+    if rank == expected {
         return Ok(());
     }
     let (operator, name) = (call.operator(), call.name(position));
@@ -250,18 +249,18 @@ pub(crate) fn needs_rank(
     } else {
         format!("its shape is `{}`", shape_text(&tensor.shape))
     };
-    let wants = match wanted {
+    let requirement = match expected {
         0 => "be a scalar".to_owned(),
         1 => format!("be a vector ({what})"),
-        _ => format!("have {wanted} axes ({what})"),
+        _ => format!("have {expected} axes ({what})"),
     };
-    Reason::new("rank-mismatch", format!("`{operator}`: {name} must {wants}, but {found}"))
+    Reason::new("rank-mismatch", format!("`{operator}`: {name} must {requirement}, but {found}"))
         .argument(position, count(rank, "axis", "axes"))
         .fail()
 }
 
-/// The list attribute `name`, empty where it is `None`. A size that is written as a floating point
-/// number is cut to an integer, as TVM does when it computes shapes.
+/// Returns the list attribute `name`, empty if it is `None`. As in TVM, a floating point number is
+/// truncated to an integer size.
 pub(crate) fn list_attr(call: &Call<'_>, name: &'static str) -> Result<Shape, Halt> {
     let size = |value: &AttrValue| match value {
         AttrValue::Float(number) => Some(Dim::known(number.0 as i64)),
@@ -277,8 +276,8 @@ pub(crate) fn list_attr(call: &Call<'_>, name: &'static str) -> Result<Shape, Ha
     }
 }
 
-/// The values of the list attribute `name`. A list that is `None` reads as empty, as it does in
-/// TVM, and truth values as 0 and 1.
+/// Returns the values of the list attribute `name`. As in TVM, `None` is an empty list, and truth
+/// values are 0 and 1.
 pub(crate) fn list(call: &Call<'_>, name: &'static str) -> Result<Shape, Halt> {
     match call.attrs().get(name) {
         AttrValue::None => Ok(Shape::new()),
@@ -287,7 +286,7 @@ pub(crate) fn list(call: &Call<'_>, name: &'static str) -> Result<Shape, Halt> {
     }
 }
 
-/// A value of the attribute `name` that must be a whole number.
+/// Returns a value of the attribute `name`, which must be an integer.
 pub(crate) fn whole(call: &Call<'_>, name: &'static str, value: &AttrValue) -> Result<Dim, Halt> {
     let number = match value {
         AttrValue::Float(number) => number.0,
@@ -296,28 +295,28 @@ pub(crate) fn whole(call: &Call<'_>, name: &'static str, value: &AttrValue) -> R
     };
     Reason::new(
         "attribute-value",
-        format!("`{}`: `{name}` counts elements, {number} is no whole number", call.operator()),
+        format!("`{}`: `{name}` must be an integer, but it is {number}", call.operator()),
     )
     .attribute(name, format!("{number}"))
     .fail()
 }
 
-/// The value at `index` of the list attribute `name`, which has one for each of `wanted` axes.
-/// Values behind those are not read, as they are not in TVM.
+/// Returns the value at `index` of the list attribute `name`, which has one for each of `expected`
+/// axes. As in TVM, excess values are ignored.
 pub(crate) fn element(
     call: &Call<'_>,
     name: &'static str,
     values: &[Dim],
     index: usize,
-    wanted: usize,
+    expected: usize,
 ) -> Result<Dim, Halt> {
     match values.get(index) {
         Some(value) => Ok(value.clone()),
-        None => wrong_length(call, name, values.len(), wanted),
+        None => wrong_length(call, name, values.len(), expected),
     }
 }
 
-/// `a / b` rounded toward negative infinity, where `b` comes from the attribute `name`.
+/// Returns `a / b` rounded toward negative infinity, where `b` is from the attribute `name`.
 pub(crate) fn floor_div(
     call: &Call<'_>,
     name: &'static str,
@@ -328,7 +327,7 @@ pub(crate) fn floor_div(
     Ok(a / b)
 }
 
-/// `a / b` rounded toward zero, where `b` comes from the attribute `name`.
+/// Returns `a / b` rounded toward zero, where `b` is from the attribute `name`.
 pub(crate) fn trunc_div(
     call: &Call<'_>,
     name: &'static str,
@@ -349,7 +348,7 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
         return Ok(());
     }
     let values = call.attrs().get(name).as_list();
-    let is = if values.is_some() { "holds a 0" } else { "is 0" };
+    let is = if values.is_some() { "contains a 0" } else { "is 0" };
     let reason = Reason::new("attribute-value", format!("`{}`: `{name}` {is}", call.operator()))
         .rule(format!("sizes are divided by `{name}`, which must not be 0"))
         .attribute(name, "0");
@@ -370,7 +369,7 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
     }
 }
 
-/// A reason whose first sentence names the operator.
+/// Creates a reason with a message that starts with the name of the operator.
 pub(crate) fn fault(
     call: &Call<'_>,
     code: &'static str,
@@ -379,33 +378,33 @@ pub(crate) fn fault(
     Reason::new(code, format!("`{}`: {message}", call.operator()))
 }
 
-/// `1 value`, `3 values`: a number with its noun, of which the plural is given.
+/// Formats a number with a noun: `1 value`, `3 values`.
 pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
 }
 
-/// `1 axis`, `3 axes`.
+/// Formats a number of axes: `1 axis`, `3 axes`.
 pub(crate) fn axes(n: usize) -> String {
     count(n, "axis", "axes")
 }
 
-/// A list of integers as it is written: `[0, 1]`.
+/// Formats a list of integers in Relay: `[0, 1]`.
 pub(crate) fn list_text(values: &[i64]) -> String {
     let values: Vec<String> = values.iter().map(i64::to_string).collect();
     format!("[{}]", values.join(", "))
 }
 
-/// The integer attribute `name`.
+/// Returns the integer attribute `name`.
 pub(crate) fn int_attr(call: &Call<'_>, name: &'static str) -> Result<i64, Halt> {
     call.attrs().int(name).ok_or(Halt::Silent)
 }
 
-/// The integer attribute `name`, if it has a value.
+/// Returns the integer attribute `name`, or `None` if it has no value.
 pub(crate) fn optional_int(call: &Call<'_>, name: &'static str) -> Result<Option<i64>, Halt> {
     if call.attrs().has(name) { int_attr(call, name).map(Some) } else { Ok(None) }
 }
 
-/// The list of integers `name`, if it has a value.
+/// Returns the list of integers `name`, or `None` if it has no value.
 pub(crate) fn optional_ints(
     call: &Call<'_>,
     name: &'static str,
@@ -416,7 +415,8 @@ pub(crate) fn optional_ints(
     call.attrs().ints(name).map(Some).ok_or(Halt::Silent)
 }
 
-/// The list of sizes `name`, if it has a value. Truth values count as 0 and 1, as they do in TVM.
+/// Returns the list of sizes `name`, or `None` if it has no value. As in TVM, truth values are 0
+/// and 1.
 pub(crate) fn optional_dims(call: &Call<'_>, name: &'static str) -> Result<Option<Shape>, Halt> {
     let value = match call.attrs().get(name) {
         AttrValue::None => return Ok(None),
@@ -430,24 +430,24 @@ pub(crate) fn optional_dims(call: &Call<'_>, name: &'static str) -> Result<Optio
     sizes.map(Some).ok_or(Halt::Silent)
 }
 
-/// The failure that the attribute `name` has no value where one is needed, such as `example`.
+/// The failure that the required attribute `name` has no value. `example` is a valid one.
 pub(crate) fn attribute_missing<T>(
     call: &Call<'_>,
     name: &'static str,
     example: &str,
 ) -> Result<T, Halt> {
-    fault(call, "missing-attribute", format!("`{name}` is needed, and it is not given"))
+    fault(call, "missing-attribute", format!("missing attribute `{name}`"))
         .attribute(name, "no value")
         .help(format!("write `{name}={example}`"))
         .fail()
 }
 
-/// The failure that an operator whose attributes TVM holds apart from it has none at all.
+/// Checks that a call of an operator with detached attributes has any.
 pub(crate) fn needs_attrs(call: &Call<'_>, key: &str) -> Outcome {
     if call.attrs().schema().is_some() {
         return Ok(());
     }
-    fault(call, "missing-attribute", "the call has no attributes, and the type rule needs them")
+    fault(call, "missing-attribute", "missing attributes")
         .mark(types::Place::Operator, None, "no attributes")
         .help(format!(
             "write them with `attrs_type_key=\"{key}\"`, or as `meta[{key}][0]` of the metadata \
@@ -456,43 +456,43 @@ pub(crate) fn needs_attrs(call: &Call<'_>, key: &str) -> Outcome {
         .fail()
 }
 
-/// The number of elements of a shape, if every size is known.
+/// Returns the number of elements of a shape, if every size is known.
 pub(crate) fn element_count(shape: &[Dim]) -> Option<i128> {
     shape.iter().try_fold(1i128, |n, dim| n.checked_mul(dim.as_known()?.into()))
 }
 
-/// The failure that an argument is not of an integer data type.
+/// The failure that an argument does not have an integer data type.
 pub(crate) fn not_integers<T>(
     call: &Call<'_>,
     position: usize,
     found: DataType,
 ) -> Result<T, Halt> {
     let name = call.name(position);
-    fault(call, "dtype-mismatch", format!("{name} is {found}, not of an integer type"))
-        .rule(format!("{name} holds positions, so its data type must be an integer type"))
+    fault(call, "dtype-mismatch", format!("{name} must have an integer type, but it is {found}"))
+        .rule(format!("{name} contains indices, so its data type must be an integer type"))
         .argument(position, found.to_string())
         .help("cast it: `cast(…, dtype=\"int32\")`".to_owned())
         .fail()
 }
 
-/// The failure that an argument has the wrong number of axes; `wanted` says which is right.
+/// The failure that an argument has the wrong number of axes; `expected` describes the correct one.
 pub(crate) fn wrong_rank<T>(
     call: &Call<'_>,
     position: usize,
     found: usize,
-    wanted: &str,
+    expected: &str,
 ) -> Result<T, Halt> {
     let name = call.name(position);
     let (is, label) = match found {
         0 => ("is a scalar".to_owned(), "a scalar".to_owned()),
         n => (format!("has {}", axes(n)), axes(n)),
     };
-    fault(call, "rank-mismatch", format!("{name} must be {wanted}, it {is}"))
+    fault(call, "rank-mismatch", format!("{name} must be {expected}, but it {is}"))
         .argument(position, label)
         .fail()
 }
 
-/// `int8, uint8 or int16`
+/// Formats a list of data types: `int8, uint8 or int16`.
 pub(crate) fn alternatives(dtypes: &[DataType]) -> String {
     let names: Vec<String> = dtypes.iter().map(DataType::to_string).collect();
     match names.split_last() {

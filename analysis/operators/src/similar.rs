@@ -1,19 +1,18 @@
-//! Names that are nearly another: how many letters differ, and which of many is nearest.
+//! Edit distance of names, for suggestions.
 
-/// The most letters that may differ between a name and what it was meant to be. Bounds the work for
-/// names of any length: only so many cells around the diagonal are filled.
+/// Maximum edit distance. Limits the computed cells to a band around the diagonal.
 const MAX_DISTANCE: usize = 8;
 
-/// How many letters have to change to make `a` into `b`; swapping two neighbours counts as one.
-/// `None` where that is more than `limit`, or more than eight in any case.
+/// Returns the edit distance of two names, where a transposition of adjacent letters is one edit
+/// (optimal string alignment); `None` if it is more than `limit` or [`MAX_DISTANCE`].
 ///
-/// Takes time in proportion to the length of the names times the limit.
+/// The time is proportional to the length of the names times the limit.
 pub fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     let limit = limit.min(MAX_DISTANCE);
     if a == b {
         return Some(0);
     }
-    // A letter has at most four bytes, so that this many differ in length at least.
+    // A character has at most four bytes, so this difference exceeds `limit` insertions.
     if a.len().abs_diff(b.len()) > limit * 4 {
         return None;
     }
@@ -24,20 +23,20 @@ pub fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     banded(&letters(a), &letters(b), limit)
 }
 
-/// The distance of two sequences, of whose table only the cells within `limit` of the diagonal can
-/// hold a number that matters.
+/// Computes the distance of two sequences. Only the cells within `limit` of the diagonal can be at
+/// most `limit`.
 fn banded<T: PartialEq>(a: &[T], b: &[T], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
     }
-    // What is equal at both ends changes nothing.
-    let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[front..], &b[front..]);
-    let back = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[..a.len() - back], &b[..b.len() - back]);
+    // Strip the common prefix and suffix.
+    let prefix = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[prefix..], &b[prefix..]);
+    let suffix = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
     const WIDTH: usize = 2 * MAX_DISTANCE + 1;
     const FAR: usize = MAX_DISTANCE + 1;
-    // Cell `k` of row `i` is about the first `i` of `a` and the first `i + k - limit` of `b`.
+    // Cell `k` of row `i` is the distance of the prefixes `a[..i]` and `b[..i + k - limit]`.
     let mut before = [FAR; WIDTH + 1];
     let mut last = [FAR; WIDTH + 1];
     for (k, cell) in last.iter_mut().enumerate().take(2 * limit + 1).skip(limit) {
@@ -45,7 +44,7 @@ fn banded<T: PartialEq>(a: &[T], b: &[T], limit: usize) -> Option<usize> {
     }
     for i in 1..=a.len() {
         let mut row = [FAR; WIDTH + 1];
-        let mut least = FAR;
+        let mut row_min = FAR;
         for k in 0..=2 * limit {
             let Some(j) = (i + k).checked_sub(limit).filter(|&j| j <= b.len()) else { continue };
             let mut best = FAR;
@@ -62,9 +61,9 @@ fn banded<T: PartialEq>(a: &[T], b: &[T], limit: usize) -> Option<usize> {
             }
             best = best.min(last[k + 1] + 1);
             row[k] = best.min(FAR);
-            least = least.min(row[k]);
+            row_min = row_min.min(row[k]);
         }
-        if least > limit {
+        if row_min > limit {
             return None;
         }
         (before, last) = (last, row);
@@ -73,8 +72,8 @@ fn banded<T: PartialEq>(a: &[T], b: &[T], limit: usize) -> Option<usize> {
     (found <= limit).then_some(found)
 }
 
-/// The candidate nearest to `name`, if one is near enough to be meant: at most a third of the
-/// letters may differ. Of several that are equally near, the first in the order of letters.
+/// Returns the candidate most similar to `name`, if at most a third of the letters differ. Ties are
+/// broken alphabetically.
 pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let letters = name.chars().count();
     let mut limit = (letters / 3).clamp(1, MAX_DISTANCE);
@@ -93,8 +92,7 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
     found.map(|(_, candidate)| candidate)
 }
 
-/// Which letters a name has, as a set that costs nothing to compare: one change adds or takes away
-/// at most two of them.
+/// The set of letters of a name, a cheap lower bound: one edit changes at most two elements.
 #[derive(Clone, Copy)]
 struct Letters(u64);
 
@@ -112,8 +110,8 @@ impl Letters {
 mod tests {
     use super::*;
 
-    /// The whole table, as it is written in books.
-    fn plain(a: &str, b: &str) -> usize {
+    /// The textbook algorithm with the full table.
+    fn full_table(a: &str, b: &str) -> usize {
         let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
         let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
         for i in 0..=a.len() {
@@ -137,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_band_gives_what_the_whole_table_gives() {
+    fn banded_distance_equals_the_full_table() {
         let names = ["", "a", "ab", "ba", "abc", "acb", "kernel_size", "kernal_size", "kernelsize"];
         let more =
             ["é", "aé", "éa", "größe", "grösse", "batch_matmul", "matmul_batch", "bacth_matmul"];
@@ -145,25 +143,25 @@ mod tests {
         for a in &all {
             for b in &all {
                 for limit in 0..=9 {
-                    let wanted = Some(plain(a, b)).filter(|&d| d <= limit.min(MAX_DISTANCE));
-                    assert_eq!(distance(a, b, limit), wanted, "{a} {b} within {limit}");
+                    let expected = Some(full_table(a, b)).filter(|&d| d <= limit.min(MAX_DISTANCE));
+                    assert_eq!(distance(a, b, limit), expected, "{a} {b} within {limit}");
                 }
             }
         }
     }
 
     #[test]
-    fn the_nearest_name_is_the_first_of_those_with_the_fewest_changes() {
+    fn nearest_prefers_fewest_edits_then_alphabetical_order() {
         assert_eq!(nearest("valeu", ["value", "vague", "valet"]), Some("valet"));
         assert_eq!(nearest("valeu", ["value", "vague"]), Some("value"));
-        assert_eq!(nearest("value", ["value"]), None, "a name is not nearly itself");
+        assert_eq!(nearest("value", ["value"]), None, "a name is not a suggestion for itself");
         assert_eq!(nearest("x", ["y", "é"]), Some("y"));
         assert_eq!(nearest("abc", ["xyz"]), None);
     }
 
-    /// Two names of a megabyte are compared in the time of a few passes over them.
+    /// A quadratic algorithm would take hours for names of a megabyte.
     #[test]
-    fn long_names_are_no_more_work_than_their_length() {
+    fn distance_of_long_names_is_linear() {
         let (a, b) = ("a".repeat(1 << 20), "b".repeat(1 << 20));
         assert_eq!(distance(&a, &b, usize::MAX), None);
         let late = format!("{}xy{a}", &a[1..]);

@@ -6,7 +6,7 @@ const COMPARISONS: Cost = Cost::Undefined("the number of comparisons depends on 
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("argsort", &["data"]).attrs(&ARGSORT).rule("Argsort", argsort).cost(COMPARISONS).doc(Doc {
-        summary: "Finds the order of indices in which the elements along one axis are sorted.",
+        summary: "Returns the indices that sort the elements along one axis.",
         args: &["any tensor"],
         shape: "the shape of `data`, with the data type `dtype`",
         example: "argsort(%x, axis=-1, is_ascend=True, dtype=\"int32\")",
@@ -22,7 +22,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("SearchSorted", search_sorted)
         .cost(COMPARISONS)
         .doc(Doc {
-            summary: "Finds the indices at which values would have to be inserted to keep a \
+            summary: "Finds the indices at which to insert values to keep a \
                       sequence sorted.",
             args: &[
                 "`(n,)`, or `(…, n)` with one sequence for each row of `values`: ascending values",
@@ -40,16 +40,16 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op("topk", &["data"]).attrs(&TOPK).rule("TopK", topk).cost(COMPARISONS).doc(Doc {
         summary: "Finds the k largest elements along one axis, or the smallest, and their indices.",
         args: &["any tensor that has the axis `axis`"],
-        shape: "the shape of `data` with `k` elements on axis `axis` (all where `k` is below 1): a \
+        shape: "the shape of `data` with `k` elements on axis `axis` (all if `k` is below 1): a \
                 tuple of values and indices, or the one that `ret_type` names",
         example: "topk(%x, k=5, axis=-1, ret_type=\"both\", dtype=\"int32\")",
     }),
     op("unique", &["data"]).detached_attrs(&UNIQUE).rule("unique", unique).cost(COMPARISONS).doc(
         Doc {
-            summary: "Finds the different elements of a vector.",
+            summary: "Finds the distinct elements of a vector.",
             args: &["`(n,)`"],
             shape: "a tuple: the elements, the indices of their first occurrences, the index of \
-                    each old element among the new ones (all `(n,)`, filled up behind the number \
+                    each element among the distinct ones (all `(n,)`, padded after the number \
                     of elements found), that number `(1,)`, and the counts `(n,)` where \
                     `return_counts` is set",
             example: "unique(%x, sorted=True, attrs_type_key=\"relay.attrs.UniqueAttrs\")",
@@ -58,7 +58,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 ];
 
 fn argsort(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     call.lenient(names_axis(call, "axis", 0, data.rank()))?;
     let dtype = call.attrs().dtype("dtype");
     call.output_tensor(data.shape.clone(), dtype)
@@ -71,7 +71,7 @@ fn argwhere(call: &mut Call<'_>) -> Outcome {
 }
 
 fn search_sorted(call: &mut Call<'_>) -> Outcome {
-    let (sorted, values) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (sorted, values) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let (m, n) = (sorted.rank(), values.rank());
     if n == 0 {
         return wrong_rank(call, 1, 0, "a vector or a tensor of more axes");
@@ -80,7 +80,7 @@ fn search_sorted(call: &mut Call<'_>) -> Outcome {
         let (x, y) = (call.name(0), call.name(1));
         if m != n {
             return fault(call, "rank-mismatch", format!("{x} has {}, {y} has {n}", axes(m)))
-                .rule(format!("{x} is a vector, or has one sequence for each row of {y}"))
+                .rule(format!("{x} must be a vector, or have one sequence for each row of {y}"))
                 .argument(0, axes(m))
                 .argument(1, axes(n))
                 .fail();
@@ -93,7 +93,7 @@ fn search_sorted(call: &mut Call<'_>) -> Outcome {
                     "shape-mismatch",
                     format!("{y} has size {b} on axis {i}, {x} has {a}"),
                 )
-                .rule("the shapes must agree on every axis but the last")
+                .rule("the shapes must be equal on every axis but the last")
                 .axis(1, i, b.to_string())
                 .axis(0, i, a.to_string())
                 .fail();
@@ -105,7 +105,7 @@ fn search_sorted(call: &mut Call<'_>) -> Outcome {
 }
 
 fn sort(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     call.lenient(names_axis(call, "axis", 0, data.rank()))?;
     call.output_tensor(data.shape.clone(), data.dtype)
 }
@@ -136,7 +136,7 @@ fn topk(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// Checks that there are `k` elements to be found along `axis`.
+/// Checks that `axis` has at least `k` elements.
 fn has_as_many(call: &Call<'_>, axis: usize, size: &Dim, k: &Dim) -> Outcome {
     match (size.as_known(), k.as_known()) {
         (Some(size), Some(k)) if k > size => fault(
@@ -154,7 +154,7 @@ fn has_as_many(call: &Call<'_>, axis: usize, size: &Dim, k: &Dim) -> Outcome {
 }
 
 fn unique(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     if data.rank() != 1 {
         return wrong_rank(call, 0, data.rank(), "a vector");
     }

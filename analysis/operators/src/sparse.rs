@@ -1,4 +1,5 @@
-//! Sparse matrices: stored elements, their column indices, and where each row starts among them.
+//! Sparse matrices in CSR format: stored elements, their column indices, and the starts of the
+//! rows.
 
 use crate::prelude::*;
 
@@ -11,8 +12,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     .rule("SparseDense", sparse_dense)
     .cost(Cost::Macs(sparse_dense_macs))
     .doc(Doc {
-        summary: "`nn.sparse_dense` with rows padded to a common length; GPU code generation \
-                  makes it, nobody writes it.",
+        summary: "`nn.sparse_dense` with rows padded to a common length; created by GPU \
+                  code generation.",
         args: SPARSE_DENSE_ARGS,
         shape: "`(m, units)`",
         example: "nn.internal.sparse_dense_padded(%x, %data, %indices, %indptr)",
@@ -26,7 +27,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
                 "`(m, n)`: the dense matrix",
                 "`(nnz,)`: the stored elements",
                 "`(nnz,)`: the column of each stored element",
-                "`(m + 1,)`: where each row starts among the stored elements",
+                "`(m + 1,)`: the start of each row among the stored elements",
             ],
             shape: "the shape of `dense_data`",
             example: "nn.sparse_add(%x, %data, %indices, %indptr)",
@@ -36,12 +37,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("SparseConv2d", sparse_conv2d)
         .cost(Cost::Macs(sparse_conv2d_macs))
         .doc(Doc {
-            summary: "Convolves an image with kernels that are a matrix of stored blocks.",
+            summary: "2D convolution with a block-sparse weight.",
             args: &[
                 "an image in `layout`: `(n, h, w, c)` for \"NHWC\"",
                 "`(nnz, rows)` or `(nnz, rows, columns)`: the stored blocks",
                 "`(nnz,)`: the column of each stored block",
-                "`(units / rows + 1,)`: where each row of blocks starts",
+                "`(units / rows + 1,)`: the start of each row of blocks",
             ],
             shape: "the shape of `dense_data` with the channels replaced by `units`",
             example: "nn.sparse_conv2d(%x, %data, %indices, %indptr, layout=\"NHWC\")",
@@ -66,7 +67,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             args: &[
                 "`(nnz,)`: the stored elements",
                 "`(nnz,)`: the column of each stored element",
-                "`(n + 1,)`: where each row starts among the stored elements",
+                "`(n + 1,)`: the start of each row among the stored elements",
             ],
             shape: "a tuple of three, with the types of the arguments",
             example: "nn.sparse_transpose(%data, %indices, %indptr)",
@@ -78,28 +79,28 @@ pub(crate) static OPERATORS: &[Operator] = &[
     .rule("sparse_fill_empty_rows", sparse_fill_empty_rows)
     .cost(Cost::Free)
     .doc(Doc {
-        summary: "Stores a default value in the first column of each row that has nothing stored.",
+        summary: "Stores a default value in the first column of each empty row.",
         args: &[
-            "`(nnz, axes)`: the place of each stored element",
+            "`(nnz, axes)`: the position of each stored element",
             "`(nnz,)`: the stored elements",
             "`(axes,)`: the shape of the sparse tensor",
-            "a scalar: what is stored in empty rows",
+            "a scalar: the value for empty rows",
         ],
-        shape: "a tuple of three, `int64` each: the places `(?, axes)`, the elements `(?,)`, and \
-                `(?,)` saying which rows were empty",
+        shape: "a tuple of three, `int64` each: the positions `(?, axes)`, the elements `(?,)`, and \
+                `(?,)` flags of the empty rows",
         example: "sparse_fill_empty_rows(%indices, %values, %shape, %default)",
     }),
     op("sparse_reshape", &["sparse_indices", "prev_shape", "new_shape"])
         .rule("sparse_reshape", sparse_reshape)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Places of the stored elements after a change of shape.",
+            summary: "Computes the positions of the stored elements in another shape.",
             args: &[
-                "`(nnz, axes)`, integers: the place of each stored element",
+                "`(nnz, axes)`, integers: the position of each stored element",
                 "`(axes,)`, integers: the old shape",
-                "`(new_axes,)`, integers: the new shape, which may hold one -1",
+                "`(new_axes,)`, integers: the new shape, with at most one -1",
             ],
-            shape: "a tuple of two: the places `(nnz, new_axes)`, and the shape `(new_axes,)`",
+            shape: "a tuple of two: the positions `(nnz, new_axes)`, and the shape `(new_axes,)`",
             example: "sparse_reshape(%indices, %old, %new)",
         }),
     op("sparse_to_dense", &["sparse_indices", "sparse_values", "default_value"])
@@ -107,12 +108,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("SparseToDense", sparse_to_dense)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Writes values at the given places of a tensor that holds a default value \
+            summary: "Creates a tensor from values at given positions and a default value \
                       elsewhere.",
             args: &[
-                "`(n, axes)`, `(n,)` or a scalar, integers: the place of each value",
+                "`(n, axes)`, `(n,)` or a scalar, integers: the position of each value",
                 "`(n,)` or a scalar: the values",
-                "a scalar: what stands elsewhere",
+                "a scalar: the value elsewhere",
             ],
             shape: "`output_shape`, with the data type of `sparse_values`",
             example: "sparse_to_dense(%indices, %values, 0f, output_shape=[3, 4])",
@@ -123,16 +124,16 @@ const SPARSE_DENSE_ARGS: &[&str] = &[
     "`(m, k)`: the dense matrix",
     "`(nnz,)` stored elements, or `(nnz, rows, columns)` stored blocks",
     "`(nnz,)`: the column of each of them",
-    "`(units + 1,)`: where each row starts among them; `(units / rows + 1,)` for blocks",
+    "`(units + 1,)`: the start of each row among them; `(units / rows + 1,)` for blocks",
 ];
 
-/// Each stored element meets every row of the dense matrix.
+/// One multiply-accumulate per stored element and row of the dense matrix.
 fn sparse_dense_macs(call: &CostCall<'_>) -> Option<u64> {
     let rows = call.args.first()?.as_tensor()?.shape.first()?.as_known()?;
     elements(call.args.get(1)?)?.checked_mul(u64::try_from(rows).ok()?)
 }
 
-/// Each stored element meets every place of the image.
+/// One multiply-accumulate per stored element and position of the image.
 fn sparse_conv2d_macs(call: &CostCall<'_>) -> Option<u64> {
     let result = call.result.as_tensor()?;
     let channels = if call.attrs.str("layout") == "NCHW" { 1 } else { 3 };
@@ -140,16 +141,16 @@ fn sparse_conv2d_macs(call: &CostCall<'_>) -> Option<u64> {
     elements(call.args.get(1)?)?.checked_mul(result.elements()?.checked_div(units)?)
 }
 
-/// The number of rows that the starts in the argument at `position` delimit.
+/// Returns the number of rows delimited by the starts in the argument at `position`.
 fn rows(call: &Call<'_>, position: usize) -> Result<Dim, Halt> {
-    let starts = call.need_tensor(position)?;
+    let starts = call.require_tensor(position)?;
     let Some(length) = starts.shape.first() else {
         let (operator, name) = (call.operator(), call.name(position));
         return Reason::new(
             "rank-mismatch",
             format!("`{operator}`: {name} must be a vector, but it is a scalar"),
         )
-        .rule(format!("{name} says where each row starts, and where the last one ends"))
+        .rule(format!("{name} contains the start of each row, and the end of the last one"))
         .argument(position, "a scalar")
         .fail();
     };
@@ -166,14 +167,14 @@ fn stored_columns(
     let Ok(found) = call.tensor(columns) else { return Ok(()) };
     match (found.shape.first(), stored.shape.first()) {
         (Some(size), Some(count)) if found.rank() == 1 => {
-            let rule = "there is a column for each stored element or block";
+            let rule = "each stored element or block has a column index";
             same_size(call, (columns, 0, size), (position, 0, count), rule)
         }
         _ => Ok(()),
     }
 }
 
-/// Checks that a block of the weight is no wider than the axis of the data that it is summed over.
+/// Checks that a block of the weight is not wider than the contracted axis of the data.
 fn fits_blocks(call: &Call<'_>, stored: &TensorType, (axis, depth): (usize, &Dim)) -> Outcome {
     let Some(width) = stored.shape.get(2) else { return Ok(()) };
     match (width.as_known(), depth.as_known(), stored.shape[0].as_known()) {
@@ -181,7 +182,7 @@ fn fits_blocks(call: &Call<'_>, stored: &TensorType, (axis, depth): (usize, &Dim
             let (x, w) = (call.name(0), call.name(1));
             let message = format!("axis {axis} of {x} has size {deep}, blocks of {w} have {wide}");
             fault(call, "shape-mismatch", message)
-                .rule("a block is no wider than what it is multiplied with")
+                .rule("a block must not be wider than the axis that it is multiplied with")
                 .axis(0, axis, deep.to_string())
                 .axis(1, 2, wide.to_string())
                 .fail()
@@ -190,9 +191,9 @@ fn fits_blocks(call: &Call<'_>, stored: &TensorType, (axis, depth): (usize, &Dim
     }
 }
 
-/// A dense matrix against a sparse one, of single elements or of blocks.
+/// The product of a dense matrix and a sparse one, of elements or of blocks.
 fn sparse_dense(call: &mut Call<'_>) -> Outcome {
-    let stored = call.need_tensor(1)?;
+    let stored = call.require_tensor(1)?;
     let (operator, dense_name) = (call.operator(), call.name(0));
     let block = match &*stored.shape {
         [_] => None,
@@ -233,12 +234,12 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
 }
 
 fn sparse_add(call: &mut Call<'_>) -> Outcome {
-    let (dense, stored) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (dense, stored) = (call.require_tensor(0)?, call.require_tensor(1)?);
     if dense.dtype != stored.dtype {
         return dtype_mismatch(call, (0, dense.dtype), (1, stored.dtype));
     }
     needs_rank(call, 1, &stored, 1, "the stored elements")?;
-    let indices = call.need_tensor(2)?;
+    let indices = call.require_tensor(2)?;
     needs_rank(call, 2, &indices, 1, "the column of each stored element")?;
     call.lenient(stored_columns(call, (1, &stored), 2))?;
     call.lenient(needs_rank(call, 0, &dense, 2, "rows, columns"))?;
@@ -262,11 +263,11 @@ fn sparse_add(call: &mut Call<'_>) -> Outcome {
 }
 
 fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
-    let (stored, indices) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (stored, indices) = (call.require_tensor(0)?, call.require_tensor(1)?);
     needs_rank(call, 0, &stored, 1, "the stored elements")?;
     needs_rank(call, 1, &indices, 1, "the column of each stored element")?;
     call.lenient(stored_columns(call, (0, &stored), 1))?;
-    let starts = call.need_tensor(2)?;
+    let starts = call.require_tensor(2)?;
     if let (Some(1..), Some(..2)) =
         (stored.shape.first().and_then(Dim::as_known), starts.shape.first().and_then(Dim::as_known))
     {
@@ -283,7 +284,7 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
 }
 
 fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
-    let (stored, data) = (call.need_tensor(1)?, call.tensor(0)?);
+    let (stored, data) = (call.require_tensor(1)?, call.tensor(0)?);
     let (operator, name) = (call.operator(), call.name(1));
     let (2 | 3, Some(block)) = (stored.rank(), stored.shape.get(1)) else {
         let rank = stored.rank();
@@ -291,7 +292,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
             "rank-mismatch",
             format!("`{operator}`: {name} must have 2 axes or 3, but it has {rank}"),
         )
-        .rule(format!("{name} holds blocks: `(nnz, rows)` or `(nnz, rows, columns)`"))
+        .rule(format!("{name} contains blocks: `(nnz, rows)` or `(nnz, rows, columns)`"))
         .argument(1, count(rank, "axis", "axes"))
         .fail();
     };
@@ -336,7 +337,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
 }
 
 fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
-    let indices = call.need_tensor(0)?;
+    let indices = call.require_tensor(0)?;
     let Some(axes) = indices.shape.get(1) else {
         let (operator, name, rank) = (call.operator(), call.name(0), indices.rank());
         return Reason::new(
@@ -346,7 +347,7 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
                 count(rank, "axis", "axes")
             ),
         )
-        .rule(format!("{name} has a row for each stored element: its place on each axis"))
+        .rule(format!("{name} has a row for each stored element: its position on each axis"))
         .argument(0, count(rank, "axis", "axes"))
         .fail();
     };
@@ -367,14 +368,14 @@ fn sparse_reshape(call: &mut Call<'_>) -> Outcome {
     needs_rank(call, 0, &indices, 2, "stored elements, axes")?;
     needs_rank(call, 1, &old, 1, "the size of each axis")?;
     needs_rank(call, 2, &new, 1, "the size of each axis")?;
-    let rule = "the places have a number for each axis";
+    let rule = "the positions have a number for each axis";
     call.lenient(same_size(call, (0, 1, &indices.shape[1]), (1, 0, &old.shape[0]), rule))?;
     let places = [indices.shape[0].clone(), new.shape[0].clone()];
     let places = Type::tensor(places, indices.dtype);
     call.output(Type::tuple([places, Type::Tensor(new)]))
 }
 
-/// The argument at `position` holds signed integers.
+/// Checks that the argument at `position` has a signed integer type.
 fn needs_integers(call: &Call<'_>, position: usize, tensor: &TensorType) -> Outcome {
     if tensor.dtype.is_int() {
         return Ok(());
@@ -382,7 +383,7 @@ fn needs_integers(call: &Call<'_>, position: usize, tensor: &TensorType) -> Outc
     let (operator, name, found) = (call.operator(), call.name(position), tensor.dtype);
     Reason::new(
         "dtype-mismatch",
-        format!("`{operator}`: {name} must be of a signed integer type, not {found}"),
+        format!("`{operator}`: {name} must have a signed integer type, but it is {found}"),
     )
     .argument(position, found.to_string())
     .help("cast it: `cast(…, dtype=\"int64\")`")
@@ -405,16 +406,16 @@ fn sparse_to_dense(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, dtype)
 }
 
-/// Checks that there is a value for each place.
+/// Checks that each position has a value.
 fn value_of_places(call: &Call<'_>, (places, values): (&TensorType, &TensorType)) -> Outcome {
     let one = Dim::known(1);
     let found = element_count(&values.shape);
-    let wanted = places.shape.first().unwrap_or(&one).as_known().map(i128::from);
-    match (found, wanted) {
-        (Some(found), Some(wanted)) if found < wanted => {
+    let expected = places.shape.first().unwrap_or(&one).as_known().map(i128::from);
+    match (found, expected) {
+        (Some(found), Some(expected)) if found < expected => {
             let (p, v) = (call.name(0), call.name(1));
-            fault(call, "shape-mismatch", format!("{v} has {found} elements, {p} has {wanted}"))
-                .rule("there is a value for each place")
+            fault(call, "shape-mismatch", format!("{v} has {found} elements, {p} has {expected}"))
+                .rule("each position has a value")
                 .argument(1, shape_text(&values.shape))
                 .argument(0, shape_text(&places.shape))
                 .fail()
@@ -423,7 +424,7 @@ fn value_of_places(call: &Call<'_>, (places, values): (&TensorType, &TensorType)
     }
 }
 
-/// Checks the places and values of a tensor of `rank` axes.
+/// Checks the positions and values of a tensor of `rank` axes.
 pub(crate) fn fits_places(call: &Call<'_>, rank: usize) -> Outcome {
     let (places, values) = (call.tensor(0)?, call.tensor(1)?);
     value_of_places(call, (&places, &values))?;
@@ -441,16 +442,16 @@ pub(crate) fn fits_places(call: &Call<'_>, rank: usize) -> Outcome {
         "rank-mismatch",
         format!("{name} has {depth} numbers for each element, the result has {}", axes(rank)),
     )
-    .rule("a place has at most one number for each axis")
+    .rule("a position has at most one number for each axis")
     .argument(0, shape_text(&places.shape))
     .fail()
 }
 
-/// Places, values and a default, as `sparse_to_dense` takes them; the data type of the values.
+/// Checks positions, values and a default value; returns the data type of the values.
 pub(crate) fn places_and_values(call: &Call<'_>) -> Result<DataType, Halt> {
     let (places, values, default) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     needs_integers(call, 0, &places)?;
-    // TVM allows each of the two an axis more than it can do with.
+    // TVM accepts one axis more for each of the two than it can compute.
     for (position, tensor, most) in [(0, &places, 3), (1, &values, 2)] {
         let rank = tensor.rank();
         if rank > most {
@@ -458,7 +459,9 @@ pub(crate) fn places_and_values(call: &Call<'_>) -> Result<DataType, Halt> {
                 "rank-mismatch",
                 format!("`{}`: {} has too many axes: {rank}", call.operator(), call.name(position)),
             )
-            .rule("the places are `(n, axes)`, `(n,)` or a scalar, the values `(n,)` or a scalar")
+            .rule(
+                "the positions are `(n, axes)`, `(n,)` or a scalar, the values `(n,)` or a scalar",
+            )
             .argument(position, count(rank, "axis", "axes"))
             .fail();
         }

@@ -1,17 +1,17 @@
-//! Operators that TVM 0.14 does not know and another version between 0.8 and 0.18 did.
+//! Operators of TVM versions between 0.8 and 0.18 that TVM 0.14 does not have.
 //!
-//! Old dumps hold them: `scatter_add(%x, %i, %u, axis=0)`. They are typed as that version typed
-//! them, and a lint says what became of them.
+//! They occur in dumps of those versions: `scatter_add(%x, %i, %u, axis=0)`. They have the type
+//! that their version gives them, and a lint names the successor.
 
 use crate::{annotation::wrong_argument, index::scatter::fits_elements, prelude::*};
 
 /// An operator of another version.
 pub struct OtherVersion {
-    /// The operator, as it was.
+    /// The operator, as defined by that version.
     pub operator: Operator,
-    /// The versions that had it: `0.8 to 0.11`.
+    /// The versions that have it: `0.8 to 0.11`.
     pub versions: &'static str,
-    /// What a module of TVM 0.14 has in its place, in words.
+    /// The replacement in TVM 0.14, as text for messages.
     pub now: &'static str,
     /// The name and the attributes with which TVM 0.14 computes the same from the same arguments.
     pub successor: Option<(&'static str, &'static str)>,
@@ -31,8 +31,8 @@ static OTHER_VERSIONS: &[OtherVersion] = &[
             .rule("Scatter", scatter)
             .cost(Cost::Free)
             .doc(Doc {
-                summary: "Puts each element of `updates` into `data`, at its index on axis `axis` \
-                          and at its own place on the others.",
+                summary: "Writes each element of `updates` to `data`, at its index on axis `axis` \
+                          and at its own position on the other axes.",
                 args: UPDATED,
                 shape: "the shape of `data`",
                 example: "scatter(%x, %i, %updates, axis=0)",
@@ -48,7 +48,7 @@ static OTHER_VERSIONS: &[OtherVersion] = &[
             .cost(Cost::Free)
             .doc(Doc {
                 summary: "Adds each element of `updates` to `data`, at its index on axis `axis` \
-                          and at its own place on the others.",
+                          and at its own position on the other axes.",
                 args: UPDATED,
                 shape: "the shape of `data`",
                 example: "scatter_add(%x, %i, %updates, axis=0)",
@@ -83,25 +83,25 @@ static OTHER_VERSIONS: &[OtherVersion] = &[
             .attrs(&DICT)
             .cost(Cost::Undefined("it costs what the function of PyTorch costs"))
             .doc(Doc {
-                summary: "Calls a function of PyTorch that travels with the module, serialised.",
+                summary: "Calls a serialised function of PyTorch that is stored in the module.",
                 args: &[],
-                shape: "what the function says when it is asked; it is not asked here",
+                shape: "determined by the function at run time, and unknown here",
                 example: "torch_op(%x)",
             }),
-        versions: "0.9 to 0.18, where it was built with PyTorch,",
-        now: "nothing: it needs a TVM that was built with PyTorch",
+        versions: "0.9 to 0.18, if built with PyTorch,",
+        now: "no replacement: it requires a TVM built with PyTorch",
         successor: None,
     },
 ];
 
-/// What is known of `name`, if it is an operator of another version than 0.14.
+/// Returns the operator `name` of a version other than 0.14.
 pub fn other_version(name: &str) -> Option<&'static OtherVersion> {
     OTHER_VERSIONS.iter().find(|other| other.operator.name == name)
 }
 
 fn scatter(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
-    let (indices, _) = (call.need_tensor(1)?, call.need_tensor(2)?);
+    let data = call.require_tensor(0)?;
+    let (indices, _) = (call.require_tensor(1)?, call.require_tensor(2)?);
     if !indices.dtype.is_int() {
         return not_integers(call, 1, indices.dtype);
     }

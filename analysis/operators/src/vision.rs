@@ -1,4 +1,4 @@
-//! Detection: anchors, boxes, regions of interest, suppression of boxes that overlap.
+//! Object detection: anchors, boxes, regions of interest, non-maximum suppression.
 
 use types::AttrValue;
 
@@ -21,9 +21,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
         args: &[
             "`(batch, boxes, 4)`: the boxes",
             "`(batch, classes, boxes)`: a score for each class and box",
-            "a scalar: how many boxes a class keeps at most",
-            "a scalar: boxes that overlap more are suppressed",
-            "a scalar: boxes that score less are dropped",
+            "a scalar: the maximum number of boxes per class",
+            "a scalar: the overlap above which a box is suppressed",
+            "a scalar: boxes that score less are removed",
         ],
         shape: "for \"onnx\": `(batch · classes · boxes, 3)` indices and their number `(1,)`; \
                 otherwise `(batch, classes · boxes, 2)` indices, `(batch, classes · boxes)` \
@@ -38,7 +38,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .cost(Cost::Reduction)
         .doc(Doc {
             summary: "Moves the boxes that score above a threshold to the front, and counts them.",
-            args: &["`(batch, boxes, values)`: the boxes", "a scalar: the least score"],
+            args: &["`(batch, boxes, values)`: the boxes", "a scalar: the minimum score"],
             shape: "a tuple of three: counts `(batch,)`, boxes as in `data`, and indices \
                     `(batch, boxes)`",
             example: "vision.get_valid_counts(%boxes, 0.5f)",
@@ -48,7 +48,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("MultiBoxPrior", multibox_prior)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Makes anchor boxes of several sizes and ratios around each place of a \
+            summary: "Creates anchor boxes of several sizes and ratios around each position of a \
                       feature map.",
             args: &["`(batch, channels, height, width)`: the feature map, for its shape"],
             shape: "`(1, height · width · (sizes + ratios - 1), 4)`",
@@ -59,7 +59,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("MultiBoxTransformLoc", multibox_transform_loc)
         .cost(Cost::Reduction)
         .doc(Doc {
-            summary: "Moves anchor boxes by the predicted offsets, and gives each its best class.",
+            summary: "Moves anchor boxes by the predicted offsets, and assigns the best class to each.",
             args: &[
                 "`(batch, classes, anchors)`: probabilities",
                 "`(batch, 4 · anchors)`: offsets",
@@ -79,10 +79,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
         summary: "Keeps the boxes with the best scores that do not overlap a better one.",
         args: &[
             "`(batch, boxes, values)`: the boxes",
-            "`(batch,)`: how many of them count",
-            "`(batch, boxes)`: where each box was before it was moved to the front",
-            "a scalar: how many boxes are kept at most",
-            "a scalar: boxes that overlap more are suppressed",
+            "`(batch,)`: the number of valid boxes",
+            "`(batch, boxes)`: the original index of each box",
+            "a scalar: the maximum number of boxes",
+            "a scalar: the overlap above which a box is suppressed",
         ],
         shape: "with `return_indices`, indices `(batch, boxes)` and their numbers `(batch, 1)`; \
                 the shape of `data` without",
@@ -125,7 +125,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ROIAlign", roi_align)
         .cost(REGIONS)
         .doc(Doc {
-            summary: "Pools regions of a feature map to one size, sampling by interpolation.",
+            summary: "Average-pools regions of a feature map to one size, with interpolation.",
             args: ROI_ARGS,
             shape: "the shape of `data` with `regions` for the batch, and `pooled_size` for the \
                     height and the width",
@@ -137,7 +137,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ROIPool", roi_pool)
         .cost(REGIONS)
         .doc(Doc {
-            summary: "Pools regions of a feature map to one size, taking the maximum of each part.",
+            summary: "Max-pools regions of a feature map to one size.",
             args: ROI_ARGS,
             shape: "the shape of `data` with `regions` for the batch, and `pooled_size` for the \
                     height and the width",
@@ -149,7 +149,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("YoloReorg", yolo_reorg)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Moves each square of `stride × stride` places into the channels.",
+            summary: "Moves blocks of `stride × stride` elements to the channels.",
             args: &["`(batch, channels, height, width)`"],
             shape: "`(batch, channels · stride², height / stride, width / stride)`",
             example: "vision.yolo_reorg(%x, stride=2)",
@@ -161,7 +161,7 @@ const ROI_ARGS: &[&str] = &[
     "`(regions, 5)`: `image, x1, y1, x2, y2` of each region",
 ];
 
-/// Boxes and scores, each of three axes.
+/// Returns the shapes of boxes and scores, which must have three axes each.
 fn boxes_and_scores(call: &Call<'_>, scores: &str) -> Result<(Shape, Shape), Halt> {
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     needs_rank(call, 0, &a, 3, "batch, boxes, 4")?;
@@ -169,17 +169,17 @@ fn boxes_and_scores(call: &Call<'_>, scores: &str) -> Result<(Shape, Shape), Hal
     Ok((a.shape.clone(), b.shape.clone()))
 }
 
-/// Checks that each box has four numbers and a score; `count` is the axis of the scores that counts
+/// Checks that each box has four numbers and a score; `count` is the axis of the scores with
 /// the boxes.
 fn scores_of_boxes(call: &Call<'_>, boxes: &[Dim], (scores, count): (&[Dim], usize)) -> Outcome {
     has_size(call, (0, 2, &boxes[2]), 4, "a box has four numbers")?;
     same_size(call, (1, 0, &scores[0]), (0, 0, &boxes[0]), "the first axis counts the images")?;
-    let rule = "there is a score for each box";
+    let rule = "each box has a score";
     same_size(call, (1, count, &scores[count]), (0, 1, &boxes[1]), rule)
 }
 
-/// Checks that the attribute `name` is the position of `width` of the numbers that each box has,
-/// which are along axis 2 of the first argument.
+/// Checks that the attribute `name` is the position of `width` numbers of each box,
+/// along axis 2 of the first argument.
 fn within_box(
     call: &Call<'_>,
     data: &TensorType,
@@ -195,7 +195,7 @@ fn within_box(
         return Ok(());
     };
     let data = call.name(0);
-    let message = format!("`{name}` is {index}, and each box of {data} has {size} numbers");
+    let message = format!("`{name}` is {index}, but each box of {data} has {size} numbers");
     let rule = match width {
         1 => format!("`{name}` is the position of a number along axis 2 of {data}"),
         n => format!("`{name}` is the position of the first of {n} numbers along axis 2 of {data}"),
@@ -231,18 +231,18 @@ fn regular_nms(call: &mut Call<'_>) -> Outcome {
     for name in ["max_detections_per_class", "max_detections", "num_classes"] {
         call.lenient(at_least(call, name, 0))?;
     }
-    if let (Some(wanted), Some(found)) = (known_int(call, "num_classes"), scores[2].as_known())
-        && wanted > found
+    if let (Some(expected), Some(found)) = (known_int(call, "num_classes"), scores[2].as_known())
+        && expected > found
     {
         let name = call.name(1);
         let check = fault(
             call,
             "shape-mismatch",
-            format!("axis 2 of {name} has size {found}, and `num_classes` is {wanted}"),
+            format!("axis 2 of {name} has size {found}, but `num_classes` is {expected}"),
         )
         .rule(format!("axis 2 of {name} has a score for each class, the background before them"))
         .axis(1, 2, found.to_string())
-        .attribute("num_classes", wanted.to_string())
+        .attribute("num_classes", expected.to_string())
         .fail();
         call.lenient(check)?;
     }
@@ -257,7 +257,7 @@ fn regular_nms(call: &mut Call<'_>) -> Outcome {
 fn get_valid_counts(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     needs_rank(call, 0, &data, 3, "batch, boxes, values")?;
-    // The attribute of that name is an older form of the argument, which TVM still reads.
+    // The attribute of that name is an older form of the argument, which TVM still accepts.
     if let Some(integer) = Some(call.attrs().get("score_threshold"))
         .filter(|value| matches!(value, AttrValue::Int { .. } | AttrValue::Bool(_)))
         .and_then(AttrValue::as_int)
@@ -284,12 +284,12 @@ fn get_valid_counts(call: &mut Call<'_>) -> Outcome {
 fn non_max_suppression(call: &mut Call<'_>) -> Outcome {
     let (data, counts) = (call.tensor(0)?, call.tensor(1)?);
     needs_rank(call, 0, &data, 3, "batch, boxes, values")?;
-    needs_rank(call, 1, &counts, 1, "how many boxes of each sample count")?;
+    needs_rank(call, 1, &counts, 1, "the number of valid boxes of each sample")?;
     needs_attrs(call, NON_MAXIMUM_SUPPRESSION.key)?;
     call.lenient(within_box(call, &data, ("coord_start", 4), false))?;
     call.lenient(within_box(call, &data, ("score_index", 1), false))?;
     call.lenient(within_box(call, &data, ("id_index", 1), true))?;
-    let rule = "there is a number of boxes for each image";
+    let rule = "each image has a number of boxes";
     call.lenient(same_size(call, (1, 0, &counts.shape[0]), (0, 0, &data.shape[0]), rule))?;
     if call.attrs().bool("return_indices") && call.is_tensor(2) {
         let indices = call.tensor(2)?;
@@ -304,7 +304,7 @@ fn non_max_suppression(call: &mut Call<'_>) -> Outcome {
     call.output(Type::tuple([indices, numbers]))
 }
 
-/// Checks that there is an index for each box.
+/// Checks that each box has an index.
 fn index_of_boxes(call: &Call<'_>, indices: &TensorType, data: &TensorType) -> Outcome {
     let (found, boxes) = (element_count(&indices.shape), element_count(&data.shape[..2]));
     match (found, boxes) {
@@ -312,7 +312,7 @@ fn index_of_boxes(call: &Call<'_>, indices: &TensorType, data: &TensorType) -> O
             let (name, of) = (call.name(2), call.name(0));
             let message = format!("{name} has {found} elements, {of} has {boxes} boxes");
             fault(call, "shape-mismatch", message)
-                .rule("there is an index for each box of each image")
+                .rule("each box of each image has an index")
                 .argument(2, shape_text(&indices.shape))
                 .argument(0, shape_text(&data.shape))
                 .fail()
@@ -322,7 +322,7 @@ fn index_of_boxes(call: &Call<'_>, indices: &TensorType, data: &TensorType) -> O
 }
 
 fn multibox_prior(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let [_, _, height, width] = &*data.shape else {
         return needs_rank(call, 0, &data, 4, "batch, channels, height, width");
     };
@@ -353,11 +353,11 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
         .axis(0, 2, format!("{here} anchors"))
         .fail();
     }
-    let (wanted, found) = (here * 4, &offsets.shape[1]);
-    if !may_equal(&wanted, found) {
+    let (expected, found) = (here * 4, &offsets.shape[1]);
+    if !may_equal(&expected, found) {
         return Reason::new(
             "shape-mismatch",
-            format!("`{operator}`: {o} has {found} offsets, but {here} anchors take {wanted}"),
+            format!("`{operator}`: {o} has {found} offsets, but {here} anchors require {expected}"),
         )
         .rule(format!("axis 1 of {o} has 4 offsets for each anchor: 4 · {here} ≠ {found}"))
         .axis(1, 1, format!("{found} offsets"))
@@ -374,13 +374,13 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
     if !may_equal(corners, &Dim::known(4)) {
         return Reason::new(
             "shape-mismatch",
-            format!("`{operator}`: each anchor of {a} has {corners} numbers, 4 are needed"),
+            format!("`{operator}`: each anchor of {a} has {corners} numbers, expected 4"),
         )
-        .rule(format!("axis 2 of {a} holds the corners of an anchor box"))
+        .rule(format!("axis 2 of {a} contains the corners of an anchor box"))
         .axis(2, 2, format!("{corners}"))
         .fail();
     }
-    let rule = "there are offsets for each image";
+    let rule = "each image has offsets";
     call.lenient(same_size(call, (1, 0, &offsets.shape[0]), (0, 0, &prob.shape[0]), rule))?;
     let rule = "the anchors are the same for all images";
     call.lenient(has_size(call, (2, 0, &anchors.shape[0]), 1, rule))?;
@@ -399,9 +399,9 @@ fn proposal(call: &mut Call<'_>) -> Outcome {
         let (operator, name) = (call.operator(), call.name(2));
         return Reason::new(
             "shape-mismatch",
-            format!("`{operator}`: {name} has {numbers} numbers for each image, 3 are needed"),
+            format!("`{operator}`: {name} has {numbers} numbers for each image, expected 3"),
         )
-        .rule(format!("axis 1 of {name} holds height, width and scale"))
+        .rule(format!("axis 1 of {name} contains height, width and scale"))
         .axis(2, 1, format!("{numbers}"))
         .fail();
     }
@@ -411,10 +411,10 @@ fn proposal(call: &mut Call<'_>) -> Outcome {
     call.output_tensor([&prob.shape[0] * kept, Dim::known(5)], prob.dtype)
 }
 
-/// Checks that there are scores and offsets for each anchor at each place, and as many anchors as
-/// scales and ratios make.
+/// Checks that each anchor at each position has scores and offsets, and that there are as many
+/// anchors as scales and ratios make.
 fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Outcome {
-    let rule = "there is a row for each image";
+    let rule = "each image has a row";
     same_size(call, (2, 0, &info.shape[0]), (0, 0, &prob.shape[0]), rule)?;
     let length = |name| call.attrs().get(name).as_list().map(|values| values.len() as i64);
     let Some(channels) = prob.shape[1].as_known() else { return Ok(()) };
@@ -425,29 +425,29 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
             call,
             "shape-mismatch",
             format!(
-                "axis 1 of {} has size {channels}, and there are {} anchors",
+                "axis 1 of {} has size {channels}, but there are {} anchors",
                 call.name(0),
                 scales * ratios
             ),
         )
-        .rule("there are two scores for each anchor, and an anchor for each scale and ratio")
+        .rule("each anchor has two scores, and each combination of scale and ratio has an anchor")
         .axis(0, 1, channels.to_string())
         .attribute("scales", count(scales as usize, "value", "values"))
         .attribute("ratios", count(ratios as usize, "value", "values"))
         .fail();
     }
     let places = [&prob.shape[0], &prob.shape[2], &prob.shape[3]].map(Clone::clone);
-    let wanted = element_count(&places)
+    let expected = element_count(&places)
         .map(|places| places.saturating_mul(i128::from(channels / 2)).saturating_mul(4));
-    match (element_count(&offsets.shape), wanted) {
-        (Some(found), Some(wanted)) if found != wanted => {
+    match (element_count(&offsets.shape), expected) {
+        (Some(found), Some(expected)) if found != expected => {
             let (p, o) = (call.name(0), call.name(1));
             fault(
                 call,
                 "shape-mismatch",
-                format!("{o} has {found} elements, {wanted} are needed for {p}"),
+                format!("{o} has {found} elements, expected {expected} for {p}"),
             )
-            .rule("there are four offsets for each anchor at each place")
+            .rule("each anchor has four offsets at each position")
             .argument(1, shape_text(&offsets.shape))
             .argument(0, shape_text(&prob.shape))
             .fail()
@@ -464,9 +464,9 @@ fn roi_pool(call: &mut Call<'_>) -> Outcome {
     regions(call, ROI_POOL.key)
 }
 
-/// Each region of interest becomes an image of the size `pooled_size`.
+/// Pools each region of interest to `pooled_size`.
 fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
-    let (data, rois) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, rois) = (call.require_tensor(0)?, call.require_tensor(1)?);
     needs_attrs(call, key)?;
     needs_rank(call, 0, &data, 4, "batch, channels, height, width")?;
     needs_rank(call, 1, &rois, 2, "regions, 5")?;
@@ -477,7 +477,7 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
         other => {
             return Reason::new(
                 "invalid-layout",
-                format!("`{operator}` does not take the layout \"{other}\""),
+                format!("`{operator}` does not accept the layout \"{other}\""),
             )
             .rule("`layout` is \"NCHW\" or \"NHWC\"")
             .attribute("layout", format!("\"{other}\""))
@@ -490,9 +490,9 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
         let found = count(size.len(), "value", "values");
         return Reason::new(
             "attribute-length",
-            format!("`{operator}`: `pooled_size` has {found}, 2 are needed"),
+            format!("`{operator}`: `pooled_size` has {found}, expected 2"),
         )
-        .rule("`pooled_size` holds the height and the width of the pooled regions")
+        .rule("`pooled_size` is the height and the width of the pooled regions")
         .attribute("pooled_size", found)
         .fail();
     };

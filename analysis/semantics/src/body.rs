@@ -1,10 +1,19 @@
-//! Bodies: what a definition computes, with names resolved as far as the definition tells.
+//! Bodies: the lowered code of definitions.
 //!
-//! A body is a list of *units*: the header, each statement of the outermost block, the expression
-//! at its end. A unit knows nothing of its place in the file or of the units around it, so an edit
-//! replaces the units it touches and leaves the others as they are, in memory too. Inside a unit,
-//! expressions stand in the order in which they are evaluated and typed; what belongs to a branch
-//! or a function is a stretch of that list. No pass over a body recurses.
+//! A body is a list of *units*: the header, each statement of the outermost block, and its tail
+//! expression:
+//!
+//! ```text
+//! def @f(%x: Tensor[(2), float32]) {   // unit 0: the header
+//!   let %y = exp(%x);                  // unit 1: `%y`, uses the free name `%x`
+//!   add(%x, %y)                        // unit 2: the tail
+//! }
+//! ```
+//!
+//! A unit is independent of its position and of the units around it, so that an edit replaces only
+//! the units that it touches, and the others are shared with the previous revision. Its expressions
+//! are in the order of evaluation; a branch or a function body is a range of them. Passes over a
+//! body are loops instead of recursive functions, because a network may nest deeply.
 
 mod index;
 
@@ -16,7 +25,7 @@ use smol_str::SmolStr;
 use syntax::{TextRange, TextSize};
 use types::{AttrValue, Attrs, DataType, Dim, Kind, Param, Shape, Type};
 
-use crate::traits::Traits;
+use crate::features::UnitFeatures;
 
 /// The name of a variable, global, constructor or type, with its sigil where it has one.
 pub type Name = SmolStr;
@@ -29,7 +38,7 @@ macro_rules! ids {
             pub struct $name(pub u32);
 
             impl $name {
-                /// The position in its list.
+                /// Returns the index in its list.
                 pub fn index(self) -> usize {
                     self.0 as usize
                 }
@@ -43,7 +52,7 @@ ids! {
     ExprId,
     /// A variable bound in a unit.
     BinderId,
-    /// A name used in a unit and bound outside of it.
+    /// A free name of a unit: used in it, and bound outside of it.
     FreeId,
     /// A function expression of a unit.
     FnId,
@@ -53,27 +62,27 @@ ids! {
     CallId,
 }
 
-/// What a definition computes.
+/// The lowered code of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
-    /// The header, then the statements, then the expression at the end.
+    /// The header, the statements, and the tail expression.
     pub units: Vec<Arc<Unit>>,
-    /// Where each unit begins, counted from the start of the definition.
+    /// The start of each unit, relative to the definition.
     pub starts: Vec<TextSize>,
 }
 
-/// A piece of a definition that is understood on its own.
+/// The header, a statement or the tail expression of a definition.
 #[derive(Clone, Debug, Default)]
 pub struct Unit {
-    /// What the unit is.
+    /// The kind of the unit.
     pub kind: UnitKind,
     /// Expressions in the order of evaluation.
     pub exprs: Vec<Expr>,
-    /// Where each expression stands, counted from the start of the unit.
+    /// The range of each expression, relative to the unit.
     pub ranges: Vec<TextRange>,
     /// Variables bound anywhere in the unit.
     pub binders: Vec<Binder>,
-    /// Names that the unit takes from outside.
+    /// The free names of the unit.
     pub frees: Vec<Free>,
     /// Function expressions; the header is one.
     pub fns: Vec<Function>,
@@ -81,27 +90,27 @@ pub struct Unit {
     pub matches: Vec<Match>,
     /// Calls.
     pub calls: Vec<CallData>,
-    /// The value of the statement, or the expression at the end.
+    /// The value of the statement, or the tail expression.
     pub root: Option<ExprId>,
-    /// What the unit binds for those behind it.
+    /// The variable that the unit binds for the following units.
     pub binds: Option<BinderId>,
-    /// Types written, as far as names in them have to be looked up.
+    /// The type names that are resolved in the module.
     pub type_uses: Vec<TypeUse>,
     /// `/* ty=… */` comments.
-    pub evidence: Vec<Evidence>,
-    /// What is wrong with the unit on its own.
+    pub type_comments: Vec<TypeComment>,
+    /// The errors that lowering finds.
     pub problems: Vec<Problem>,
-    /// What is in it.
-    pub traits: Traits,
-    /// Bytes of the unit.
+    /// The kinds of constructs in the unit.
+    pub features: UnitFeatures,
+    /// The length in bytes.
     pub len: u32,
     pub(crate) index: index::Lazy,
 }
 
 impl PartialEq for Unit {
     fn eq(&self, other: &Unit) -> bool {
-        // Everything in a unit follows from its text, and equal lists mean equal text up to white
-        // space that moves nothing.
+        // All fields are computed from the text, and if these lists are equal, the texts differ at
+        // most in white space that does not affect ranges.
         self.kind == other.kind
             && self.len == other.len
             && self.exprs == other.exprs
@@ -111,19 +120,19 @@ impl PartialEq for Unit {
             && self.fns == other.fns
             && self.matches == other.matches
             && self.calls == other.calls
-            // Names of shapes that are not declared are in no type.
+            // Undeclared names of shapes do not occur in types.
             && self.type_uses == other.type_uses
-            && self.evidence == other.evidence
+            && self.type_comments == other.type_comments
             && self.problems == other.problems
     }
 }
 
 impl Eq for Unit {}
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum UnitKind {
-    /// Parameters and result of the definition; an empty one for a bare expression.
+    /// The parameters and the result type; empty for a bare expression.
     #[default]
     Header,
     /// `let %x = e;`
@@ -134,26 +143,26 @@ pub enum UnitKind {
     FreeVar,
     /// `e;`
     Sequence,
-    /// The expression at the end.
+    /// The tail expression.
     Tail,
 }
 
-/// An expression, or a step that types and binds without a value of its own.
+/// An expression, or a step of the evaluation without a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expr {
-    /// Something that could not be read.
+    /// A syntax error.
     Missing,
-    /// A number or truth value.
+    /// A number or boolean.
     Literal(Literal),
     /// `Constant(1, (10, 10), float32)`
     Filled(Box<Filled>),
     /// A variable bound in this unit.
     Bound(BinderId),
-    /// A variable bound outside.
+    /// A variable bound outside of the unit.
     Free(FreeId),
     /// `%input.1`: the variable of that name, or a projection of `%input`.
     Dotted {
-        /// The whole as a name.
+        /// The whole text as a name.
         whole: FreeId,
         /// The tuple, if it is a projection.
         tuple: ExprId,
@@ -162,7 +171,7 @@ pub enum Expr {
     },
     /// `@f`
     Global(Name),
-    /// `nn.relu` or `Cons`: an operator or a constructor, where it is not called.
+    /// `nn.relu` or `Cons`: an operator or a constructor that is not called.
     Name(Name),
     /// `meta[relay.Constant][0]`
     Meta(Box<MetaRef>),
@@ -181,9 +190,9 @@ pub enum Expr {
     If {
         /// The condition.
         cond: ExprId,
-        /// One branch.
+        /// The `then` branch.
         then: Region,
-        /// The other.
+        /// The `else` branch.
         otherwise: Region,
     },
     /// `match (e) { … }`
@@ -197,13 +206,13 @@ pub enum Expr {
     /// `ref_write(r, e)`
     RefWrite(ExprId, ExprId),
 
-    /// The condition of the `if` that follows has been evaluated.
+    /// The condition of the following `if` is evaluated.
     Condition(ExprId),
     /// The parameters of a function come into scope.
     EnterFn(FnId),
     /// The patterns of a `match` come into scope.
     EnterMatch(MatchId),
-    /// A function is about to be bound to a name that it may use itself. Its parameters follow.
+    /// Declares the name of a recursive function before its parameters and body.
     Declare(BinderId),
     /// A variable is bound to a value.
     Bind {
@@ -211,13 +220,13 @@ pub enum Expr {
         binder: BinderId,
         /// Its value.
         value: ExprId,
-        /// The first expression that is evaluated for the value.
+        /// The first expression of the evaluation of the value.
         start: ExprId,
     },
 }
 
 impl Expr {
-    /// Whether this is a step of the evaluation and no expression of the text.
+    /// Returns true if this is a step of the evaluation without an expression in the text.
     pub fn is_step(&self) -> bool {
         matches!(
             self,
@@ -230,18 +239,18 @@ impl Expr {
     }
 }
 
-/// A stretch of the expressions of a unit that is evaluated together.
+/// A range of the expressions of a unit: a branch, an arm or a function body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
     /// The first expression.
     pub start: u32,
-    /// The first expression behind it.
+    /// The index after the last expression.
     pub end: u32,
-    /// Whose value is the value of the region.
+    /// The tail expression of the region.
     pub result: ExprId,
 }
 
-/// A number or truth value, as written.
+/// A number or boolean, as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Literal {
     /// `True`
@@ -265,7 +274,7 @@ pub enum Literal {
 /// `Constant(1, (10, 10), float32)`
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Filled {
-    /// What every element is.
+    /// The value of every element.
     pub value: Literal,
     /// The shape.
     pub shape: Shape,
@@ -280,24 +289,24 @@ pub struct MetaRef {
     pub key: SmolStr,
     /// `0`
     pub index: u32,
-    /// The type in the comment behind it.
+    /// The type in the comment after it.
     pub claimed: Option<Type>,
 }
 
 /// A variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Binder {
-    /// Its name, with the sigil.
+    /// The name, with the sigil.
     pub name: Name,
-    /// Where the name stands.
+    /// The range of the name, relative to the unit.
     pub range: TextRange,
-    /// What kind of binding it is.
+    /// The kind of binding.
     pub kind: BinderKind,
-    /// The type written, if one is.
+    /// The annotation.
     pub annotation: Option<Type>,
 }
 
-/// Where a variable is bound.
+/// The kind of the construct that binds a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BinderKind {
     /// A parameter.
@@ -312,16 +321,16 @@ pub enum BinderKind {
     Free,
 }
 
-/// A name that a unit uses and does not bind.
+/// A free name of a unit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Free {
     /// The name, with the sigil.
     pub name: Name,
-    /// Where it is used first.
+    /// The range of the first use.
     pub range: TextRange,
-    /// It stands under a dot, and may be part of a longer name.
+    /// Set if the name is projected, and may be part of a longer name.
     pub dotted: bool,
-    /// It is such a longer name, and may be a projection.
+    /// Set if this is such a longer name, and may be a projection.
     pub whole: bool,
 }
 
@@ -332,11 +341,11 @@ pub struct Function {
     pub type_params: Vec<Param>,
     /// The parameters.
     pub params: Vec<BinderId>,
-    /// The type written behind `->`.
+    /// The type after `->`.
     pub ret: Option<Type>,
-    /// Relations of a `where` clause, by name, with their arguments if they are written.
+    /// The relations of a `where` clause.
     pub relations: Vec<WhereRelation>,
-    /// The body; a header has none, its body is the units behind it.
+    /// The body; `None` for a header, because the following units are its body.
     pub body: Option<Region>,
     /// Attributes: `Primitive=1`.
     pub attrs: Vec<(SmolStr, AttrValue)>,
@@ -347,51 +356,50 @@ pub struct Function {
 pub struct WhereRelation {
     /// `Broadcast`
     pub name: SmolStr,
-    /// Where the name stands.
+    /// The range of the name.
     pub range: TextRange,
-    /// The types related; without them, the parameters and the result.
+    /// The related types; the default is the parameters and the result.
     pub args: Option<Vec<Type>>,
 }
 
 /// A call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallData {
-    /// What is called.
+    /// The callee.
     pub callee: Callee,
-    /// Where the callee stands.
+    /// The range of the callee.
     pub callee_range: TextRange,
     /// The arguments.
     pub args: SmallVec<[ExprId; 4]>,
-    /// The attributes, by the operator's declaration.
+    /// The attributes, checked against the schema of the operator.
     pub attrs: Attrs,
-    /// Whether the attributes are what was meant; where they are not, that is said, and the call
-    /// has no type.
+    /// True if the attributes are valid; otherwise they are reported, and the call has no type.
     pub trusted: bool,
-    /// Whether the list of arguments could be read to its end: `add(%x, ;` says nothing about how
-    /// many there are.
+    /// True if the list of arguments has no syntax errors: the number of arguments of `add(%x, ;`
+    /// is unknown.
     pub whole: bool,
     /// The attributes as written.
     pub written: Vec<WrittenAttr>,
-    /// `meta[relay.attrs.X][0]` in the place of attributes.
+    /// `meta[relay.attrs.X][0]` instead of attributes.
     pub meta_attrs: Option<(SmolStr, u32)>,
     /// `<T, (10, 10)>`
     pub type_args: Vec<TypeArg>,
-    /// The call is spelled with an operator sign: `%a + %b`.
+    /// Set if the call is written with an infix operator: `%a + %b`.
     pub infix: bool,
 }
 
-/// What is called.
+/// A callee.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Callee {
-    /// An operator, unless the module has a constructor of its name.
+    /// An operator, unless the module has a constructor of the same name.
     Operator(&'static Operator),
-    /// A name that is no operator: a constructor, or unknown.
+    /// A name that is not an operator: a constructor, or unknown.
     Name(Name),
     /// Any expression.
     Expr(ExprId),
 }
 
-/// A type or shape given to a type parameter.
+/// A type argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TypeArg {
     /// A type.
@@ -405,20 +413,20 @@ pub enum TypeArg {
 pub struct WrittenAttr {
     /// Its name.
     pub name: SmolStr,
-    /// Where the name stands.
+    /// The range of the name.
     pub name_range: TextRange,
     /// Its value.
     pub value: AttrValue,
-    /// Where the value stands.
+    /// The range of the value.
     pub value_range: TextRange,
 }
 
 /// A `match` expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Match {
-    /// What is matched on.
+    /// The matched value.
     pub scrutinee: ExprId,
-    /// `match?`: values that no arm takes are an error when they occur.
+    /// Set for `match?`: a value that no arm matches is an error at run time.
     pub partial: bool,
     /// The arms.
     pub arms: Vec<Arm>,
@@ -429,23 +437,23 @@ pub struct Match {
 pub struct Arm {
     /// The pattern.
     pub pattern: Pattern,
-    /// What it gives.
+    /// Its body.
     pub body: Region,
 }
 
 /// A pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pattern {
-    /// Where it stands.
+    /// The range.
     pub range: TextRange,
-    /// What it takes.
+    /// The kind.
     pub kind: PatternKind,
 }
 
-/// What a pattern takes.
+/// The kind of a pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PatternKind {
-    /// `_`, or something that could not be read.
+    /// `_`, or a syntax error.
     Wildcard,
     /// `%x`
     Var(BinderId),
@@ -455,31 +463,31 @@ pub enum PatternKind {
     Tuple(Vec<Pattern>),
 }
 
-/// A use of a type name that the module has to know.
+/// A use of a type name that is resolved in the module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeUse {
     /// `List`
     pub name: Name,
-    /// How many arguments it is given.
+    /// The number of its arguments.
     pub args: usize,
-    /// What belongs there: a type, but in `Tensor[s, float32]` and `Tensor[(n, 3), float32]`.
-    pub wanted: Kind,
-    /// Where it stands.
+    /// The expected kind: a type, except in `Tensor[s, float32]` and `Tensor[(n, 3), float32]`.
+    pub expected: Kind,
+    /// The range.
     pub range: TextRange,
 }
 
 /// A `/* ty=… */` comment.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Evidence {
-    /// What the comment is about.
-    pub about: Subject,
-    /// Where the type stands in the comment.
+pub struct TypeComment {
+    /// The subject of the comment.
+    pub subject: Subject,
+    /// The range of the type in the comment.
     pub range: TextRange,
-    /// The type as it is written there.
+    /// The text of the type.
     pub text: SmolStr,
 }
 
-/// What a type is about.
+/// The subject of a type comment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subject {
     /// An expression.
@@ -488,79 +496,79 @@ pub enum Subject {
     Binder(BinderId),
 }
 
-/// What is wrong with a unit on its own.
+/// An error that lowering finds in a unit or a type definition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// Where.
+    /// The range.
     pub range: TextRange,
-    /// What.
+    /// The kind.
     pub kind: ProblemKind,
 }
 
-/// What can be wrong with a unit on its own.
+/// The kind of a [`Problem`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ProblemKind {
-    /// An attribute does not fit the operator's declaration.
+    /// An attribute does not match the schema of the operator.
     Attr {
         /// The operator.
         operator: &'static Operator,
-        /// The attribute, where one is written.
+        /// The written attribute, if there is one.
         name: SmolStr,
-        /// What is wrong.
+        /// The error.
         problem: AttrProblem,
     },
-    /// Attributes at a call that takes none.
+    /// Attributes of a call that does not accept any.
     AttrsNotTaken {
-        /// What is called.
+        /// The callee.
         callee: SmolStr,
-        /// Where that stands.
+        /// The range of the callee.
         callee_range: TextRange,
     },
-    /// The attributes of this operator reach TVM only through the metadata section.
+    /// TVM reads the attributes of this operator from the metadata section only.
     DetachedAttrs(&'static Operator),
     /// A type parameter of the wrong kind: `Tensor[t, float32]` with `t : Type`.
     Kind {
         /// The parameter.
         param: Param,
-        /// What belongs there.
-        wanted: types::Kind,
+        /// The expected kind.
+        expected: types::Kind,
     },
     /// An unknown kind: `fn<t : Foo>`.
     UnknownKind(SmolStr),
-    /// A data type that is none.
+    /// An unknown data type.
     UnknownDType(SmolStr),
-    /// A type relation that is none, behind a function type.
+    /// An unknown type relation after a function type.
     UnknownRelation(SmolStr),
     /// A number too large for its data type.
     NumberRange {
-        /// As written.
+        /// The text of the number.
         text: SmolStr,
         /// The data type.
         dtype: DataType,
     },
-    /// A number suffix that names no data type.
+    /// An unknown number suffix.
     NumberSuffix(SmolStr),
     /// A negative size.
     NegativeDim(i64),
-    /// A second parameter of one name.
+    /// A duplicate parameter.
     DuplicateParam(Name),
     /// A graph variable bound as a parameter or by `let`, a local variable bound without `let`.
     BadBinder {
-        /// What is bound.
+        /// The name.
         name: Name,
-        /// How.
+        /// The kind of the binding.
         kind: BinderKind,
     },
-    /// A type parameter that takes no arguments is given some.
+    /// A type parameter with type arguments.
     ParamWithArgs(Param),
-    /// An attribute before an argument.
+    /// A positional argument after an attribute.
     ArgAfterAttr,
     /// `_` in a field of a constructor: `type Box { Wrap(_) }`.
     OpenField,
 }
 
 impl ProblemKind {
-    /// Whether TVM refuses the text for it.
+    /// Returns true if TVM rejects the text because of it.
     pub fn is_error(&self) -> bool {
         match self {
             ProblemKind::Attr { problem, .. } => problem.is_error(),
@@ -570,18 +578,18 @@ impl ProblemKind {
 }
 
 impl Body {
-    /// The header of the definition.
+    /// Returns the function of the header.
     pub fn header(&self) -> Option<&Function> {
         self.units.first().and_then(|unit| unit.header())
     }
 
-    /// Where a unit stands, counted from the start of the definition.
+    /// Returns the range of a unit, relative to the definition.
     pub fn unit_range(&self, unit: usize) -> TextRange {
         TextRange::at(self.starts[unit], self.units[unit].len.into())
     }
 }
 
-/// Whether a value stands in the metadata section, or a part of it does.
+/// Returns true if a value or a part of it is in the metadata section.
 pub(crate) fn has_meta(value: &AttrValue) -> bool {
     match value {
         AttrValue::Meta { .. } => true,

@@ -1,14 +1,16 @@
-//! Everything that is wrong with a file.
+//! The checks of a file: turns syntax errors, problems in bodies and findings of inference into
+//! diagnostics.
 //!
-//! One cause, one diagnostic: what follows from something reported is silent. The places of a
-//! diagnostic are made here, from the places in units and the starts of units and definitions;
-//! everything below works without them.
+//! One cause gives one diagnostic: consequences of a reported error are suppressed, or shown as
+//! related places of it. Absolute ranges are computed here, from ranges inside units and the starts
+//! of units and definitions; queries below store relative ranges only, so that an edit does not
+//! invalidate what follows it.
 
-mod broken;
+mod cascades;
 mod cause;
 mod compat;
 mod differ;
-mod echoes;
+mod error_ranges;
 mod lints;
 mod mistakes;
 mod names;
@@ -31,27 +33,28 @@ use crate::{
     infer::{Finding, Mismatch},
     item::{DefKind, modules},
     queries,
-    view::{Spot, View},
+    view::{ExprRef, View},
 };
-use broken::{Broken, is_doubtful};
+use cascades::Cascades;
 pub(crate) use cause::Cause;
 use compat::Compat;
 pub use compat::{Converted, apply, to_tvm};
-use echoes::Echoes;
-use lints::Stretches;
+use error_ranges::{ErrorRanges, may_follow_from_error};
+use lints::RangeSet;
 pub use origin::{Source, Step, Trail, chain_of, source_of, trail_of};
 use suggest::{Checked, Suggestions};
 pub use text::writable;
 
-/// How many diagnostics a file gets at most. Past that, one more says how many were left out.
+/// The maximum number of diagnostics of a file. If there are more, one further diagnostic gives the
+/// number of those left out.
 pub const MAX_DIAGNOSTICS: usize = 1_000;
 
-/// The diagnostics of a file, in the order of the text.
+/// Returns the diagnostics of a file in text order, at most [`MAX_DIAGNOSTICS`] of them.
 #[salsa::tracked(returns(clone))]
 pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
-    let mut found = everything(db, file);
+    let mut found = all_diagnostics(db, file);
     let defs = || queries::all_defs(db, file);
-    // The others have no bodies: a version beside one function makes no room for another one.
+    // Only definitions with bodies count towards the size of the cache.
     let with_bodies = defs().filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
     db.cache().keep(file, with_bodies.count(), || defs().map(|def| def.key(db)).collect());
     db.cache().keep_types(file, modules(db, file).len());
@@ -60,20 +63,20 @@ pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     Arc::new(found)
 }
 
-/// The diagnostics of a file, however many.
-fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
+/// Returns the diagnostics of a file without a limit on their number.
+fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
-    let broken = Broken::of(db, file);
-    let nothing_broken = Broken::default();
-    let mut notation = Compat::new(&nothing_broken);
+    let errors = ErrorRanges::of(db, file);
+    let no_errors = ErrorRanges::default();
+    let mut notation = Compat::new(&no_errors);
     compat::check_notation(db, file, &mut notation);
     notation.finish(&mut found);
-    // What a syntax error left behind is no news.
-    let mut compat = Compat::new(&broken);
-    let echoes = Echoes::of(db, file);
-    found.retain(|d| !is_about_grammar(d) || !echoes.is_lost(&broken, d));
-    echoes.keep_first(&broken, &mut found);
+    // Findings inside syntax errors are dropped.
+    let mut compat = Compat::new(&errors);
+    let cascades = Cascades::of(db, file);
+    found.retain(|d| !is_syntax_error(d) || !cascades.is_in_skipped_text(&errors, d));
+    cascades.keep_first(&errors, &mut found);
     for module in modules(db, file) {
         let mut in_module = Vec::new();
         let suggestions = Suggestions::default();
@@ -84,19 +87,19 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
                     if let Some(view) = View::new(db, def) {
                         let before = in_module.len();
                         let checked = Checked::new(&view, &suggestions);
-                        check_def(&checked, &broken, &mut in_module);
+                        check_def(&checked, &errors, &mut in_module);
                         let range = def.range(db);
-                        let is_broken = broken.touches(range);
-                        let lost = broken.first_lost_binding(range);
-                        if is_broken || lost.is_some() {
-                            let is_lost = |d: &Diagnostic| {
+                        let is_broken = errors.touches(range);
+                        let unbound_from = errors.first_missing_binding(range);
+                        if is_broken || unbound_from.is_some() {
+                            let is_unbound = |d: &Diagnostic| {
                                 d.code == "unknown-variable"
-                                    && lost.is_some_and(|lost| d.range.start() >= lost)
+                                    && unbound_from.is_some_and(|from| d.range.start() >= from)
                             };
                             let of_def = in_module.split_off(before).into_iter();
-                            in_module.extend(
-                                of_def.filter(|d| !(is_lost(d) || is_broken && is_doubtful(d))),
-                            );
+                            in_module.extend(of_def.filter(|d| {
+                                !(is_unbound(d) || is_broken && may_follow_from_error(d))
+                            }));
                         }
                         compat::check_def(&view, &mut compat);
                     }
@@ -110,9 +113,11 @@ fn everything(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
         compat::check_module(db, *module, &mut compat);
         in_module.retain(|d| {
             let is_broken =
-                broken.touches(d.range) || d.code == "unknown-variable" && broken.follows(d.range);
+                errors.touches(d.range) || d.code == "unknown-variable" && errors.follows(d.range);
             d.severity < Severity::Warning
-                || !is_broken && !echoes.holds(&broken, d) && !echoes.is_lost(&broken, d)
+                || !is_broken
+                    && !cascades.explains(&errors, d)
+                    && !cascades.is_in_skipped_text(&errors, d)
         });
         found.extend(in_module);
     }
@@ -136,7 +141,7 @@ fn limit(found: &mut Vec<Diagnostic>) {
     if found.len() <= MAX_DIAGNOSTICS {
         return;
     }
-    // Errors are never left out in favour of anything less.
+    // The most severe diagnostics are kept.
     found.sort_by_key(|d| (std::cmp::Reverse(d.severity), d.range.start()));
     let rest = found.split_off(MAX_DIAGNOSTICS);
     found.sort_by_key(|d| d.range.start());
@@ -146,35 +151,35 @@ fn limit(found: &mut Vec<Diagnostic>) {
     found.push(Diagnostic { severity, ..Diagnostic::new("too-many", at, message) });
 }
 
-/// A function or a bare expression.
-fn check_def(view: &Checked<'_, '_>, broken: &Broken, found: &mut Vec<Diagnostic>) {
+/// Checks a function or a bare expression.
+fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagnostic>) {
     let mut all: Vec<cause::Found> = Vec::new();
     let mut in_def = Vec::new();
     let unknown = names::check_def(view, &mut in_def);
-    // TVM looks at what is used: a graph binding that nothing uses is no part of the module.
+    // TVM drops unused graph bindings from the module and does not check them.
     let strict = Settings::get(view.db).strict(view.db);
-    let dead = if strict { lints::dead_bindings(view) } else { Stretches::default() };
-    // Attributes that a callee does not take, and where that callee stands.
-    let mut not_taken: Vec<(TextRange, TextRange)> = Vec::new();
-    // What grows past a limit grows past it again a little later.
+    let dead = if strict { lints::dead_bindings(view) } else { RangeSet::default() };
+    // Attributes that a callee does not take, each with the range of the callee.
+    let mut rejected_attrs: Vec<(TextRange, TextRange)> = Vec::new();
+    // A type that exceeds the limit usually exceeds it in every later unit: one report is enough.
     let mut is_too_large = false;
     for (number, unit) in view.body.units.iter().enumerate() {
         for problem in &unit.problems {
             in_def.push(text::problem(view, number, problem));
             if let ProblemKind::AttrsNotTaken { callee_range, .. } = problem.kind {
                 let place = |range| view.place(number, range);
-                not_taken.push((place(problem.range), place(callee_range)));
+                rejected_attrs.push((place(problem.range), place(callee_range)));
             }
         }
         for finding in &view.unit_types(number).findings {
-            // How many arguments there are, and what the last expression is, a syntax error
-            // within decides.
+            // A syntax error inside a call or a body may change the number of arguments or the tail
+            // expression.
             let whole = match finding {
-                Finding::Arity { call, .. } => view.range(Spot { unit: number, expr: *call }),
+                Finding::Arity { call, .. } => view.range(ExprRef { unit: number, expr: *call }),
                 Finding::Mismatch { what: Mismatch::Result { .. }, .. } => view.def.range(view.db),
                 _ => TextRange::default(),
             };
-            if !whole.is_empty() && broken.is_inside(whole) {
+            if !whole.is_empty() && errors.is_inside(whole) {
                 continue;
             }
             if matches!(finding, Finding::TypeTooLarge { .. } | Finding::TooGeneral { .. })
@@ -182,8 +187,8 @@ fn check_def(view: &Checked<'_, '_>, broken: &Broken, found: &mut Vec<Diagnostic
             {
                 continue;
             }
-            // What a function takes whose header cannot be read is not known.
-            if finding_call(finding).is_some_and(|call| calls_broken(view, broken, unit, call)) {
+            // The parameters of a function with a syntax error in its header are unknown.
+            if finding_call(finding).is_some_and(|call| calls_broken(view, errors, unit, call)) {
                 continue;
             }
             let before = in_def.len();
@@ -195,48 +200,48 @@ fn check_def(view: &Checked<'_, '_>, broken: &Broken, found: &mut Vec<Diagnostic
                 in_def[before].cause = Some(Box::new(cause));
                 all.push(part);
             }
-            if !finding.is_about_name() {
+            if !finding.is_unresolved_name() {
                 for diagnostic in &mut in_def[before..] {
-                    if dead.hold(diagnostic.range) {
+                    if dead.contains(diagnostic.range) {
                         diagnostic.severity = diagnostic.severity.min(Severity::Warning);
                     }
                 }
             }
         }
     }
-    // What seems unused may be what an unknown name was meant for.
-    let is_settled = unknown.is_empty();
+    // A binding that seems unused may be the one that an unknown name was meant to refer to.
+    let all_resolved = unknown.is_empty();
     cause::fold(view, &all, &mut in_def);
     cause::fold_calls(view, &mut in_def);
     names::unbound(unknown, &mut in_def);
-    // `nn.dens(%x, %w, units=4)`: what the name stands for takes the attributes, or not.
-    if !not_taken.is_empty() {
+    // `nn.dens(%x, %w, units=4)`: the unknown name is the cause, not its attributes.
+    if !rejected_attrs.is_empty() {
         let mut unknown: Vec<TextRange> =
             in_def.iter().filter(|d| d.code.starts_with("unknown-")).map(|d| d.range).collect();
         unknown.sort_by_key(|range| range.start());
-        not_taken.retain(|(_, callee)| {
+        rejected_attrs.retain(|(_, callee)| {
             let from = unknown.partition_point(|range| range.start() < callee.start());
             let mut near = unknown[from..].iter().take_while(|r| r.start() <= callee.end());
             near.any(|range| callee.contains_range(*range))
         });
-        let silent: FxHashSet<TextRange> = not_taken.iter().map(|(attr, _)| *attr).collect();
+        let silent: FxHashSet<TextRange> = rejected_attrs.iter().map(|(attr, _)| *attr).collect();
         in_def.retain(|d| d.code != "attributes-not-taken" || !silent.contains(&d.range));
     }
     found.append(&mut in_def);
     let before = found.len();
     lints::check_def(view, found);
-    if !is_settled {
+    if !all_resolved {
         let lints = found.split_off(before);
         found.extend(lints.into_iter().filter(|lint| !lint.unnecessary));
     }
 }
 
-/// Whether a finding may follow from a syntax error before it.
-fn is_about_grammar(diagnostic: &Diagnostic) -> bool {
+/// Returns true if a diagnostic reports a syntax error.
+fn is_syntax_error(diagnostic: &Diagnostic) -> bool {
     matches!(diagnostic.code, "syntax-error" | "second-expression")
 }
 
-/// The call whose arguments a finding is about.
+/// Returns the call whose arguments `finding` reports.
 fn finding_call(finding: &Finding) -> Option<ExprId> {
     match finding {
         Finding::Arity { call, .. }
@@ -246,9 +251,9 @@ fn finding_call(finding: &Finding) -> Option<ExprId> {
     }
 }
 
-/// Whether a call is one of a definition with a syntax error in its header.
-fn calls_broken(view: &Checked<'_, '_>, broken: &Broken, unit: &Unit, call: ExprId) -> bool {
-    if broken.is_empty() {
+/// Returns true if `call` calls a definition with a syntax error in its header.
+fn calls_broken(view: &Checked<'_, '_>, errors: &ErrorRanges, unit: &Unit, call: ExprId) -> bool {
+    if errors.is_empty() {
         return false;
     }
     let Expr::Call(id) = unit.expr(call) else { return false };
@@ -258,20 +263,20 @@ fn calls_broken(view: &Checked<'_, '_>, broken: &Broken, unit: &Unit, call: Expr
     let node = Node::at(def.green(view.db), def.start(view.db));
     let body = node.child(SyntaxKind::BLOCK).map_or(node.range().end(), |body| body.start());
     let header = TextRange::new(node.start(), body);
-    def.file(view.db) == view.def.file(view.db) && broken.first_inside(header).is_some()
+    def.file(view.db) == view.def.file(view.db) && errors.first_inside(header).is_some()
 }
 
-/// Whether a definition has an error that its types tell.
+/// Returns true if inference found an error in a definition.
 pub fn has_type_errors(view: &View<'_>) -> bool {
     view.inference.units.iter().any(|unit| unit.findings.iter().any(Finding::is_error))
 }
 
-/// The module's data types, for suggestions.
-fn type_names(view_types: &crate::module::ModuleTypes) -> impl Iterator<Item = &str> {
-    view_types.adts().map(|adt| adt.name.as_str())
+/// Returns the names of the data types of a module, for suggestions.
+fn type_names(types: &crate::module::ModuleTypes) -> impl Iterator<Item = &str> {
+    types.adts().map(|adt| adt.name.as_str())
 }
 
-/// Whether a module is complete: nothing in it is unknown for want of a rule.
+/// Returns true if inference has no findings in any definition of a file.
 pub fn is_fully_typed(db: &dyn Db, file: SourceFile) -> bool {
     queries::all_defs(db, file)
         .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))

@@ -1,4 +1,4 @@
-//! The database: inputs, and what is remembered between runs.
+//! The database: inputs, settings, and the results of previous revisions.
 
 #![expect(missing_docs, reason = "what salsa generates carries no documentation")]
 
@@ -19,34 +19,35 @@ use crate::{
     metadata::Metadata,
     module::ModuleTypes,
     prelude,
-    provoke::panic_if_asked,
     scope::Scopes,
+    test_panic::panic_if_requested,
 };
 
-/// A file, parsed.
+/// A parsed file.
 ///
-/// The text is not here: it is in the tree, and an edit makes the next tree from the last.
+/// The input is the tree rather than the text: an edit reparses incrementally, which needs the
+/// previous tree.
 #[salsa::input(debug)]
 pub struct SourceFile {
-    /// Where the tree comes from.
+    /// The source of the tree.
     #[returns(ref)]
     source: Source,
-    /// The file is the prelude.
+    /// True for files of the prelude.
     #[returns(copy)]
     pub is_prelude: bool,
 }
 
-/// Where the tree of a file comes from.
+/// The source of the tree of a file.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// It is there.
+    /// A parse.
     Parsed(Arc<Parse>),
-    /// The prelude's file of this number, read when it is asked for.
+    /// The file of the prelude with this number, parsed on demand.
     Prelude(usize),
 }
 
 impl SourceFile {
-    /// The tree and what was wrong with the text.
+    /// Returns the tree and the syntax errors.
     pub fn parse(self, db: &dyn salsa::Database) -> Arc<Parse> {
         match self.source(db) {
             Source::Parsed(parse) => parse.clone(),
@@ -55,21 +56,21 @@ impl SourceFile {
     }
 }
 
-/// What the user chose.
+/// Settings of the user.
 #[salsa::input(singleton)]
 pub struct Settings {
-    /// Whether texts are read exactly as TVM reads them.
+    /// True if modules are analysed exactly as by TVM.
     #[returns(copy)]
     pub strict: bool,
-    /// The files of the prelude, if modules see it; [`crate::prelude`] says what is where.
+    /// The files of the prelude in the order of [`crate::prelude`]; empty if modules do not see it.
     #[returns(ref)]
     pub(crate) prelude_files: Vec<SourceFile>,
 }
 
-/// What queries need of a database.
+/// The database as queries see it.
 #[salsa::db]
 pub trait Db: salsa::Database {
-    /// What was computed for a definition last time. Results never depend on it.
+    /// Returns the results of previous revisions. No result depends on them.
     fn cache(&self) -> &Cache;
 }
 
@@ -79,7 +80,7 @@ pub trait Db: salsa::Database {
 pub struct Database {
     cache: Cache,
     prelude: Arc<[SourceFile]>,
-    // Dropped last: the storage ends when no handle is left.
+    // Dropped last, because salsa waits for other handles.
     storage: salsa::Storage<Self>,
 }
 
@@ -100,12 +101,12 @@ impl Default for Database {
 }
 
 impl Database {
-    /// A database with the prelude and default settings.
+    /// Creates a database with the prelude and default settings.
     pub fn new() -> Database {
         Database::with_log(None)
     }
 
-    /// A database that writes down which queries run.
+    /// Creates a database that logs the executed queries.
     pub fn with_query_log() -> (Database, QueryLog) {
         let log = QueryLog::default();
         let own = log.clone();
@@ -131,19 +132,19 @@ impl Database {
         db
     }
 
-    /// A new file.
+    /// Adds a file.
     pub fn add_file(&self, text: &str, limits: ParseLimits) -> SourceFile {
         SourceFile::new(self, Source::Parsed(Arc::new(syntax::parse_with(text, limits))), false)
     }
 
-    /// Gives a file its next tree; equal trees change nothing.
+    /// Replaces the tree of a file. The same tree is no change.
     pub fn set_parse(&mut self, file: SourceFile, parse: Arc<Parse>) {
         if !Arc::ptr_eq(&file.parse(self), &parse) {
             file.set_source(self).to(Source::Parsed(parse));
         }
     }
 
-    /// Chooses whether modules see the prelude.
+    /// Sets whether modules see the prelude.
     pub fn set_prelude(&mut self, seen: bool) {
         let settings = Settings::get(self);
         if settings.prelude_files(self).is_empty() == seen {
@@ -152,24 +153,24 @@ impl Database {
         }
     }
 
-    /// Frees what newer results have replaced. It stays until the next change otherwise, since
-    /// somebody could be reading it; here it is known that nobody does. A `/` in a long module makes
-    /// a comment of half of it, and taking it out again leaves everything behind twice.
+    /// Frees memos that newer ones have replaced. Salsa keeps them until the next revision, because
+    /// another handle could borrow them; `&mut self` rules that out. After a `/` that turns half of a
+    /// long module into a comment is deleted again, all its memos would exist twice.
     pub fn free_replaced(&mut self) {
         salsa::Database::trigger_lru_eviction(self);
     }
 
-    /// The number of `file` among the files of the prelude, if it is one.
+    /// Returns the number of `file` among the files of the prelude, if it is one.
     pub fn prelude_number(&self, file: SourceFile) -> Option<usize> {
         self.prelude.iter().position(|prelude| *prelude == file)
     }
 
-    /// Ends the queries that run on this handle, from any thread.
+    /// Returns a token that cancels the queries of this handle from any thread.
     pub fn cancellation(&self) -> salsa::CancellationToken {
         salsa::Database::cancellation_token(self)
     }
 
-    /// Chooses whether texts are read exactly as TVM reads them.
+    /// Sets whether modules are analysed exactly as by TVM.
     pub fn set_strict(&mut self, strict: bool) {
         let settings = Settings::get(self);
         if settings.strict(self) != strict {
@@ -178,11 +179,11 @@ impl Database {
     }
 }
 
-/// The queries that ran: `body(Id(400))`.
+/// A log of executed queries: `body(Id(400))`.
 #[derive(Clone, Default)]
 pub struct QueryLog {
     ran: Arc<Mutex<Vec<String>>>,
-    /// How many queries may begin before one panics; 0 for never.
+    /// The number of queries until one panics; 0 for never.
     left: Arc<AtomicUsize>,
 }
 
@@ -191,8 +192,7 @@ impl QueryLog {
         use_log(&mut self.ran.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    /// Makes the query that begins as the `number`-th from now panic, for tests of what follows;
-    /// 0 for none.
+    /// Makes the `number`-th query from now panic, for tests of recovery; 0 for none.
     pub fn panic_in(&self, number: usize) {
         self.left.store(number, Ordering::Relaxed);
     }
@@ -203,13 +203,13 @@ impl QueryLog {
         assert!(before != Ok(1), "a test asked for a panic in this query");
     }
 
-    /// What ran since the last time.
+    /// Returns the queries executed since the last call.
     pub fn take(&self) -> Vec<String> {
         self.with(std::mem::take)
     }
 }
 
-/// Names a definition across revisions.
+/// The identity of a definition across revisions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct DefKey {
     pub(crate) file: salsa::Id,
@@ -222,10 +222,10 @@ pub(crate) struct DefKey {
 /// The data types of modules, by file and number.
 type TypesOfModules = FxHashMap<(salsa::Id, u32), Arc<ModuleTypes>>;
 
-/// What was computed for definitions last time, so that the next time starts from there.
+/// The results of previous revisions, from which queries reuse unchanged parts.
 ///
-/// A value here only ever saves work: every query gives the same result with an empty cache, which
-/// is tested.
+/// Every query returns the same result with an empty cache; `results_do_not_depend_on_the_cache`
+/// checks that.
 #[derive(Clone, Default)]
 pub struct Cache {
     entries: Arc<Mutex<FxHashMap<DefKey, Entry>>>,
@@ -233,7 +233,7 @@ pub struct Cache {
     types: Arc<Mutex<TypesOfModules>>,
 }
 
-/// The types of a definition, and what they were found from beside what its units name.
+/// The types of a definition, and the inputs of inference other than those of units.
 #[derive(Clone)]
 pub(crate) struct Inferred {
     pub(crate) body: Arc<Body>,
@@ -252,13 +252,13 @@ struct Entry {
 
 impl Cache {
     fn with<R>(&self, use_entries: impl FnOnce(&mut FxHashMap<DefKey, Entry>) -> R) -> R {
-        // A poisoned lock means that a thread died between two complete writes.
+        // Each write is complete, so that a poisoned lock protects valid data.
         let mut entries = self.entries.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         use_entries(&mut entries)
     }
 
     pub(crate) fn lowered(&self, key: &DefKey) -> Option<Previous> {
-        panic_if_asked("lower", &key.name);
+        panic_if_requested("lower", &key.name);
         self.with(|entries| entries.get(key).and_then(|entry| entry.lowered.clone()))
     }
 
@@ -277,7 +277,7 @@ impl Cache {
     }
 
     pub(crate) fn inferred(&self, key: &DefKey) -> Option<Inferred> {
-        panic_if_asked("infer", &key.name);
+        panic_if_requested("infer", &key.name);
         self.with(|entries| entries.get(key).and_then(|entry| entry.inferred.clone()))
     }
 
@@ -285,8 +285,8 @@ impl Cache {
         self.with(|entries| entries.entry(key.clone()).or_default().inferred = Some(inferred));
     }
 
-    /// The data types of a module, in the very memory of the last ones if they are equal. Each
-    /// definition compares those that it was inferred with to these.
+    /// Returns the data types of a module, in the same allocation as before if they are equal, so
+    /// that definitions compare them by pointer.
     pub(crate) fn share_types(
         &self,
         file: SourceFile,
@@ -304,7 +304,7 @@ impl Cache {
         types
     }
 
-    /// Forgets the data types of modules that `file` has no more, of which it has `count`.
+    /// Evicts the data types of modules of `file` from number `count` on, which no longer exist.
     pub(crate) fn keep_types(&self, file: SourceFile, count: usize) {
         use salsa::plumbing::AsId;
         let id = file.as_id();
@@ -312,7 +312,7 @@ impl Cache {
         types.retain(|(of, module), _| *of != id || (*module as usize) < count);
     }
 
-    /// Forgets what belongs to `file`: it has been closed, or gave way to another text.
+    /// Evicts everything of `file`, which has been closed or replaced.
     pub fn forget(&self, file: SourceFile) {
         use salsa::plumbing::AsId;
         let id = file.as_id();
@@ -321,9 +321,8 @@ impl Cache {
         types.retain(|(file, _), _| *file != id);
     }
 
-    /// Forgets definitions that `file` has no more, of which `now` gives the `count` with a body that it has:
-    /// each letter that is typed in `def @attention` makes another definition, and a `}` in the
-    /// middle of a long one makes two.
+    /// Evicts definitions that `file` no longer has. `now` yields the `count` definitions with a body
+    /// that it has. Each letter typed in `def @attention` makes another definition.
     pub(crate) fn keep(&self, file: SourceFile, count: usize, now: impl Fn() -> FxHashSet<DefKey>) {
         use salsa::plumbing::AsId;
         let id = file.as_id();
@@ -334,16 +333,16 @@ impl Cache {
         let gone: Vec<(DefKey, Entry)> = self.with(|entries| {
             entries.extract_if(|key, _| key.file == id && !now.contains(key)).collect()
         });
-        // Tens of thousands of types can go with them: outside of the lock.
+        // Dropped outside the lock: they may hold tens of thousands of types.
         drop(gone);
     }
 
-    /// How many definitions are remembered.
+    /// Returns the number of cached definitions.
     pub fn len(&self) -> usize {
         self.with(|entries| entries.len())
     }
 
-    /// Whether nothing is remembered.
+    /// Returns true if the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

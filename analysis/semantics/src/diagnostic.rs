@@ -1,4 +1,4 @@
-//! Diagnostics as values.
+//! Diagnostics, and the table of their codes.
 
 mod shorten;
 
@@ -9,21 +9,21 @@ use syntax::TextRange;
 
 use crate::check::Cause;
 
-/// How bad it is.
+/// The severity of a diagnostic, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Something to know; shown in grey.
+    /// A hint; editors show it faded.
     Hint,
-    /// Something that is not known, or could be better.
+    /// Incomplete knowledge, or a possible improvement.
     Info,
-    /// Probably not meant.
+    /// Valid code that is probably unintended.
     Warning,
-    /// Wrong.
+    /// Invalid code.
     Error,
 }
 
 impl Severity {
-    /// As machine output spells it.
+    /// Returns the name in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Hint => "hint",
@@ -34,49 +34,49 @@ impl Severity {
     }
 }
 
-/// One finding about a file.
+/// A finding in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// Its stable code.
+    /// The stable code, such as `shape-mismatch`.
     pub code: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, in the user's terms; the first sentence is complete in itself.
+    /// The message. Its first line is a complete statement.
     pub message: String,
-    /// The fault.
+    /// The primary range, in bytes of the file.
     pub range: TextRange,
-    /// Other places that belong to it: where a conflicting size came from, where a name is bound.
+    /// Related places, such as the origin of a conflicting size or the binder of a name.
     pub related: Vec<Related>,
-    /// What to write instead.
+    /// A suggestion without edits.
     pub help: Option<String>,
-    /// Changes that would mend it, the best first.
+    /// The possible fixes, the best one first.
     pub fixes: Vec<Fix>,
-    /// The marked text does nothing.
+    /// Set if the code in the range has no effect; editors fade it.
     pub unnecessary: bool,
-    /// What it rests on.
+    /// The facts that it depends on, to merge diagnostics with the same cause.
     pub(crate) cause: Option<Box<Cause>>,
 }
 
-/// Another place that belongs to a diagnostic.
+/// A related place of a diagnostic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Related {
-    /// Where, in the same file.
+    /// The range in the same file.
     pub range: TextRange,
-    /// What is there.
+    /// The label of the range.
     pub message: String,
 }
 
-/// A change of the text.
+/// A change of the text that resolves a diagnostic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fix {
-    /// What it does, as a menu shows it.
+    /// The title, as menus show it.
     pub title: String,
-    /// What replaces what.
+    /// The ranges to replace, each with the new text.
     pub edits: Vec<(TextRange, String)>,
 }
 
 impl Diagnostic {
-    /// A diagnostic with the severity that its code has.
+    /// Creates a diagnostic with the default severity of its code.
     pub fn new(code: &'static str, range: TextRange, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -91,19 +91,19 @@ impl Diagnostic {
         }
     }
 
-    /// Adds another place.
+    /// Adds a related place.
     pub fn related(mut self, range: TextRange, message: impl Into<String>) -> Diagnostic {
         self.related.push(Related { range, message: message.into() });
         self
     }
 
-    /// Adds what to write instead.
+    /// Sets the suggestion.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a change that would mend it.
+    /// Adds a fix.
     pub fn fix(
         mut self,
         title: impl Into<String>,
@@ -121,25 +121,25 @@ impl Diagnostic {
         self.fixes.iter_mut().for_each(|fix| shorten::shorten(&mut fix.title));
     }
 
-    /// Marks text that does nothing.
+    /// Marks the code in the range as without effect.
     pub fn unnecessary(mut self) -> Diagnostic {
         self.unnecessary = true;
         self
     }
 }
 
-/// What a code stands for.
+/// A diagnostic code and its documentation.
 #[derive(Clone, Debug)]
 pub struct Code {
     /// `shape-mismatch`
     pub name: &'static str,
-    /// How bad it is by default.
+    /// The default severity.
     pub severity: Severity,
-    /// The finding is only about what TVM would take; `--tvm` makes it an error.
+    /// Set if the finding concerns compatibility with TVM only; `--tvm` makes it an error.
     pub tvm: bool,
-    /// One line.
+    /// The title, a single line.
     pub title: &'static str,
-    /// The page, in markdown.
+    /// The page in Markdown, as `explain` prints it.
     pub page: &'static str,
 }
 
@@ -169,12 +169,12 @@ static CODES: LazyLock<Vec<Code>> = LazyLock::new(|| {
 static BY_NAME: LazyLock<FxHashMap<&'static str, usize>> =
     LazyLock::new(|| CODES.iter().enumerate().map(|(i, code)| (code.name, i)).collect());
 
-/// Every code, in the order of the reference.
+/// Returns all codes in the order of the reference.
 pub fn codes() -> &'static [Code] {
     &CODES
 }
 
-/// The code called `name`.
+/// Returns the code called `name`.
 pub fn code_of(name: &str) -> Option<&'static Code> {
     BY_NAME.get(name).map(|&at| &CODES[at])
 }

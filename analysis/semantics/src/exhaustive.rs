@@ -1,11 +1,15 @@
-//! Which values no arm of a `match` takes, and which arms can never run.
+//! Exhaustiveness checking: the values that no arm of a `match` covers, and unreachable arms.
 //!
-//! The arms are made into a decision tree. A state of the search is what is known of the value so
-//! far and the arms that still can take it, each with the tests that it has yet to pass. The first
-//! test of the first arm splits a state: one state for each constructor that an arm asks for there,
-//! and one for all others. An arm without tests that comes first takes all values of its state;
-//! where no arm is left, the values of the state are missing. Wildcards are no tests and cost
-//! nothing, however many fields a constructor has.
+//! ```text
+//! match (%l) { Cons(_, Nil) => 1 }   // not covered: `Nil`, `Cons(_, Cons(_, _))`
+//! ```
+//!
+//! The arms are compiled to a decision tree. A state of the search consists of the facts about the
+//! value, and of the arms that may match it, each with its remaining tests. The first test of the
+//! first arm splits a state: one state for each constructor that an arm tests there, and one for
+//! all others. If the first arm has no tests left, it matches all values of the state; if no arm is
+//! left, the values of the state are not covered. Wildcards are not tests, so that they are free;
+//! the usual matrix of patterns has a column for each field of a constructor instead.
 
 use std::rc::Rc;
 
@@ -16,10 +20,10 @@ use crate::{
     module::{Adt, ModuleTypes},
 };
 
-/// A pattern without places and names.
+/// A pattern without ranges and names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Takes anything.
+    /// Matches any value.
     Any,
     /// A constructor with its fields.
     Constructor(Name, Vec<Shape>),
@@ -27,15 +31,15 @@ pub(crate) enum Shape {
     Tuple(Vec<Shape>),
 }
 
-/// How many patterns are spelled out before the rest is left to the reader.
+/// The maximum number of missing patterns that are returned.
 const MAX_MISSING: usize = 8;
-/// How many tests are looked at before the search ends: this many, and this many for each test that
-/// is written. Decision trees can grow exponentially with the patterns.
+/// The base of the limit on visited tests, and the limit for each written test: decision trees can
+/// grow exponentially with the patterns.
 const MIN_WORK: usize = 50_000;
 const WORK_PER_TEST: usize = 64;
 
 impl Shape {
-    /// The shape of a pattern.
+    /// Returns the shape of a pattern.
     pub(crate) fn of(pattern: &Pattern) -> Shape {
         match &pattern.kind {
             PatternKind::Wildcard | PatternKind::Var(_) => Shape::Any,
@@ -46,7 +50,7 @@ impl Shape {
         }
     }
 
-    /// How many tests the pattern is made of, itself included.
+    /// Returns the number of tests in the pattern.
     fn tests(&self) -> usize {
         let (mut tests, mut next) = (0, vec![self]);
         while let Some(shape) = next.pop() {
@@ -58,21 +62,21 @@ impl Shape {
     }
 }
 
-/// Patterns for the values that no arm takes, spelled out; at most a handful.
+/// Returns patterns for the values that no arm matches, at most [`MAX_MISSING`].
 pub(crate) fn missing(types: &ModuleTypes, arms: &[Shape]) -> Vec<String> {
     Search::run(types, arms).missing
 }
 
-/// The arms that take nothing which the arms before them leave.
+/// Returns the arms that match no values beyond those of the arms before them.
 pub(crate) fn unreachable(types: &ModuleTypes, arms: &[Shape]) -> Vec<usize> {
     let search = Search::run(types, arms);
-    // A search that was given up does not know of the arms that it has not come to.
+    // After the limit, the arms that were not reached are unknown.
     let dead =
         search.reached.iter().enumerate().filter(|(_, reached)| !**reached && search.complete);
     dead.map(|(arm, _)| arm).collect()
 }
 
-/// What the values at a place are.
+/// The type of the values at a place.
 #[derive(Clone, Copy)]
 enum DataType<'a> {
     Adt(&'a Adt),
@@ -80,14 +84,14 @@ enum DataType<'a> {
     Unknown,
 }
 
-/// A place in the value that is matched on: the whole, or a field of another place.
+/// A place in the matched value: the whole value, or a field of another place.
 type PlaceId = usize;
 
-/// A test that an arm makes: the pattern at a place, which is no wildcard.
+/// A test of an arm: a pattern at a place that is not a wildcard.
 type Test<'p> = (PlaceId, &'p Shape);
 
-/// The tests that an arm has yet to pass, from the outside to the inside and from left to right.
-/// Arms of different states share what they have in common.
+/// The remaining tests of an arm, from the outside to the inside and from left to right. Arms of
+/// different states share common tails.
 type Tests<'p> = Option<Rc<Cell<'p>>>;
 
 struct Cell<'p> {
@@ -95,7 +99,7 @@ struct Cell<'p> {
     rest: Tests<'p>,
 }
 
-/// Without recursion, which a thousand fields would make deep.
+/// Drops the list in a loop: the default recursion would be deep for thousands of fields.
 impl Drop for Cell<'_> {
     fn drop(&mut self) {
         let mut rest = self.rest.take();
@@ -106,14 +110,14 @@ impl Drop for Cell<'_> {
     }
 }
 
-/// An arm that can take a value of a state.
+/// An arm that may match the values of a state.
 #[derive(Clone)]
 struct Row<'p> {
     arm: usize,
     tests: Tests<'p>,
 }
 
-/// What the patterns at a place are split by.
+/// The outermost constructor of a pattern, by which a state is split.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Head<'p> {
     Constructor(&'p str),
@@ -123,7 +127,7 @@ enum Head<'p> {
 impl<'p> Head<'p> {
     fn of(shape: &'p Shape) -> Head<'p> {
         match shape {
-            // A tuple of no fields stands for what is never asked.
+            // Never used: wildcards are not tests.
             Shape::Any => Head::Tuple(0),
             Shape::Constructor(name, _) => Head::Constructor(name),
             Shape::Tuple(fields) => Head::Tuple(fields.len()),
@@ -131,22 +135,22 @@ impl<'p> Head<'p> {
     }
 }
 
-/// What is known of the value at a place.
+/// The knowledge about the value at a place.
 enum Known<'p> {
-    /// It was made so.
+    /// The value has this head.
     Is(Head<'p>),
-    /// It was made by one of the other constructors of the data type.
+    /// The value has none of these heads.
     IsNone(FxHashSet<Head<'p>>),
 }
 
-/// What is known of a value, the latest first.
+/// The facts about a value, the latest first.
 struct Facts<'p> {
     place: PlaceId,
     known: Known<'p>,
     rest: Option<Rc<Facts<'p>>>,
 }
 
-/// As for [`Cell`].
+/// See [`Cell`].
 impl Drop for Facts<'_> {
     fn drop(&mut self) {
         let mut rest = self.rest.take();
@@ -160,19 +164,19 @@ impl Drop for Facts<'_> {
 struct State<'p> {
     rows: Vec<Row<'p>>,
     facts: Option<Rc<Facts<'p>>>,
-    /// No value is like this, as far as is known: what it leaves is not missing.
-    is_doubtful: bool,
+    /// Set if there may be no such value: it is not reported as missing.
+    may_be_empty: bool,
 }
 
 struct Search<'a, 'p> {
     types: &'a ModuleTypes,
-    /// The place of each field of each place that was asked for.
+    /// The place of each visited field of each place.
     places: FxHashMap<(PlaceId, usize), PlaceId>,
-    /// How many tests may still be looked at.
+    /// The remaining number of tests that may be visited.
     work: usize,
     reached: Vec<bool>,
     missing: Vec<String>,
-    /// The search came to its end.
+    /// Set if the search did not reach the limit.
     complete: bool,
     arms: &'p [Shape],
 }
@@ -196,8 +200,8 @@ impl<'a, 'p> Search<'a, 'p> {
                 (*shape != Shape::Any).then(|| Rc::new(Cell { test: (whole, shape), rest: None }));
             rows.push(Row { arm, tests });
         }
-        // Each state takes from the work that is left, so that the loop ends.
-        let mut states = vec![State { rows, facts: None, is_doubtful: false }];
+        // Each state consumes work, so that the loop terminates.
+        let mut states = vec![State { rows, facts: None, may_be_empty: false }];
         while let Some(state) = states.pop() {
             if !search.split(state, &mut states) {
                 search.complete = false;
@@ -207,11 +211,11 @@ impl<'a, 'p> Search<'a, 'p> {
         search
     }
 
-    /// Decides a state, or splits it into `states`. Says whether there was work left for it.
+    /// Decides a state, or splits it into `states`. Returns false at the limit.
     fn split(&mut self, state: State<'p>, states: &mut Vec<State<'p>>) -> bool {
         let Some(first) = state.rows.first() else {
-            if !state.is_doubtful && self.missing.len() < MAX_MISSING {
-                self.spell(state.facts.as_deref());
+            if !state.may_be_empty && self.missing.len() < MAX_MISSING {
+                self.add_missing(state.facts.as_deref());
             }
             return true;
         };
@@ -221,16 +225,16 @@ impl<'a, 'p> Search<'a, 'p> {
         };
         let place = test.test.0;
         let data_type = self.data_type(test.test.1);
-        // The rows for each head, in the order of the arms, and those for all other heads.
+        // The rows of each head, in the order of the arms, and those of all other heads.
         let mut order: Vec<Head<'p>> = Vec::new();
         let mut by_head: FxHashMap<Head<'p>, Vec<Row<'p>>> = FxHashMap::default();
         let mut others: Vec<Row<'p>> = Vec::new();
         for row in &state.rows {
-            let (asked, rest) = match self.take(row, place) {
+            let (tested, rest) = match self.take(row, place) {
                 Some(found) => found,
                 None => return false,
             };
-            match asked {
+            match tested {
                 None => {
                     if !self.spend(by_head.len()) {
                         return false;
@@ -246,7 +250,7 @@ impl<'a, 'p> Search<'a, 'p> {
                     let tests = self.inside(place, shape, rest);
                     let rows = by_head.entry(head).or_insert_with(|| {
                         order.push(head);
-                        // What asks nothing here comes to each head.
+                        // A row without a test here applies to each head.
                         others.clone()
                     });
                     rows.push(Row { arm: row.arm, tests });
@@ -260,14 +264,13 @@ impl<'a, 'p> Search<'a, 'p> {
             }
             _ => false,
         };
-        let asked: FxHashSet<Head<'p>> = order.iter().copied().filter(belongs).collect();
+        let tested: FxHashSet<Head<'p>> = order.iter().copied().filter(belongs).collect();
         let left_out = match data_type {
             DataType::Tuple => false,
-            DataType::Adt(adt) => asked.len() < adt.constructors.len(),
+            DataType::Adt(adt) => tested.len() < adt.constructors.len(),
             DataType::Unknown => true,
         };
-        // In the order in which the constructors are declared; the last one that is put there is
-        // looked at first.
+        // In the reverse order of the declarations, because `states` is a stack.
         order.sort_by_cached_key(|head| match head {
             Head::Constructor(name) => self.types.position(name),
             Head::Tuple(_) => None,
@@ -275,31 +278,31 @@ impl<'a, 'p> Search<'a, 'p> {
         if left_out {
             let known = match data_type {
                 DataType::Unknown => None,
-                _ => Some(Known::IsNone(asked.clone())),
+                _ => Some(Known::IsNone(tested.clone())),
             };
             let facts = match known {
                 Some(known) => add(&state.facts, place, known),
                 None => state.facts.clone(),
             };
-            states.push(State { rows: others, facts, is_doubtful: state.is_doubtful });
+            states.push(State { rows: others, facts, may_be_empty: state.may_be_empty });
         }
         for head in order.into_iter().rev() {
             let rows = by_head.remove(&head).unwrap_or_default();
-            let is_doubtful = state.is_doubtful || !asked.contains(&head);
+            let may_be_empty = state.may_be_empty || !tested.contains(&head);
             let facts = add(&state.facts, place, Known::Is(head));
-            states.push(State { rows, facts, is_doubtful });
+            states.push(State { rows, facts, may_be_empty });
         }
         true
     }
 
-    /// Takes from the work that is left. Says whether there was as much.
+    /// Consumes work. Returns false if there is not enough left.
     fn spend(&mut self, work: usize) -> bool {
         let left = self.work.checked_sub(work);
         self.work = left.unwrap_or_default();
         left.is_some()
     }
 
-    /// What a row asks of `place`, and its other tests. Nothing, where no work is left.
+    /// Returns the test of a row at `place`, and its other tests; `None` at the limit.
     fn take(&mut self, row: &Row<'p>, place: PlaceId) -> Option<(Option<&'p Shape>, Tests<'p>)> {
         let mut before: Vec<Test<'p>> = Vec::new();
         let mut next = &row.tests;
@@ -318,21 +321,21 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// The tests of the fields of `shape` in front of `rest`.
+    /// Prepends the tests of the fields of `shape` to `rest`.
     fn inside(&mut self, place: PlaceId, shape: &'p Shape, rest: Tests<'p>) -> Tests<'p> {
         let fields = match shape {
             Shape::Any => return rest,
             Shape::Constructor(_, fields) | Shape::Tuple(fields) => fields,
         };
-        let asked = fields.iter().enumerate().rev().filter(|(_, field)| **field != Shape::Any);
-        asked.fold(rest, |rest, (index, field)| {
+        let tested = fields.iter().enumerate().rev().filter(|(_, field)| **field != Shape::Any);
+        tested.fold(rest, |rest, (index, field)| {
             let next = self.places.len() + 1;
             let place = *self.places.entry((place, index)).or_insert(next);
             Some(Rc::new(Cell { test: (place, field), rest }))
         })
     }
 
-    /// What all values at the place of `shape` are.
+    /// Returns the type of the values that `shape` may match.
     fn data_type(&self, shape: &Shape) -> DataType<'a> {
         match shape {
             Shape::Any => DataType::Unknown,
@@ -344,8 +347,8 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// Adds the patterns for the values that are as `facts` say.
-    fn spell(&mut self, facts: Option<&Facts<'p>>) {
+    /// Adds the patterns for the values with these facts.
+    fn add_missing(&mut self, facts: Option<&Facts<'p>>) {
         let mut known: FxHashMap<PlaceId, &Known<'p>> = FxHashMap::default();
         let mut next = facts;
         while let Some(facts) = next {
@@ -357,8 +360,8 @@ impl<'a, 'p> Search<'a, 'p> {
         self.missing.extend(found.into_iter().take(room));
     }
 
-    /// The patterns at a place, at most a handful. The depth is that of the patterns that are
-    /// written, which the parser bounds.
+    /// Returns the missing patterns at a place, at most [`MAX_MISSING`]. The recursion is as deep
+    /// as the written patterns, which the parser bounds.
     fn patterns(&self, place: PlaceId, known: &FxHashMap<PlaceId, &Known<'p>>) -> Vec<String> {
         match known.get(&place) {
             None => vec!["_".to_owned()],
@@ -382,7 +385,7 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// The patterns of `width` fields behind `name`.
+    /// Returns the patterns of a constructor `name` with `width` fields.
     fn fields(
         &self,
         place: PlaceId,
@@ -414,7 +417,7 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 }
 
-/// Adds a fact to those of a state.
+/// Returns the facts of a state with one more.
 fn add<'p>(
     facts: &Option<Rc<Facts<'p>>>,
     place: PlaceId,

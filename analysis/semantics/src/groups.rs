@@ -1,4 +1,9 @@
-//! Definitions that are inferred together.
+//! Groups of definitions that are inferred together, because each needs the types of the others:
+//!
+//! ```text
+//! def @even(%n) { if (%n == 0) { True } else { @odd(%n - 1) } }
+//! def @odd(%n) { if (%n == 0) { False } else { @even(%n - 1) } }
+//! ```
 
 use std::sync::Arc;
 
@@ -16,7 +21,7 @@ use crate::{
     },
 };
 
-/// The definitions of a module whose headers leave something out, in groups that need each other.
+/// Returns the definitions of a module with incomplete headers, as strongly connected components.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>> {
     let open: Vec<Def<'db>> = module
@@ -43,7 +48,7 @@ pub(crate) fn groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'
         .collect()
 }
 
-/// Strongly connected components, without recursion.
+/// Returns the strongly connected components, without recursion.
 fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let count = edges.len();
     let (mut index, mut low) = (vec![usize::MAX; count], vec![0; count]);
@@ -93,8 +98,7 @@ fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// Where each definition is among the [`groups`] of a module: the number of its group, and its place
-/// in that.
+/// Returns the number of the group of each definition in [`groups`], and its index in the group.
 #[salsa::tracked(returns(ref))]
 fn group_places<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<salsa::Id, (u32, u32)> {
     let mut places = FxHashMap::default();
@@ -104,33 +108,33 @@ fn group_places<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<salsa::I
     places
 }
 
-/// The group of a definition without written types, and the place of the definition in it. A second
-/// definition of a name has none.
+/// Returns the group of a definition, and its index there. A duplicate definition has none.
 fn place_in_groups<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<(&'db [Def<'db>], u32)> {
     let module = module(db, def.file(db), def.module(db))?;
     let &(number, at) = group_places(db, module).get(&def.as_id())?;
     Some((groups(db, module).get(number as usize)?, at))
 }
 
-/// The first definition of the group that a definition is inferred with, and the place of the
-/// definition in the group; nothing where it is inferred alone.
+/// Returns the first definition of the group that a definition is inferred with, and the index of
+/// the definition in the group; `None` if it is inferred alone.
 ///
-/// Of all that the groups of a module are, each definition depends on this much: another group may
-/// change without anything being inferred again, and a ring of n members is kept once, not n times.
+/// Inference depends on this instead of [`groups`], so that a change of another group does not
+/// invalidate it, and the members of a group are stored once.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn group_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<(Def<'db>, u32)> {
     if def.kind(db) != DefKind::Fn || closed_signature(db, def).is_some() {
         return None;
     }
     let Some((group, at)) = place_in_groups(db, def) else {
-        // A second definition of a name stands alone.
+        // A duplicate definition is a group of its own.
         return (!has_typed_params(db, def)).then_some((def, 0));
     };
     let recursive = group.len() > 1 || global_uses(db, def).contains(def.name(db));
     (recursive || !has_typed_params(db, def)).then_some((*group.first()?, at))
 }
 
-/// The members of the group that `first` is the first one of; nothing where it is not.
+/// Returns the members of the group with the first member `first`; empty if it is not a first
+/// member.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn group_members<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Def<'db>> {
     match group_of(db, first) {
@@ -142,9 +146,9 @@ pub(crate) fn group_members<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Def<'d
     }
 }
 
-/// The definitions of a module that give references and are generalised but for what these hold, and
-/// those whose types depend on them, in groups that are generalised together, each after those that
-/// it needs. What `def @cell() { ref(Nil) }` holds is of one type for all that use it.
+/// Returns the definitions that return references with weak type variables, and those that depend
+/// on them, as components in dependency order. The value of the reference of `def @cell() {
+/// ref(Nil) }` has one type for all users.
 #[salsa::tracked(returns(ref))]
 fn weak_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>> {
     let is_weak = |def: &Def<'db>| {
@@ -155,7 +159,7 @@ fn weak_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>>
     };
     infer_from_below(db, module);
     let mut members: Vec<Def<'db>> = module.items(db).iter().copied().filter(is_weak).collect();
-    // Those that use a member, and those that are inferred with one.
+    // Also the users of a member, and the members of its group.
     let mut seen: FxHashSet<Def<'db>> = members.iter().copied().collect();
     let mut next = 0;
     while let Some(&member) = members.get(next) {
@@ -186,7 +190,7 @@ fn weak_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Vec<Def<'db>>>
         .collect()
 }
 
-/// The types of the definitions of [`weak_cluster`].
+/// Infers the types of the definitions of [`weak_cluster`].
 #[salsa::tracked(returns(ref))]
 pub(crate) fn infer_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Arc<Inference>> {
     let cluster = weak_cluster(db, module);
@@ -202,13 +206,13 @@ pub(crate) fn infer_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Vec<Ar
     infer_together(db, &defs, &groups, true, &env)
 }
 
-/// The number of each definition of [`weak_cluster`] among them all.
+/// Returns the index of each definition in [`weak_cluster`].
 #[salsa::tracked(returns(ref))]
 fn cluster_places<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<salsa::Id, usize> {
     weak_cluster(db, module).iter().flatten().map(AsId::as_id).zip(0..).collect()
 }
 
-/// The number of a definition among those of [`weak_cluster`], if it is one of them.
+/// Returns the index of a definition in [`weak_cluster`], if it is a member.
 pub(crate) fn place_in_cluster<'db>(
     db: &'db dyn Db,
     module: Module<'db>,

@@ -1,10 +1,17 @@
-//! Types of a body.
+//! Type inference of a body.
 //!
-//! Units are inferred in order. As long as the types of everything that a stretch of units binds
-//! are known when the stretch ends, the stretch stands on its own: later units see frozen types,
-//! and the table starts afresh. In a module where every parameter has its type, each statement is
-//! such a stretch, so that an edit costs the statement and those whose inputs it changed; the
-//! rest is found again by comparing inputs.
+//! Units are inferred in order, in *solver batches*. A batch is closed as soon as the types of all
+//! its variables are known: its types are frozen, later units see only those, and the table of the
+//! solver is cleared. In a module whose parameters are all annotated, each statement is a batch.
+//!
+//! ```text
+//! %0 = nn.dense(%x, %w, units=64);   // batch 1: the type of %0 is known
+//! %1 = fn (%y) { add(%y, %0) };      // batch 2: the type of %1 is open until its first call,
+//! %2 = %1(%0);                       //          which is part of the batch
+//! ```
+//!
+//! An edit therefore costs the statement and those whose inputs it changed: a unit with the same
+//! inputs as before keeps its types ([`reuse`]), and equal units are solved once ([`repeated`]).
 
 mod assume;
 mod call;
@@ -17,6 +24,9 @@ mod freeze;
 mod function;
 mod generalise;
 mod pattern;
+mod printed;
+mod repeated;
+mod reuse;
 
 use std::sync::Arc;
 
@@ -27,13 +37,14 @@ use types::{DTypeTerm, Level, NodeId, Param, ParamId, RelationId, Solver, Type};
 use crate::{
     body::*,
     module::ModuleTypes,
-    scope::{Binding, Scopes},
-    traits::Traits,
+    scope::{LocalRef, Scopes},
 };
 pub use finding::{Finding, Mismatch};
 pub use freeze::{Inference, Numeric, UnitTypes};
+use repeated::{Key, Repeated};
+use reuse::Known;
 
-/// What inference asks of the world around a body.
+/// The environment of a body: everything that inference needs from outside it.
 pub trait Env {
     /// Data types and constructors.
     fn types(&self) -> &ModuleTypes;
@@ -47,30 +58,30 @@ pub trait Env {
     fn attrs(&self, key: &str, index: u32) -> MetaEntry<types::Attrs>;
     /// One attribute value of the metadata section.
     fn value(&self, key: &str, index: u32) -> MetaEntry<types::AttrValue>;
-    /// Whether types are found exactly as TVM finds them: literals without suffix are 32-bit
-    /// integers whatever stands beside them, a function has type parameters only where they are
-    /// written, and of other definitions nothing is known but their headers.
+    /// Returns true if types are inferred exactly as in TVM: integer literals without suffix are
+    /// 32-bit in every context, functions have only the type parameters that are written, and of
+    /// other definitions only the headers are known.
     fn strict(&self) -> bool;
-    /// Ends inference by unwinding, if nobody waits for it any more. Asked once a unit.
+    /// Unwinds if the query has been cancelled. Called once per unit.
     fn poll(&self) {}
 }
 
-/// What a global is.
+/// The meaning of a global.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Global {
     /// A function of this type.
     Known(Type),
-    /// A function whose header says this much of its type.
+    /// A function of which the header gives this part of the type.
     Written(Type),
     /// A definition of the group that is being inferred, by number.
     Group(usize),
-    /// Defined, but of no type that could be known: an external function.
+    /// A definition without a known type: an external function.
     Opaque,
     /// Not defined.
     Missing,
 }
 
-/// A look into the metadata section.
+/// The result of a lookup in the metadata section.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetaEntry<T> {
     /// The entry.
@@ -79,21 +90,21 @@ pub enum MetaEntry<T> {
     NoSection,
     /// The section has no such entry.
     Missing,
-    /// The entry is something else.
+    /// The entry is of another kind.
     Wrong,
 }
 
-/// What was inferred before, to be taken over where nothing changed.
+/// The previous inference of a body, reused where nothing changed.
 pub struct Memo<'m> {
-    /// The body as it was.
+    /// The previous body.
     pub body: &'m Body,
-    /// Its names: the same, in memory too, where no name has changed since.
+    /// Its names; the same allocation as now if no name has changed since.
     pub scopes: &'m Scopes,
     /// Its types.
     pub inference: &'m Inference,
 }
 
-/// Infers a body whose parameters are all typed, unit by unit.
+/// Infers a body whose parameters are all annotated, unit by unit.
 pub fn infer_ordered(
     body: &Body,
     scopes: &Scopes,
@@ -104,15 +115,15 @@ pub fn infer_ordered(
     let mut infer = Infer::new(&bodies, env);
     infer.ordered(memo);
     if infer.entangled {
-        infer = Infer::new(&bodies, env);
-        infer.whole();
+        infer = printed::in_one_table(&bodies, env);
     }
     infer.finish().pop().unwrap_or_default()
 }
 
-/// Infers definitions that need each other, or whose types are open, all at once. `groups` are the
-/// numbers of those that are generalised together, each after those that it needs. Where all uses of
-/// a definition are among the bodies, `keeps_weak`, what it holds in references is not generalised.
+/// Infers definitions that depend on each other, or whose types are open, in one table. `groups`
+/// lists the numbers of definitions that are generalised together, dependencies first. With
+/// `keeps_weak`, all uses of the definitions are among the bodies, and types held in references are
+/// not generalised.
 pub fn infer_groups(
     bodies: &[(&Body, &Scopes)],
     groups: &[Vec<usize>],
@@ -125,20 +136,20 @@ pub fn infer_groups(
     infer.finish()
 }
 
-/// The nodes that any definition may take.
+/// The number of nodes that every definition may allocate.
 const LEAST_BUDGET: usize = 1_000_000;
 
-/// The most nodes that the table for `bodies` may have. An operator takes some five of them, and a
-/// call of a function as many as its type has; a definition that takes a hundred for each
-/// expression multiplies types.
+/// Returns the maximum number of nodes of the table for `bodies`. A call of an operator allocates
+/// about five, a call of a function as many as its type has. A definition with more than a hundred
+/// per expression multiplies types, such as by nested calls of `fn (%x) { (%x, %x) }`.
 fn budget(bodies: &[(&Body, &Scopes)]) -> usize {
     let units = bodies.iter().flat_map(|(body, _)| &body.units);
     LEAST_BUDGET + 100 * units.map(|unit| unit.exprs.len()).sum::<usize>()
 }
 
-/// Where a unit is: the number of its body in the group, and its own.
+/// A unit of the group: the number of its body, and its number there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-struct At {
+struct UnitRef {
     body: u32,
     unit: u32,
 }
@@ -150,58 +161,62 @@ struct Infer<'a> {
     solver: Solver,
     /// Frozen units, by body.
     done: Vec<Vec<Option<Arc<UnitTypes>>>>,
-    /// The units of the open stretch.
+    /// The units of the open batch.
     open: Vec<OpenUnit>,
-    /// The age of the table before each expression of the unit under way.
+    /// The level of the table before each expression of the current unit.
     levels: Vec<Level>,
-    /// For the unit and each function around the expression under way: the number of expressions
-    /// up to the last one that is more than a value.
+    /// For the unit and each function around the current expression: the number of expressions up
+    /// to the last one with an effect.
     effects: Vec<u32>,
-    /// Where each open unit is in `open`.
-    open_at: FxHashMap<At, usize>,
-    /// Types of bindings outside the stretch, one node each, so that what they share stays shared.
-    imported: FxHashMap<(u32, Binding), NodeId>,
-    /// What each relation came from.
-    origins: Vec<(At, ExprId)>,
-    /// Globals that have one type in the definition: those of which only a part of the type is
-    /// known, and all of them where everything stands in one table.
+    /// The index of each open unit in `open`.
+    open_at: FxHashMap<UnitRef, usize>,
+    /// Nodes of variables bound outside the batch, one per variable, so that sharing is preserved.
+    imported: FxHashMap<(u32, LocalRef), NodeId>,
+    /// The expression that each relation originates from.
+    origins: Vec<(UnitRef, ExprId)>,
+    /// Globals with one type for all uses in the definition: those of which only a part of the type
+    /// is known, and all of them if the whole group is inferred in one table.
     globals: FxHashMap<Name, NodeId>,
-    /// Everything stands in one table, and types are found in TVM's order.
+    /// True if the whole group is inferred in one table, in TVM's order.
     whole: bool,
-    /// Relations up to here have been looked at.
+    /// Variables whose annotations are ignored because TVM may have printed them; `None` if
+    /// annotations are never ignored.
+    printed: Option<Vec<(UnitRef, BinderId)>>,
+    /// The number of relations that have been reported.
     reported: usize,
     /// The function types of the group, where they are open.
     group: Vec<Option<GroupSignature>>,
-    /// The types of the definitions, once found.
+    /// The inferred types of the definitions.
     signatures: Vec<Option<Type>>,
     /// The type parameters of the definitions that stand for data types of literals.
     numeric: Vec<Vec<Param>>,
-    /// Definitions of which a part of the type may not be generalised: what a reference holds.
+    /// True for definitions whose types have a part that may not be generalised, because a
+    /// reference holds it.
     weak: Vec<bool>,
-    /// The type parameters of functions, as written, with those of the table.
+    /// Written type parameters of functions, with their counterparts in the table.
     rigid: FxHashMap<ParamId, Param>,
     /// Variables that are bound to constants of open data types.
     constants: constants::Constants,
-    /// Relations that `where` clauses say.
+    /// Relations of `where` clauses.
     given: Vec<RelationId>,
-    /// The first relation that came up in each function with type parameters.
-    first_relations: FxHashMap<(At, FnId), usize>,
-    /// Relations that neither hold nor fail, and whose results have been given up.
+    /// The first relation inside each function with type parameters.
+    first_relations: FxHashMap<(UnitRef, FnId), usize>,
+    /// Undecided relations whose results have been replaced by the error type.
     given_up: FxHashSet<RelationId>,
-    /// Functions that have been declared before their bodies, by unit and number.
-    declared: FxHashMap<(At, FnId), function::Declared>,
-    /// The result of the definition under way, where it is inferred statement by statement.
+    /// Recursive functions declared before their bodies, by unit and number.
+    declared: FxHashMap<(UnitRef, FnId), function::Declared>,
+    /// The result of the current definition, if it is inferred statement by statement.
     result: Option<NodeId>,
-    /// What definitions hold in references is not generalised, because all of their uses are here.
+    /// True if types held in references are not generalised: all uses of the definitions are here.
     keeps_weak: bool,
-    /// Inference has taken more room than it may, and has been given up.
+    /// True if inference has exceeded its budget and has been abandoned.
     exhausted: bool,
-    /// A type that was known has changed: a `?` met a size. Who saw it before is of another type
-    /// than who sees it now, so that everything has to stand in one table.
+    /// True if a known type has changed because a `?` was unified with a size. Earlier and later
+    /// uses then disagree, and the body has to be inferred in one table.
     entangled: bool,
-    /// Something got a type that is more general than what was written.
+    /// True if an inferred type is more general than the written one.
     generalised: bool,
-    /// Some type of the body depends on an assumed one.
+    /// True if a type of the body depends on an assumed one.
     assumed: bool,
     printer: comments::Printer,
 }
@@ -217,23 +232,23 @@ struct GroupSignature {
 
 /// A unit whose types are not frozen yet.
 struct OpenUnit {
-    at: At,
+    at: UnitRef,
     exprs: Vec<NodeId>,
     binders: Vec<Option<NodeId>>,
     findings: Vec<Finding>,
-    /// What was asked of the world around, for the memo.
+    /// The types of free names and globals, compared before the memo is reused.
     inputs: Vec<Type>,
-    /// Uses of polymorphic types, with the data types that they choose for literals.
+    /// Uses of polymorphic types, with the data types chosen for literals.
     instances: Vec<(ExprId, Instance)>,
     /// Variables of polymorphic types, with the parameters that stand for data types of literals.
     numeric: Vec<(BinderId, Vec<Param>)>,
-    /// Literals whose data type each use of a constant chooses.
+    /// Literals whose data type is chosen by each use of a constant.
     constants: Vec<(ExprId, Param)>,
-    /// Expressions of which the type is assumed, because of an error.
+    /// Expressions whose type is assumed because of an error.
     assumed: Vec<ExprId>,
 }
 
-/// What a use of a polymorphic type chooses.
+/// The choice of a use of a polymorphic type.
 #[derive(Clone, Debug)]
 enum Instance {
     /// Data types, one for each parameter that stands for that of a literal.
@@ -258,6 +273,7 @@ impl<'a> Infer<'a> {
             origins: Vec::new(),
             globals: FxHashMap::default(),
             whole: false,
+            printed: None,
             reported: 0,
             group: vec![None; bodies.len()],
             signatures: vec![None; bodies.len()],
@@ -279,23 +295,24 @@ impl<'a> Infer<'a> {
         }
     }
 
-    fn body(&self, at: At) -> &'a Body {
+    fn body(&self, at: UnitRef) -> &'a Body {
         self.bodies[at.body as usize].0
     }
 
-    fn unit(&self, at: At) -> &'a Unit {
+    fn unit(&self, at: UnitRef) -> &'a Unit {
         &self.body(at).units[at.unit as usize]
     }
 
-    /// Unit by unit, one stretch after the other.
+    /// Infers unit by unit, one batch after the other.
     fn ordered(&mut self, memo: Option<&Memo<'_>>) {
         let (body, scopes) = self.bodies[0];
         let mut known = memo.map(|memo| Known::new(memo, body, scopes));
         let count = body.units.len();
+        let mut repeated = Repeated::default();
         let mut first_open = 0;
         for unit in 0..count {
             self.env.poll();
-            let at = At { body: 0, unit: unit as u32 };
+            let at = UnitRef { body: 0, unit: unit as u32 };
             if self.open.is_empty() {
                 if let Some(known) = &mut known
                     && let Some(types) = known.get(unit)
@@ -307,12 +324,27 @@ impl<'a> Infer<'a> {
                 }
                 first_open = unit;
             }
-            self.run(at);
+            let inputs: Vec<Type> = self.inputs_of(at).collect();
+            let is_first = self.open.is_empty() && !self.assumed;
+            let key = is_first.then(|| Key::of(&body.units[unit], &inputs)).flatten();
+            if let Some(key) = key
+                && let Some(types) = repeated.get(key, &body.units[unit], &inputs)
+            {
+                self.done[0][unit] = Some(types.clone());
+                if let Some(known) = &mut known {
+                    known.note_changes(unit, &self.done[0][unit..=unit]);
+                }
+                continue;
+            }
+            self.run(at, inputs);
             self.solve();
             if unit + 1 == count || self.is_closed() {
                 self.close(unit + 1 == count);
                 if self.entangled {
                     return;
+                }
+                if let (Some(key), Some(types)) = (key, &self.done[0][unit]) {
+                    repeated.insert(key, &body.units[unit], types);
                 }
                 if let Some(known) = &mut known {
                     known.note_changes(first_open, &self.done[0][first_open..=unit]);
@@ -322,12 +354,12 @@ impl<'a> Infer<'a> {
         self.close(true);
     }
 
-    /// Everything in one table.
+    /// Infers all bodies as one group, in one table.
     fn whole(&mut self) {
         self.whole_groups(&[(0..self.bodies.len()).collect()]);
     }
 
-    /// Everything in one table, one group after the other.
+    /// Infers one group after the other, in one table.
     fn whole_groups(&mut self, groups: &[Vec<usize>]) {
         self.whole = true;
         for group in groups {
@@ -338,7 +370,9 @@ impl<'a> Infer<'a> {
             for &number in group {
                 for unit in 0..self.bodies[number].0.units.len() {
                     self.env.poll();
-                    self.run(At { body: number as u32, unit: unit as u32 });
+                    let at = UnitRef { body: number as u32, unit: unit as u32 };
+                    let inputs = self.inputs_of(at).collect();
+                    self.run(at, inputs);
                 }
             }
             self.solve_all();
@@ -351,14 +385,14 @@ impl<'a> Infer<'a> {
         self.entangled = false;
     }
 
-    /// Whether the open stretch leaves nothing open behind it.
+    /// Returns true if the types of all variables of the open batch are known.
     fn is_closed(&mut self) -> bool {
         let table = &self.solver.table;
         if table.open_vars() == 0 && !table.may_have_open_parts() && !table.has_open_literals() {
             return true;
         }
-        // What is given up is reported at the end of the definition.
-        if self.exhausted || !self.has_settled() {
+        // Abandoned relations are reported at the end of the definition.
+        if self.exhausted || !self.has_decided_constants() {
             return false;
         }
         self.open.iter().all(|open| {
@@ -372,8 +406,8 @@ impl<'a> Infer<'a> {
         })
     }
 
-    /// Whether a unit would see the same types around it as when `types` were found.
-    fn inputs_hold(&self, at: At, types: &UnitTypes) -> bool {
+    /// Returns true if a unit has the same inputs as when `types` were inferred.
+    fn inputs_hold(&self, at: UnitRef, types: &UnitTypes) -> bool {
         let mut before = types.inputs.iter();
         let mut same = |now: Type| match before.next() {
             Some(then) => then.is_same(&now) || *then == now,
@@ -387,12 +421,13 @@ impl<'a> Infer<'a> {
         before.next().is_none()
     }
 
-    /// The types of what a unit takes from outside, in a fixed order.
-    fn inputs_of(&self, at: At) -> impl Iterator<Item = Type> {
+    /// Returns the inputs of a unit: the types of its free names, of the globals that it uses, and
+    /// for the tail expression the written result. The order is fixed.
+    fn inputs_of(&self, at: UnitRef) -> impl Iterator<Item = Type> {
         let (body, scopes) = self.bodies[at.body as usize];
         let unit = &body.units[at.unit as usize];
         let frees = scopes.unit(at.unit as usize).iter().flat_map(move |binding| match binding {
-            // Errors are reported or not, depending on what is assumed.
+            // Findings about a type are suppressed if it is assumed.
             Some(binding) => {
                 let is_assumed = self.assumed && self.is_assumed_outside(at.body, *binding);
                 let ty = self.frozen(at.body, *binding).unwrap_or(Type::Error);
@@ -412,15 +447,15 @@ impl<'a> Infer<'a> {
         frees.chain(globals).chain(ret)
     }
 
-    /// The type of a binding whose unit is frozen.
-    fn frozen(&self, body: u32, binding: Binding) -> Option<Type> {
+    /// Returns the type of a variable whose unit is frozen.
+    fn frozen(&self, body: u32, binding: LocalRef) -> Option<Type> {
         let types = self.done[body as usize].get(binding.unit as usize)?.as_ref()?;
         Some(types.use_of(binding.binder).clone())
     }
 
-    /// The node of a variable bound outside the current unit.
-    fn outer_variable(&mut self, body: u32, binding: Binding) -> NodeId {
-        let at = At { body, unit: binding.unit };
+    /// Returns the node of a variable bound outside the current unit.
+    fn outer_variable(&mut self, body: u32, binding: LocalRef) -> NodeId {
+        let at = UnitRef { body, unit: binding.unit };
         if let Some(&open) = self.open_at.get(&at) {
             let known = self.open[open].binders[binding.binder.index()];
             return known.unwrap_or_else(|| self.solver.table.import(&Type::Error));
@@ -434,11 +469,10 @@ impl<'a> Infer<'a> {
         node
     }
 
-    /// Infers one unit into the open stretch.
-    fn run(&mut self, at: At) {
+    /// Infers one unit as part of the open batch.
+    fn run(&mut self, at: UnitRef, inputs: Vec<Type>) {
         let unit = self.unit(at);
         self.open_at.insert(at, self.open.len());
-        let inputs = self.inputs_of(at).collect();
         self.open.push(OpenUnit {
             at,
             exprs: Vec::with_capacity(unit.exprs.len()),
@@ -477,7 +511,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Returns true as long as inference keeps within its limits. Says so once where it does not.
+    /// Returns true as long as inference is within its budget. Reports once if it is not.
     fn has_budget(&mut self, expr: ExprId) -> bool {
         let nodes = self.solver.table.len();
         if !self.exhausted && nodes > LEAST_BUDGET && nodes > budget(self.bodies) {
@@ -506,80 +540,5 @@ impl<'a> Infer<'a> {
 
     fn error_node(&mut self) -> NodeId {
         self.solver.table.import(&Type::Error)
-    }
-}
-
-/// Which units of a body were there before, unchanged.
-struct Known<'m> {
-    memo: &'m Memo<'m>,
-    prefix: usize,
-    suffix: usize,
-    count: usize,
-    /// Where no name has changed: whether each unit gives other types to those behind it.
-    changed: Option<Vec<bool>>,
-    /// Units that name globals, the next last.
-    globals: Vec<usize>,
-}
-
-impl<'m> Known<'m> {
-    fn new(memo: &'m Memo<'m>, body: &Body, scopes: &Scopes) -> Known<'m> {
-        let (new, old) = (&body.units, &memo.body.units);
-        let same = |(a, b): &(&Arc<Unit>, &Arc<Unit>)| Arc::ptr_eq(a, b);
-        let prefix = new.iter().zip(old).take_while(same).count();
-        let shorter = new.len().min(old.len()) - prefix;
-        let suffix = new.iter().rev().zip(old.iter().rev()).take(shorter).take_while(same).count();
-        let changed =
-            Arc::ptr_eq(&memo.scopes.names, &scopes.names).then(|| vec![false; new.len()]);
-        let mut globals: Vec<usize> = scopes.units_with(Traits::GLOBAL).collect();
-        globals.reverse();
-        Known { memo, prefix, suffix, count: new.len(), changed, globals }
-    }
-
-    /// Whether all that `unit` takes from outside comes from units that give the same as before.
-    /// Asked in order; what takes more than variables from outside is to be compared.
-    fn sees_the_same(&mut self, unit: usize, body: &Body, scopes: &Scopes) -> bool {
-        let Some(changed) = &self.changed else { return false };
-        while self.globals.pop_if(|global| *global < unit).is_some() {}
-        // An expression that a lost `;` leaves in the middle takes the result of the header, too.
-        let is_tail = body.units[unit].kind == UnitKind::Tail;
-        let takes_more = self.globals.last() == Some(&unit) || is_tail;
-        let is_same = |binding: &Binding| !changed[binding.unit as usize];
-        !takes_more && scopes.unit(unit).iter().flatten().all(is_same)
-    }
-
-    /// Types of the units from `first` on have been found anew.
-    fn note_changes(&mut self, first: usize, done: &[Option<Arc<UnitTypes>>]) {
-        let Some(changed) = &mut self.changed else { return };
-        for (unit, types) in (first..).zip(done) {
-            let before = self.memo.inference.units.get(unit);
-            let same = before.zip(types.as_ref()).is_some_and(|(a, b)| {
-                a.binders == b.binders
-                    && a.numeric == b.numeric
-                    && a.assumed_binders() == b.assumed_binders()
-            });
-            changed[unit] = !same;
-        }
-    }
-
-    fn get(&self, unit: usize) -> Option<&'m Arc<UnitTypes>> {
-        let old = &self.memo.inference.units;
-        let index = if unit < self.prefix {
-            unit
-        } else if self.count - unit <= self.suffix {
-            old.len().checked_sub(self.count - unit)?
-        } else {
-            return None;
-        };
-        // At the end of a definition it is decided what stays open.
-        let is_end = |unit: usize, count: usize| unit + 1 == count;
-        if is_end(unit, self.count) != is_end(index, old.len()) {
-            return None;
-        }
-        // Units inferred together with others are not taken over one by one. Nor is an end whose
-        // type is generalised, or held by a reference: the type of the definition is made from the
-        // table, which knows more than the types of its units.
-        let is_generalised =
-            |types: &UnitTypes| is_end(unit, self.count) && (types.generalised || types.open);
-        old.get(index).filter(|types| types.alone && !is_generalised(types))
     }
 }

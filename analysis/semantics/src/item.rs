@@ -1,7 +1,7 @@
-//! What a file defines: modules, and the definitions in them.
+//! Items: the modules of a file, and the definitions of a module.
 //!
-//! A definition knows its own tree and, apart from it, where it begins. What reads the tree does
-//! not run again when the definition moves; only what makes places in the file does.
+//! The tree of a definition and its offset are separate fields. When a definition moves, only the
+//! queries that compute places in the file run again, and not those that read the tree.
 
 #![expect(missing_docs, reason = "what salsa generates carries no documentation")]
 
@@ -16,7 +16,7 @@ use crate::{
     db::{Db, DefKey, SourceFile},
 };
 
-/// What kind of item a definition is.
+/// The kind of an item.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum DefKind {
     /// `def @f`
@@ -33,16 +33,16 @@ pub enum DefKind {
     Version,
 }
 
-/// The tree of an item; two are equal when they are one in memory.
+/// The tree of an item. Equality is identity.
 ///
-/// Comparing big trees costs more than what depends on them, and an edit leaves the trees of other
-/// items as they are.
+/// A structural comparison of large trees costs more than the queries that depend on them, and an
+/// edit keeps the trees of other items.
 #[derive(Clone, Debug)]
 pub struct ItemGreen(pub GreenNode);
 
 impl PartialEq for ItemGreen {
     fn eq(&self, other: &ItemGreen) -> bool {
-        // A text that was parsed as a whole shares nothing with the one before.
+        // A full parse shares no nodes with the previous one.
         std::ptr::eq::<syntax::GreenNodeData>(&*self.0, &*other.0) || self.0 == other.0
     }
 }
@@ -58,27 +58,27 @@ pub struct Def<'db> {
     /// The number of its module in the file.
     #[returns(copy)]
     pub module: u32,
-    /// What kind of item it is.
+    /// The kind of the item.
     #[returns(copy)]
     pub kind: DefKind,
     /// Its name, with the sigil.
     #[returns(ref)]
     pub name: Name,
-    /// How many items of its kind and name stand before it in the module.
+    /// The number of items with its kind and name that precede it in the module.
     #[returns(copy)]
     pub occurrence: u32,
-    /// Its place among the elements of the file.
+    /// Its index among the children of the file.
     #[tracked]
     #[returns(copy)]
     place: u32,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     #[tracked]
     #[returns(copy)]
     pub start: TextSize,
 }
 
-/// The tree of a definition. It is not among the fields, because those of a definition that is
-/// gone stay until another one takes its room, and a missing `"` makes an item of half a module.
+/// The tree of a definition. It is a query rather than a field, because salsa keeps the fields of a
+/// deleted definition until its slot is reused, and a missing `"` makes one item of half a module.
 #[salsa::tracked(returns(ref))]
 fn tree<'db>(db: &'db dyn Db, def: Def<'db>) -> ItemGreen {
     let parse = def.file(db).parse(db);
@@ -93,7 +93,7 @@ impl<'db> Def<'db> {
         &tree(db, self).0
     }
 
-    /// The item's tree, with offsets from its own start.
+    /// Returns the tree with offsets from the start of the item.
     pub fn node(self, db: &'db dyn Db) -> Node<'db> {
         Node::root(self.green(db))
     }
@@ -109,20 +109,20 @@ impl<'db> Def<'db> {
         }
     }
 
-    /// Where the name stands, counted from the start of the definition.
+    /// Returns the range of the name, relative to the start of the definition.
     pub fn name_range(self, db: &'db dyn Db) -> TextRange {
         let node = self.node(db);
         let name = node.child(SyntaxKind::NAME);
         name.map_or(TextRange::empty(TextSize::new(0)), |name| name.range())
     }
 
-    /// Where the definition stands in the file.
+    /// Returns the range of the definition in the file.
     pub fn range(self, db: &'db dyn Db) -> TextRange {
         TextRange::at(self.start(db), self.green(db).text_len())
     }
 }
 
-/// A module: a whole file, or one of several that a log holds.
+/// A module: a whole file, or one of the modules of a log.
 #[salsa::tracked(debug)]
 pub struct Module<'db> {
     /// The file that holds it.
@@ -185,7 +185,7 @@ pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
     modules
 }
 
-/// The name under which Relay code calls a TIR function.
+/// Returns the name of a TIR function as Relay code calls it.
 fn tir_name(node: Node<'_>) -> Name {
     let text = ast::TirItem::cast(node).and_then(|tir| tir.text()).map(|t| t.text());
     let text = text.unwrap_or_default();
@@ -198,16 +198,16 @@ fn tir_name(node: Node<'_>) -> Name {
     format!("@{name}").into()
 }
 
-/// The module with number `number`.
+/// Returns the module with number `number`.
 pub fn module(db: &dyn Db, file: SourceFile, number: u32) -> Option<Module<'_>> {
     modules(db, file).get(number as usize).copied()
 }
 
-/// The definition at an offset of a file, with its module; of two that touch there, the one that
-/// begins there.
+/// Returns the definition at an offset of a file, with its module. If two touch there, it is the one
+/// that begins there.
 pub fn def_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<(Module<'_>, Def<'_>)> {
     let modules = modules(db, file);
-    // Only the last module can be without items: there it is as if it began at the end.
+    // Only the last module can be empty, and begins at the end of the file.
     let begins =
         |module: &Module<'_>| module.items(db).first().is_some_and(|d| d.start(db) <= offset);
     let module = *modules.get(modules.partition_point(begins).checked_sub(1)?)?;

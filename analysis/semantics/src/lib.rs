@@ -1,21 +1,22 @@
-//! The meaning of Relay modules.
+//! The semantics of Relay modules.
 //!
-//! An incremental database over syntax trees: which definitions a file holds, what each computes,
-//! what its names mean, which types it has, and what is wrong. Queries are pure; what is kept
-//! beside them (see [`Cache`]) saves work and changes no result.
+//! An incremental database over syntax trees: the definitions of a file, their bodies, scopes and
+//! types, and the diagnostics. Queries are pure; the results of earlier revisions (see [`Cache`])
+//! save work and do not change results.
 //!
-//! - A body never knows where it stands in its file: places are made last, in [`check_file`] and
-//!   in [`View`].
-//! - Signatures come from headers alone; only definitions that leave a type out are inferred
-//!   together with those they need.
+//! - A body does not depend on its position in the file: absolute ranges are computed last, in
+//!   [`check_file`] and in [`View`].
+//! - A signature depends on the header alone; only definitions with incomplete headers are inferred
+//!   together with those that they use.
 //!
-//! Absent on purpose: LSP, threads, the file system.
+//! Deliberately absent: LSP, threads, the file system.
 
 pub mod body;
 mod check;
 mod db;
 mod diagnostic;
 mod exhaustive;
+pub mod features;
 mod groups;
 pub mod infer;
 mod item;
@@ -23,11 +24,10 @@ pub mod lower;
 pub mod metadata;
 pub mod module;
 pub mod prelude;
-#[doc(hidden)]
-pub mod provoke;
 mod queries;
 pub mod scope;
-pub mod traits;
+#[doc(hidden)]
+pub mod test_panic;
 mod view;
 
 pub use check::{
@@ -39,4 +39,4 @@ pub use diagnostic::{Code, Diagnostic, Fix, Related, Severity, code_of, codes};
 pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};
 pub use queries::*;
 pub use salsa::{CancellationToken, Cancelled};
-pub use view::{Spot, TypeAt, View, types_in};
+pub use view::{ExprRef, TypeAt, View, types_in};

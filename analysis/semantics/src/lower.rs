@@ -1,7 +1,8 @@
-//! Syntax to bodies.
+//! Lowering: from the syntax tree of a definition to its body.
 //!
-//! Reads the stored tree only, so it knows neither where the definition stands in its file nor
-//! what else the module defines. What an edit did not touch keeps its unit.
+//! The only input is the green tree, which has neither the offset of the definition in its file nor
+//! the rest of the module, so that the result stays valid when those change. Statements that an edit
+//! did not touch keep their units.
 
 mod attr;
 mod expr;
@@ -21,23 +22,22 @@ use syntax::{
 };
 use types::{Kind, Param, ParamId, PolyType, Type};
 
-use crate::{body::*, traits::Traits};
+use crate::{body::*, features::UnitFeatures};
 use scope::{Names, Scope};
 pub use ty::meta_symbol;
 
-/// A definition that was lowered before, for its units.
+/// The previous version of a definition.
 #[derive(Clone)]
 pub struct Previous {
     /// Its tree.
     pub green: GreenNode,
-    /// What it was lowered to.
+    /// Its body.
     pub body: Arc<Body>,
 }
 
 /// Lowers a definition or a bare expression.
 ///
-/// `previous` is what an earlier version of it was lowered to; units over unchanged syntax are
-/// taken from there. The result does not depend on it.
+/// Units of unchanged syntax are shared with `previous`. The result does not depend on it otherwise.
 pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
     let mut lowering = Lowering {
         scope: Scope::default(),
@@ -86,10 +86,11 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
             units.push(old_units[old_units.len() - from_end].clone());
         } else {
             let unit = lowering.statement(slot);
-            // Another tree may say the same: what follows from it then is what it was.
-            let behind = old_units.len().checked_sub(from_end);
+            // Another tree may lower to an equal unit, such as after white space was added. The old
+            // unit keeps its types.
+            let after_edit = old_units.len().checked_sub(from_end);
             let mut known =
-                [Some(i), behind].into_iter().flatten().filter_map(|at| old_units.get(at));
+                [Some(i), after_edit].into_iter().flatten().filter_map(|at| old_units.get(at));
             let known = known.find(|known| ***known == unit).cloned();
             units.push(known.unwrap_or_else(|| Arc::new(unit)));
         }
@@ -97,7 +98,7 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
     Body { units, starts }
 }
 
-/// Whether a definition and an earlier version of it are the same syntax up to their bodies.
+/// Returns true if a definition has the same syntax as its previous version up to the body.
 fn has_same_header(node: Node<'_>, previous: &GreenNode) -> bool {
     let old = Node::root(previous);
     let header = |element: &NodeOrToken<Node<'_>, syntax::Token<'_>>| match element {
@@ -118,10 +119,10 @@ fn has_same_header(node: Node<'_>, previous: &GreenNode) -> bool {
     }
 }
 
-/// A statement or the expression at the end of a block, with the comment behind the latter.
+/// A statement, or the tail expression of a block with the comment after it.
 struct Slot<'t> {
     node: Node<'t>,
-    /// Length and text of the comment that belongs to the expression at the end.
+    /// The range and text of the comment after the tail expression.
     tail: Option<(TextRange, SmolStr)>,
 }
 
@@ -169,7 +170,7 @@ struct Old<'p> {
 }
 
 impl<'p> Old<'p> {
-    /// The old units, if they were lowered under the same name and type parameters.
+    /// Returns the previous units, if they were lowered with the same type parameters.
     fn new(previous: &'p Previous, header: &Unit) -> Option<Old<'p>> {
         let old = previous.body.header();
         let same = old.map(|f| &f.type_params) == header.header().map(|f| &f.type_params);
@@ -187,18 +188,18 @@ impl<'p> Old<'p> {
     }
 }
 
-/// What a definition says many times and needs once.
+/// Types and texts that occur many times in a definition, shared.
 #[derive(Default)]
 struct Shared {
-    /// Types of tensors and tuples of them by their syntax, which a tree shares.
+    /// Types of tensors and tuples of them, by green node: equal nodes of a tree are shared.
     types: FxHashMap<*const syntax::GreenNodeData, Type>,
     /// The texts of type comments.
     texts: FxHashSet<SmolStr>,
-    /// What the comments read last claim, by where their text is: equal comments are one token.
+    /// The claims of the last comments, by the address of the text: equal comments are one token.
     claims: Vec<(usize, Option<Claim>)>,
 }
 
-/// The type that a comment claims, and where it stands in the comment.
+/// The type in a `/* ty=T */` comment.
 #[derive(Clone)]
 struct Claim {
     at: TextSize,
@@ -206,7 +207,7 @@ struct Claim {
 }
 
 impl Shared {
-    /// What a comment of the tree that is being lowered claims.
+    /// Returns the claim of a comment.
     fn claim(&mut self, comment: &str) -> Option<Claim> {
         const SLOTS: usize = 64;
         if self.claims.is_empty() {
@@ -218,7 +219,7 @@ impl Shared {
         if *known == address {
             return claim.clone();
         }
-        // This is how TVM begins such a comment; a search has a price of its own.
+        // Fast path for the form that TVM prints.
         let at = match comment.starts_with("/* ty=") {
             true => Some(3),
             false => memchr::memmem::find(comment.as_bytes(), b"ty="),
@@ -243,7 +244,7 @@ impl Shared {
 
 struct Lowering {
     scope: Scope,
-    /// An empty unit, with room in its lists.
+    /// An empty unit whose lists have capacity, reused for each statement.
     spare: Unit,
     shared: Shared,
     /// Type parameters of the definition.
@@ -270,7 +271,7 @@ impl Lowering {
         }
     }
 
-    /// Everything of a definition but its body.
+    /// Lowers the header of a definition.
     fn header(&mut self, node: Node<'_>) -> Unit {
         let mut lowering = self.unit(node, UnitKind::Header);
         let Some(def) = ast::FnDef::cast(node) else {
@@ -303,7 +304,7 @@ impl Lowering {
             let root = lowering.expr(node);
             lowering.unit.root = Some(root);
             if let Some((range, text)) = &slot.tail {
-                lowering.evidence(Subject::Expr(root), *range, text);
+                lowering.type_comment(Subject::Expr(root), *range, text);
                 lowering.unit.len = lowering.unit.len.max(u32::from(range.end()));
             }
         } else {
@@ -315,7 +316,7 @@ impl Lowering {
     }
 }
 
-/// The lowering of one unit.
+/// Lowering of one unit.
 struct UnitLowering<'a> {
     origin: TextSize,
     unit: Unit,
@@ -326,13 +327,13 @@ struct UnitLowering<'a> {
     type_params: Vec<Param>,
     next_param: u32,
     frees: Names<FreeId>,
-    /// Every graph variable of the unit so far, in scope or not.
+    /// All graph variables of the unit so far, in scope or not.
     graphs: Names<BinderId>,
 }
 
 impl UnitLowering<'_> {
     fn finish(self) -> Unit {
-        /// A list of just the size, so that the room in the other serves the next unit.
+        /// Moves the elements to a list of exact capacity; the other list keeps its own for reuse.
         fn exact<T>(list: &mut Vec<T>) -> Vec<T> {
             let mut exact = Vec::with_capacity(list.len());
             exact.append(list);
@@ -345,7 +346,7 @@ impl UnitLowering<'_> {
             binders: exact(&mut full.binders),
             frees: exact(&mut full.frees),
             calls: exact(&mut full.calls),
-            evidence: exact(&mut full.evidence),
+            type_comments: exact(&mut full.type_comments),
             ..full
         };
         *self.spare = Unit {
@@ -354,10 +355,10 @@ impl UnitLowering<'_> {
             binders: full.binders,
             frees: full.frees,
             calls: full.calls,
-            evidence: full.evidence,
+            type_comments: full.type_comments,
             ..Unit::default()
         };
-        unit.traits = Traits::of(&unit);
+        unit.features = UnitFeatures::of(&unit);
         unit
     }
 
@@ -388,13 +389,13 @@ impl UnitLowering<'_> {
         id
     }
 
-    /// A variable that is not in scope yet.
+    /// Returns a variable, without bringing it into scope.
     fn binder(&mut self, name: Option<ast::Name<'_>>, kind: BinderKind) -> Binder {
         let (text, range) = name.map_or_else(
             || (SmolStr::default(), TextRange::empty(self.origin)),
             |name| {
-                // TVM marks a parameter that is bound elsewhere, too: `%y-malformed-ir`. Its uses
-                // say `%y`.
+                // TVM prints `%y-malformed-ir` for a parameter that is bound twice, and `%y` for its
+                // uses.
                 let text = name.text();
                 (SmolStr::new(text.strip_suffix("-malformed-ir").unwrap_or(&text)), name.range())
             },
@@ -410,15 +411,15 @@ impl UnitLowering<'_> {
         Binder { name: text, range: self.place(range), kind, annotation: None }
     }
 
-    /// A `/* ty=T span=S */` comment about `about`. `range` is the comment's, in the unit.
-    fn evidence(&mut self, about: Subject, range: TextRange, comment: &str) {
+    /// Records a `/* ty=T span=S */` comment about `subject`. `range` is that of the comment.
+    fn type_comment(&mut self, subject: Subject, range: TextRange, comment: &str) {
         let Some(Claim { at, text }) = self.shared.claim(comment) else { return };
         let range = TextRange::at(range.start() + at, TextSize::of(text.as_str()));
-        self.unit.evidence.push(Evidence { about, range, text });
+        self.unit.type_comments.push(TypeComment { subject, range, text });
     }
 
-    /// Type parameters, parameters, result and relations of a function; the parameters and type
-    /// parameters stay in scope.
+    /// Lowers the type parameters, parameters, result and relations of a function. Parameters and
+    /// type parameters stay in scope.
     fn signature(
         &mut self,
         type_params: Option<ast::TypeParamList<'_>>,
@@ -453,7 +454,7 @@ impl UnitLowering<'_> {
         function
     }
 
-    /// A type parameter that comes into scope. A header and a statement each number their own.
+    /// Brings a type parameter into scope. Headers and statements number theirs separately.
     fn declare_param(&mut self, name: &str, kind: Kind) -> Param {
         let id = match self.unit.kind {
             UnitKind::Header => ParamId::in_header(self.next_param),
@@ -495,7 +496,7 @@ impl UnitLowering<'_> {
                 NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
                     if let Some(binder) = last {
                         let range = self.place(token.range());
-                        self.evidence(Subject::Binder(binder), range, token.text());
+                        self.type_comment(Subject::Binder(binder), range, token.text());
                     }
                 }
                 NodeOrToken::Token(_) => {}
@@ -504,14 +505,14 @@ impl UnitLowering<'_> {
     }
 }
 
-/// The type in a comment: up to ` span=` or the end of the comment.
+/// Returns the type in a comment: the text up to ` span=` or the end of the comment.
 fn claimed_type(text: &str) -> &str {
     let span = memchr::memmem::find(text.as_bytes(), b" span=");
     let end = span.unwrap_or_else(|| text.strip_suffix("*/").map_or(text.len(), str::len));
     text[..end].trim_end()
 }
 
-/// Reads a type as it stands in a comment. Names in it are not looked up.
+/// Parses the type in a comment. Names in it are not resolved.
 pub(crate) fn printed_type(text: &str) -> Option<Type> {
     let mut lowering = Lowering {
         scope: Scope::default(),
@@ -523,7 +524,7 @@ pub(crate) fn printed_type(text: &str) -> Option<Type> {
     lowering.unit(Node::root(&root.green), UnitKind::Header).claimed(text)
 }
 
-/// Reads a type definition.
+/// Lowers a type definition.
 pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
     use crate::module::{Adt, Constructor, TypeDef};
     let node = def.node();
@@ -541,7 +542,7 @@ pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
     for constructor in def.constructors().into_iter().flat_map(|list| list.constructors()) {
         let Some(name) = constructor.name() else { continue };
         let fields = constructor.fields().into_iter().flat_map(ast::TupleType::fields);
-        // What is missing or left out there is not found by inference.
+        // Inference does not complete types of fields.
         let mut field = |ty: ast::Type<'_>| {
             let holes = ty.node().descendants().filter(|node| node.kind() == SyntaxKind::HOLE_TYPE);
             holes.for_each(|hole| unit.problem(hole.range(), ProblemKind::OpenField));

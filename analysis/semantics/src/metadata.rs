@@ -1,8 +1,7 @@
-//! The metadata section: constants, symbolic sizes and attributes that the text refers to.
-//!
-//! The section is TVM's graph of nodes in JSON, with tensors in base64. It is read when something
-//! refers to it, and tensors are decoded one by one when their elements are asked for: a bound
-//! ResNet-18 holds 62 MB of them.
+//! The metadata section: constants, symbolic sizes and attributes that the text refers to. The
+//! section is TVM's graph of nodes in JSON, with tensors in base64. It is parsed on first use, and
+//! each tensor is decoded when its elements are needed instead of all at once: a ResNet-18 with
+//! parameters contains 62 MB of them.
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
@@ -17,24 +16,24 @@ use types::{
 
 use crate::{infer::MetaEntry, lower::meta_symbol};
 
-/// A decoded section, without its tensors.
+/// A parsed section. Tensors are decoded on demand.
 #[derive(Debug, Default)]
 pub struct Metadata {
-    /// The section as it stands in the text.
+    /// The text of the section.
     text: Arc<str>,
     nodes: Vec<Node>,
-    /// `relay.Constant` to the nodes of its entries.
+    /// The nodes of the entries of each key, such as `relay.Constant`.
     entries: FxHashMap<SmolStr, Vec<u32>>,
-    /// Where the text of each tensor stands.
+    /// The range of the text of each tensor.
     arrays: Vec<Range<usize>>,
     dims: FxHashMap<SymbolId, Dim>,
-    /// What is wrong with the section, if it could not be read.
+    /// The error if the section is invalid.
     error: Option<String>,
 }
 
 impl PartialEq for Metadata {
     fn eq(&self, other: &Metadata) -> bool {
-        // Everything follows from the text.
+        // All fields are computed from the text.
         Arc::ptr_eq(&self.text, &other.text) || self.text == other.text
     }
 }
@@ -74,7 +73,7 @@ struct RawNode<'a> {
 }
 
 impl Metadata {
-    /// Reads a section: the token from `#[metadata]` on.
+    /// Parses a section: the token that begins with `#[metadata]`.
     pub fn read(token: &str) -> Metadata {
         let text: Arc<str> = token.into();
         let start = token.find(']').map_or(token.len(), |at| at + 1);
@@ -122,12 +121,12 @@ impl Metadata {
         }
     }
 
-    /// What is wrong with the section, if it could not be read.
+    /// Returns the error if the section is invalid.
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// How many entries there are, by key.
+    /// Returns the number of entries of each key.
     pub fn counts(&self) -> impl Iterator<Item = (&str, usize)> {
         self.entries.iter().map(|(key, entries)| (key.as_str(), entries.len()))
     }
@@ -141,7 +140,7 @@ impl Metadata {
         entry.map_or(MetaEntry::Missing, |&node| MetaEntry::Found(node))
     }
 
-    /// A symbolic size that the text refers to.
+    /// Returns a symbolic size that the text refers to.
     pub fn dim(&self, symbol: SymbolId) -> Option<Dim> {
         self.dims.get(&symbol).cloned()
     }
@@ -177,7 +176,7 @@ impl Metadata {
         }
     }
 
-    /// The type of an expression entry.
+    /// Returns the type of an expression entry.
     pub fn constant_type(&self, key: &str, index: u32) -> MetaEntry<Type> {
         self.entry(key, index).and_then(|node| {
             let node = self.node(node)?;
@@ -188,13 +187,12 @@ impl Metadata {
         })
     }
 
-    /// A constant with its elements.
+    /// Returns a constant with its elements.
     pub fn constant(&self, key: &str, index: u32) -> MetaEntry<Constant> {
         self.entry(key, index).and_then(|node| self.decode(self.array(self.node(node)?)?))
     }
 
-    /// The content of an expression entry, equal for equal constants: the tensor as the section
-    /// writes it.
+    /// Returns the base64 text of an expression entry, which is equal for equal constants.
     pub fn content(&self, key: &str, index: u32) -> MetaEntry<&str> {
         self.entry(key, index).and_then(|node| self.array(self.node(node)?))
     }
@@ -204,9 +202,10 @@ impl Metadata {
         self.text.get(self.arrays.get(index)?.clone())
     }
 
-    /// Type and offset of the elements of a tensor in base64.
+    /// Returns the type of a tensor, and the offset of its elements in the decoded bytes.
     fn header(&self, text: &str) -> Option<(TensorType, usize)> {
-        // 16 bytes of magic, device, rank, data type; then the sizes and the length in bytes.
+        // Magic number and reserved word (16 bytes), device, rank, data type; then the sizes and
+        // the length in bytes.
         const FIXED: usize = 8 + 8 + 4 + 4 + 4 + 4;
         let front = |bytes: usize| STANDARD.decode(text.get(..bytes.div_ceil(3) * 4)?).ok();
         let fixed = front(FIXED.min(text.len() / 4 * 3)).filter(|b| b.len() >= FIXED)?;
@@ -258,7 +257,7 @@ impl Metadata {
         }
     }
 
-    /// An entry as the attributes of a call.
+    /// Returns an entry as the attributes of a call.
     pub fn attrs(&self, key: &str, index: u32) -> MetaEntry<Attrs> {
         self.entry(key, index).and_then(|node| {
             let node = self.node(node)?;
@@ -289,7 +288,7 @@ impl Metadata {
         Attrs::new(schema, values.collect::<Vec<_>>())
     }
 
-    /// An entry as the value of one attribute.
+    /// Returns an entry as the value of an attribute.
     pub fn value(&self, key: &str, index: u32) -> MetaEntry<AttrValue> {
         self.entry(key, index).map(|node| self.value_of(node, 0))
     }

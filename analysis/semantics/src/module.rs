@@ -1,4 +1,4 @@
-//! What a module defines, as inference wants to know it.
+//! The data types of a module.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Adt {
     pub constructors: Vec<Constructor>,
     /// `extern type T`
     pub is_extern: bool,
-    /// It comes from the prelude.
+    /// Set if it is defined by the prelude.
     pub from_prelude: bool,
 }
 
@@ -36,36 +36,36 @@ pub struct Constructor {
     pub fields: Vec<Type>,
     /// The constructor as a function over those parameters.
     pub ty: Type,
-    /// Where the name stands, counted from the start of the definition.
+    /// The range of the name, relative to the definition.
     pub range: TextRange,
 }
 
-/// A type definition, with what is wrong with it on its own.
+/// A lowered type definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeDef {
     /// The data type.
     pub adt: Adt,
-    /// Type names that it uses.
+    /// The type names that it uses.
     pub uses: Vec<TypeUse>,
-    /// What is wrong.
+    /// The errors in it.
     pub problems: Vec<Problem>,
 }
 
 impl TypeDef {
-    /// Reads a type definition.
+    /// Lowers a type definition.
     pub fn of(node: Node<'_>) -> Option<TypeDef> {
         ast::TypeDef::cast(node).map(lower_type_def)
     }
 }
 
 impl Adt {
-    /// The type of the data type applied to its own parameters.
+    /// Returns the data type applied to its own parameters.
     pub fn own_type(&self) -> Type {
         Type::adt(self.name.clone(), self.params.iter().cloned().map(Type::Param))
     }
 
     /// Returns true if the two have the same constructors with the same fields.
-    fn has_form_of(&self, other: &Adt) -> bool {
+    fn has_same_constructors(&self, other: &Adt) -> bool {
         let form = |adt: &Adt| -> BTreeMap<Name, Type> {
             adt.constructors.iter().map(|c| (c.name.clone(), c.ty.clone())).collect()
         };
@@ -73,29 +73,28 @@ impl Adt {
     }
 }
 
-/// The data types of a module and of the prelude behind it.
+/// The data types of a module and of the prelude.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModuleTypes {
     adts: FxHashMap<Name, Adt>,
-    /// Constructors to their data type and position.
+    /// The data type and the position of each constructor.
     constructors: FxHashMap<Name, (Name, usize)>,
-    /// The prelude's data types are seen where the module has none of the name.
+    /// Set if the data types of the prelude are in scope, where the module does not shadow them.
     sees_prelude: bool,
 }
 
 impl ModuleTypes {
-    /// Returns true if every data type in `ty` is defined. TVM's own handle for memory, `Storage`,
-    /// is one that no module defines.
+    /// Returns true if all data types in `ty` are defined, or TVM's memory handle `Storage`.
     pub fn knows(&self, ty: &Type) -> bool {
         all_adts(ty, |name| name == "Storage" || self.adt(name).is_some())
     }
 
-    /// No data types but the prelude's, if they are seen.
+    /// Returns an empty module, with the data types of the prelude in scope or not.
     pub fn over_prelude(sees_prelude: bool) -> ModuleTypes {
         ModuleTypes { sees_prelude, ..ModuleTypes::default() }
     }
 
-    /// Adds a data type, unless one of its name is there already.
+    /// Adds a data type. Returns false if the name is already defined.
     pub fn add(&mut self, adt: Adt) -> bool {
         if self.adts.contains_key(&adt.name) {
             return false;
@@ -109,29 +108,29 @@ impl ModuleTypes {
         true
     }
 
-    /// The data type called `name`.
+    /// Returns the data type called `name`.
     pub fn adt(&self, name: &str) -> Option<&Adt> {
         self.adts.get(name).or_else(|| {
-            let behind = self.sees_prelude.then(|| prelude::types_of(name));
-            behind.and_then(|types| types.adts.get(name))
+            let prelude = self.sees_prelude.then(|| prelude::types_of(name));
+            prelude.and_then(|types| types.adts.get(name))
         })
     }
 
-    /// The constructor called `name`, with its data type.
+    /// Returns the constructor called `name`, with its data type.
     pub fn constructor(&self, name: &str) -> Option<(&Adt, &Constructor)> {
         self.own_constructor(name).or_else(|| {
-            let behind = self.sees_prelude.then(|| prelude::types_of(name));
-            let found = behind.and_then(|types| types.own_constructor(name));
-            // Where the module has its own `List`, the prelude's `Cons` makes none of it.
+            let prelude = self.sees_prelude.then(|| prelude::types_of(name));
+            let found = prelude.and_then(|types| types.own_constructor(name));
+            // If the module defines `List`, the `Cons` of the prelude is out of scope.
             found.filter(|(adt, _)| !self.adts.contains_key(&adt.name))
         })
     }
 
-    /// The position of the constructor called `name` among those of its data type.
+    /// Returns the position of the constructor called `name` in its data type.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         let own = self.constructors.get(name).or_else(|| {
-            let behind = self.sees_prelude.then(|| prelude::types_of(name));
-            behind.and_then(|types| types.constructors.get(name))
+            let prelude = self.sees_prelude.then(|| prelude::types_of(name));
+            prelude.and_then(|types| types.constructors.get(name))
         });
         own.map(|(_, position)| *position)
     }
@@ -142,32 +141,32 @@ impl ModuleTypes {
         adt.constructors.get(*at).map(|constructor| (adt, constructor))
     }
 
-    /// Every data type, but for the prelude's tensor arrays.
+    /// Returns all data types except the tensor arrays of the prelude.
     pub fn adts(&self) -> impl Iterator<Item = &Adt> {
-        let behind = self.sees_prelude.then(|| prelude::file(0).types.adts.values());
+        let prelude = self.sees_prelude.then(|| prelude::file(0).types.adts.values());
         let hidden = |adt: &&Adt| !self.adts.contains_key(&adt.name);
-        self.adts.values().chain(behind.into_iter().flatten().filter(hidden))
+        self.adts.values().chain(prelude.into_iter().flatten().filter(hidden))
     }
 
-    /// The names of all constructors, but for the prelude's tensor arrays.
+    /// Returns the names of all constructors except those of the tensor arrays of the prelude.
     pub fn constructor_names(&self) -> impl Iterator<Item = &Name> {
         self.adts().flat_map(|adt| &adt.constructors).map(|constructor| &constructor.name)
     }
 
-    /// Whether the module has data types of its own, of the same form, in the place of those of
-    /// the prelude that `ty` names. What the prelude does with a `List` it does with any type of
-    /// that name and form, and with no other.
-    pub fn stands_for_prelude(&self, ty: &Type) -> bool {
+    /// Returns true if the module redefines the data types of the prelude in `ty` with the same
+    /// constructors. The functions of the prelude on `List` accept such a redefinition, and no
+    /// other.
+    pub fn redefines_prelude(&self, ty: &Type) -> bool {
         all_adts(ty, |name| {
             self.adts.get(name).is_none_or(|own| {
                 let theirs = prelude::types_of(name).adts.get(name);
-                theirs.is_none_or(|theirs| own.has_form_of(theirs))
+                theirs.is_none_or(|theirs| own.has_same_constructors(theirs))
             })
         })
     }
 }
 
-/// Returns true if `holds` is true of the name of every data type in `ty`.
+/// Returns true if `holds` is true for the names of all data types in `ty`.
 fn all_adts(ty: &Type, mut holds: impl FnMut(&str) -> bool) -> bool {
     let mut all = true;
     types::for_each_part(ty, types::Flags::ADT, &mut |part| {

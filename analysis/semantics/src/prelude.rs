@@ -1,9 +1,9 @@
-//! The prelude: definitions that every module sees unless it has its own.
+//! The prelude: definitions that are in scope in every module, unless the module redefines them.
 //!
-//! It is several files, each read when the first name in it is asked for: [`CHAPTERS`], and the
-//! tensor arrays of each data type. TVM defines the latter once for each data type, in the same
-//! words. They are written down here for `float32` only, in a file that is Relay itself:
-//! `@tensor_array_read_float32` gives `@tensor_array_read_int8` and the others.
+//! It consists of several files, each parsed on the first use of a name in it: [`CHAPTERS`], and
+//! the tensor arrays of each data type. TVM repeats the latter for each data type. Here a Relay
+//! file contains those of `float32`, and the others are generated from it:
+//! `@tensor_array_read_int8` from `@tensor_array_read_float32`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,17 +11,17 @@ use syntax::{Node, Parse};
 
 use crate::module::{Adt, ModuleTypes, TypeDef};
 
-/// The data types that have tensor arrays, in TVM's order.
+/// The data types with tensor arrays, in TVM's order.
 pub const TENSOR_ARRAYS: [&str; 9] =
     ["float32", "float16", "float64", "int32", "uint8", "int8", "int16", "uint16", "int64"];
 
-/// Everything but the tensor arrays.
+/// The text of the prelude without the tensor arrays.
 pub const CHAPTERS: &str = include_str!("prelude.relay");
 
-/// The tensor arrays of the first data type.
+/// The text of the tensor arrays of `float32`.
 const TENSOR_ARRAY: &str = include_str!("prelude_tensor_array.relay");
 
-/// A file of the prelude, read.
+/// A parsed file of the prelude.
 pub(crate) struct PreludeFile {
     /// Its tree.
     pub(crate) parse: Arc<Parse>,
@@ -40,10 +40,11 @@ impl PreludeFile {
     }
 }
 
-/// How many files the prelude has.
+/// The number of files of the prelude.
 pub(crate) const COUNT: usize = 1 + TENSOR_ARRAYS.len();
 
-/// A file of the prelude by number: [`CHAPTERS`], then the tensor arrays of each data type.
+/// Returns a file of the prelude: number 0 is [`CHAPTERS`], the others are the tensor arrays of
+/// each data type.
 pub(crate) fn file(number: usize) -> &'static PreludeFile {
     static FILES: [LazyLock<PreludeFile>; COUNT] = [
         LazyLock::new(|| PreludeFile::new(CHAPTERS)),
@@ -64,7 +65,7 @@ fn tensor_array(number: usize) -> String {
     TENSOR_ARRAY.replace(TENSOR_ARRAYS[0], TENSOR_ARRAYS[number])
 }
 
-/// What a file of the prelude is called, and its text.
+/// Returns the name and the text of a file of the prelude.
 pub fn source(number: usize) -> (String, String) {
     let name = match number.checked_sub(1).and_then(|n| TENSOR_ARRAYS.get(n)) {
         Some(dtype) => format!("prelude-tensor-array-{dtype}.relay"),
@@ -73,8 +74,8 @@ pub fn source(number: usize) -> (String, String) {
     (name, file(number).parse.green.to_string())
 }
 
-/// The file that would define `name`: `@map`, `List`, `@tensor_array_read_int8`,
-/// `tensor_int8_t`, `tensor0_int8`.
+/// Returns the number of the file that would define `name`: `@map`, `List`,
+/// `@tensor_array_read_int8`, `tensor_int8_t`, `tensor0_int8`.
 pub(crate) fn file_of(name: &str) -> usize {
     let bare = name.strip_suffix("_t").unwrap_or(name);
     let Some((front, dtype)) = bare.rsplit_once('_') else { return 0 };
@@ -86,7 +87,7 @@ pub(crate) fn file_of(name: &str) -> usize {
     }
 }
 
-/// The data types of the file that would define `name`, a data type or a constructor.
+/// Returns the data types of the file that would define `name`, a data type or a constructor.
 pub(crate) fn types_of(name: &str) -> &'static ModuleTypes {
     &file(file_of(name)).types
 }

@@ -1,4 +1,4 @@
-//! From items to types, query by query.
+//! The queries from items to types.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     scope::{Scopes, resolve},
 };
 
-/// What a definition computes.
+/// The body of a definition.
 #[salsa::tracked(returns(clone))]
 pub fn body<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Body> {
     let key = def.key(db);
@@ -48,13 +48,13 @@ pub fn type_def<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<TypeDef>> {
     TypeDef::of(def.node(db)).map(Arc::new)
 }
 
-/// The prelude but for its tensor arrays.
+/// The prelude without its tensor arrays.
 pub fn prelude(db: &dyn Db) -> Option<Module<'_>> {
     module(db, *Settings::get(db).prelude_files(db).first()?, 0)
 }
 
-/// The part of the prelude behind a module that would define `name`.
-fn prelude_behind<'db>(db: &'db dyn Db, file: SourceFile, name: &str) -> Option<Module<'db>> {
+/// Returns the module of the prelude that defines `name`, if it is not the module itself.
+fn prelude_of<'db>(db: &'db dyn Db, file: SourceFile, name: &str) -> Option<Module<'db>> {
     let files = Settings::get(db).prelude_files(db);
     let behind = *files.get(crate::prelude::file_of(name))?;
     (behind != file).then(|| module(db, behind, 0)).flatten()
@@ -88,25 +88,25 @@ pub fn module_scope<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name
     scope
 }
 
-/// The function that a module itself defines under `name`.
+/// Returns the function `name` of a module itself, without the prelude.
 fn own_global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<Def<'db>> {
     let position = *module_scope(db, module).get(name)?;
     module.items(db).get(position as usize).copied()
 }
 
-/// The definition that `name` means in a module, and whether it is the prelude's.
+/// Resolves a global. Returns its definition, and true if that is in the prelude.
 pub fn global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> Option<(Def<'db>, bool)> {
     if let Some(def) = own_global(db, module, name) {
         return Some((def, false));
     }
-    let found = own_global(db, prelude_behind(db, module.file(db), name)?, name)?;
-    // `@map` of the prelude is about its `List`, and not about another one of the module.
+    let found = own_global(db, prelude_of(db, module.file(db), name)?, name)?;
+    // `@map` of the prelude takes a `List` of the prelude, not one of the module.
     let fits =
-        signature(db, found).is_none_or(|ty| module_types(db, module).stands_for_prelude(&ty));
+        signature(db, found).is_none_or(|ty| module_types(db, module).redefines_prelude(&ty));
     fits.then_some((found, true))
 }
 
-/// The definition of the data type that `name` means in a module, and whether it is the prelude's.
+/// Resolves a data type. Returns its definition, and true if that is in the prelude.
 pub fn data_type<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
@@ -119,7 +119,7 @@ pub fn data_type<'db>(
     if let Some(def) = own(module) {
         return Some((def, module.file(db).is_prelude(db)));
     }
-    own(prelude_behind(db, module.file(db), name)?).map(|def| (def, true))
+    own(prelude_of(db, module.file(db), name)?).map(|def| (def, true))
 }
 
 /// The metadata section of a module.
@@ -130,21 +130,21 @@ pub fn metadata<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<Arc<Metadat
     Some(Arc::new(Metadata::read(token.text())))
 }
 
-/// Returns true if the type of a definition may carry rules that its header does not spell out:
-/// those for its shapes, sizes and data types, and those of a `where` clause.
+/// Returns true if the type of a definition may have constraints that its signature does not show:
+/// those of shape, size and data type parameters, and of a `where` clause.
 fn has_rules(header: &crate::body::Function) -> bool {
     let is_part = |param: &types::Param| param.kind() != types::Kind::Type;
     !header.relations.is_empty() || header.type_params.iter().any(is_part)
 }
 
-/// The type that other definitions see without looking into the body.
+/// The type that other definitions see, if it is independent of the body.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn closed_signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     let body = body(db, def);
     signature(db, def).filter(|_| !body.header().is_some_and(has_rules))
 }
 
-/// The type that a definition's header gives it, if it leaves nothing out.
+/// The type of a definition by its header, if the header is complete.
 #[salsa::tracked(returns(clone))]
 pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     let body = body(db, def);
@@ -159,8 +159,8 @@ pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     Some(PolyType::close(&header.type_params, Vec::new(), &func))
 }
 
-/// Whether every parameter of a definition has its type, so that its result follows from its body.
-/// Of `def @f<s : Shape>(%x: Tensor[s, float32])` it may follow at the calls alone.
+/// True if all parameters of a definition are annotated, so that its result follows from its body.
+/// The result of `def @f<s : Shape>(%x: Tensor[s, float32])` may follow from its calls only.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
     let body = body(db, def);
@@ -175,13 +175,13 @@ pub(crate) fn has_typed_params<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
     })
 }
 
-/// The globals that a definition names.
+/// The globals that a definition uses.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
     scopes(db, def).globals.clone()
 }
 
-/// The definitions of a module that name each global: their positions among its items, in order.
+/// The users of each global in a module: their positions among its items, in order.
 #[salsa::tracked(returns(ref))]
 fn users<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, Vec<u32>> {
     let mut users: FxHashMap<Name, Vec<u32>> = FxHashMap::default();
@@ -195,7 +195,7 @@ fn users<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, Vec<u32>>
     users
 }
 
-/// The definitions of a module that name a global, in order.
+/// Returns the users of a global in a module, in order.
 pub fn users_of<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
@@ -217,7 +217,7 @@ fn type_scope<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, u32>
     scope
 }
 
-/// The types of the group that `first` is the first one of; nothing where it is not.
+/// The types of the group of which `first` is the first member; empty for other members.
 #[salsa::tracked(returns(ref))]
 fn infer_group<'db>(db: &'db dyn Db, first: Def<'db>) -> Vec<Arc<Inference>> {
     let group = group_members(db, first);
@@ -248,7 +248,7 @@ pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     if Settings::get(db).strict(db) { tvm_inference(db, def) } else { general_inference(db, def) }
 }
 
-/// The types of a definition, each as general as can be.
+/// Returns the most general types of a definition.
 pub(crate) fn general_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     let Some(module) = module(db, def.file(db), def.module(db)) else {
         return base_inference(db, def);
@@ -259,10 +259,10 @@ pub(crate) fn general_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Infe
     }
 }
 
-/// The types of a definition where what references hold is generalised as everything else is.
+/// The types of a definition, with types held in references generalised like all others.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn base_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
-    // Asked in any case: what it found for a definition that was recursive for a moment would stay.
+    // Called in any case, so that the memo of a definition that is no longer recursive is replaced.
     let own_group = infer_group(db, def);
     match group_of(db, def) {
         Some((first, at)) => {
@@ -273,13 +273,13 @@ pub(crate) fn base_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inferen
     }
 }
 
-/// The types of a definition as TVM finds them: from its own text and the headers of others.
+/// Returns the types of a definition as TVM infers them, from its own text and the headers of others.
 fn tvm_inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     tvm_types(db, def).unwrap_or_else(|| infer_alone(db, def, true))
 }
 
-/// The types of a definition as TVM finds them, where that is worth knowing: a sound definition
-/// that TVM is sure to type costs nothing here, and what was found while it was another one goes.
+/// The types of a definition as TVM infers them, if they may differ from the general ones: a
+/// definition without errors whose types are not generalised is not inferred again.
 #[salsa::tracked(returns(clone))]
 pub(crate) fn tvm_types<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<Inference>> {
     let is_open = || {
@@ -300,7 +300,7 @@ fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inferen
     let (body, scopes) = (body(db, def), scopes(db, def));
     let env = DbEnv { strict, ..DbEnv::new(db, def, &[]) };
     let key = def.key(db);
-    // What was found under other rules, or over other data types, says nothing.
+    // A previous inference under other settings or data types cannot be reused.
     let before = db.cache().inferred(&key).filter(|before| {
         before.inference.strict == strict
             && before.metadata == env.metadata
@@ -317,7 +317,7 @@ fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> Arc<Inferen
     inference
 }
 
-/// The type of a global as far as its header says.
+/// The type of a global, as far as its header gives it.
 #[salsa::tracked(returns(clone))]
 fn written_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     let body = body(db, def);
@@ -329,20 +329,20 @@ fn written_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     Some(PolyType::close(&header.type_params, Vec::new(), &func))
 }
 
-/// Whether a definition names globals whose headers leave something out.
+/// True if a definition uses globals with incomplete headers.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn uses_open_globals<'db>(db: &'db dyn Db, def: Def<'db>) -> bool {
     let Some(module) = module(db, def.file(db), def.module(db)) else { return false };
     global_uses(db, def).iter().any(|name| is_open_global(db, module, name))
 }
 
-/// Whether a module's own definition of `name` has a header that leaves something out.
+/// Returns true if a module's own definition of `name` has an incomplete header.
 pub(crate) fn is_open_global<'db>(db: &'db dyn Db, module: Module<'db>, name: &str) -> bool {
     own_global(db, module, name).is_some_and(|def| signature(db, def).is_none())
 }
 
-/// The functions of a module whose results TVM would have to know and does not: they are called,
-/// their headers do not say, and nothing about the calls decides it.
+/// The functions of a module whose result types TVM cannot infer: they are called, their headers
+/// have no result, and no call determines it.
 #[salsa::tracked(returns(ref))]
 pub fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashSet<Name> {
     let mut found = FxHashSet::default();
@@ -367,7 +367,7 @@ pub fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashSet<N
     found
 }
 
-/// The global whose call TVM finds no type for.
+/// Returns the global whose call TVM infers no type for.
 pub(crate) fn called_by<'u>(
     unit: &'u crate::body::Unit,
     finding: &infer::Finding,
@@ -382,7 +382,7 @@ pub(crate) fn called_by<'u>(
     }
 }
 
-/// The type of a global, where it is used.
+/// Returns the type of a global at its uses.
 pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     prepare(db, def);
     if def.kind(db) != DefKind::Fn {
@@ -396,12 +396,11 @@ pub fn global_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     }
 }
 
-/// Infers the definitions of a module that have no written types, each after those that it needs.
+/// Infers the definitions of a module that have incomplete headers, dependencies first.
 ///
-/// Each of them is inferred inside the one that calls it, and after an edit the database looks
-/// inside each for what has changed: a chain of thousands would take the stack of any thread. From
-/// the bottom up, whatever is needed is there already. So the first question about the types of a
-/// module asks this.
+/// On demand, each would be inferred inside the query of its caller, and validated inside it after
+/// an edit, so that a chain of thousands would overflow the stack. Bottom up, every dependency is a
+/// memo hit. [`inference`] therefore executes this query first.
 #[salsa::tracked]
 pub(crate) fn infer_from_below<'db>(db: &'db dyn Db, module: Module<'db>) {
     for def in groups(db, module).iter().flatten() {
@@ -409,14 +408,14 @@ pub(crate) fn infer_from_below<'db>(db: &'db dyn Db, module: Module<'db>) {
     }
 }
 
-/// Sees to it that what `def` needs is inferred, however long the way is.
+/// Ensures that the dependencies of `def` are inferred, without recursion.
 fn prepare<'db>(db: &'db dyn Db, def: Def<'db>) {
     if let Some(module) = module(db, def.file(db), def.module(db)) {
         infer_from_below(db, module);
     }
 }
 
-/// The type of a global; of a member of a cluster, the one that it has outside of it.
+/// Returns the type of a global; for a member of a cluster, its type outside the cluster.
 #[salsa::tracked(returns(clone))]
 fn base_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     if def.kind(db) != DefKind::Fn {
@@ -430,8 +429,8 @@ fn base_type<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     }
 }
 
-/// The name by which a definition is known as a member of its group. One that is written in full is
-/// known by its type.
+/// Returns the name of a definition as a member of its group. A definition with a complete header is
+/// not a member: its type is known.
 fn member_name<'db>(db: &'db dyn Db, def: Def<'db>) -> Name {
     match closed_signature(db, def) {
         Some(_) => Name::default(),
@@ -439,13 +438,13 @@ fn member_name<'db>(db: &'db dyn Db, def: Def<'db>) -> Name {
     }
 }
 
-/// The world around a definition.
+/// The environment of a definition: the database and its module.
 pub(crate) struct DbEnv<'db> {
     db: &'db dyn Db,
     module: Option<Module<'db>>,
     types: Arc<ModuleTypes>,
     metadata: Option<Arc<Metadata>>,
-    /// The members of the group that is inferred, by name.
+    /// The members of the group under inference, by name.
     group: FxHashMap<Name, usize>,
     strict: bool,
 }
@@ -527,7 +526,7 @@ impl Env for DbEnv<'_> {
     }
 }
 
-/// Every definition of a file, module by module.
+/// Returns the definitions of a file, module by module.
 pub fn all_defs<'db>(db: &'db dyn Db, file: SourceFile) -> impl Iterator<Item = Def<'db>> {
     modules(db, file).iter().flat_map(move |module| module.items(db).iter().copied())
 }

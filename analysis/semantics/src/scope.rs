@@ -1,4 +1,4 @@
-//! Names across the units of a body.
+//! Resolution of names across the units of a body.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,25 +6,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     body::{BinderId, BinderKind, Body, Expr, FreeId, Name, Unit, UnitKind},
-    traits::Traits,
+    features::UnitFeatures,
 };
 
-/// What a name that a unit takes from outside means.
+/// A reference to a variable of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Binding {
+pub struct LocalRef {
     /// The unit that binds it.
     pub unit: u32,
     /// The variable there.
     pub binder: BinderId,
 }
 
-/// The names of each unit, resolved, and what each unit has in it.
+/// The resolved names of a body, and the features of its units.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Scopes {
-    /// What follows from the names alone.
+    /// The part that depends on the names alone.
     pub(crate) names: Arc<Resolved>,
-    /// The units that have something in them, and what.
-    traits: Vec<(u32, Traits)>,
+    /// The units with features, in order.
+    features: Vec<(u32, UnitFeatures)>,
 }
 
 impl std::ops::Deref for Scopes {
@@ -35,43 +35,42 @@ impl std::ops::Deref for Scopes {
     }
 }
 
-/// The names of each unit, resolved, and what else follows from the names of a body alone.
+/// The resolved names of each unit, and other facts that depend on the names of a body alone.
 ///
-/// Most edits of a body change no name: then this is taken over as it is, and what was worked out
-/// from it as well.
+/// Most edits of a body change no name: then this is reused, including the memos in it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
-    /// What each free name of each unit means, one unit after the other.
-    frees: Vec<Option<Binding>>,
-    /// Where the names of each unit begin.
+    /// The variable of each free name, unit by unit.
+    frees: Vec<Option<LocalRef>>,
+    /// The start of the names of each unit in `frees`.
     starts: Vec<u32>,
-    /// Names that mean nothing: the first use of each.
+    /// The unbound names of each unit.
     pub unknown: Vec<(u32, FreeId)>,
-    /// Variables bound by a statement or the header that nothing uses.
-    pub unused: Vec<Binding>,
-    /// Variables bound inside a statement that nothing uses.
-    pub unused_inside: Vec<Binding>,
-    /// Bindings that hide another of the same name: the one that hides, the one that is hidden.
-    pub shadows: Vec<(Binding, Binding)>,
-    /// Whether two variables other than graph variables have one name, anywhere in the body.
+    /// The unused variables of statements and the header.
+    pub unused: Vec<LocalRef>,
+    /// The unused variables that are bound inside of a statement.
+    pub unused_inside: Vec<LocalRef>,
+    /// The bindings that shadow another one, as pairs of the shadowing and the shadowed variable.
+    pub shadows: Vec<(LocalRef, LocalRef)>,
+    /// True if two variables in the body, other than graph variables, have the same name.
     pub equal_names: bool,
-    /// The globals that the body names, each once.
+    /// The globals that the body uses, without duplicates.
     pub globals: Vec<Name>,
     /// The numbers of the graph variables.
     pub graphs: GraphNumbers,
-    /// Looked up when it is asked for first.
+    /// Lookup tables, built on first use.
     tables: Lazy<Tables>,
 }
 
-/// The numbers of a body's graph variables.
+/// The order of the numbers of the graph variables of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum GraphNumbers {
     /// There are none.
     #[default]
     None,
-    /// They ascend, as TVM prints them, from the first to the last.
+    /// They ascend, as TVM prints them; the first and the last number.
     Ascending(u64, u64),
-    /// They come in another order, or some come twice.
+    /// They are unordered, or contain duplicates.
     Any,
 }
 
@@ -87,18 +86,19 @@ impl GraphNumbers {
     }
 }
 
-/// What would otherwise be searched for unit by unit.
+/// Lookup tables that replace searches over all units.
 #[derive(Default, Debug)]
 struct Tables {
-    /// The units that use a variable, in order, and the name it has there.
-    uses: FxHashMap<Binding, Vec<(u32, FreeId)>>,
-    /// The units that name a global, in order.
+    /// The units that use each variable, in order, with its free name there.
+    uses: FxHashMap<LocalRef, Vec<(u32, FreeId)>>,
+    /// The units that use each global, in order.
     globals: FxHashMap<Name, Vec<u32>>,
     /// The names of all variables.
     names: FxHashSet<Name>,
 }
 
-/// Something that follows from the rest.
+/// A value that is computed on first use, and ignored in comparisons because the other fields
+/// determine it.
 #[derive(Debug)]
 struct Lazy<T>(OnceLock<T>);
 
@@ -117,18 +117,19 @@ impl<T> PartialEq for Lazy<T> {
 impl<T> Eq for Lazy<T> {}
 
 impl Scopes {
-    /// The units that have any of `traits`, in order.
-    pub fn units_with(&self, traits: Traits) -> impl Iterator<Item = usize> {
-        let wanted = self.traits.iter().filter(move |(_, of_unit)| of_unit.has(traits));
-        wanted.map(|(unit, _)| *unit as usize)
+    /// Returns the units that have any of `features`, in order.
+    pub fn units_with(&self, features: UnitFeatures) -> impl Iterator<Item = usize> {
+        let matching = self.features.iter().filter(move |(_, of_unit)| of_unit.has(features));
+        matching.map(|(unit, _)| *unit as usize)
     }
 
-    /// The names of `body`, if they are those of `before` unit by unit, to which `self` belongs.
+    /// Returns the scopes of `body` by reusing `self`, the scopes of `before`; `None` if the names
+    /// of any unit differ.
     pub(crate) fn follow(self: &Arc<Scopes>, before: &Body, body: &Body) -> Option<Arc<Scopes>> {
         if before.units.len() != body.units.len() {
             return None;
         }
-        let mut other: Option<Vec<(u32, Traits)>> = None;
+        let mut other: Option<Vec<(u32, UnitFeatures)>> = None;
         for (number, (old, new)) in (0u32..).zip(before.units.iter().zip(&body.units)) {
             if Arc::ptr_eq(old, new) {
                 continue;
@@ -136,37 +137,37 @@ impl Scopes {
             if !same_names(old, new) {
                 return None;
             }
-            if old.traits != new.traits {
-                let traits = other.get_or_insert_with(|| self.traits.clone());
-                match traits.binary_search_by_key(&number, |(unit, _)| *unit) {
-                    Ok(at) if new.traits.is_empty() => drop(traits.remove(at)),
-                    Ok(at) => traits[at].1 = new.traits,
-                    Err(at) => traits.insert(at, (number, new.traits)),
+            if old.features != new.features {
+                let features = other.get_or_insert_with(|| self.features.clone());
+                match features.binary_search_by_key(&number, |(unit, _)| *unit) {
+                    Ok(at) if new.features.is_empty() => drop(features.remove(at)),
+                    Ok(at) => features[at].1 = new.features,
+                    Err(at) => features.insert(at, (number, new.features)),
                 }
             }
         }
         Some(match other {
-            Some(traits) => Arc::new(Scopes { names: self.names.clone(), traits }),
+            Some(features) => Arc::new(Scopes { names: self.names.clone(), features }),
             None => self.clone(),
         })
     }
 }
 
 impl Resolved {
-    /// The last unit that uses what `binding` binds, and the name it has there. `body` is the
-    /// body whose names these are.
-    pub fn last_use(&self, body: &Body, binding: Binding) -> Option<(usize, FreeId)> {
+    /// Returns the last unit that uses `binding`, with its free name there. `body` is the body of
+    /// these names.
+    pub fn last_use(&self, body: &Body, binding: LocalRef) -> Option<(usize, FreeId)> {
         let (unit, free) = *self.tables(body).uses.get(&binding)?.last()?;
         Some((unit as usize, free))
     }
 
-    /// The units of `body` that name a global, in order.
+    /// Returns the units of `body` that use a global, in order.
     pub fn units_naming(&self, body: &Body, name: &str) -> impl Iterator<Item = usize> {
         let units = self.tables(body).globals.get(name);
         units.into_iter().flatten().map(|&unit| unit as usize)
     }
 
-    /// Whether a variable of this name is bound anywhere in `body`.
+    /// Returns true if a variable of this name is bound anywhere in `body`.
     pub fn binds_name(&self, body: &Body, name: &str) -> bool {
         self.tables(body).names.contains(name)
     }
@@ -183,7 +184,7 @@ impl Resolved {
                         uses.push((number, FreeId(free as u32)));
                     }
                 }
-                if unit.traits.has(Traits::GLOBAL) {
+                if unit.features.has(UnitFeatures::GLOBAL) {
                     for (name, _) in unit.globals() {
                         let units = tables.globals.entry(name.clone()).or_default();
                         if units.last() != Some(&number) {
@@ -196,31 +197,31 @@ impl Resolved {
         })
     }
 
-    /// What `free` of unit number `unit` means.
-    pub fn get(&self, unit: usize, free: FreeId) -> Option<Binding> {
+    /// Returns the variable that `free` of `unit` refers to.
+    pub fn get(&self, unit: usize, free: FreeId) -> Option<LocalRef> {
         self.unit(unit).get(free.index()).copied().flatten()
     }
 
-    /// What the free names of unit number `unit` mean.
-    pub fn unit(&self, unit: usize) -> &[Option<Binding>] {
+    /// Returns the variables that the free names of `unit` refer to.
+    pub fn unit(&self, unit: usize) -> &[Option<LocalRef>] {
         let Some(&start) = self.starts.get(unit) else { return &[] };
         let end = self.starts.get(unit + 1).map_or(self.frees.len(), |&end| end as usize);
         &self.frees[start as usize..end]
     }
 
-    /// Units that use what `binding` binds, in order, with the name they use it by. `body` is the
-    /// body whose names these are.
+    /// Returns the units that use `binding`, in order, with its free name there. `body` is the body
+    /// of these names.
     pub fn uses(
         &self,
         body: &Body,
-        binding: Binding,
+        binding: LocalRef,
     ) -> impl DoubleEndedIterator<Item = (usize, FreeId)> {
         let uses = self.tables(body).uses.get(&binding);
         uses.into_iter().flatten().map(|&(unit, free)| (unit as usize, free))
     }
 
-    /// Whether a use of a free name is an error: the front of a longer name that is bound is
-    /// none, and neither is a longer name, whose front answers for it.
+    /// Returns true if a free name is reported as unbound. The front of a longer name that is bound
+    /// is not, and neither is a longer name, because its front is reported instead.
     fn is_unknown(&self, unit: &Unit, number: usize, free: FreeId) -> bool {
         if self.get(number, free).is_some() {
             return false;
@@ -241,7 +242,7 @@ impl Resolved {
     }
 }
 
-/// Whether two units take the same names from outside and give the same to those behind them.
+/// Returns true if two units have the same free names and bind the same names.
 fn same_names(before: &Unit, unit: &Unit) -> bool {
     let is_dotted = |unit: &Unit| unit.frees.iter().any(|free| free.dotted || free.whole);
     let same_binders = || {
@@ -263,15 +264,15 @@ fn same_names(before: &Unit, unit: &Unit) -> bool {
         && before.globals().map(|(name, _)| name).eq(unit.globals().map(|(name, _)| name))
 }
 
-/// Resolves the names that each unit takes from those before it.
+/// Resolves the free names of each unit to the variables of the units before it.
 pub fn resolve(body: &Body) -> Scopes {
-    let mut traits = Vec::new();
+    let mut features = Vec::new();
     let mut scopes = Resolved::default();
     scopes.starts.reserve(body.units.len());
-    // Each name with what it means now; whether anything uses that; and the parameters.
+    // The current variable of each name, the used flags, and the parameters.
     let mut bound: FxHashMap<&str, usize> = FxHashMap::default();
-    let mut bindings: Vec<(Binding, bool)> = Vec::new();
-    // Names that are bound inside a unit.
+    let mut bindings: Vec<(LocalRef, bool)> = Vec::new();
+    // The names that are bound inside of units.
     let mut inside: Vec<&Name> = Vec::new();
     let mut unknown: FxHashSet<&Name> = FxHashSet::default();
     let mut leaked = Leaked::default();
@@ -298,7 +299,7 @@ pub fn resolve(body: &Body) -> Scopes {
         }
         let params = unit.header().map_or(&[][..], |header| header.params.as_slice());
         for &binder in params.iter().rev().chain(&unit.binds) {
-            let binding = Binding { unit: number as u32, binder };
+            let binding = LocalRef { unit: number as u32, binder };
             bindings.push((binding, false));
             let data = unit.binder(binder);
             let hidden = bound.insert(data.name.as_str(), bindings.len() - 1);
@@ -314,26 +315,26 @@ pub fn resolve(body: &Body) -> Scopes {
                 scopes.graphs.add(number);
             }
         }
-        let outward = params.len() + usize::from(unit.binds.is_some());
-        if unit.binders.len() > outward {
-            let outward: FxHashSet<BinderId> = params.iter().chain(&unit.binds).copied().collect();
+        let exported = params.len() + usize::from(unit.binds.is_some());
+        if unit.binders.len() > exported {
+            let exported: FxHashSet<BinderId> = params.iter().chain(&unit.binds).copied().collect();
             let inner = unit.binders.iter().enumerate().filter(|(i, binder)| {
                 binder.kind != BinderKind::Graph
                     && !binder.name.is_empty()
-                    && !outward.contains(&BinderId(*i as u32))
+                    && !exported.contains(&BinderId(*i as u32))
             });
             inside.extend(inner.map(|(_, binder)| &binder.name));
             if unit.kind != UnitKind::Header {
                 let unused = unused_inside(unit).into_iter();
                 let number = number as u32;
-                scopes.unused_inside.extend(unused.map(|binder| Binding { unit: number, binder }));
+                scopes.unused_inside.extend(unused.map(|binder| LocalRef { unit: number, binder }));
             }
         }
-        if unit.traits.has(Traits::GLOBAL) {
+        if unit.features.has(UnitFeatures::GLOBAL) {
             scopes.globals.extend(unit.globals().map(|(name, _)| name.clone()));
         }
-        if !unit.traits.is_empty() {
-            traits.push((number as u32, unit.traits));
+        if !unit.features.is_empty() {
+            features.push((number as u32, unit.features));
         }
     }
     let unused = bindings.into_iter().filter(|(_, used)| !used).map(|(binding, _)| binding);
@@ -343,29 +344,30 @@ pub fn resolve(body: &Body) -> Scopes {
     let mut seen = FxHashSet::default();
     scopes.equal_names |=
         inside.iter().any(|name| bound.contains_key(name.as_str()) || !seen.insert(*name));
-    Scopes { names: Arc::new(scopes), traits }
+    Scopes { names: Arc::new(scopes), features }
 }
 
-/// `%12` as a number. TVM compares numbers: `%01` is `%1`.
+/// Returns the number of `%12`. TVM compares numbers: `%01` is `%1`.
 pub fn graph_number(name: &str) -> Option<u64> {
     name.strip_prefix('%')?.parse().ok()
 }
 
-/// The graph variables inside of units that were looked through.
+/// The graph variables that are bound inside of units.
 ///
-/// A graph variable of an inner block that has ended stands for its expression, and TVM prints such
-/// uses where two branches share one. Few bodies have one, so that nothing is collected before one
-/// is met, and then each unit once.
+/// A graph variable of an inner block may be used after the block: TVM prints such uses if two
+/// branches share an expression. Few bodies have them, so that they are collected on the first such
+/// use, and each unit once.
 #[derive(Default)]
 struct Leaked<'u> {
-    /// The last variable of each name.
-    last: FxHashMap<&'u str, Binding>,
+    /// The last variable with each name.
+    last: FxHashMap<&'u str, LocalRef>,
     units: usize,
 }
 
 impl<'u> Leaked<'u> {
-    /// The last graph variable of that name bound inside of `before`, which only grows.
-    fn find(&mut self, before: &'u [Arc<Unit>], name: &str) -> Option<Binding> {
+    /// Returns the last graph variable called `name` that is bound inside of `before`. Each call
+    /// passes a prefix at least as long as the previous one.
+    fn find(&mut self, before: &'u [Arc<Unit>], name: &str) -> Option<LocalRef> {
         if !name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
             return None;
         }
@@ -373,7 +375,7 @@ impl<'u> Leaked<'u> {
             for (binder, data) in unit.binders.iter().enumerate() {
                 if data.kind == BinderKind::Graph {
                     let (unit, binder) = (number as u32, BinderId(binder as u32));
-                    self.last.insert(&data.name, Binding { unit, binder });
+                    self.last.insert(&data.name, LocalRef { unit, binder });
                 }
             }
         }
@@ -382,8 +384,7 @@ impl<'u> Leaked<'u> {
     }
 }
 
-/// Variables bound inside a unit that nothing in it uses, and inner bindings that hide another
-/// variable of the unit.
+/// Returns the unused variables of a unit.
 pub fn unused_inside(unit: &Unit) -> Vec<BinderId> {
     let mut used = vec![false; unit.binders.len()];
     for expr in &unit.exprs {
@@ -401,7 +402,7 @@ pub fn unused_inside(unit: &Unit) -> Vec<BinderId> {
     unused.map(|(binder, _)| BinderId(binder as u32)).collect()
 }
 
-/// How a binding of this name was spelled out: names that begin with `_` are meant to be unused.
-pub fn is_silenced(name: &Name) -> bool {
+/// Returns true for names that begin with `_`, which mark a binding as intentionally unused.
+pub fn is_marked_unused(name: &Name) -> bool {
     name.as_bytes().get(1) == Some(&b'_')
 }

@@ -1,4 +1,5 @@
-//! A definition with everything that is known of it, for those who speak about it.
+//! The view of a definition: its body, names and types, with lookups for diagnostics and IDE
+//! features.
 
 use std::sync::Arc;
 
@@ -15,15 +16,15 @@ use crate::{
     item::{Def, DefKind, Module},
     module::ModuleTypes,
     queries,
-    scope::{Binding, Scopes},
+    scope::{LocalRef, Scopes},
 };
 
-/// A place in a body: an expression of a unit.
+/// A reference to an expression of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Spot {
-    /// The unit.
+pub struct ExprRef {
+    /// The index of the unit.
     pub unit: usize,
-    /// The expression there.
+    /// The expression in the unit.
     pub expr: ExprId,
 }
 
@@ -36,18 +37,18 @@ pub struct View<'db> {
     pub def: Def<'db>,
     /// Its module.
     pub module: Module<'db>,
-    /// What it computes.
+    /// Its body.
     pub body: Arc<Body>,
     /// Its names.
     pub scopes: Arc<Scopes>,
     /// Its types.
     pub inference: Arc<Inference>,
-    /// The data types that it sees.
+    /// The data types in scope.
     pub types: Arc<ModuleTypes>,
 }
 
 impl<'db> View<'db> {
-    /// A view of a function or a bare expression.
+    /// Returns the view of a function or a bare expression; `None` for other definitions.
     pub fn new(db: &'db dyn Db, def: Def<'db>) -> Option<View<'db>> {
         let module = crate::item::module(db, def.file(db), def.module(db))?;
         Some(View {
@@ -61,64 +62,64 @@ impl<'db> View<'db> {
         })
     }
 
-    /// The same definition with other types.
+    /// Returns a view of the same definition with other types.
     pub(crate) fn with_types(&self, inference: Arc<Inference>) -> View<'db> {
         View { inference, ..self.clone() }
     }
 
-    /// A unit.
+    /// Returns a unit.
     pub fn unit(&self, unit: usize) -> &Unit {
         &self.body.units[unit]
     }
 
-    /// The types of a unit.
+    /// Returns the types of a unit.
     pub fn unit_types(&self, unit: usize) -> &UnitTypes {
         &self.inference.units[unit]
     }
 
-    /// The type of an expression.
-    pub fn ty(&self, spot: Spot) -> &Type {
-        self.unit_types(spot.unit).expr(spot.expr)
+    /// Returns the type of an expression.
+    pub fn ty(&self, expr_ref: ExprRef) -> &Type {
+        self.unit_types(expr_ref.unit).expr(expr_ref.expr)
     }
 
-    /// Returns true if an error leaves the type of an expression open, so that it is assumed, or
-    /// follows from one that is.
-    pub fn is_assumed(&self, spot: Spot) -> bool {
-        self.unit_types(spot.unit).is_assumed(spot.expr)
+    /// Returns true if the type of an expression is assumed because of an error, or depends on an
+    /// assumed type.
+    pub fn is_assumed(&self, expr_ref: ExprRef) -> bool {
+        self.unit_types(expr_ref.unit).is_assumed(expr_ref.expr)
     }
 
-    /// As [`View::is_assumed`], of a variable.
-    pub fn is_assumed_binding(&self, binding: Binding) -> bool {
+    /// Like [`View::is_assumed`], for a variable.
+    pub fn is_assumed_binding(&self, binding: LocalRef) -> bool {
         self.unit_types(binding.unit as usize).is_assumed_binder(binding.binder)
     }
 
-    /// The type of a variable.
-    pub fn binding_type(&self, binding: Binding) -> &Type {
+    /// Returns the type of a variable.
+    pub fn binding_type(&self, binding: LocalRef) -> &Type {
         self.unit_types(binding.unit as usize).binder(binding.binder)
     }
 
-    /// A range of a unit as a range of the file.
+    /// Converts a range of a unit to a range of the file.
     pub fn place(&self, unit: usize, range: TextRange) -> TextRange {
         range + self.body.starts[unit] + self.def.start(self.db)
     }
 
-    /// Where an expression stands in the file.
-    pub fn range(&self, spot: Spot) -> TextRange {
-        self.place(spot.unit, self.unit(spot.unit).range(spot.expr))
+    /// Returns the range of an expression in the file.
+    pub fn range(&self, expr_ref: ExprRef) -> TextRange {
+        self.place(expr_ref.unit, self.unit(expr_ref.unit).range(expr_ref.expr))
     }
 
-    /// Where the name of a variable stands in the file.
-    pub fn binding_range(&self, binding: Binding) -> TextRange {
+    /// Returns the range of the binder of a variable in the file.
+    pub fn binding_range(&self, binding: LocalRef) -> TextRange {
         let unit = binding.unit as usize;
         self.place(unit, self.unit(unit).binder(binding.binder).range)
     }
 
-    /// The variable that a binding binds.
-    pub fn binder(&self, binding: Binding) -> &Binder {
+    /// Returns the binder of a variable.
+    pub fn binder(&self, binding: LocalRef) -> &Binder {
         self.unit(binding.unit as usize).binder(binding.binder)
     }
 
-    /// The text of a range of the file, which lies in this definition.
+    /// Returns the text of a range of the file inside of this definition.
     pub fn text(&self, range: TextRange) -> String {
         let range = range - self.def.start(self.db);
         let root = self.def.node(self.db);
@@ -128,17 +129,18 @@ impl<'db> View<'db> {
         text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default().to_owned()
     }
 
-    /// An expression as a message shows it: its text if that is short, else what kind it is.
-    pub fn describe(&self, spot: Spot) -> String {
-        let range = self.range(spot);
+    /// Returns the description of an expression for a message: its text if that is short, or else
+    /// its kind, such as ``this call of `add` ``.
+    pub fn describe(&self, expr_ref: ExprRef) -> String {
+        let range = self.range(expr_ref);
         if usize::from(range.len()) <= 40 {
             let text = self.text(range);
             if !text.contains('\n') && !text.is_empty() {
                 return format!("`{text}`");
             }
         }
-        match self.unit(spot.unit).expr(spot.expr) {
-            Expr::Call(call) => match &self.unit(spot.unit).call(*call).callee {
+        match self.unit(expr_ref.unit).expr(expr_ref.expr) {
+            Expr::Call(call) => match &self.unit(expr_ref.unit).call(*call).callee {
                 Callee::Operator(operator) => format!("this call of `{}`", operator.name),
                 _ => "this call".into(),
             },
@@ -150,35 +152,35 @@ impl<'db> View<'db> {
         }
     }
 
-    /// The variable that an expression is, if it is nothing else.
-    pub fn variable(&self, spot: Spot) -> Option<Binding> {
-        match self.unit(spot.unit).expr(spot.expr) {
-            Expr::Bound(binder) => Some(Binding { unit: spot.unit as u32, binder: *binder }),
-            Expr::Free(free) => self.scopes.get(spot.unit, *free),
-            Expr::Dotted { whole, .. } => self.scopes.get(spot.unit, *whole),
+    /// Returns the variable that an expression refers to, if it is a variable.
+    pub fn variable(&self, expr_ref: ExprRef) -> Option<LocalRef> {
+        match self.unit(expr_ref.unit).expr(expr_ref.expr) {
+            Expr::Bound(binder) => Some(LocalRef { unit: expr_ref.unit as u32, binder: *binder }),
+            Expr::Free(free) => self.scopes.get(expr_ref.unit, *free),
+            Expr::Dotted { whole, .. } => self.scopes.get(expr_ref.unit, *whole),
             _ => None,
         }
     }
 
-    /// The value that a variable is bound to.
-    pub fn value(&self, binding: Binding) -> Option<Spot> {
+    /// Returns the value that a variable is bound to.
+    pub fn value(&self, binding: LocalRef) -> Option<ExprRef> {
         let unit = binding.unit as usize;
-        self.unit(unit).value_of(binding.binder).map(|expr| Spot { unit, expr })
+        self.unit(unit).value_of(binding.binder).map(|expr| ExprRef { unit, expr })
     }
 
-    /// Follows variables to the expression that they stand for; stops at parameters and patterns.
-    pub fn resolve(&self, mut spot: Spot) -> Spot {
+    /// Follows variables to their values, up to parameters and pattern variables.
+    pub fn resolve(&self, mut expr_ref: ExprRef) -> ExprRef {
         for _ in 0..10_000 {
-            match self.variable(spot).and_then(|binding| self.value(binding)) {
-                Some(value) => spot = value,
+            match self.variable(expr_ref).and_then(|binding| self.value(binding)) {
+                Some(value) => expr_ref = value,
                 None => break,
             }
         }
-        spot
+        expr_ref
     }
 
-    /// The written type of a variable: its node, with places counted from the definition.
-    pub fn annotation_node(&self, binding: Binding) -> Option<Node<'_>> {
+    /// Returns the annotation of a variable, with ranges relative to the definition.
+    pub fn annotation_node(&self, binding: LocalRef) -> Option<Node<'_>> {
         let at = self.binder(binding).range + self.body.starts[binding.unit as usize];
         let path = self.def.node(self.db).path_to(at);
         let holder = path.iter().rev().find(|node| {
@@ -193,62 +195,59 @@ impl<'db> View<'db> {
         holder.children().find(|node| ast::Type::can_cast(node.kind()))
     }
 
-    /// Where one size of a written tensor type stands in the file.
+    /// Returns the range in the file of one size of a written tensor type.
     pub fn dim_range(&self, ty: Node<'_>, axis: usize) -> Option<TextRange> {
         let tensor = ast::TensorType::cast(ty)?;
         let dim = tensor.shape()?.dims().nth(axis)?;
         Some(dim.range() + self.def.start(self.db))
     }
 
-    /// Where the result type is written.
+    /// Returns the written result type of the definition.
     pub fn result_type_node(&self) -> Option<Node<'_>> {
         let def = ast::FnDef::cast(self.def.node(self.db))?;
         def.ret()?.ty().map(|ty| ty.node())
     }
 
-    /// The last use of what a graph binding binds, where one is.
-    ///
-    /// TVM gives a shared expression the place of its last use.
+    /// Returns the last use of the variable of a graph binding, which TVM reports as the place of
+    /// the expression.
     pub fn last_use(&self, unit: usize) -> Option<TextRange> {
         let data = self.unit(unit);
         if data.kind != UnitKind::Graph {
             return None;
         }
-        self.last_use_of(Binding { unit: unit as u32, binder: data.binds? })
+        self.last_use_of(LocalRef { unit: unit as u32, binder: data.binds? })
     }
 
-    /// The last use of a variable in the units behind the one that binds it.
-    pub fn last_use_of(&self, binding: Binding) -> Option<TextRange> {
+    /// Returns the last use of a variable in the units after its binding.
+    pub fn last_use_of(&self, binding: LocalRef) -> Option<TextRange> {
         let (user, free) = self.scopes.last_use(&self.body, binding)?;
         let expr = *self.unit(user).uses_of_free(free).last()?;
-        Some(self.range(Spot { unit: user, expr }))
+        Some(self.range(ExprRef { unit: user, expr }))
     }
 
-    /// The last use of the graph variable inside of a unit whose value `spot` is: in a function
+    /// Returns the last use of the inner graph variable with the value `expr_ref`: in a function
     /// expression, a branch or an arm.
-    pub fn last_use_within(&self, spot: Spot) -> Option<TextRange> {
-        let unit = self.unit(spot.unit);
-        let binder = unit.bound_to(spot.expr)?;
+    pub fn last_use_within(&self, expr_ref: ExprRef) -> Option<TextRange> {
+        let unit = self.unit(expr_ref.unit);
+        let binder = unit.bound_to(expr_ref.expr)?;
         if unit.binder(binder).kind != BinderKind::Graph {
             return None;
         }
         let expr = *unit.uses_of(binder).last()?;
-        Some(self.range(Spot { unit: spot.unit, expr }))
+        Some(self.range(ExprRef { unit: expr_ref.unit, expr }))
     }
 
-    /// Whether a variable of this name is bound anywhere in the definition.
+    /// Returns true if a variable of this name is bound anywhere in the definition.
     pub fn binds_name(&self, name: &str) -> bool {
         self.scopes.binds_name(&self.body, name)
     }
 
-    /// Where the graph bindings begin that stand right before the expression at `range` of the
-    /// file, which ends their block.
-    ///
-    /// TVM gives that expression the place of all of them:
+    /// Returns the range of the first of the graph bindings directly before the tail expression at
+    /// `range`, at which TVM reports errors in that expression:
     ///
     /// ```text
-    /// %0 = nn.relu(%x);   // here, for TVM, begins
-    /// add(%0)             // what is wrong with this
+    /// %0 = nn.relu(%x);   // TVM reports the error here
+    /// add(%0)             // the error
     /// ```
     pub fn block_start(&self, range: TextRange) -> Option<TextRange> {
         let start = self.def.start(self.db);
@@ -269,14 +268,14 @@ impl<'db> View<'db> {
         Some(name.range() + start)
     }
 
-    /// The unit of the definition that `offset` of the file lies in.
+    /// Returns the unit that contains `offset` of the file.
     pub fn unit_at(&self, offset: TextSize) -> Option<usize> {
         let offset = offset.checked_sub(self.def.start(self.db))?;
         let at = self.body.starts.partition_point(|&start| start <= offset).checked_sub(1)?;
         Some(at)
     }
 
-    /// Line comments and block comments directly in front of the definition.
+    /// Returns the range of the first token of the definition.
     pub fn first_token(&self) -> Option<TextRange> {
         let token = self.def.node(self.db).elements().find_map(|element| match element {
             NodeOrToken::Token(token) if !token.kind().is_trivia() => Some(token),
@@ -286,16 +285,16 @@ impl<'db> View<'db> {
     }
 }
 
-/// A type and the text that has it.
+/// The type at a range of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeAt {
-    /// The expression, or the name that is bound.
+    /// The range of the expression or the binder.
     pub range: TextRange,
     /// Its type.
     pub ty: Type,
 }
 
-/// The type of every expression, parameter, variable and pattern variable of a file.
+/// Returns the types of all expressions and variables of a file.
 pub fn types_in(db: &dyn Db, file: SourceFile) -> Vec<TypeAt> {
     let mut types = Vec::new();
     let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
@@ -303,7 +302,7 @@ pub fn types_in(db: &dyn Db, file: SourceFile) -> Vec<TypeAt> {
         for (number, unit) in view.body.units.iter().enumerate() {
             let inferred = view.unit_types(number);
             for (index, expr) in unit.exprs.iter().enumerate() {
-                // Steps of the evaluation are no expressions of the text.
+                // Steps of the evaluation have no text.
                 if !expr.is_step() && *expr != Expr::Missing {
                     let id = ExprId(index as u32);
                     let range = view.place(number, unit.range(id));

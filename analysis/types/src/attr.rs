@@ -1,4 +1,4 @@
-//! Attributes of calls: their declared types, and their values.
+//! Attributes of calls: declarations and values.
 
 use std::{hash::Hash, sync::Arc};
 
@@ -6,22 +6,22 @@ use smol_str::SmolStr;
 
 use crate::{DataType, Dim, Shape, TensorType};
 
-/// The attributes that an operator declares, under TVM's name for the set.
+/// The attributes that an operator declares.
 #[derive(Debug)]
 pub struct AttrSchema {
-    /// `relay.attrs.Conv2DAttrs`
+    /// TVM's name for the set: `relay.attrs.Conv2DAttrs`.
     pub key: &'static str,
-    /// In declaration order, which is the order in which TVM prints them.
+    /// The attributes in declaration order, which is the order in which TVM prints them.
     pub fields: &'static [AttrField],
 }
 
 impl AttrSchema {
-    /// The position of the attribute `name`.
+    /// Returns the position of the attribute `name`.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.name == name)
     }
 
-    /// The attribute `name`.
+    /// Returns the attribute `name`.
     pub fn field(&self, name: &str) -> Option<&'static AttrField> {
         self.fields.iter().find(|field| field.name == name)
     }
@@ -30,21 +30,21 @@ impl AttrSchema {
 /// One declared attribute.
 #[derive(Debug)]
 pub struct AttrField {
-    /// `padding`
+    /// The name: `padding`.
     pub name: &'static str,
-    /// What may be written.
+    /// The type of its values.
     pub ty: AttrType,
-    /// What holds where nothing is written.
+    /// The value if the call does not specify one.
     pub default: AttrDefault,
-    /// TVM's metadata section holds the value as an entry of its own. Lists, dimensions and
-    /// optional values always are; plain numbers and strings are as the field says. A boxed number
-    /// is taken as it is written: where `1` does for a plain `1f`, it does not for a boxed one.
+    /// True if TVM stores the value as an object: an entry of its own in the metadata section.
+    /// Lists, dimensions and optional values always are objects. A boxed number is not converted:
+    /// a plain float attribute accepts `1` for `1f`, a boxed one does not.
     pub boxed: bool,
-    /// The least number that may be written.
-    pub least: Option<i64>,
+    /// The minimum of a numeric attribute.
+    pub min: Option<i64>,
 }
 
-/// What may be written for an attribute.
+/// The declared type of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttrType {
     /// An integer.
@@ -55,7 +55,7 @@ pub enum AttrType {
     Float,
     /// A string.
     Str,
-    /// A string from a list.
+    /// One of the listed strings.
     Choice(&'static [&'static str]),
     /// A string that names the axes of a tensor: `"NCHW"`, `"NCHW4c"`.
     Layout,
@@ -63,7 +63,7 @@ pub enum AttrType {
     DType,
     /// A dimension, or `None`.
     Dim,
-    /// A list of dimensions, or one for all.
+    /// A list of dimensions, or a single dimension for all axes.
     Dims,
     /// A list of integers.
     Ints,
@@ -77,36 +77,36 @@ pub enum AttrType {
     IntLists,
     /// A list of lists of dimensions.
     DimLists,
-    /// A constant, by reference into the metadata section or as a literal.
+    /// A constant: a reference into the metadata section or a literal.
     Constant,
-    /// A device on which a value lives.
+    /// The device of a value: `VirtualDevice(device_type=1, …)`.
     VirtualDevice,
-    /// Something of TVM's own that only the metadata section can give, or `None`.
+    /// Any other object from the metadata section, or `None`.
     Object,
-    /// Anything.
+    /// Any value.
     Any,
 }
 
-/// What holds for an attribute that is not written.
+/// The default of an attribute.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum AttrDefault {
-    /// It must be written.
+    /// No default: a call must specify the attribute.
     Required,
-    /// No value.
+    /// `None`.
     None,
-    /// This integer.
+    /// An integer.
     Int(i64),
-    /// This truth value.
+    /// `True` or `False`.
     Bool(bool),
-    /// This number.
+    /// A number.
     Float(f64),
-    /// This string.
+    /// A string.
     Str(&'static str),
-    /// This data type.
+    /// A data type.
     DType(DataType),
-    /// This list.
+    /// A list of integers.
     Ints(&'static [i64]),
-    /// This list.
+    /// A list of numbers.
     Floats(&'static [f64]),
 }
 
@@ -119,9 +119,9 @@ pub enum AttrValue {
     Bool(bool),
     /// An integer, of 64 bits if `wide`.
     Int {
-        /// The number.
+        /// The value.
         value: i64,
-        /// Whether it was written with 64 bits.
+        /// True for a 64-bit literal such as `1i64`.
         wide: bool,
     },
     /// A number.
@@ -130,26 +130,26 @@ pub enum AttrValue {
     Str(SmolStr),
     /// A data type.
     DType(DataType),
-    /// A dimension that is not a plain integer.
+    /// A dimension other than an integer.
     Dim(Dim),
     /// A list.
     List(Arc<[AttrValue]>),
     /// A constant tensor.
     Constant(Arc<Constant>),
-    /// An entry of the metadata section, not looked up yet.
+    /// An unresolved reference into the metadata section: `meta[relay.Constant][0]`.
     Meta {
-        /// `relay.Constant`
+        /// The type key: `relay.Constant`.
         key: SmolStr,
-        /// `0`
+        /// The index among the entries of that key.
         index: u32,
     },
-    /// A value that has a meaning to TVM but none to types: a device, a map, a function.
+    /// A value without influence on types: a device, a map, a function.
     Opaque,
-    /// A value that could not be read; whoever needs it has nothing to say.
+    /// An invalid value, reported elsewhere. Relations that need it fail silently.
     Error,
 }
 
-/// A number that compares and hashes by its bits.
+/// A number with bitwise equality and hash.
 #[derive(Clone, Copy, Debug)]
 pub struct Number(pub f64);
 
@@ -167,17 +167,17 @@ impl Hash for Number {
     }
 }
 
-/// A tensor whose elements are known: little-endian bytes, row-major.
+/// A constant tensor.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Constant {
-    /// Its type, of known sizes.
+    /// The type, with known sizes.
     pub ty: TensorType,
-    /// Its elements.
+    /// The elements in row-major order, little-endian.
     pub data: Arc<[u8]>,
 }
 
 impl Constant {
-    /// The only element, as a number.
+    /// Returns the element of a constant with one element as a number.
     pub fn as_number(&self) -> Option<f64> {
         let d = &*self.data;
         Some(match self.ty.dtype {
@@ -197,12 +197,12 @@ impl Constant {
 }
 
 impl AttrValue {
-    /// A 32-bit integer.
+    /// Creates a 32-bit integer.
     pub fn int(value: i64) -> AttrValue {
         AttrValue::Int { value, wide: false }
     }
 
-    /// The integer, if it is one; truth values count as 0 and 1, as they do in TVM.
+    /// Returns the value as an integer. As in TVM, `False` is 0 and `True` is 1.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             AttrValue::Int { value, .. } | AttrValue::Dim(Dim::Known { size: value, .. }) => {
@@ -213,7 +213,7 @@ impl AttrValue {
         }
     }
 
-    /// The number, if it is one.
+    /// Returns the value as a number.
     pub fn as_float(&self) -> Option<f64> {
         match self {
             AttrValue::Float(value) => Some(value.0),
@@ -222,7 +222,7 @@ impl AttrValue {
         }
     }
 
-    /// The string, if it is one.
+    /// Returns the value as a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             AttrValue::Str(text) => Some(text),
@@ -230,7 +230,7 @@ impl AttrValue {
         }
     }
 
-    /// The elements, if it is a list.
+    /// Returns the elements of a list.
     pub fn as_list(&self) -> Option<&[AttrValue]> {
         match self {
             AttrValue::List(values) => Some(values),
@@ -238,7 +238,7 @@ impl AttrValue {
         }
     }
 
-    /// The dimension, if it is one: an integer or a symbolic size.
+    /// Returns the value as a dimension: an integer or a symbolic size.
     pub fn as_dim(&self) -> Option<Dim> {
         match self {
             AttrValue::Int { value, wide } => Some(Dim::Known { size: *value, wide: *wide }),
@@ -247,7 +247,7 @@ impl AttrValue {
         }
     }
 
-    /// `None`, or nothing written.
+    /// Returns true for `None`.
     pub fn is_none(&self) -> bool {
         matches!(self, AttrValue::None)
     }
@@ -303,68 +303,69 @@ impl Default for Attrs {
 }
 
 impl Attrs {
-    /// No attributes.
+    /// Returns the attributes of an operator without any.
     pub fn none() -> Attrs {
         thread_local! {
-            static NOTHING: Arc<[AttrValue]> = Arc::from([]);
+            // `Arc::from([])` would allocate for every call.
+            static EMPTY: Arc<[AttrValue]> = Arc::from([]);
         }
-        Attrs { schema: None, values: NOTHING.with(Clone::clone) }
+        Attrs { schema: None, values: EMPTY.with(Clone::clone) }
     }
 
-    /// Values in the order of the schema's fields.
+    /// Creates attributes from values in the order of the schema's fields.
     pub fn new(schema: &'static AttrSchema, values: impl Into<Arc<[AttrValue]>>) -> Attrs {
         let values = values.into();
         debug_assert_eq!(schema.fields.len(), values.len());
         Attrs { schema: Some(schema), values }
     }
 
-    /// The defaults of a schema; what is required reads as an error value.
+    /// Returns the defaults of a schema, with error values for required attributes.
     pub fn defaults(schema: &'static AttrSchema) -> Attrs {
         Attrs::new(schema, schema.fields.iter().map(|f| f.default.into()).collect::<Vec<_>>())
     }
 
-    /// The declaration, if the call has attributes.
+    /// Returns the declaration, if the operator has attributes.
     pub fn schema(&self) -> Option<&'static AttrSchema> {
         self.schema
     }
 
-    /// Values in the order of the schema's fields.
+    /// Returns the values in the order of the schema's fields.
     pub fn values(&self) -> &[AttrValue] {
         &self.values
     }
 
-    /// The value of `name`; `None` for what is not declared.
+    /// Returns the value of `name`, or `None` if it is not declared.
     pub fn get(&self, name: &str) -> &AttrValue {
         let position = self.schema.and_then(|schema| schema.position(name));
         position.and_then(|at| self.values.get(at)).unwrap_or(&AttrValue::None)
     }
 
-    /// Whether `name` has a value that is not `None`.
+    /// Returns true if `name` has a value other than `None`.
     pub fn has(&self, name: &str) -> bool {
         !self.get(name).is_none()
     }
 
-    /// The integer `name`.
+    /// Returns the value of `name` as an integer.
     pub fn int(&self, name: &str) -> Option<i64> {
         self.get(name).as_int()
     }
 
-    /// The truth value `name`; false where it is not written.
+    /// Returns the truth value of `name`, false if it is `None`.
     pub fn bool(&self, name: &str) -> bool {
         self.get(name).as_int().is_some_and(|value| value != 0)
     }
 
-    /// The number `name`.
+    /// Returns the value of `name` as a number.
     pub fn float(&self, name: &str) -> Option<f64> {
         self.get(name).as_float()
     }
 
-    /// The string `name`; empty where it is not written.
+    /// Returns the string `name`, empty if it is `None`.
     pub fn str(&self, name: &str) -> &str {
         self.get(name).as_str().unwrap_or_default()
     }
 
-    /// The data type `name`; void where it is not written.
+    /// Returns the data type `name`, void if it is `None`.
     pub fn dtype(&self, name: &str) -> DataType {
         match self.get(name) {
             AttrValue::DType(dtype) => *dtype,
@@ -373,12 +374,12 @@ impl Attrs {
         }
     }
 
-    /// The dimension `name`, if there is one.
+    /// Returns the value of `name` as a dimension.
     pub fn dim(&self, name: &str) -> Option<Dim> {
         self.get(name).as_dim()
     }
 
-    /// The list of dimensions `name`; a single one counts as a list of one.
+    /// Returns the list of dimensions `name`; a single dimension is a list of length 1.
     pub fn dims(&self, name: &str) -> Option<Shape> {
         match self.get(name) {
             AttrValue::List(values) => values.iter().map(AttrValue::as_dim).collect(),
@@ -386,7 +387,7 @@ impl Attrs {
         }
     }
 
-    /// The list of integers `name`; a single one counts as a list of one.
+    /// Returns the list of integers `name`; a single integer is a list of length 1.
     pub fn ints(&self, name: &str) -> Option<smallvec::SmallVec<[i64; 6]>> {
         match self.get(name) {
             AttrValue::List(values) => values.iter().map(AttrValue::as_int).collect(),

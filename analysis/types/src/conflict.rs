@@ -1,26 +1,27 @@
-//! Why two types do not fit together.
+//! The errors of unification.
 
 use smallvec::SmallVec;
 
 use crate::{Param, Type};
 
-/// Why two types do not fit together.
+/// A mismatch of two types: `(int32, bool)` and `(int32, float32)` differ in `bool` and `float32`,
+/// on the path `[Field(1)]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    /// The innermost two types that differ.
+    /// The innermost differing part of the left type.
     pub left: Type,
-    /// The innermost two types that differ.
+    /// The innermost differing part of the right type.
     pub right: Type,
-    /// In which way they differ.
+    /// The difference.
     pub kind: ConflictKind,
-    /// Tuple fields, parameters and arguments on the way in, the outermost first.
+    /// The path to the differing parts, outermost step first.
     pub path: SmallVec<[Step; 2]>,
 }
 
-/// In which way two types differ.
+/// The difference between two types.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConflictKind {
-    /// A tensor and a tuple, a function and a list, two different data types.
+    /// Different type constructors: a tensor and a tuple, or `List[A]` and `Option[A]`.
     Form,
     /// Tensors of different rank.
     Rank,
@@ -32,9 +33,9 @@ pub enum ConflictKind {
     Length,
     /// Functions of different arity.
     Arity,
-    /// A type that would contain itself.
+    /// An infinite type: a variable against a type that contains it.
     Infinite,
-    /// A type parameter that would leave the function which declares it.
+    /// A type parameter that escapes the function that declares it.
     Escape(Param),
     /// Types that nest too deeply to be compared.
     Depth,
@@ -49,9 +50,9 @@ pub enum Step {
     Param(usize),
     /// The result of a function.
     Ret,
-    /// What a reference holds.
+    /// The referent of a reference.
     Inner,
-    /// An argument of a data type.
+    /// An argument of an algebraic data type.
     Arg(usize),
 }
 
@@ -60,19 +61,20 @@ impl Conflict {
         Box::new(Conflict { left, right, kind, path: SmallVec::new() })
     }
 
-    /// The same, seen from the other side.
-    pub(crate) fn turned(mut self: Box<Self>) -> Box<Conflict> {
+    /// Swaps left and right.
+    pub(crate) fn swapped(mut self: Box<Self>) -> Box<Conflict> {
         let Conflict { left, right, .. } = &mut *self;
         std::mem::swap(left, right);
         self
     }
 
+    /// Prepends a step to the path.
     pub(crate) fn inside(mut self: Box<Self>, step: Step) -> Box<Conflict> {
         self.path.insert(0, step);
         self
     }
 
-    /// The stable code of a diagnostic about it.
+    /// Returns the code of the diagnostic for the conflict.
     pub fn code(&self) -> &'static str {
         match self.kind {
             ConflictKind::Rank | ConflictKind::Sizes(_) => "shape-mismatch",
@@ -83,7 +85,7 @@ impl Conflict {
         }
     }
 
-    /// What differs: sizes or data types of tensors, otherwise the types.
+    /// Returns the parts that differ as text: sizes or data types of tensors, otherwise the types.
     pub fn clash(&self) -> Vec<String> {
         let (left, right) = (self.left.as_tensor(), self.right.as_tensor());
         match (&self.kind, left, right) {
@@ -98,7 +100,7 @@ impl Conflict {
         }
     }
 
-    /// The first axis that differs, if the two are tensors of one rank.
+    /// Returns the first differing axis, if the types are tensors of equal rank.
     pub fn axis(&self) -> Option<usize> {
         match &self.kind {
             ConflictKind::Sizes(axes) if self.path.is_empty() => axes.first().copied(),

@@ -1,4 +1,6 @@
-//! Dimensions: known sizes, `?`, and symbolic sizes with the arithmetic that relations do on them.
+//! Dimensions of shapes: known sizes, `?`, and symbolic sizes with the arithmetic of relations.
+//!
+//! `concatenate((%x, %y))` of `Tensor[(n), int32]` and `Tensor[(2), int32]` has the size `(n + 2)`.
 
 use std::{
     fmt,
@@ -13,30 +15,30 @@ use crate::{Bound, DimVar, Param, linear};
 /// One axis of a shape.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Dim {
-    /// A size. `wide` sizes are 64-bit integers, which TVM prints as `1i64`; they arise from
-    /// models whose front end counts in 64 bits, and they stay wide through arithmetic.
+    /// A known size. TVM stores some sizes as 64-bit integers and prints them as `1i64`; they come
+    /// from front ends that use 64-bit shapes, and arithmetic preserves the width.
     Known {
         /// The size. Negative in broken modules only.
         size: i64,
-        /// Whether TVM holds it as a 64-bit integer.
+        /// True for a 64-bit integer.
         wide: bool,
     },
-    /// `?`: some size that is known when the program runs.
+    /// `?`: a size that is known at run time only.
     Any,
-    /// A symbolic size: a shape variable, or an expression over such.
+    /// A symbolic size: a shape variable, or an expression over shape variables.
     Symbol(Arc<Symbol>),
-    /// A size that inference has not found yet.
+    /// An inference variable.
     Var(DimVar),
 }
 
 /// A symbolic size.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Symbol {
-    /// A variable, with an identity of its own: equal names do not make equal variables.
+    /// A variable, identified by its id: different variables may have equal names.
     Variable {
-        /// How it prints.
+        /// The name in printed types.
         name: SmolStr,
-        /// What it is.
+        /// The identity.
         id: SymbolId,
     },
     /// A type parameter of kind `ShapeVar`, in the function that declares it.
@@ -47,17 +49,18 @@ pub enum Symbol {
     Binary {
         /// The operation.
         op: Op,
-        /// Its left operand.
+        /// The left operand.
         lhs: Dim,
-        /// Its right operand.
+        /// The right operand.
         rhs: Dim,
-        /// Operations in the expression, at most [`MAX_OPERATIONS`].
+        /// Number of operations in the expression, at most [`MAX_OPERATIONS`].
         operations: u16,
     },
 }
 
-/// The most operations of a symbolic size. A longer expression (`concatenate((%x, %x))`, repeated,
-/// doubles it) becomes `?`. This bounds every recursion over a size.
+/// Maximum number of operations in a symbolic size; a larger expression becomes `?`. Repeated
+/// `concatenate((%x, %x))` doubles the expression each time, and recursion over a size is bounded
+/// by this limit.
 const MAX_OPERATIONS: u16 = 200;
 
 /// Identity of a symbolic variable.
@@ -65,19 +68,19 @@ const MAX_OPERATIONS: u16 = 200;
 pub struct SymbolId(u64);
 
 impl SymbolId {
-    /// An identity that no variable has yet.
+    /// Returns a new identity.
     pub fn fresh() -> SymbolId {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         SymbolId(1 << 40 | u64::from(NEXT.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// The identity of entry `index` of a metadata section, the same in every run.
+    /// Returns the identity of entry `index` of a metadata section, which is stable between runs.
     pub fn of_entry(index: u32) -> SymbolId {
         SymbolId(index.into())
     }
 }
 
-/// Arithmetic on sizes.
+/// An operation on sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     /// `a + b`
@@ -90,29 +93,29 @@ pub enum Op {
     FloorDiv,
     /// `a % b`, with the sign of `b`.
     FloorMod,
-    /// The larger.
+    /// The maximum.
     Max,
-    /// The smaller.
+    /// The minimum.
     Min,
 }
 
 impl Dim {
-    /// A 32-bit size, the usual case.
+    /// Creates a 32-bit size, the usual case.
     pub const fn known(size: i64) -> Dim {
         Dim::Known { size, wide: false }
     }
 
-    /// A 64-bit size.
+    /// Creates a 64-bit size.
     pub const fn wide(size: i64) -> Dim {
         Dim::Known { size, wide: true }
     }
 
-    /// A symbolic variable.
+    /// Creates a symbolic variable.
     pub fn symbol(name: impl Into<SmolStr>, id: SymbolId) -> Dim {
         Dim::Symbol(Arc::new(Symbol::Variable { name: name.into(), id }))
     }
 
-    /// The size, if it is known.
+    /// Returns the size if it is known.
     pub fn as_known(&self) -> Option<i64> {
         match self {
             Dim::Known { size, .. } => Some(*size),
@@ -120,17 +123,17 @@ impl Dim {
         }
     }
 
-    /// Whether this is exactly `size`.
+    /// Returns true if the size is known to be `size`.
     pub fn is(&self, size: i64) -> bool {
         self.as_known() == Some(size)
     }
 
-    /// `?`
+    /// Returns true for `?`.
     pub fn is_any(&self) -> bool {
         matches!(self, Dim::Any)
     }
 
-    /// Whether `?` occurs, alone or in an expression.
+    /// Returns true if `?` occurs in the size.
     pub fn has_any(&self) -> bool {
         match self {
             Dim::Any => true,
@@ -142,8 +145,8 @@ impl Dim {
         }
     }
 
-    /// Returns whether the two are equal, or `None` where that depends on sizes that are not known.
-    /// Sums are equal however they are written: `n + n` and `n * 2`.
+    /// Compares two sizes; `None` if the result depends on unknown sizes. Linear expressions are
+    /// compared in normal form: `n + n` equals `n * 2`.
     pub fn equals(&self, other: &Dim) -> Option<bool> {
         match (self, other) {
             (Dim::Known { size: a, .. }, Dim::Known { size: b, .. }) => Some(a == b),
@@ -154,7 +157,7 @@ impl Dim {
         }
     }
 
-    /// The same size, held in 64 bits if `wide`.
+    /// Sets the width of a known size.
     pub fn with_width(self, wide: bool) -> Dim {
         match self {
             Dim::Known { size, .. } => Dim::Known { size, wide },
@@ -162,7 +165,7 @@ impl Dim {
         }
     }
 
-    /// Arithmetic. Any operand that is `?` makes the result `?`; sizes that overflow do too.
+    /// Applies an operation. The result is `?` if an operand contains `?` or the result overflows.
     pub fn apply(op: Op, a: &Dim, b: &Dim) -> Dim {
         if let (Dim::Known { size: x, wide: wx }, Dim::Known { size: y, wide: wy }) = (a, b) {
             let (x, y, wide) = (*x, *y, *wx || *wy);
@@ -207,7 +210,7 @@ impl Dim {
         }
     }
 
-    /// The size with each variable in it replaced by what `leaf` returns.
+    /// Replaces each variable in the size by the result of `leaf`.
     pub(crate) fn map(&self, leaf: &mut impl FnMut(&Dim) -> Dim) -> Dim {
         match self {
             Dim::Symbol(symbol) => match &**symbol {
@@ -236,7 +239,7 @@ impl Dim {
         }
     }
 
-    /// The size that a type parameter of kind `ShapeVar` stands for in its own function.
+    /// Creates the size for a type parameter of kind `ShapeVar`.
     pub fn param(param: Param) -> Dim {
         Dim::Symbol(Arc::new(Symbol::Param(param)))
     }
@@ -286,7 +289,7 @@ impl From<i64> for Dim {
     }
 }
 
-/// As TVM prints it; symbolic sizes by name.
+/// Displays the size as TVM prints it, variables by name.
 impl fmt::Display for Dim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -320,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arithmetic() {
+    fn arithmetic_folds_known_sizes_and_propagates_unknown_ones() {
         let n = Dim::symbol("n", SymbolId::fresh());
         assert_eq!(Dim::known(7) / 2, Dim::known(3));
         assert_eq!(Dim::known(-7) / 2, Dim::known(-4));

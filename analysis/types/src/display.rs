@@ -1,4 +1,5 @@
-//! Types as TVM prints them; what TVM cannot print, as the manual writes it.
+//! Printing of types: in TVM's notation, or in the manual's if TVM has none, as for
+//! `fn <s : Shape>(Tensor[s, float32]) -> bool`.
 
 use std::{
     cell::Cell,
@@ -10,12 +11,12 @@ use crate::{
     Signature, TensorType, Type, TypeParam,
 };
 
-/// The most nodes of a type that are printed; `…` stands for the rest. The largest type of a real
+/// Maximum number of printed nodes of a type; the rest is elided as `…`. The largest type of a real
 /// module (the state of an unrolled network) has some hundreds.
 const MAX_PRINTED: u32 = 5_000;
 
 thread_local! {
-    /// Nodes that may still be printed, while a type is printed.
+    /// Remaining nodes while a large type is printed.
     static BUDGET: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
@@ -39,7 +40,7 @@ impl Display for TensorType {
         }
         f.write_str("Tensor[(")?;
         list(f, &self.shape)?;
-        // Without a data type, as `shape_of(%x)` gives it, TVM prints nothing there.
+        // TVM prints a void data type, the one of `shape_of(%x)`, as the empty string.
         if self.dtype.is_void() {
             return f.write_str("), ]");
         }
@@ -110,7 +111,8 @@ impl Display for Signature {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("fn ")?;
         if !self.type_params.is_empty() {
-            // TVM's brackets have no place for kinds and relations; the manual's do.
+            // TVM's notation `fn [A](A)` has no kinds and relations; the manual's `fn <a : Type>`
+            // has.
             let plain = self.constraints.is_empty()
                 && self.type_params.iter().all(|param| param.kind() == Kind::Type);
             f.write_str(if plain { "[" } else { "<" })?;
@@ -184,10 +186,11 @@ fn write_type(f: &mut Formatter<'_>, ty: &Type) -> fmt::Result {
 }
 
 impl Type {
-    /// What follows the type in `text`, if `text` begins with the type as it is printed.
+    /// Strips the printed type from the start of `text`, or returns `None` if it differs.
     ///
-    /// For tensors, tuples and plain functions of them alone, which is what a dump consists of; they
-    /// are compared without being printed. Nothing where they differ, and for all other types.
+    /// Fast path for comments of dumps such as `/* ty=Tensor[(1, 64), float32] */`: compares
+    /// without formatting the type. Always `None` for types other than tensors, tuples and
+    /// functions of them.
     pub fn strip_printed<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
             Type::Tensor(tensor) if tensor.shape.is_empty() => strip_dtype(tensor.dtype, text),
@@ -261,7 +264,7 @@ mod tests {
     use crate::{ParamId, PolyType};
 
     #[test]
-    fn as_tvm_prints() {
+    fn types_print_as_in_tvm() {
         let t = Type::tensor([Dim::known(1), Dim::Any, Dim::wide(3)], DataType::FLOAT32);
         assert_eq!(t.to_string(), "Tensor[(1, ?, 3i64), float32]");
         assert_eq!(Type::scalar(DataType::BOOL).to_string(), "bool");
@@ -287,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn printed_types_are_recognised() {
+    fn strip_printed_accepts_exactly_the_printed_type() {
         let t = Type::tensor([Dim::known(1), Dim::Any], DataType::FLOAT32);
         let u = Type::tensor([Dim::known(12)], DataType::parse("uint8").unwrap_or(DataType::VOID));
         for ty in [t.clone(), u.clone(), Type::scalar(DataType::BOOL), Type::unit()] {

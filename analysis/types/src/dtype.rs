@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What an element is made of.
+/// The representation of an element.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ElementKind {
     /// Two's complement integers.
@@ -26,7 +26,7 @@ pub enum ElementKind {
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DataType {
-    /// What an element is made of.
+    /// The representation of an element.
     pub kind: ElementKind,
     /// Bits of one lane.
     pub bits: u8,
@@ -52,7 +52,7 @@ impl DataType {
         VOID = Void 0,
     }
 
-    /// Reads a data type as TVM does: a missing width is 32 bits, lanes follow an `x`.
+    /// Parses a data type as TVM does: the default width is 32 bits, lanes follow an `x`.
     pub fn parse(text: &str) -> Option<DataType> {
         const PREFIXES: &[(&str, ElementKind)] = &[
             ("int", ElementKind::Int),
@@ -80,44 +80,45 @@ impl DataType {
         Some(DataType { kind, bits: u8::try_from(bits).ok()?, lanes: number(lanes, 1)? })
     }
 
-    /// Signed integers.
+    /// Returns true for signed integers.
     pub fn is_int(self) -> bool {
         self.kind == ElementKind::Int
     }
 
-    /// Unsigned integers, `bool` among them.
+    /// Returns true for unsigned integers, including `bool`.
     pub fn is_uint(self) -> bool {
         self.kind == ElementKind::UInt
     }
 
-    /// IEEE floating point.
+    /// Returns true for IEEE floating point.
     pub fn is_float(self) -> bool {
         self.kind == ElementKind::Float
     }
 
-    /// Brain floating point.
+    /// Returns true for brain floating point.
     pub fn is_bfloat(self) -> bool {
         self.kind == ElementKind::BFloat
     }
 
-    /// One bit.
+    /// Returns true for `bool`.
     pub fn is_bool(self) -> bool {
         self == DataType::BOOL
     }
 
-    /// No value: how an unset data type attribute reads.
+    /// Returns true for `void`, the value of an unset attribute of this type.
     pub fn is_void(self) -> bool {
         self.kind == ElementKind::Void
     }
 
-    /// Floating point of any form.
+    /// Returns true for floating point of any format.
     pub fn is_floating(self) -> bool {
         use ElementKind::{BFloat, E4M3Float, E5M2Float, Float};
         matches!(self.kind, Float | BFloat | E4M3Float | E5M2Float)
     }
 
-    /// Returns true if an element can be the integer `value`, rounding where it is floating point.
-    pub fn holds(self, value: i64) -> bool {
+    /// Returns true if the integer `value` is in the range of the type. Floating point types are
+    /// assumed to round.
+    pub fn can_represent(self, value: i64) -> bool {
         let bits = u32::from(self.bits);
         match self.kind {
             ElementKind::Int if bits < 64 => {
@@ -129,18 +130,18 @@ impl DataType {
         }
     }
 
-    /// The same kind and lanes with other bits.
+    /// Replaces the number of bits.
     pub fn with_bits(self, bits: u8) -> DataType {
         DataType { bits, ..self }
     }
 
-    /// Bytes of one element in memory: whole bytes for each lane.
+    /// Returns the size of an element in bytes; each lane has whole bytes.
     pub fn bytes(self) -> u64 {
         u64::from(self.bits.div_ceil(8)) * u64::from(self.lanes)
     }
 }
 
-/// As TVM prints it.
+/// Displays the data type as TVM prints it.
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == DataType::BOOL {
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_and_prints() {
+    fn names_round_trip() {
         for text in ["float32", "int8", "uint1x4", "bool", "bfloat16", "float32x4", "e4m3_float8"] {
             assert_eq!(DataType::parse(text).map(|d| d.to_string()).as_deref(), Some(text));
         }
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes() {
+    fn bytes_are_rounded_up_per_lane() {
         assert_eq!(DataType::BOOL.bytes(), 1);
         assert_eq!(DataType::FLOAT16.bytes(), 2);
         assert_eq!(DataType::parse("float32x4").map(DataType::bytes), Some(16));

@@ -1,9 +1,9 @@
-//! Facts about a type that are cached where the type is built.
+//! Facts about a type, computed once when the type is built.
 //!
-//! A type is a shared graph: `let %p = (%q, %q)` makes a tuple whose two fields are one type in
-//! memory, and sixty such lines make a tree of 2^60 nodes. Questions that every use of a type asks
-//! (has inference found all of it, is a type parameter in it, how large is it) are therefore
-//! answered here in constant time, and nothing walks a type as a tree.
+//! A type is a shared graph: the fields of the tuple `let %p = (%q, %q)` are one type in memory,
+//! and sixty such lines denote a tree of 2^60 nodes. Frequent queries (does the type contain
+//! variables or type parameters, what is its size) are therefore cached here, and never walk the
+//! type as a tree.
 
 use std::hash::{Hash, Hasher};
 
@@ -11,11 +11,11 @@ use rustc_hash::FxHasher;
 
 use crate::{Dim, Symbol};
 
-/// The most levels that a type may nest. Functions over types recurse along this depth.
+/// Maximum nesting of a type, which bounds the recursion over types.
 pub const MAX_DEPTH: u8 = 250;
 
-/// The most nodes that a type may have, counted as a tree. Unification takes shared parts for
-/// separate ones where only some of their uses are open, and this bounds what that costs.
+/// Maximum number of nodes of a type, counted as a tree. It bounds the cost of unification, which
+/// duplicates shared parts when it expands them into nodes.
 pub const MAX_WEIGHT: u32 = 1 << 17;
 
 /// A set of facts about a type.
@@ -23,37 +23,37 @@ pub const MAX_WEIGHT: u32 = 1 << 17;
 pub struct Flags(u16);
 
 impl Flags {
-    /// No fact holds.
+    /// The empty set.
     pub const NONE: Flags = Flags(0);
-    /// A type that inference has not found occurs in it.
+    /// Contains a type variable of inference.
     pub const VAR: Flags = Flags(1);
-    /// A shape, a size or a data type that inference has not found occurs in it.
+    /// Contains a variable for a shape, a size or a data type.
     pub const PART: Flags = Flags(1 << 1);
-    /// `_` as written occurs in it.
+    /// Contains a written `_`.
     pub const HOLE: Flags = Flags(1 << 2);
-    /// The type of something broken occurs in it.
+    /// Contains the error type.
     pub const ERROR: Flags = Flags(1 << 3);
-    /// A type parameter in scope occurs in it.
+    /// Contains a free type parameter.
     pub const PARAM: Flags = Flags(1 << 4);
-    /// A `?` occurs in it.
+    /// Contains a `?`.
     pub const ANY: Flags = Flags(1 << 5);
-    /// A polymorphic type occurs in it.
+    /// Contains a polymorphic type.
     pub const POLY: Flags = Flags(1 << 6);
-    /// A symbolic size occurs in it.
+    /// Contains a symbolic size.
     pub const SYMBOL: Flags = Flags(1 << 7);
-    /// An instance of an algebraic data type occurs in it.
+    /// Contains an algebraic data type.
     pub const ADT: Flags = Flags(1 << 8);
 
-    /// All facts.
-    pub const EVERYTHING: Flags = Flags(u16::MAX);
+    /// The set of all facts.
+    pub const ALL: Flags = Flags(u16::MAX);
 
-    /// The facts of either set.
+    /// Returns the union of two sets.
     #[must_use]
     pub const fn or(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
-    /// Returns true if the sets have a fact in common.
+    /// Returns true if the sets intersect.
     pub const fn has(self, any_of: Flags) -> bool {
         self.0 & any_of.0 != 0
     }
@@ -64,25 +64,26 @@ impl Flags {
 pub(crate) struct Info {
     /// Structural hash: equal types have equal hashes.
     pub(crate) hash: u64,
-    /// Nodes of the type as a tree, saturating.
+    /// Number of nodes as a tree, saturating.
     pub(crate) weight: u32,
     /// Levels of nesting, saturating.
     pub(crate) depth: u8,
-    /// What occurs in the type.
+    /// The constructs that occur in the type.
     pub(crate) flags: Flags,
-    /// How many enclosing binders the type refers to: 0 for a type that stands alone.
+    /// Number of enclosing binders that the type refers to: 0 for a closed term.
     pub(crate) loose: u8,
 }
 
 impl Info {
-    /// The facts about a node without parts. `tag` tells the forms of types apart.
+    /// Returns the facts about a node without parts. `tag` identifies the variant of
+    /// [`crate::Type`].
     pub(crate) fn leaf(tag: u8, flags: Flags, content: impl Hash) -> Info {
         let mut hasher = FxHasher::default();
         (tag, content).hash(&mut hasher);
         Info { hash: hasher.finish(), weight: 1, depth: 1, flags, loose: 0 }
     }
 
-    /// Takes one more part into account.
+    /// Adds the facts about a part.
     pub(crate) fn add(&mut self, part: Info) {
         let mut hasher = FxHasher::default();
         (self.hash, part.hash).hash(&mut hasher);
@@ -93,7 +94,7 @@ impl Info {
         self.loose = self.loose.max(part.loose);
     }
 
-    /// The facts about a node over parts.
+    /// Returns the facts about a node with parts.
     pub(crate) fn over(tag: u8, content: impl Hash, parts: impl IntoIterator<Item = Info>) -> Info {
         let mut info = Info::leaf(tag, Flags::NONE, content);
         parts.into_iter().for_each(|part| info.add(part));
@@ -101,7 +102,7 @@ impl Info {
     }
 }
 
-/// The facts about some sizes, and the binders that they refer to.
+/// Returns the flags of sizes, and the number of enclosing binders that they refer to.
 pub(crate) fn of_dims(dims: &[Dim]) -> (Flags, u8) {
     let (mut flags, mut loose) = (Flags::NONE, 0);
     for dim in dims {

@@ -1,11 +1,12 @@
-//! Types of Relay, and how they are found.
+//! The types of Relay and the machinery of type inference.
 //!
-//! - Outside inference a [`Type`] is a shared value, compared by structure.
-//! - Inside, a [`Table`] holds types under construction and [`Solver`] the type relations over
-//!   them; both are thrown away when the types have been read out.
-//! - The rules of operators are not here: a relation is any function over a [`Call`].
+//! - [`Type`] is the result of inference: an immutable, shared value with structural equality.
+//! - [`Table`] holds the types under construction during inference, and [`Solver`] the type
+//!   relations over them. Both are discarded when the resulting types have been extracted.
+//! - A relation is a function over a [`Call`]. For `add(%x, %y)` it computes the broadcast type of
+//!   the result from the types of `%x` and `%y`.
 //!
-//! Absent on purpose: syntax, places in a text, the incremental database, the operators.
+//! The crate knows nothing of syntax, source ranges, the incremental database or operators.
 
 mod attr;
 mod conflict;
@@ -33,7 +34,7 @@ pub use poly::{Instance, Signature, TypeArg};
 pub use relation::{
     AttrFix, Call, Constraint, Halt, Mark, Outcome, Place, Reason, Relation, RelationFn, describe,
 };
-pub use solver::{Entry, RelationId, Solver, State, demanded, probe};
+pub use solver::{Entry, RelationId, Solver, State, infer_argument, probe};
 pub use table::{Assign, Level, NodeId, Resolver, Table, Var, Vars};
 pub use ty::{
     AdtType, DTypeTerm, DTypeVar, DimVar, FuncType, OpenTensor, PolyType, RefType, Shape,

@@ -1,18 +1,18 @@
-//! Symbolic sizes as sums of multiples, to see that two of them are equal however they are written.
+//! Linear normal form of symbolic sizes, for comparing them: `n + n` equals `n * 2`.
 
 use crate::{Dim, Op, Symbol};
 
-/// `constant + Σ factor · atom`. An atom is a size that is no sum: a variable, or a product,
-/// quotient, remainder, maximum or minimum of sizes that are not known.
+/// `constant + Σ factor · atom`. An atom is a variable, or a product, quotient, remainder, maximum
+/// or minimum of unknown sizes.
 struct Sum<'d> {
     constant: i64,
     terms: Vec<(&'d Dim, i64)>,
 }
 
-/// Returns true if the two sizes are the same sum: `n + n` and `n * 2`, or `(n + 1) * 2` and
-/// `n * 2 + 2`. This is how TVM sees that two sizes broadcast; it does not look into atoms either.
+/// Returns true if the normal forms of two sizes are equal, as for `(n + 1) * 2` and `n * 2 + 2`.
+/// TVM compares broadcast sizes in the same way; it does not normalise inside atoms either.
 ///
-/// The recursion and the number of terms are bounded by the operations that a size may have.
+/// The maximum number of operations in a size bounds the recursion and the number of terms.
 pub(crate) fn are_equal(a: &Dim, b: &Dim) -> bool {
     let mut sum = Sum { constant: 0, terms: Vec::new() };
     let fits = sum.add(a, 1).and_then(|()| sum.add(b, -1)).is_some();
@@ -20,7 +20,7 @@ pub(crate) fn are_equal(a: &Dim, b: &Dim) -> bool {
 }
 
 impl<'d> Sum<'d> {
-    /// Adds `factor` times `dim`; nothing where a number overflows.
+    /// Adds `factor · dim`, or returns `None` on overflow.
     fn add(&mut self, dim: &'d Dim, factor: i64) -> Option<()> {
         match dim {
             Dim::Known { size, .. } => {
@@ -43,7 +43,7 @@ impl<'d> Sum<'d> {
             Dim::Any | Dim::Var(_) => {}
         }
         match self.terms.iter_mut().find(|(atom, _)| *atom == dim) {
-            Some((_, known)) => *known = known.checked_add(factor)?,
+            Some((_, sum)) => *sum = sum.checked_add(factor)?,
             None => self.terms.push((dim, factor)),
         }
         Some(())
@@ -56,7 +56,7 @@ mod tests {
     use crate::SymbolId;
 
     #[test]
-    fn equal_sums_are_equal_however_they_are_written() {
+    fn sizes_are_compared_in_normal_form() {
         let n = Dim::symbol("n", SymbolId::of_entry(0));
         let m = Dim::symbol("m", SymbolId::of_entry(1));
         let twice = &n * 2;

@@ -1,4 +1,4 @@
-//! Walks over types: rebuilding them, and visiting what they are made of.
+//! Folds and visitors over types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -7,44 +7,44 @@ use crate::{
     info::{Flags, Info},
 };
 
-/// The weight from which on rebuilt parts are remembered by their address.
+/// Minimum weight of types that are memoised by address.
 const LARGE: u32 = 64;
 
 /// A function over the leaves of a type: tensors, parameters, variables, `_` and error types.
 pub(crate) trait Rewrite {
-    /// Returns false if nothing in a part with these facts changes, below `depth` binders.
-    fn concerns(&self, info: Info, depth: u8) -> bool;
+    /// Returns false if no part of a type with these facts, below `depth` binders, changes.
+    fn affects(&self, info: Info, depth: u8) -> bool;
 
-    /// The replacement of a leaf below `depth` binders.
+    /// Returns the replacement of a leaf below `depth` binders.
     fn leaf(&mut self, leaf: &Type, depth: u8) -> Type;
 }
 
-/// Rebuilds a type. Parts that nothing concerns are shared with the original, and parts that are
-/// shared in it are rebuilt once.
+/// A fold over a type. Unaffected parts are shared with the original, and shared parts are rebuilt
+/// once.
 pub(crate) struct Rewriter<'r, R> {
     rewrite: &'r mut R,
-    known: FxHashMap<(usize, u8), Type>,
+    memo: FxHashMap<(usize, u8), Type>,
 }
 
 impl<'r, R: Rewrite> Rewriter<'r, R> {
     pub(crate) fn new(rewrite: &'r mut R) -> Rewriter<'r, R> {
-        Rewriter { rewrite, known: FxHashMap::default() }
+        Rewriter { rewrite, memo: FxHashMap::default() }
     }
 
-    /// Rebuilds `ty`, which lies below `depth` binders. Recursion is bounded by the depth of types.
+    /// Rebuilds `ty`, which is below `depth` binders. Recursion is bounded by [`crate::MAX_DEPTH`].
     pub(crate) fn ty(&mut self, ty: &Type, depth: u8) -> Type {
         if !ty.has_parts() {
             return self.rewrite.leaf(ty, depth);
         }
         let info = ty.info();
-        if !self.rewrite.concerns(info, depth) {
+        if !self.rewrite.affects(info, depth) {
             return ty.clone();
         }
         let key = (ty.address(), depth);
         if info.weight >= LARGE
-            && let Some(known) = self.known.get(&key)
+            && let Some(rebuilt) = self.memo.get(&key)
         {
-            return known.clone();
+            return rebuilt.clone();
         }
         let rebuilt = match ty {
             Type::Tuple(fields) => Type::tuple(self.all(fields, depth)),
@@ -62,7 +62,7 @@ impl<'r, R: Rewrite> Rewriter<'r, R> {
             _ => Type::Error,
         };
         if info.weight >= LARGE {
-            self.known.insert(key, rebuilt.clone());
+            self.memo.insert(key, rebuilt.clone());
         }
         rebuilt
     }
@@ -84,12 +84,12 @@ impl<'r, R: Rewrite> Rewriter<'r, R> {
     }
 }
 
-/// Rebuilds `ty` with every leaf (tensor, parameter, variable) replaced by what `leaf` returns.
+/// Replaces every leaf of `ty` (tensor, parameter, variable) by the result of `leaf`.
 pub fn map_leaves(ty: &Type, leaf: &mut impl FnMut(&Type) -> Type) -> Type {
     map_leaves_with(ty, None, leaf)
 }
 
-/// As [`map_leaves`], leaving alone the parts in which none of `flags` occurs.
+/// Like [`map_leaves`], but skips the parts without any of `flags`.
 pub(crate) fn map_leaves_with(
     ty: &Type,
     flags: Option<Flags>,
@@ -97,7 +97,7 @@ pub(crate) fn map_leaves_with(
 ) -> Type {
     struct Leaves<'l, F>(Option<Flags>, &'l mut F);
     impl<F: FnMut(&Type) -> Type> Rewrite for Leaves<'_, F> {
-        fn concerns(&self, info: Info, _: u8) -> bool {
+        fn affects(&self, info: Info, _: u8) -> bool {
             self.0.is_none_or(|flags| info.flags.has(flags))
         }
         fn leaf(&mut self, leaf: &Type, _: u8) -> Type {
@@ -107,12 +107,11 @@ pub(crate) fn map_leaves_with(
     Rewriter::new(&mut Leaves(flags, leaf)).ty(ty, 0)
 }
 
-/// Calls `visit` with `ty` and the types that it is built of, in the order in which they are
-/// written and each shared part once; only with those in which some of `flags` occur, or with all
-/// for [`Flags::EVERYTHING`].
+/// Visits `ty` and its parts in preorder, each shared part once. Skips the parts without any of
+/// `flags`; visits all of them for [`Flags::ALL`].
 pub fn for_each_part(ty: &Type, flags: Flags, visit: &mut impl FnMut(&Type)) {
     fn walk(ty: &Type, flags: Flags, seen: &mut FxHashSet<usize>, visit: &mut impl FnMut(&Type)) {
-        if flags != Flags::EVERYTHING && !ty.flags().has(flags) {
+        if flags != Flags::ALL && !ty.flags().has(flags) {
             return;
         }
         if ty.weight() >= LARGE && !seen.insert(ty.address()) {
@@ -138,7 +137,7 @@ pub fn for_each_part(ty: &Type, flags: Flags, visit: &mut impl FnMut(&Type)) {
     walk(ty, flags, &mut FxHashSet::default(), visit);
 }
 
-/// A tensor type, closed if both parts are known.
+/// Creates a tensor type: an [`OpenTensor`] unless the shape and the data type are known.
 pub fn open_tensor(shape: ShapeTerm, dtype: DTypeTerm) -> Type {
     match (shape, dtype) {
         (ShapeTerm::Dims(shape), DTypeTerm::Known(dtype)) => TensorType::of(shape, dtype).into(),

@@ -1,15 +1,16 @@
-//! Type parameters, in one representation.
+//! Type parameters, in locally nameless representation.
 //!
-//! A polymorphic type refers to its own parameters by position ([`Bound`]), so that types which
-//! differ in the names of parameters only are equal, and no substitution can capture a parameter.
-//! Inside of the function that declares it, a parameter is a constant with an identity of its own
-//! ([`Param`]). Identities are made by the functions of [`ParamId`] alone.
+//! A polymorphic type refers to its parameters by de Bruijn index ([`Bound`]): alpha-equivalent
+//! types are equal, and substitution cannot capture parameters. Inside the function that declares
+//! it, a parameter is a constant with an identity ([`Param`]): in
+//! `def @id[A](%x: A) -> A { %x }` the type of `%x` is a [`Param`], the type of `@id` is over a
+//! [`Bound`]. Only the functions of [`ParamId`] create identities.
 
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-/// What a type parameter stands for.
+/// The kind of a type parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Kind {
     /// Any type.
@@ -24,7 +25,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Reads a kind as the manual spells it.
+    /// Parses a kind in the manual's notation.
     pub fn parse(text: &str) -> Option<Kind> {
         match text {
             "Type" => Some(Kind::Type),
@@ -35,7 +36,7 @@ impl Kind {
         }
     }
 
-    /// The kind as the manual spells it.
+    /// Returns the name of the kind in the manual's notation.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Type => "Type",
@@ -46,7 +47,7 @@ impl Kind {
     }
 }
 
-/// The data types that an open data type may become.
+/// A constraint on an unknown data type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum DTypeClass {
     /// Any data type.
@@ -72,14 +73,14 @@ impl DTypeClass {
     }
 }
 
-/// A parameter as a polymorphic type declares it.
+/// The declaration of a parameter of a polymorphic type.
 #[derive(Clone, Debug)]
 pub struct TypeParam {
-    /// The name to print. It is no part of the type.
+    /// The name in printed types. Equality ignores it.
     pub name: SmolStr,
-    /// What it stands for.
+    /// The kind.
     pub kind: Kind,
-    /// For a parameter of kind `BaseType`: the data types that it may stand for.
+    /// The admissible data types of a parameter of kind `BaseType`.
     pub class: DTypeClass,
 }
 
@@ -97,23 +98,23 @@ impl std::hash::Hash for TypeParam {
     }
 }
 
-/// A use of a parameter inside of the polymorphic type that declares it.
+/// A use of a parameter inside the polymorphic type that declares it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Bound {
-    /// How many polymorphic types lie between the use and the declaration.
+    /// Number of polymorphic types between the use and the declaration.
     pub(crate) depth: u8,
     /// The position among the declared parameters.
     pub(crate) index: u16,
 }
 
 impl Bound {
-    /// How many enclosing binders the use needs.
+    /// Returns the number of enclosing binders that the use requires.
     pub(crate) fn loose(self) -> u8 {
         self.depth.saturating_add(1)
     }
 }
 
-/// A type parameter inside of the function that declares it: a type of which nothing is known.
+/// A type parameter inside the function that declares it: a rigid type that equals only itself.
 #[derive(Clone, Debug)]
 pub struct Param(Arc<ParamData>);
 
@@ -124,7 +125,7 @@ struct ParamData {
 }
 
 impl Param {
-    /// A parameter.
+    /// Creates a parameter.
     pub fn new(name: impl Into<SmolStr>, kind: Kind, id: ParamId) -> Param {
         Param::of(TypeParam { name: name.into(), kind, class: DTypeClass::Any }, id)
     }
@@ -133,33 +134,33 @@ impl Param {
         Param(Arc::new(ParamData { declared, id }))
     }
 
-    /// The name to print.
+    /// Returns the name in printed types.
     pub fn name(&self) -> &SmolStr {
         &self.0.declared.name
     }
 
-    /// What it stands for.
+    /// Returns the kind.
     pub fn kind(&self) -> Kind {
         self.0.declared.kind
     }
 
-    /// What tells it from other parameters.
+    /// Returns the identity.
     pub fn id(&self) -> ParamId {
         self.0.id
     }
 
-    /// The parameter as a polymorphic type declares it.
+    /// Returns the declaration.
     pub fn declared(&self) -> &TypeParam {
         &self.0.declared
     }
 
-    /// The same parameter under another name.
+    /// Returns the parameter with another name.
     #[must_use]
     pub fn with_name(&self, name: SmolStr) -> Param {
         Param::of(TypeParam { name, ..self.declared().clone() }, self.id())
     }
 
-    /// The same parameter with another identity.
+    /// Returns the parameter with another identity.
     #[must_use]
     pub fn with_id(&self, id: ParamId) -> Param {
         Param::of(self.0.declared.clone(), id)
@@ -180,49 +181,50 @@ impl std::hash::Hash for Param {
     }
 }
 
-/// The identity of a type parameter: who declares it, and the number that it has there.
+/// The identity of a type parameter: the owner and an index in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ParamId {
     owner: Owner,
     index: u32,
 }
 
-/// Who declares a type parameter.
+/// The owner of a type parameter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Owner {
-    /// The header of a definition. Definitions that are inferred together are numbered.
+    /// The header of a definition, by its index among the definitions that are inferred together.
     Header(u32),
-    /// A function expression, as written. Inference gives its parameters identities of their own.
+    /// A function expression in the source. Inference replaces the identities of its parameters.
     Written,
-    /// Inference: the parameters of function expressions, and those of generalised types.
+    /// Inference, which creates the parameters of function expressions and of generalised types.
     Inferred,
-    /// A polymorphic type that is looked at.
+    /// A polymorphic type opened by [`crate::Type::opened`].
     Opened,
 }
 
 impl ParamId {
-    /// The parameter with number `index` of a header.
+    /// Returns the identity of parameter `index` of a header.
     pub fn in_header(index: u32) -> ParamId {
         ParamId { owner: Owner::Header(0), index }
     }
 
-    /// The parameter with number `index` among those that the functions of a statement declare.
+    /// Returns the identity of parameter `index` among those declared by the function expressions
+    /// of a statement.
     pub fn in_statement(index: u32) -> ParamId {
         ParamId { owner: Owner::Written, index }
     }
 
-    /// The parameter with number `index` that inference makes in one table.
+    /// Returns the identity of parameter `index` created by one inference table.
     pub(crate) fn inferred(index: u32) -> ParamId {
         ParamId { owner: Owner::Inferred, index }
     }
 
-    /// The parameter with number `index` of a polymorphic type that is looked at.
+    /// Returns the identity of parameter `index` of an opened polymorphic type.
     pub(crate) fn opened(index: u32) -> ParamId {
         ParamId { owner: Owner::Opened, index }
     }
 
-    /// The parameter of a header, in the definition with number `number` of those that are
-    /// inferred together.
+    /// Moves a parameter of a header to definition `number` of those that are inferred together;
+    /// returns other identities unchanged.
     #[must_use]
     pub fn of_definition(self, number: u32) -> ParamId {
         match self.owner {
@@ -231,12 +233,12 @@ impl ParamId {
         }
     }
 
-    /// Returns true if the header of a definition declares the parameter.
+    /// Returns true for a parameter of a header.
     pub fn is_of_header(self) -> bool {
         matches!(self.owner, Owner::Header(_))
     }
 
-    /// Returns true if the parameter is one of a function expression as it is written.
+    /// Returns true for a parameter of a function expression in the source.
     pub fn is_of_statement(self) -> bool {
         self.owner == Owner::Written
     }

@@ -1,7 +1,8 @@
-//! Polymorphic types: making one from a type over parameters, and instances of one.
+//! Closing (generalising) and opening (instantiating) polymorphic types.
 //!
-//! Parameters that a polymorphic type declares are positions in it, not names, so that no
-//! substitution can capture a parameter of another type. All of them are one walk ([`Substitute`]).
+//! Closing `fn (A) -> A` over the parameter `A` gives `fn [A](A) -> A`; opening that for `int32`
+//! gives `fn (int32) -> int32`. Both are one substitution ([`Substitute`]) of de Bruijn indices,
+//! which cannot capture parameters of other types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
@@ -13,7 +14,7 @@ use crate::{
     map::{Rewrite, Rewriter, open_tensor},
 };
 
-/// What a parameter of a polymorphic type is replaced by, of the parameter's kind.
+/// An argument for a parameter of a polymorphic type, of the parameter's kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TypeArg {
     /// For a parameter of kind `Type`.
@@ -27,7 +28,7 @@ pub enum TypeArg {
 }
 
 impl TypeArg {
-    /// Returns true if it is no variable itself.
+    /// Returns true unless the argument is an inference variable.
     pub fn is_known(&self) -> bool {
         !matches!(
             self,
@@ -39,19 +40,19 @@ impl TypeArg {
     }
 }
 
-/// An instance of a polymorphic type: its body, and the relations that must hold.
+/// An instance of a polymorphic type.
 #[derive(Clone, Debug)]
 pub struct Instance {
     /// The type.
     pub ty: Type,
-    /// Relations over it.
+    /// The relations that must hold.
     pub constraints: Box<[Constraint]>,
 }
 
-/// A function type with its parameters by name, to be shown or looked into.
+/// A function type with named type parameters, for display and inspection.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// The type parameters, which occur by these names in the rest.
+    /// The type parameters, which occur as constants in the rest.
     pub type_params: Vec<Param>,
     /// The function.
     pub func: FuncType,
@@ -60,10 +61,10 @@ pub struct Signature {
 }
 
 impl PolyType {
-    /// The polymorphic type over `params`, which occur as constants in `ty` and `constraints`.
-    /// Where there are neither parameters nor constraints, `ty` itself.
+    /// Returns the polymorphic type over `params`, which occur as constants in `ty` and
+    /// `constraints`; returns `ty` if there are neither parameters nor constraints.
     ///
-    /// A polymorphic `ty` gets the new parameters after its own: in
+    /// The parameters of a polymorphic `ty` precede the new ones: in
     /// `let %f = fn [A](%x: A, %y) { %x };` the type of `%y` follows `A`.
     pub fn close(params: &[Param], constraints: Vec<Constraint>, ty: &Type) -> Type {
         if params.is_empty() && constraints.is_empty() {
@@ -75,7 +76,7 @@ impl PolyType {
         let index: FxHashMap<ParamId, u16> =
             declared.iter().zip(0..).map(|(param, index)| (param.id(), index)).collect();
         let mut close = Substitute {
-            concerns: |info: Info, _| info.flags.has(Flags::PARAM),
+            affects: |info: Info, _| info.flags.has(Flags::PARAM),
             replace: |used: Use<'_>, depth| match used {
                 Use::Param(param) => {
                     let bound = Bound { depth, index: *index.get(&param.id())? };
@@ -91,10 +92,10 @@ impl PolyType {
         Type::Poly(PolyType::of_bound(params, constraints, body).into())
     }
 
-    /// The instance for `args`, one for each parameter and of its kind.
+    /// Returns the instance for `args`: one argument per parameter, of its kind.
     pub fn open(&self, args: &[TypeArg]) -> Instance {
         let mut open = Substitute {
-            concerns: |info: Info, depth| info.loose > depth,
+            affects: |info: Info, depth| info.loose > depth,
             replace: |used: Use<'_>, depth| match used {
                 Use::Bound(bound) if bound.depth == depth => {
                     args.get(usize::from(bound.index)).cloned()
@@ -109,8 +110,8 @@ impl PolyType {
 }
 
 impl Type {
-    /// The type with the parameters of a polymorphic type as constants, by name, and those
-    /// parameters and relations. Any other type as it is.
+    /// Opens a polymorphic type with its parameters as constants, and returns those parameters and
+    /// the instance. Returns any other type unchanged.
     pub fn opened(&self) -> (Vec<Param>, Instance) {
         let Type::Poly(poly) = self else {
             return (Vec::new(), Instance { ty: self.clone(), constraints: Box::default() });
@@ -118,38 +119,38 @@ impl Type {
         let params = poly.params().iter().zip(0..);
         let mut params: Vec<Param> =
             params.map(|(param, at)| Param::of(param.clone(), ParamId::opened(at))).collect();
-        self.tell_apart(&mut params);
+        self.rename_shadowing(&mut params);
         let args: Vec<TypeArg> = params.iter().map(Param::as_arg).collect();
         let instance = poly.open(&args);
         (params, instance)
     }
 
-    /// Gives other names to those of `params`, which this polymorphic type declares, that are named
-    /// as a parameter of a function around it: `fn [t1](t1) -> (t1, t1)` would not say which is which.
-    fn tell_apart(&self, params: &mut [Param]) {
+    /// Renames those of `params`, the parameters of this type, that have the name of a free
+    /// parameter of the type: `fn [t1](t1) -> (t1, t1)` would be ambiguous.
+    fn rename_shadowing(&self, params: &mut [Param]) {
         if !self.flags().has(Flags::PARAM) {
             return;
         }
         let mut taken: FxHashSet<SmolStr> = FxHashSet::default();
-        let _same = self.rename_params(&mut |param| {
+        let _unchanged = self.rename_params(&mut |param| {
             taken.insert(param.name().clone());
             None
         });
-        let clash: Vec<usize> =
+        let shadowing: Vec<usize> =
             (0..params.len()).filter(|&at| taken.contains(params[at].name())).collect();
         taken.extend(params.iter().map(|param| param.name().clone()));
-        for at in clash {
-            let letter = params[at].name().trim_end_matches(|c: char| c.is_ascii_digit());
-            // Ends: only as many names are taken as there are.
-            let name = (1..).map(|n| smol_str::format_smolstr!("{letter}{n}"));
-            if let Some(name) = name.into_iter().find(|name| !taken.contains(name)) {
+        for at in shadowing {
+            let stem = params[at].name().trim_end_matches(|c: char| c.is_ascii_digit());
+            // Terminates, because `taken` is finite.
+            let mut names = (1..).map(|n| smol_str::format_smolstr!("{stem}{n}"));
+            if let Some(name) = names.find(|name| !taken.contains(name)) {
                 taken.insert(name.clone());
                 params[at] = params[at].with_name(name);
             }
         }
     }
 
-    /// The function type that this is, polymorphic or not.
+    /// Returns the signature of a function type, polymorphic or not.
     pub fn signature(&self) -> Option<Signature> {
         self.arity()?;
         let (type_params, Instance { ty, constraints }) = self.opened();
@@ -159,7 +160,7 @@ impl Type {
         }
     }
 
-    /// The number of arguments of the function type that this is, polymorphic or not.
+    /// Returns the number of arguments of a function type, polymorphic or not.
     pub fn arity(&self) -> Option<usize> {
         let body = match self {
             Type::Poly(poly) => &poly.body,
@@ -171,16 +172,16 @@ impl Type {
         }
     }
 
-    /// Returns true if this is a function type, polymorphic or not.
+    /// Returns true for a function type, polymorphic or not.
     pub fn is_function(&self) -> bool {
         self.arity().is_some()
     }
 
-    /// The type with each parameter for which `rename` returns another one replaced by it.
+    /// Replaces the free parameters for which `rename` returns another one.
     #[must_use]
     pub fn rename_params(&self, rename: &mut impl FnMut(&Param) -> Option<Param>) -> Type {
         let mut rename = Substitute {
-            concerns: |info: Info, _| info.flags.has(Flags::PARAM),
+            affects: |info: Info, _| info.flags.has(Flags::PARAM),
             replace: |used: Use<'_>, _| match used {
                 Use::Param(param) => Some(rename(param)?.as_arg()),
                 Use::Bound(_) => None,
@@ -191,7 +192,7 @@ impl Type {
 }
 
 impl Param {
-    /// The parameter as a type argument of its own kind.
+    /// Returns the parameter as a type argument of its kind.
     pub fn as_arg(&self) -> TypeArg {
         match self.kind() {
             Kind::Type => TypeArg::Type(Type::Param(self.clone())),
@@ -213,21 +214,21 @@ impl Bound {
     }
 }
 
-/// A parameter where it occurs in a type.
+/// An occurrence of a parameter in a type.
 enum Use<'u> {
     Param(&'u Param),
     Bound(Bound),
 }
 
-/// Replaces parameters, in parts of types that are concerned. Both functions are given the number
-/// of binders around the place. What replaces a parameter is of the parameter's kind, and refers
-/// to no binder but through [`Bound::depth`].
-struct Substitute<C, R> {
-    concerns: C,
+/// A substitution of parameters. Both functions receive the number of binders around the
+/// occurrence. A replacement must have the kind of the parameter, and must account for those
+/// binders in any [`Bound::depth`] that it contains.
+struct Substitute<A, R> {
+    affects: A,
     replace: R,
 }
 
-impl<C, R: FnMut(Use<'_>, u8) -> Option<TypeArg>> Substitute<C, R> {
+impl<A, R: FnMut(Use<'_>, u8) -> Option<TypeArg>> Substitute<A, R> {
     fn dim(&mut self, dim: &Dim, depth: u8) -> Dim {
         dim.map(&mut |leaf| {
             let Dim::Symbol(symbol) = leaf else { return leaf.clone() };
@@ -271,20 +272,20 @@ impl<C, R: FnMut(Use<'_>, u8) -> Option<TypeArg>> Substitute<C, R> {
     }
 }
 
-impl<C, R> Rewrite for Substitute<C, R>
+impl<A, R> Rewrite for Substitute<A, R>
 where
-    C: Fn(Info, u8) -> bool,
+    A: Fn(Info, u8) -> bool,
     R: FnMut(Use<'_>, u8) -> Option<TypeArg>,
 {
-    fn concerns(&self, info: Info, depth: u8) -> bool {
-        (self.concerns)(info, depth)
+    fn affects(&self, info: Info, depth: u8) -> bool {
+        (self.affects)(info, depth)
     }
 
     fn leaf(&mut self, leaf: &Type, depth: u8) -> Type {
         let replacement = match leaf {
             Type::Param(param) => (self.replace)(Use::Param(param), depth),
             Type::Bound(bound) => (self.replace)(Use::Bound(*bound), depth),
-            Type::Tensor(tensor) if self.concerns(leaf.info(), depth) => {
+            Type::Tensor(tensor) if self.affects(leaf.info(), depth) => {
                 let shape = tensor.shape.iter().map(|dim| self.dim(dim, depth));
                 return Type::tensor(shape.collect::<crate::Shape>(), tensor.dtype);
             }

@@ -1,8 +1,9 @@
-//! Type relations: what an operator demands of its argument types and what it makes of them.
+//! Type relations: the typing rules of operators.
 //!
-//! A relation is a function over one call. It looks at the types of the arguments, assigns what
-//! follows from them, and answers: solved, not yet, undecided, or failed with a reason. It runs
-//! again when a type that it asked for becomes known.
+//! A relation is a function over one call. It reads the types of the arguments, assigns the types
+//! that follow from them, and returns whether it holds. For `nn.dense(%x, %w, units=4)` it assigns
+//! the type of `%w` once the type of `%x` is known, and the type of the result. It returns
+//! [`Halt::NotYet`] if it needs a type that is unknown, and is run again when that changes.
 
 use std::{fmt, hash::Hash};
 
@@ -12,36 +13,36 @@ use crate::{
     Attrs, Conflict, DTypeTerm, DataType, Dim, NodeId, Table, TensorType, TupleType, Type,
 };
 
-/// The rule behind an operator.
+/// The typing rule of an operator.
 pub type RelationFn = fn(&mut Call<'_>) -> Outcome;
 
-/// `Ok` when the relation holds and everything it determines is assigned.
+/// The result of a relation: `Ok` if it holds and all types that it determines are assigned.
 pub type Outcome = Result<(), Halt>;
 
-/// Why a relation is not solved.
+/// The reasons why a relation is not solved.
 #[derive(Debug)]
 pub enum Halt {
-    /// A type that the relation needs is not known yet.
+    /// A required type is unknown.
     NotYet,
-    /// The relation neither holds nor fails in TVM: it gives no result, and the call is accepted
-    /// where something else decides its type. The reason says what kept it.
+    /// TVM's relation returns neither success nor failure. The call is accepted if its type is
+    /// determined elsewhere, and otherwise reported with the reason.
     Undecided(Box<Reason>),
     /// The relation does not hold.
     Failed(Box<Reason>),
-    /// An argument is wrong already; there is nothing to add.
+    /// An argument has the error type, which was reported elsewhere.
     Silent,
 }
 
-/// A relation with its attributes, as it stands in a type.
+/// A relation with the attributes of a call.
 #[derive(Clone, Debug)]
 pub struct Relation {
     /// The relation's name: `Broadcast`.
     pub name: &'static str,
-    /// The operator that brought it: `add`.
+    /// The operator of the call: `add`.
     pub operator: &'static str,
-    /// The rule.
+    /// The typing rule.
     pub solve: RelationFn,
-    /// Attributes of the call.
+    /// The attributes of the call.
     pub attrs: Attrs,
 }
 
@@ -59,42 +60,42 @@ impl Hash for Relation {
     }
 }
 
-/// A relation between types that must hold wherever the function type is used.
+/// A relation between types that must hold at every use of a function type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Constraint {
     /// The rule and its attributes.
     pub relation: Relation,
-    /// The types related: the arguments, then the result.
+    /// The types of the arguments, followed by the type of the result.
     pub args: Box<[Type]>,
 }
 
-/// What made a relation fail, in terms of the call.
+/// The reason for a failed relation, from which a diagnostic is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reason {
-    /// Stable code of the diagnostic.
+    /// The code of the diagnostic.
     pub code: &'static str,
-    /// What is wrong, in one sentence that stands alone.
+    /// The message: one sentence without context.
     pub message: String,
-    /// The rule in words, with the numbers of this call. May be empty.
+    /// The rule with the numbers of this call, or an empty string.
     pub rule: String,
-    /// What to mark, the most guilty first.
+    /// The labelled parts of the call, the most likely cause first.
     pub marks: SmallVec<[Mark; 2]>,
-    /// What to write instead.
+    /// A suggestion.
     pub help: Option<String>,
     /// A change of one attribute that would satisfy the relation.
     pub fix: Option<AttrFix>,
-    /// Where two types clash, what differs in them.
+    /// The differing parts of two types that do not unify.
     pub clash: Vec<String>,
 }
 
-/// A place in a call that a reason points at.
+/// A labelled part of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mark {
-    /// Which part of the call.
+    /// The part.
     pub place: Place,
-    /// Which axis of its shape.
+    /// The axis of its shape.
     pub axis: Option<usize>,
-    /// What is there: `64 input channels`.
+    /// The label: `64 input channels`.
     pub label: String,
 }
 
@@ -107,23 +108,23 @@ pub enum Place {
     Field(usize, usize),
     /// An attribute, by name.
     Attribute(&'static str),
-    /// What the surroundings expect of the result.
+    /// The type expected of the result by its context.
     Result,
-    /// The call as a whole.
+    /// The whole call.
     Operator,
 }
 
-/// A new value for an attribute, as it would be written.
+/// A new value for an attribute.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AttrFix {
     /// The attribute.
     pub name: &'static str,
-    /// Its new value in Relay.
+    /// The value in Relay syntax.
     pub value: String,
 }
 
 impl Reason {
-    /// A reason with a code and its first sentence.
+    /// Creates a reason with a code and a message.
     pub fn new(code: &'static str, message: impl Into<String>) -> Reason {
         Reason {
             code,
@@ -136,7 +137,7 @@ impl Reason {
         }
     }
 
-    /// Adds the rule in words.
+    /// Adds the rule.
     pub fn rule(mut self, rule: impl Into<String>) -> Reason {
         self.rule = rule.into();
         self
@@ -163,7 +164,7 @@ impl Reason {
         self
     }
 
-    /// Adds what to write instead.
+    /// Adds a suggestion.
     pub fn help(mut self, help: impl Into<String>) -> Reason {
         self.help = Some(help.into());
         self
@@ -175,39 +176,40 @@ impl Reason {
         self
     }
 
-    /// The relation fails.
+    /// Returns the reason as a failure.
     pub fn fail<T>(self) -> Result<T, Halt> {
         Err(Halt::Failed(Box::new(self)))
     }
 
-    /// The relation gives no result, which TVM accepts where the type is decided elsewhere.
+    /// Returns the reason as [`Halt::Undecided`].
     pub fn undecided<T>(self) -> Result<T, Halt> {
         Err(Halt::Undecided(Box::new(self)))
     }
 }
 
-/// One call of an operator while its relation runs.
+/// A call of an operator, as its relation sees it.
 pub struct Call<'a> {
     pub(crate) table: &'a mut Table,
     pub(crate) args: &'a [NodeId],
     pub(crate) relation: &'a Relation,
     /// Names of the operator's arguments, for messages.
     pub(crate) names: &'static [&'static str],
-    /// Something was assigned.
+    /// Set if the relation has assigned a type.
     pub(crate) progress: bool,
-    /// Why the operator cannot compute what its relation allows.
+    /// The first failure of a [`Call::lenient`] check.
     pub(crate) caveat: Option<Box<Reason>>,
 }
 
 impl<'a> Call<'a> {
-    /// The operator's name: `nn.dense`.
+    /// Returns the operator's name: `nn.dense`.
     pub fn operator(&self) -> &'static str {
         self.relation.operator
     }
 
-    /// Goes on after a check that TVM's relation leaves out, though the operator cannot compute a
-    /// call that fails it: `nn.dense(%x, %w, units=None)` does not compare the sizes that are summed
-    /// over. The first such reason is reported if the relation holds.
+    /// Records the failure of a check that TVM's relation omits although the operator cannot
+    /// compute such a call: for `nn.dense(%x, %w, units=None)` TVM does not compare the sizes of
+    /// the reduced axis. The first recorded reason is reported if the relation holds; failing the
+    /// relation would reject modules that TVM accepts.
     pub fn lenient(&mut self, check: Outcome) -> Outcome {
         match check {
             Err(Halt::Failed(reason)) => {
@@ -218,17 +220,17 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The attributes.
+    /// Returns the attributes.
     pub fn attrs(&self) -> &'a Attrs {
         &self.relation.attrs
     }
 
-    /// The number of arguments, the result not counted.
+    /// Returns the number of arguments, without the result.
     pub fn arity(&self) -> usize {
         self.args.len().saturating_sub(1)
     }
 
-    /// How messages name an argument: `` `weight` ``.
+    /// Returns the name of an argument for messages: `` `weight` ``.
     pub fn name(&self, position: usize) -> String {
         match self.names.get(position) {
             Some(name) => format!("`{name}`"),
@@ -236,26 +238,27 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The type of an argument, or of the result at position [`Call::arity`], as far as it is
-    /// known.
+    /// Returns the current type of an argument, or of the result at position [`Call::arity`].
     pub fn ty(&self, position: usize) -> Type {
         self.args.get(position).map_or(Type::Error, |&node| self.table.resolve(node))
     }
 
-    /// Returns true if the argument at `position` is known to be a tensor, without looking further.
+    /// Returns true if the argument at `position` is known to be a tensor. Cheaper than
+    /// [`Call::ty`], which resolves the whole type.
     pub fn is_tensor(&self, position: usize) -> bool {
         let leaf = self.args.get(position).and_then(|&node| self.table.leaf(node));
         matches!(leaf, Some(Type::Tensor(_)))
     }
 
-    /// The argument at `position` as a tensor. Not yet, where it is not known; undecided, where it
-    /// is something else (TVM's relations answer "don't know" there).
+    /// Returns the argument at `position` as a tensor, or [`Halt::NotYet`] if its type is unknown.
+    /// Any other type is [`Halt::Undecided`], because most of TVM's relations return no result
+    /// then.
     pub fn tensor(&self, position: usize) -> Result<std::sync::Arc<TensorType>, Halt> {
         self.tensor_or(position, false)
     }
 
-    /// As [`Call::tensor`], where TVM refuses anything but a tensor.
-    pub fn need_tensor(&self, position: usize) -> Result<std::sync::Arc<TensorType>, Halt> {
+    /// Like [`Call::tensor`], but fails for other types: some of TVM's relations reject them.
+    pub fn require_tensor(&self, position: usize) -> Result<std::sync::Arc<TensorType>, Halt> {
         self.tensor_or(position, true)
     }
 
@@ -263,7 +266,7 @@ impl<'a> Call<'a> {
         match self.ty(position) {
             Type::Tensor(tensor) => Ok(tensor),
             Type::Var(_) | Type::OpenTensor(_) => Err(Halt::NotYet),
-            // Inside a generic function the rule is checked where the function is called.
+            // In a generic function the rule is checked at the calls of that function.
             Type::Param(_) | Type::Bound(_) => Err(Halt::NotYet),
             Type::Error | Type::Hole => Err(Halt::Silent),
             other if other.has_error() => Err(Halt::Silent),
@@ -274,7 +277,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The argument at `position` as a tuple of tensors.
+    /// Returns the argument at `position` as a tuple of tensors.
     pub fn tensors(&self, position: usize) -> Result<Vec<std::sync::Arc<TensorType>>, Halt> {
         let fields = self.tuple(position)?;
         let field = |(k, field): (usize, &Type)| match field {
@@ -296,7 +299,7 @@ impl<'a> Call<'a> {
         fields.iter().enumerate().map(field).collect()
     }
 
-    /// The argument at `position` as a tuple.
+    /// Returns the argument at `position` as a tuple.
     pub fn tuple(&self, position: usize) -> Result<std::sync::Arc<TupleType>, Halt> {
         match self.ty(position) {
             Type::Tuple(fields) => Ok(fields),
@@ -306,21 +309,15 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn not_a(&self, position: usize, wanted: &str, found: &Type) -> Reason {
-        Reason::new(
-            "argument-type",
-            format!(
-                "`{}` wants {wanted} as {}, not {}",
-                self.operator(),
-                self.name(position),
-                describe(found)
-            ),
-        )
-        .argument(position, describe(found))
+    fn not_a(&self, position: usize, expected: &str, found: &Type) -> Reason {
+        let (operator, name) = (self.operator(), self.name(position));
+        let message =
+            format!("`{operator}` expects {expected} as {name}, found {}", describe(found));
+        Reason::new("argument-type", message).argument(position, describe(found))
     }
 
-    /// Returns true if the argument at `position` is a tuple with a field `index`: nothing where its
-    /// type is not known. The other fields are not looked at.
+    /// Returns true if the argument at `position` is a tuple with a field `index`, or `None` if its
+    /// type is unknown. Does not resolve the other fields.
     pub fn has_field(&mut self, position: usize, index: usize) -> Option<bool> {
         let &node = self.args.get(position)?;
         if self.table.is_unknown(node) {
@@ -329,8 +326,9 @@ impl<'a> Call<'a> {
         Some(matches!(self.table.field(node, index), Some(Some(_))))
     }
 
-    /// Gives a literal without suffix among two arguments the data type of the other one.
-    pub fn literals_like(&mut self, a: usize, b: usize) {
+    /// Infers the data type of an unsuffixed literal from the other of two arguments: in
+    /// `add(%x, 1)` the literal has the data type of `%x`.
+    pub fn infer_literal_dtype(&mut self, a: usize, b: usize) {
         for (literal, other) in [(a, b), (b, a)] {
             let Type::OpenTensor(open) = self.ty(literal) else { continue };
             let dtype = match (&open.dtype, self.ty(other)) {
@@ -341,15 +339,15 @@ impl<'a> Call<'a> {
                 },
                 _ => continue,
             };
-            self.progress |= self.table.decide_dtype(self.args[literal], dtype);
+            self.progress |= self.table.assign_dtype(self.args[literal], dtype);
             return;
         }
         if let (Type::OpenTensor(x), Type::OpenTensor(y)) = (self.ty(a), self.ty(b)) {
-            self.table.same_dtype(&x.dtype, &y.dtype);
+            self.table.unify_dtypes(&x.dtype, &y.dtype);
         }
     }
 
-    /// Says that the argument at `position` (or the result) has type `ty`.
+    /// Assigns the type `ty` to the argument at `position`, or to the result.
     pub fn assign(&mut self, position: usize, ty: impl Into<Type>) -> Outcome {
         let ty = ty.into();
         let Some(&node) = self.args.get(position) else { return Ok(()) };
@@ -357,50 +355,50 @@ impl<'a> Call<'a> {
         self.unify(position, node, new)
     }
 
-    /// Says that the arguments at `a` and `b` have one and the same type.
+    /// Unifies the types of the arguments at `a` and `b`.
     pub fn assign_same(&mut self, a: usize, b: usize) -> Outcome {
         let (Some(&x), Some(&y)) = (self.args.get(a), self.args.get(b)) else { return Ok(()) };
         self.unify(a, x, y)
     }
 
-    /// Says that the result has type `ty`.
+    /// Assigns the type `ty` to the result.
     ///
-    /// TVM computes sizes and does not look at them: a result with a size below 0 has a type, and no
-    /// elements that could be computed.
+    /// A negative size is a lenient failure: TVM assigns it without a check, but the call cannot be
+    /// computed.
     pub fn output(&mut self, ty: impl Into<Type>) -> Outcome {
         let ty = ty.into();
-        let check = self.has_sizes(&ty);
+        let check = self.check_sizes(&ty);
         self.lenient(check)?;
         self.assign(self.arity(), ty)
     }
 
-    /// Checks that no size of a result is below 0.
-    fn has_sizes(&self, ty: &Type) -> Outcome {
-        let below_0 = |ty: &Type| {
+    /// Checks that no size of a result is negative.
+    fn check_sizes(&self, ty: &Type) -> Outcome {
+        let negative = |ty: &Type| {
             let mut sizes = ty.as_tensor()?.shape.iter().map(Dim::as_known).enumerate();
             sizes.find_map(|(axis, size)| Some((axis, size.filter(|&size| size < 0)?)))
         };
         let (of, (axis, size)) = match ty.as_tuple() {
             Some(fields) => {
                 let mut fields = fields.iter().enumerate();
-                match fields.find_map(|(k, field)| Some((k, below_0(field)?))) {
+                match fields.find_map(|(k, field)| Some((k, negative(field)?))) {
                     Some((k, found)) => (format!("field {k} of the result"), found),
                     None => return Ok(()),
                 }
             }
-            None => match below_0(ty) {
+            None => match negative(ty) {
                 Some(found) => ("the result".to_owned(), found),
                 None => return Ok(()),
             },
         };
         let message = format!("`{}`: axis {axis} of {of} would have size {size}", self.operator());
         Reason::new("shape-mismatch", message)
-            .rule(format!("no size is below 0, and the result is of type `{ty}`"))
+            .rule(format!("sizes are not negative, and the result has type `{ty}`"))
             .mark(Place::Operator, None, format!("size {size}"))
             .fail()
     }
 
-    /// Says that the result is a tensor.
+    /// Assigns a tensor type to the result.
     pub fn output_tensor(
         &mut self,
         shape: impl IntoIterator<Item = Dim>,
@@ -409,12 +407,12 @@ impl<'a> Call<'a> {
         self.output(TensorType::new(shape, dtype))
     }
 
-    /// Says that the result has the type of the argument at `position`, and is one with it.
+    /// Unifies the type of the result with that of the argument at `position`.
     pub fn output_same(&mut self, position: usize) -> Outcome {
         self.assign_same(self.arity(), position)
     }
 
-    /// Says that the argument at `a` has the type of field `k` of the tuple at `b`.
+    /// Unifies the type of the argument at `a` with field `k` of the tuple at `b`.
     pub fn assign_field(&mut self, a: usize, b: usize, k: usize) -> Outcome {
         let (Some(&x), Some(&y)) = (self.args.get(a), self.args.get(b)) else { return Ok(()) };
         let Some(Some(field)) = self.table.field(y, k) else { return Ok(()) };
@@ -424,14 +422,14 @@ impl<'a> Call<'a> {
     fn unify(&mut self, position: usize, left: NodeId, right: NodeId) -> Outcome {
         self.progress = true;
         let Err(conflict) = self.table.unify(left, right) else { return Ok(()) };
-        let (found, demanded) = (self.table.resolve(left), self.table.resolve(right));
-        self.conflict(position, &found, &demanded, &conflict).fail()
+        let (found, required) = (self.table.resolve(left), self.table.resolve(right));
+        self.conflict(position, &found, &required, &conflict).fail()
     }
 
-    fn conflict(&self, position: usize, found: &Type, demanded: &Type, at: &Conflict) -> Reason {
+    fn conflict(&self, position: usize, found: &Type, required: &Type, at: &Conflict) -> Reason {
         let operator = self.operator();
         if position == self.arity() {
-            let message = format!("`{operator}` gives {demanded}, but {found} is expected here");
+            let message = format!("`{operator}` returns {required}, but {found} is expected here");
             let reason = Reason { clash: at.clash(), ..Reason::new(at.code(), message) };
             return reason.mark(Place::Result, at.axis(), format!("{found} expected"));
         }
@@ -439,13 +437,13 @@ impl<'a> Call<'a> {
         let axis = at.axis().map_or(String::new(), |axis| format!(" (axis {axis} differs)"));
         Reason::new(
             at.code(),
-            format!("`{operator}`: {name} must be {demanded}, but it is {found}{axis}"),
+            format!("`{operator}`: {name} must be {required}, but it is {found}{axis}"),
         )
         .mark(Place::Argument(position), at.axis(), format!("{found}"))
     }
 }
 
-/// A type in a sentence.
+/// Returns a description of a type as a noun phrase: ``a tensor of type `Tensor[(1), bool]` ``.
 pub fn describe(ty: &Type) -> String {
     match ty {
         Type::Tensor(t) if t.shape.is_empty() => format!("a scalar of type `{}`", t.dtype),
@@ -457,7 +455,7 @@ pub fn describe(ty: &Type) -> String {
         Type::Adt(_) => format!("a value of type `{ty}`"),
         Type::Param(param) => format!("a value of the type parameter `{param}`"),
         Type::Bound(_) | Type::Var(_) | Type::Hole | Type::Error => {
-            "of a type that is not known".into()
+            "a value of unknown type".into()
         }
     }
 }

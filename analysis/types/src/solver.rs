@@ -1,4 +1,7 @@
-//! The queue of type relations.
+//! The solver: a worklist of type relations.
+//!
+//! A relation that needs an unknown type waits for its variables and is queued again when one of
+//! them becomes known, so that the order of the statements does not matter.
 
 use std::collections::VecDeque;
 
@@ -7,63 +10,63 @@ use smallvec::SmallVec;
 
 use crate::{Call, Constraint, Halt, Level, NodeId, Reason, Relation, Table, Type, Var, Vars};
 
-/// A relation of one call, by number.
+/// The index of a relation in a [`Solver`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RelationId(pub u32);
 
-/// How a relation stands.
+/// The state of a relation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum State {
-    /// It has not been decided: a type that it needs is not known.
+    /// Not decided: a required type is unknown.
     Waiting,
-    /// It holds.
+    /// The relation holds.
     Solved,
-    /// It neither holds nor fails.
+    /// The relation neither holds nor fails, see [`Halt::Undecided`].
     Undecided(Box<Reason>),
-    /// It does not hold.
+    /// The relation does not hold.
     Failed(Box<Reason>),
-    /// It was not looked at, because an argument was wrong before.
+    /// Not decided, because an argument has the error type.
     Silent,
 }
 
-/// One relation under way.
+/// A relation in a [`Solver`].
 #[derive(Debug)]
 pub struct Entry {
     /// The rule.
     pub relation: Relation,
-    /// The types related: the arguments, then the result.
+    /// The nodes of the arguments, followed by that of the result.
     pub args: SmallVec<[NodeId; 4]>,
-    /// How it stands.
+    /// The state.
     pub state: State,
-    /// What the caller wants to find again.
+    /// A value chosen by the caller of [`Solver::add`].
     pub origin: u32,
     names: &'static [&'static str],
 }
 
-/// The table with the relations over it.
+/// An inference table with relations over its types.
 #[derive(Default)]
 pub struct Solver {
     /// The types.
     pub table: Table,
     entries: Vec<Entry>,
     queue: VecDeque<u32>,
-    /// Relations that do not hold, where somebody else decides what their results are.
+    /// Failed relations with open results, see [`Solver::keep_failed`].
     failed: Option<Vec<RelationId>>,
-    /// Relations that neither hold nor fail, and have not been asked for.
+    /// Undecided relations that have not been taken.
     undecided: Vec<RelationId>,
-    /// Relations that hold for calls that cannot be computed, with the reasons.
+    /// Lenient failures of relations that hold.
     caveats: Vec<(RelationId, Box<Reason>)>,
-    /// Relations that wait though all of their types are known: for a type parameter.
+    /// Relations that wait for a type parameter.
     stuck: Vec<RelationId>,
 }
 
 impl Solver {
-    /// An empty solver.
+    /// Creates an empty solver.
     pub fn new() -> Solver {
         Solver::default()
     }
 
-    /// Forgets everything, and keeps the memory.
+    /// Removes all types and relations, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.table.clear();
         self.entries.clear();
@@ -74,8 +77,8 @@ impl Solver {
         self.stuck.clear();
     }
 
-    /// Adds a relation to the queue. `names` are the operator's argument names, `origin` is given
-    /// back with the entry.
+    /// Adds a relation to the queue. `names` are the operator's argument names, `origin` is stored
+    /// in the entry.
     pub fn add(
         &mut self,
         relation: Relation,
@@ -90,7 +93,7 @@ impl Solver {
         RelationId(id)
     }
 
-    /// Adds a constraint of a function type; `names` are the argument names of its operator.
+    /// Adds a constraint of a function type. `names` are the argument names of its operator.
     pub fn add_constraint(
         &mut self,
         constraint: &Constraint,
@@ -102,17 +105,17 @@ impl Solver {
         self.add(constraint.relation.clone(), args, names, origin)
     }
 
-    /// All relations added, in order.
+    /// Returns all relations in the order in which they were added.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// One relation.
+    /// Returns a relation.
     pub fn entry(&self, id: RelationId) -> &Entry {
         &self.entries[id.0 as usize]
     }
 
-    /// Runs relations until nothing moves.
+    /// Runs relations to a fixed point.
     pub fn solve(&mut self) {
         loop {
             for woken in std::mem::take(&mut self.table.woken) {
@@ -151,7 +154,7 @@ impl Solver {
         {
             match &mut self.failed {
                 Some(failed) => failed.push(RelationId(id)),
-                None => self.table.give_up(result),
+                None => self.table.set_error(result),
             }
         }
         if matches!(state, State::Undecided(_)) {
@@ -161,46 +164,44 @@ impl Solver {
         self.entries[id as usize].state = state;
     }
 
-    /// Whether the results of relations that do not hold are left open, for
-    /// [`Solver::take_failed`], and are no error types at once.
+    /// Sets if the results of failed relations stay open and are returned by
+    /// [`Solver::take_failed`], instead of getting the error type immediately.
     pub fn keep_failed(&mut self, keep: bool) {
         self.failed = keep.then(|| self.failed.take().unwrap_or_default());
     }
 
-    /// The relations that have turned out not to hold since this was asked last, with results that
-    /// are to be decided.
+    /// Takes the relations that have failed since the last call, see [`Solver::keep_failed`].
     pub fn take_failed(&mut self) -> Vec<RelationId> {
         self.failed.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The relations that hold though their calls cannot be computed, with the reasons, since this
-    /// was asked last.
+    /// Takes the lenient failures ([`Call::lenient`]) since the last call, of relations that hold.
     pub fn take_caveats(&mut self) -> Vec<(RelationId, Box<Reason>)> {
         std::mem::take(&mut self.caveats)
     }
 
-    /// The relations that wait though all of their types are known: they are decided where the
-    /// function is called whose type parameters they are about.
+    /// Returns the relations that wait although no variable is open in their types: they depend on
+    /// the type parameters of a function, and are decided at its calls.
     pub fn stuck(&self) -> &[RelationId] {
         &self.stuck
     }
 
-    /// The relations that have turned out to neither hold nor fail since this was asked last.
+    /// Takes the relations that have become undecided since the last call.
     pub fn take_undecided(&mut self) -> Vec<RelationId> {
         std::mem::take(&mut self.undecided)
     }
 
-    /// Lets go of a relation that waits: it has become a constraint of a function type.
+    /// Drops a waiting relation that has become a constraint of a function type.
     pub fn release(&mut self, id: RelationId) {
         if self.entries[id.0 as usize].state == State::Waiting {
             self.entries[id.0 as usize].state = State::Silent;
         }
     }
 
-    /// Adds to `vars` the variables that the relations over them bring along, not older than
-    /// `level`, and returns those relations: what a type over `vars` depends on.
+    /// Returns the waiting relations that a type over `vars` depends on, transitively, and adds the
+    /// variables of those relations that are not older than `level` to `vars`.
     ///
-    /// Each relation and each variable is looked at once.
+    /// Visits each relation and each variable once.
     pub fn related(&mut self, vars: &mut Vars, level: Level) -> Vec<RelationId> {
         let mut kept: Vec<RelationId> = Vec::new();
         let mut seen = FxHashSet::default();
@@ -222,13 +223,13 @@ impl Solver {
         kept
     }
 
-    /// Makes what older variables decide as old as they are. Rules make results of arguments: inside
-    /// of `fn (%y) { (%y, add(%x, 1)) }` the sum and the literal are what the captured `%x` makes of
-    /// them, so that they belong to its surroundings, and so does the rule. `vars` are the variables
-    /// of a type that are not older than `level`.
+    /// Lowers the levels of variables that older variables determine, so that they are not
+    /// generalised. In `fn (%y) { (%y, add(%x, 1)) }` the captured `%x` determines the types of the
+    /// sum and of the literal, so they and the relation belong to the enclosing function. `vars`
+    /// are the variables of a type that are not older than `level`.
     ///
-    /// Relations come in the order of the program, in which results come after what they are made
-    /// of: mostly, one round is enough, and each round but the last takes a relation away.
+    /// Usually one round suffices, because relations are in program order, in which results follow
+    /// their arguments; each round but the last removes a relation.
     pub fn lower_determined(&mut self, mut vars: Vars, level: Level) {
         let mut kept = self.related(&mut vars, level);
         loop {
@@ -240,7 +241,7 @@ impl Solver {
         }
     }
 
-    /// Returns true if variables older than `level` decide a relation, which is then as old.
+    /// Returns true if variables older than `level` determine a relation, and lowers its variables.
     fn is_determined(&mut self, id: RelationId, level: Level) -> bool {
         let args = self.entries[id.0 as usize].args.clone();
         let Some((_, inputs)) = args.split_last() else { return false };
@@ -250,7 +251,7 @@ impl Solver {
         for &var in vars.order() {
             match self.table.level_of(var) {
                 own if own < level => youngest = youngest.max(Some(own)),
-                // The data type of a literal follows from what is beside it.
+                // The data type of a literal follows from the other operand.
                 _ if matches!(var, Var::DType(_)) => {}
                 _ => return false,
             }
@@ -260,17 +261,17 @@ impl Solver {
         true
     }
 
-    /// The types that a relation relates, as far as they are known.
+    /// Returns the current types of the arguments and the result of a relation.
     pub fn arg_types(&self, id: RelationId) -> Vec<Type> {
         self.entry(id).args.iter().map(|&node| self.table.resolve(node)).collect()
     }
 }
 
-/// Runs one relation on given types, away from any inference: its verdict, and the types as they
-/// are afterwards.
+/// Runs a relation on given types in a table of its own, and returns its state and the resulting
+/// types.
 ///
-/// Used to ask "what if": which input a size of the result comes from, whether swapped arguments
-/// would fit.
+/// Used for hypothetical queries: which argument determines a size of the result, or if swapped
+/// arguments would be accepted.
 pub fn probe(
     relation: &Relation,
     names: &'static [&'static str],
@@ -278,13 +279,13 @@ pub fn probe(
 ) -> (State, Vec<Type>) {
     let mut solver = Solver::new();
     let table = &mut solver.table;
-    // What is open in the types are variables of another table.
-    let mut known = |leaf: &Type| match leaf.is_closed() {
+    // The variables in the types belong to another table.
+    let mut rename = |leaf: &Type| match leaf.is_closed() {
         true => leaf.clone(),
         false => Type::Var(crate::TypeVar(table.fresh())),
     };
     let inputs: SmallVec<[Type; 4]> =
-        inputs.iter().map(|ty| crate::map_leaves(ty, &mut known)).collect();
+        inputs.iter().map(|ty| crate::map_leaves(ty, &mut rename)).collect();
     let mut args: SmallVec<[NodeId; 4]> = inputs.iter().map(|ty| solver.table.import(ty)).collect();
     args.push(solver.table.fresh());
     let id = solver.add(relation.clone(), args, names, 0);
@@ -292,9 +293,9 @@ pub fn probe(
     (solver.entry(id).state.clone(), solver.arg_types(id))
 }
 
-/// What one relation makes of an argument that nothing is known about: the weight of
-/// `nn.dense(%x, %w, units=4)` from `%x` and `units`. Nothing where it leaves the argument open.
-pub fn demanded(
+/// Infers the type of the argument at `position` from the others: the weight of
+/// `nn.dense(%x, %w, units=4)` from `%x` and `units`. `None` if the relation does not determine it.
+pub fn infer_argument(
     relation: &Relation,
     names: &'static [&'static str],
     inputs: &[Type],

@@ -1,21 +1,25 @@
-//! The inference table: types under construction, merged by union and find.
+//! The inference table: types under construction in a union-find structure.
 //!
-//! A node is what TVM calls a type node: two expressions whose types have been found equal share
-//! one node, and what is learned of the one holds for the other. That matters beyond unknown
-//! types: where `?` meets a size, the node keeps `?`, and every expression that shares it shows
-//! `?` from then on, as it does in TVM.
+//! A node corresponds to a type node of TVM: expressions with unified types share one node. This
+//! matters for known types too: if `?` is unified with a size, the node becomes `?`, and all
+//! expressions that share it have `?` from then on, as in TVM.
 //!
-//! What is known of a node never changes. Where two types meet and become a third, both nodes are
-//! linked to a new one. So a tuple that was built of `Tensor[(10), float32]` still says so although
-//! the field on its own has become `Tensor[(?), float32]`: the tuple is of the type that its fields
-//! had. Only those fields of which nothing was known then say what was found since.
+//! The term of a node never changes once it is known. If the unification of two types results in a
+//! third one, both nodes are linked to a new node. A tuple built from a field of type
+//! `Tensor[(10), float32]` therefore keeps that type, as in TVM, although the field itself may
+//! become `Tensor[(?), float32]`. Only fields that were unknown when the tuple was built are
+//! resolved to their current types ([`Table::part`]).
 //!
-//! Variables have levels: the time at which they were made. A variable that meets an older one
-//! takes its level. So the variables that belong to the value of a binding alone are those whose
-//! level is not below the time at which its inference began, and these are generalised.
+//! Variables have levels: the time of their creation, lowered to that of any older variable with
+//! which they are unified. The variables that belong to the value of a binding alone are those with
+//! a level not below the time at which its inference began, and these are generalised:
 //!
-//! The graph of nodes has no cycles: whatever links a node to another one looks first whether that
-//! one contains it ([`Table::adjust`]).
+//! ```text
+//! let %id = fn (%x) { %x };      the type of %x is younger than the binding: fn [A](A) -> A
+//! ```
+//!
+//! The graph of nodes is acyclic: [`Table::adjust`] performs the occurs check before two nodes are
+//! linked.
 
 mod literals;
 mod params;
@@ -40,8 +44,8 @@ use crate::{
     ShapeTerm, ShapeVar, Type, TypeVar, info::Flags, map::open_tensor,
 };
 
-/// A node of a table. In debug builds it knows the state of the table that it belongs to, and is
-/// refused by any other.
+/// A node of a table. Debug builds check that it is used with its table, and not after
+/// [`Table::clear`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId {
     index: u32,
@@ -51,23 +55,23 @@ pub struct NodeId {
 
 pub(crate) type Nodes = SmallVec<[NodeId; 4]>;
 
-/// A point in the time of a table, for the age of variables.
+/// A point in the time of a table: the age of variables.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Level(u32);
 
 impl Level {
-    /// Older than any variable is made: the level of those that are not generalised at all.
+    /// The level of variables that are never generalised, older than any other.
     pub const NEVER: Level = Level(0);
     /// The level of the first variable of a table.
     pub const FIRST: Level = Level(1);
 }
 
-/// What is known of a node.
+/// The content of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Term {
-    /// Nothing.
+    /// An unknown type.
     Var(Level),
-    /// A type whose parts have no nodes of their own, yet.
+    /// A type whose parts have no nodes.
     Leaf(Type),
     Tuple(Nodes),
     Func(Box<FuncTerm>),
@@ -83,19 +87,19 @@ pub(crate) struct FuncTerm {
 
 #[derive(Clone, Debug)]
 struct Node {
-    /// Towards the node that represents this one. A cell, so that [`Table::find`] shortens the path.
+    /// The parent in the union-find forest. A cell, so that [`Table::find`] can compress paths.
     parent: Cell<u32>,
-    /// The last walk over the graph that came by.
+    /// The number of the last graph walk that visited the node.
     seen: u32,
     term: Term,
 }
 
-/// Which sides of a unification take part in the union.
+/// The sides of a unification that are linked to the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assign {
-    /// Both become one node.
+    /// Both sides.
     Both,
-    /// The right side keeps what it was: the argument of a call, against the parameter.
+    /// The left side only. The right one, the argument of a call, keeps its type.
     Left,
 }
 
@@ -105,41 +109,42 @@ pub struct Table {
     nodes: Vec<Node>,
     shapes: Parts<ShapeTerm>,
     dtypes: Parts<DTypeTerm>,
-    /// The data types that each open one may become.
+    /// The classes of the data type variables.
     classes: Vec<DTypeClass>,
     dims: Parts<Dim>,
-    /// Data types of literals that nothing has decided, with their default.
+    /// Data type variables of literals, with their defaults.
     literals: Vec<(DTypeVar, DataType)>,
-    /// Relations to run again when a variable becomes known.
+    /// Relations to wake when a variable becomes known.
     waiting: FxHashMap<Var, SmallVec<[u32; 2]>>,
+    /// Relations to run again.
     pub(crate) woken: Vec<u32>,
-    /// The levels of the type parameters of functions, which do not leave them.
+    /// The levels of type parameters that must not escape their functions.
     rigid: FxHashMap<ParamId, Level>,
-    /// A type that was known has changed: it met a `?` where it had a size.
+    /// Set if a known type has changed: a size was unified with `?`.
     entangled: bool,
-    /// How many type variables are open.
+    /// Number of open type variables.
     open: usize,
-    /// How many variables and type parameters there have been.
+    /// Number of variables and checked type parameters created.
     clock: u32,
-    /// How many type parameters have been made.
+    /// Number of type parameters created.
     params: u32,
-    /// The number of the last walk over the graph.
+    /// The number of the last graph walk.
     walk: u32,
-    /// How deep the unification under way is.
+    /// The recursion depth of the current unification.
     nesting: u8,
-    /// How many parts have not fitted in the unification under way.
-    misfits: u16,
+    /// Number of mismatching parts in the current unification.
+    mismatches: u16,
     #[cfg(debug_assertions)]
     generation: u32,
 }
 
 impl Table {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> Table {
         Table::default()
     }
 
-    /// Forgets everything, and keeps the memory.
+    /// Removes all types, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.shapes.clear();
@@ -161,7 +166,7 @@ impl Table {
         }
     }
 
-    /// The number of nodes, for limits on the work of an inference.
+    /// Returns the number of nodes, for limits on the cost of inference.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -171,23 +176,23 @@ impl Table {
         self.nodes.is_empty()
     }
 
-    /// Returns true if a type that was known has changed: uses before saw another one.
+    /// Returns true if a known type has changed, so that its earlier uses saw another one.
     pub fn is_entangled(&self) -> bool {
         self.entangled
     }
 
-    /// How many type variables are not known.
+    /// Returns the number of open type variables.
     pub fn open_vars(&self) -> usize {
         self.open
     }
 
-    /// Returns true if there has been an open shape, size or data type.
+    /// Returns true if a variable for a shape, size or data type was created.
     pub fn has_parts(&self) -> bool {
         !(self.shapes.is_empty() && self.dtypes.is_empty() && self.dims.is_empty())
     }
 
-    /// Returns true if a part of a type may be open though no type is: a shape, a size or a data
-    /// type that a generic function was called with, `@f<?, float32>`.
+    /// Returns true if a shape, a size or a data type may be open although no type is: the implicit
+    /// type arguments of a generic function.
     pub fn may_have_open_parts(&self) -> bool {
         let dtypes = self.dtypes.len() > self.literals.len();
         dtypes || !self.shapes.is_empty() || !self.dims.is_empty()
@@ -219,7 +224,7 @@ impl Table {
         id
     }
 
-    /// The present time. Variables made from now on have this level or a later one.
+    /// Returns the current time. Variables created from now on have this level or a later one.
     pub fn level(&self) -> Level {
         Level(self.clock + Level::FIRST.0)
     }
@@ -230,97 +235,95 @@ impl Table {
         now
     }
 
-    /// A type that is not known.
+    /// Creates a type variable.
     pub fn fresh(&mut self) -> NodeId {
         self.open += 1;
         let level = self.tick();
         self.push(Term::Var(level))
     }
 
-    /// A shape that is not known.
+    /// Creates a shape variable.
     pub fn fresh_shape(&mut self) -> ShapeVar {
         let level = self.tick();
         ShapeVar(self.shapes.fresh(level))
     }
 
-    /// A data type that is not known.
+    /// Creates a data type variable.
     pub fn fresh_dtype(&mut self, class: DTypeClass) -> DTypeVar {
         let level = self.tick();
         self.classes.push(class);
         DTypeVar(self.dtypes.fresh(level))
     }
 
-    /// A size that is not known.
+    /// Creates a size variable.
     pub fn fresh_dim(&mut self) -> DimVar {
         let level = self.tick();
         DimVar(self.dims.fresh(level))
     }
 
-    /// A node of its own for `ty`. The variables in `ty` are those of the table.
+    /// Creates a node for `ty`. The variables in `ty` must belong to this table.
     pub fn import(&mut self, ty: &Type) -> NodeId {
-        self.import_below(ty, &mut FxHashMap::default())
+        self.import_with(ty, &mut FxHashMap::default())
     }
 
     /// Recursion is bounded by the depth of types; shared parts get one node.
-    fn import_below(&mut self, ty: &Type, known: &mut FxHashMap<usize, NodeId>) -> NodeId {
+    fn import_with(&mut self, ty: &Type, memo: &mut FxHashMap<usize, NodeId>) -> NodeId {
         if let Type::Var(TypeVar(node)) = ty {
             return *node;
         }
-        // Most types are small, and a table of what has been seen costs more than they do.
-        let remember = !matches!(ty, Type::Tensor(_) | Type::OpenTensor(_)) && ty.weight() > 64;
-        if remember && let Some(&node) = known.get(&ty.address()) {
+        // For small types, which are the most frequent, a memo costs more than it saves.
+        let memoise = !matches!(ty, Type::Tensor(_) | Type::OpenTensor(_)) && ty.weight() > 64;
+        if memoise && let Some(&node) = memo.get(&ty.address()) {
             return node;
         }
-        if !ty.flags().has(Flags::VAR) {
-            let node = self.push(Term::Leaf(ty.clone()));
-            if remember {
-                known.insert(ty.address(), node);
-            }
-            return node;
-        }
-        let mut all = |table: &mut Table, types: &[Type]| -> Nodes {
-            types.iter().map(|ty| table.import_below(ty, known)).collect()
-        };
-        let term = match ty {
-            Type::Tuple(fields) => Term::Tuple(all(self, fields)),
-            Type::Func(func) => {
-                let params = all(self, func.params());
-                let ret = self.import_below(func.ret(), known);
-                Term::Func(Box::new(FuncTerm { params, ret }))
-            }
-            Type::Ref(reference) => Term::Ref(self.import_below(reference.inner(), known)),
-            Type::Adt(adt) => Term::Adt(adt.name().clone(), all(self, adt.args())),
-            other => Term::Leaf(other.clone()),
-        };
-        let node = self.push(term);
-        if remember {
-            known.insert(ty.address(), node);
+        let term = if ty.flags().has(Flags::VAR) { self.term_of(ty, memo) } else { None };
+        let node = self.push(term.unwrap_or_else(|| Term::Leaf(ty.clone())));
+        if memoise {
+            memo.insert(ty.address(), node);
         }
         node
     }
 
-    /// A tuple of nodes.
+    /// Returns the term for `ty` with nodes for its parts, or `None` if it has no parts.
+    fn term_of(&mut self, ty: &Type, memo: &mut FxHashMap<usize, NodeId>) -> Option<Term> {
+        let mut all = |table: &mut Table, types: &[Type]| -> Nodes {
+            types.iter().map(|ty| table.import_with(ty, memo)).collect()
+        };
+        Some(match ty {
+            Type::Tuple(fields) => Term::Tuple(all(self, fields)),
+            Type::Func(func) => {
+                let params = all(self, func.params());
+                let ret = self.import_with(func.ret(), memo);
+                Term::Func(Box::new(FuncTerm { params, ret }))
+            }
+            Type::Ref(reference) => Term::Ref(self.import_with(reference.inner(), memo)),
+            Type::Adt(adt) => Term::Adt(adt.name().clone(), all(self, adt.args())),
+            _ => return None,
+        })
+    }
+
+    /// Creates a tuple of nodes.
     pub fn tuple(&mut self, fields: impl IntoIterator<Item = NodeId>) -> NodeId {
         self.push(Term::Tuple(fields.into_iter().collect()))
     }
 
-    /// A function over nodes.
+    /// Creates a function over nodes.
     pub fn func(&mut self, params: impl IntoIterator<Item = NodeId>, ret: NodeId) -> NodeId {
         let params = params.into_iter().collect();
         self.push(Term::Func(Box::new(FuncTerm { params, ret })))
     }
 
-    /// A reference to a node.
+    /// Creates a reference to a node.
     pub fn reference(&mut self, inner: NodeId) -> NodeId {
         self.push(Term::Ref(inner))
     }
 
-    /// An algebraic data type over nodes.
+    /// Creates an algebraic data type over nodes.
     pub fn adt(&mut self, name: SmolStr, args: impl IntoIterator<Item = NodeId>) -> NodeId {
         self.push(Term::Adt(name, args.into_iter().collect()))
     }
 
-    /// The node that represents `node` now.
+    /// Returns the representative of `node`.
     pub fn find(&self, node: NodeId) -> NodeId {
         if self.at(node).parent.get() == node.index {
             return node;
@@ -328,46 +331,33 @@ impl Table {
         self.id(parts::root(node.index, |at| &self.nodes[at as usize].parent))
     }
 
-    /// Returns true if nothing is known of `node`.
+    /// Returns true if the type of `node` is a variable.
     pub fn is_unknown(&self, node: NodeId) -> bool {
         matches!(self.at(self.find(node)).term, Term::Var(_))
     }
 
-    /// Gives the root of `node` nodes for its parts, where its type has parts.
+    /// Creates nodes for the parts of the representative of `node`, and returns the representative.
     fn expand_in_place(&mut self, node: NodeId) -> NodeId {
         let root = self.find(node);
         let Term::Leaf(ty) = &self.at(root).term else { return root };
         let ty = ty.clone();
-        let mut known = FxHashMap::default();
-        let mut all = |table: &mut Table, types: &[Type]| {
-            types.iter().map(|ty| table.import_below(ty, &mut known)).collect()
-        };
-        let term = match &ty {
-            Type::Tuple(fields) => Term::Tuple(all(self, fields)),
-            Type::Func(func) => {
-                let params = all(self, func.params());
-                let ret = self.import_below(func.ret(), &mut known);
-                Term::Func(Box::new(FuncTerm { params, ret }))
-            }
-            Type::Ref(reference) => Term::Ref(self.import(reference.inner())),
-            Type::Adt(adt) => Term::Adt(adt.name().clone(), all(self, adt.args())),
-            _ => return root,
-        };
-        self.at_mut(root).term = term;
+        if let Some(term) = self.term_of(&ty, &mut FxHashMap::default()) {
+            self.at_mut(root).term = term;
+        }
         root
     }
 
-    /// The term of `node`, with nodes for its parts.
+    /// Returns the term of `node`, with nodes for its parts.
     pub(crate) fn expand(&mut self, node: NodeId) -> Term {
         let root = self.expand_in_place(node);
         self.at(root).term.clone()
     }
 
-    /// The node of field `index` of a tuple node: nothing for anything else, and inside `Some`
-    /// nothing where the tuple has no such field.
+    /// Returns the node of field `index` of a tuple: `None` if the node is not a tuple,
+    /// `Some(None)` if the tuple has no such field.
     pub fn field(&mut self, node: NodeId, index: usize) -> Option<Option<NodeId>> {
         let root = self.find(node);
-        // A long tuple from outside is not taken apart for each of its projections.
+        // Fast path: import one field instead of all fields of a long tuple.
         if let Term::Leaf(Type::Tuple(fields)) = &self.at(root).term
             && fields.len() > 16
             && !fields.get(index).is_some_and(|field| field.flags().has(Flags::ANY))
@@ -382,7 +372,7 @@ impl Table {
         }
     }
 
-    /// Parameters and result of a function node.
+    /// Returns the parameters and the result of a function node.
     pub fn signature(&mut self, node: NodeId) -> Option<(SmallVec<[NodeId; 4]>, NodeId)> {
         match self.expand(node) {
             Term::Func(func) => Some((func.params, func.ret)),
@@ -390,7 +380,7 @@ impl Table {
         }
     }
 
-    /// What a reference node holds.
+    /// Returns the referent of a reference node.
     pub fn referent(&mut self, node: NodeId) -> Option<NodeId> {
         match self.expand(node) {
             Term::Ref(inner) => Some(inner),
@@ -398,8 +388,8 @@ impl Table {
         }
     }
 
-    /// Parameters and result of a function node, polymorphic or not. Those of a polymorphic one are
-    /// good for looking for variables in them, and for nothing else.
+    /// Returns the parameters and the result of a function node, polymorphic or not. Those of a
+    /// polymorphic type contain loose bound parameters; use them for searching variables only.
     pub fn signature_of(&mut self, node: NodeId) -> Option<(SmallVec<[NodeId; 4]>, NodeId)> {
         match self.as_poly(node) {
             None => self.signature(node),
@@ -413,7 +403,7 @@ impl Table {
         }
     }
 
-    /// The type of `node`, where it has not been taken apart and is not open.
+    /// Returns the type of `node` if it is known and has not been expanded into nodes.
     pub fn leaf(&self, node: NodeId) -> Option<&Type> {
         match &self.at(self.find(node)).term {
             Term::Leaf(ty) => Some(ty),
@@ -421,7 +411,7 @@ impl Table {
         }
     }
 
-    /// The polymorphic type that `node` is.
+    /// Returns the polymorphic type of `node`.
     pub fn as_poly(&self, node: NodeId) -> Option<Arc<PolyType>> {
         let Type::Poly(poly) = self.leaf(node)? else { return None };
         if !poly.flags().has(Flags::VAR.or(Flags::PART)) {
@@ -433,8 +423,8 @@ impl Table {
         }
     }
 
-    /// The references in the type of `node` that exist when there is a value of it: not those that a
-    /// function makes when it is called.
+    /// Returns the references in the type of `node` outside function types: a value of the type
+    /// contains them.
     pub fn references_in(&mut self, node: NodeId) -> Vec<NodeId> {
         let mut found = Vec::new();
         let mut stack = vec![node];
@@ -453,8 +443,8 @@ impl Table {
         found
     }
 
-    /// The parameters of functions in the type of `node` that are open: what is given to such a
-    /// function decides them. Each node is visited once.
+    /// Returns the parameters of functions in the type of `node`. Visits each node once, and skips
+    /// closed types.
     pub fn parameters_in(&mut self, node: NodeId) -> Vec<NodeId> {
         let mut found = Vec::new();
         let mut stack = vec![node];
@@ -483,8 +473,8 @@ impl Table {
         found
     }
 
-    /// The node that says what a part of a type is: itself, where something was known of it when
-    /// the type was built.
+    /// Returns the node with the type of a part of a type: the part itself if it was known when the
+    /// type was built, and otherwise its representative.
     pub fn part(&self, node: NodeId) -> NodeId {
         match self.at(node).term {
             Term::Var(_) | Term::Leaf(Type::Error) => self.find(node),
@@ -492,8 +482,8 @@ impl Table {
         }
     }
 
-    /// Puts the error type where nothing is known.
-    pub fn give_up(&mut self, node: NodeId) {
+    /// Binds a type variable to the error type. Does nothing if the type is known.
+    pub fn set_error(&mut self, node: NodeId) {
         let root = self.find(node);
         if matches!(self.at(root).term, Term::Var(_)) {
             self.at_mut(root).term = Term::Leaf(Type::Error);
@@ -502,8 +492,8 @@ impl Table {
         }
     }
 
-    /// Runs relation number `relation` again when something becomes known of `nodes`. Returns false
-    /// if all of them are known.
+    /// Registers a relation to be woken when a variable in the types of `nodes` becomes known.
+    /// Returns false if there is none.
     pub(crate) fn wait(&mut self, relation: u32, nodes: &[NodeId]) -> bool {
         let mut vars = Vars::default();
         for &node in nodes {
@@ -515,12 +505,12 @@ impl Table {
         !vars.is_empty()
     }
 
-    /// The relations that wait for a variable. Some of them may not wait any more.
+    /// Returns the relations that have waited for a variable. Some may have been decided since.
     pub(crate) fn waiting_for(&self, var: Var) -> &[u32] {
         self.waiting.get(&var).map_or(&[], SmallVec::as_slice)
     }
 
-    /// The number of relations that wait for a variable, which is a root.
+    /// Returns the number of relations that wait for a type variable.
     fn waiting_count(&self, var: NodeId) -> usize {
         if self.waiting.is_empty() { 0 } else { self.waiting_for(Var::Type(var.index)).len() }
     }
@@ -533,12 +523,12 @@ impl Table {
         }
     }
 
-    /// `ty` as far as it is known, with the variables in it that are known replaced.
+    /// Replaces the known variables in `ty`.
     pub fn refresh(&self, ty: &Type) -> Type {
         Resolver::new(self).refresh(ty)
     }
 
-    /// A tensor with the data type that it has got, where its shape is known too.
+    /// Returns an open tensor with the current value of its data type.
     pub fn known_dtype(&self, open: &OpenTensor) -> Type {
         open_tensor(open.shape.clone(), self.dtype(&open.dtype))
     }

@@ -1,4 +1,4 @@
-//! Types as values: shared, compared by structure, without places.
+//! Types as values: immutable, shared, with structural equality.
 
 use std::{
     hash::{Hash, Hasher},
@@ -20,13 +20,13 @@ pub type Shape = SmallVec<[Dim; 5]>;
 
 /// A Relay type.
 ///
-/// A type is a shared graph. [`Type::is_closed`] and its like answer in constant time; walks over a
-/// type visit each shared part once ([`crate::map_leaves`]).
+/// A type is a shared graph. Queries such as [`Type::is_closed`] take constant time; folds such as
+/// [`crate::map_leaves`] visit each shared part once.
 #[derive(Clone, Debug)]
 pub enum Type {
     /// A tensor of known rank and data type.
     Tensor(Arc<TensorType>),
-    /// A tensor whose shape or data type is a parameter or not known yet: `Tensor[s, bt]`.
+    /// A tensor whose shape or data type is a parameter or a variable: `Tensor[s, bt]`.
     OpenTensor(Arc<OpenTensor>),
     /// A tuple.
     Tuple(Arc<TupleType>),
@@ -36,17 +36,17 @@ pub enum Type {
     Ref(Arc<RefType>),
     /// An algebraic data type with its arguments: `List[int32]`.
     Adt(Arc<AdtType>),
-    /// A type that each use chooses anew: `fn [A](A) -> A`, and `List[A]` of `let %e = Nil`.
+    /// A polymorphic type: `fn [A](A) -> A`, and `List[A]` for `%e` in `let %e = Nil;`.
     Poly(Arc<PolyType>),
     /// A type parameter in the function that declares it.
     Param(Param),
     /// A type parameter in the polymorphic type that declares it.
     Bound(Bound),
-    /// A type that inference has not found yet. It occurs in inference tables only.
+    /// An inference variable. Occurs in inference tables only.
     Var(TypeVar),
-    /// `_` as written. Each use of the written type puts a fresh variable there.
+    /// A written `_`. Each use of the written type replaces it by a fresh variable.
     Hole,
-    /// The type of something broken: it fits anything, and is silent.
+    /// The type of an erroneous expression. It unifies with any type without a further error.
     Error,
 }
 
@@ -57,11 +57,11 @@ pub struct TensorType {
     pub shape: Shape,
     /// Type of the elements.
     pub dtype: DataType,
-    /// The facts that hold of the sizes, and how many enclosing binders they refer to.
+    /// The flags of the sizes, and the number of enclosing binders that they refer to.
     facts: (Flags, u8),
 }
 
-/// A tensor of which something is open.
+/// A tensor whose shape or data type is not known.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct OpenTensor {
     /// The shape.
@@ -73,30 +73,30 @@ pub struct OpenTensor {
 /// A shape, or a parameter or variable for one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ShapeTerm {
-    /// Known rank.
+    /// A shape of known rank.
     Dims(Shape),
     /// A parameter of kind `Shape`, in the function that declares it.
     Param(Param),
     /// A parameter of kind `Shape`, in the polymorphic type that declares it.
     Bound(Bound),
-    /// Not known yet. It occurs in inference tables only.
+    /// An inference variable. Occurs in inference tables only.
     Var(ShapeVar),
-    /// Not known. It occurs in types for messages only ([`Type::for_message`]).
+    /// Unknown. Occurs in types for messages only ([`Type::for_message`]).
     Unknown,
 }
 
 /// A data type, or a parameter or variable for one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum DTypeTerm {
-    /// Known.
+    /// A known data type.
     Known(DataType),
     /// A parameter of kind `BaseType`, in the function that declares it.
     Param(Param),
     /// A parameter of kind `BaseType`, in the polymorphic type that declares it.
     Bound(Bound),
-    /// Not known yet. It occurs in inference tables only.
+    /// An inference variable. Occurs in inference tables only.
     Var(DTypeVar),
-    /// Not known. It occurs in types for messages only ([`Type::for_message`]).
+    /// Unknown. Occurs in types for messages only ([`Type::for_message`]).
     Unknown,
 }
 
@@ -130,9 +130,9 @@ pub struct AdtType {
     info: Info,
 }
 
-/// A type over parameters that each use chooses anew, under relations that hold at each use.
+/// A type over parameters that are instantiated at each use, with relations that must hold there.
 ///
-/// [`PolyType::close`] makes one, and [`PolyType::open`] an instance of it.
+/// [`PolyType::close`] creates one, and [`PolyType::open`] instantiates it.
 #[derive(Clone, Debug)]
 pub struct PolyType {
     pub(crate) params: Box<[TypeParam]>,
@@ -152,49 +152,48 @@ macro_rules! variables {
 }
 
 variables! {
-    /// A shape not found yet.
+    /// An inference variable for a shape.
     ShapeVar,
-    /// A data type not found yet.
+    /// An inference variable for a data type.
     DTypeVar,
-    /// A dimension not found yet.
+    /// An inference variable for a size.
     DimVar,
 }
 
 impl DimVar {
-    /// Stands for any size that is not known in types for messages ([`Type::for_message`]), which no
-    /// table looks up.
+    /// Any unknown size, in types for messages ([`Type::for_message`]) that no table resolves.
     pub(crate) const UNKNOWN: DimVar = DimVar(u32::MAX);
 }
 
-/// A type not found yet, by its node in the inference table.
+/// An inference variable for a type, by its node in the table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TypeVar(pub(crate) crate::NodeId);
 
 impl TensorType {
-    /// A tensor type.
+    /// Creates a tensor type.
     pub fn new(shape: impl IntoIterator<Item = Dim>, dtype: DataType) -> TensorType {
         TensorType::of(shape.into_iter().collect(), dtype)
     }
 
-    /// A tensor type of a shape that is there already.
+    /// Creates a tensor type from an existing shape.
     pub fn of(shape: Shape, dtype: DataType) -> TensorType {
         let facts = of_dims(&shape);
         TensorType { shape, dtype, facts }
     }
 
-    /// The number of axes.
+    /// Returns the number of axes.
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
 
-    /// The number of elements, if every size is known and the product fits.
+    /// Returns the number of elements, if every size is known and the product does not overflow.
     pub fn elements(&self) -> Option<u64> {
         self.shape
             .iter()
             .try_fold(1u64, |n, dim| n.checked_mul(u64::try_from(dim.as_known()?).ok()?))
     }
 
-    /// Bytes of the tensor in memory, if every size is known.
+    /// Returns the size of the tensor in bytes, if the size of every axis is known.
     pub fn bytes(&self) -> Option<u64> {
         self.elements()?.checked_mul(self.dtype.bytes())
     }
@@ -209,7 +208,7 @@ impl Deref for TupleType {
 }
 
 impl FuncType {
-    /// A function type.
+    /// Creates a function type.
     pub fn new(params: impl IntoIterator<Item = Type>, ret: Type) -> FuncType {
         let params: Box<[Type]> = params.into_iter().collect();
         let parts = params.iter().chain([&ret]).map(Type::info);
@@ -217,38 +216,38 @@ impl FuncType {
         FuncType { params, ret, info }
     }
 
-    /// Types of the arguments.
+    /// Returns the types of the parameters.
     pub fn params(&self) -> &[Type] {
         &self.params
     }
 
-    /// Type of the result.
+    /// Returns the type of the result.
     pub fn ret(&self) -> &Type {
         &self.ret
     }
 }
 
 impl RefType {
-    /// Type of what the reference holds.
+    /// Returns the type of the referent.
     pub fn inner(&self) -> &Type {
         &self.inner
     }
 }
 
 impl AdtType {
-    /// The name of the definition. Names are unique in a module, so they are the identity.
+    /// Returns the name of the definition, which identifies it: names are unique in a module.
     pub fn name(&self) -> &SmolStr {
         &self.name
     }
 
-    /// The arguments.
+    /// Returns the arguments.
     pub fn args(&self) -> &[Type] {
         &self.args
     }
 }
 
 impl PolyType {
-    /// Puts the parts together; parameters in them are bound already.
+    /// Creates a polymorphic type from parts in which the parameters are [`Bound`].
     pub(crate) fn of_bound(
         params: Box<[TypeParam]>,
         constraints: Box<[Constraint]>,
@@ -262,22 +261,22 @@ impl PolyType {
         PolyType { params, constraints, body, info }
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> &[TypeParam] {
         &self.params
     }
 
-    /// The facts that hold of the type.
+    /// Returns the flags of the type.
     pub(crate) fn flags(&self) -> Flags {
         self.info.flags
     }
 
-    /// Returns true if a parameter stands for the data type of a literal.
+    /// Returns true if a parameter is the data type of a literal.
     pub fn has_numeric_params(&self) -> bool {
         self.params.iter().any(|param| param.class != crate::DTypeClass::Any)
     }
 
-    /// The number of relations that hold at every use.
+    /// Returns the number of relations that must hold at each use.
     pub fn constraint_count(&self) -> usize {
         self.constraints.len()
     }
@@ -296,40 +295,40 @@ impl From<FuncType> for Type {
 }
 
 impl Type {
-    /// A tensor type.
+    /// Creates a tensor type.
     pub fn tensor(shape: impl IntoIterator<Item = Dim>, dtype: DataType) -> Type {
         TensorType::new(shape, dtype).into()
     }
 
-    /// A tensor type of rank 0.
+    /// Creates a tensor type of rank 0.
     pub fn scalar(dtype: DataType) -> Type {
         TensorType { shape: Shape::new(), dtype, facts: (Flags::NONE, 0) }.into()
     }
 
-    /// A tuple type.
+    /// Creates a tuple type.
     pub fn tuple(fields: impl IntoIterator<Item = Type>) -> Type {
         let fields: Box<[Type]> = fields.into_iter().collect();
         let info = Info::over(2, fields.len(), fields.iter().map(Type::info));
         Type::Tuple(Arc::new(TupleType { fields, info }))
     }
 
-    /// `()`
+    /// Creates the type `()`.
     pub fn unit() -> Type {
         Type::tuple([])
     }
 
-    /// A function type.
+    /// Creates a function type.
     pub fn func(params: impl IntoIterator<Item = Type>, ret: Type) -> Type {
         FuncType::new(params, ret).into()
     }
 
-    /// The type of a reference cell.
+    /// Creates the type of a reference cell.
     pub fn reference(inner: Type) -> Type {
         let info = Info::over(4, (), [inner.info()]);
         Type::Ref(Arc::new(RefType { inner, info }))
     }
 
-    /// An instance of an algebraic data type.
+    /// Creates an instance of an algebraic data type.
     pub fn adt(name: impl Into<SmolStr>, args: impl IntoIterator<Item = Type>) -> Type {
         let (name, args) = (name.into(), args.into_iter().collect::<Box<[Type]>>());
         let mut info = Info::over(5, &name, args.iter().map(Type::info));
@@ -337,7 +336,7 @@ impl Type {
         Type::Adt(Arc::new(AdtType { name, args, info }))
     }
 
-    /// The tensor type, if this is one of known rank and data type.
+    /// Returns the tensor type, if this is one of known rank and data type.
     pub fn as_tensor(&self) -> Option<&TensorType> {
         match self {
             Type::Tensor(tensor) => Some(tensor),
@@ -345,7 +344,7 @@ impl Type {
         }
     }
 
-    /// The fields, if this is a tuple.
+    /// Returns the fields of a tuple type.
     pub fn as_tuple(&self) -> Option<&[Type]> {
         match self {
             Type::Tuple(fields) => Some(fields),
@@ -353,7 +352,7 @@ impl Type {
         }
     }
 
-    /// The cached facts about the type.
+    /// Returns the cached facts about the type.
     pub(crate) fn info(&self) -> Info {
         match self {
             Type::Tensor(tensor) => {
@@ -379,7 +378,7 @@ impl Type {
         }
     }
 
-    /// The facts that hold of the type.
+    /// Returns the flags of the type.
     pub fn flags(&self) -> Flags {
         match self {
             Type::Tensor(tensor) => tensor.facts.0,
@@ -395,22 +394,23 @@ impl Type {
         }
     }
 
-    /// Returns true if inference has found all of it.
+    /// Returns true if the type contains neither variables nor `_`.
     pub fn is_closed(&self) -> bool {
         !self.flags().has(Flags::VAR.or(Flags::PART).or(Flags::HOLE))
     }
 
-    /// Returns true if an error type occurs in it.
+    /// Returns true if the type contains the error type.
     pub fn has_error(&self) -> bool {
         self.flags().has(Flags::ERROR)
     }
 
-    /// The number of nodes of the type as a tree, saturating: what shares a part counts it again.
+    /// Returns the number of nodes of the type as a tree, saturating. A shared part counts once per
+    /// occurrence.
     pub fn weight(&self) -> u32 {
         if self.has_parts() { self.info().weight } else { 1 }
     }
 
-    /// Returns true if no polymorphic type occurs in it but, possibly, the whole.
+    /// Returns true if no part of the type is polymorphic, except possibly the type itself.
     pub fn is_rank_1(&self) -> bool {
         match self {
             Type::Poly(poly) => !poly.body.flags().has(Flags::POLY),
@@ -418,7 +418,7 @@ impl Type {
         }
     }
 
-    /// Returns true if the type is larger or deeper than types may be.
+    /// Returns true if the type exceeds [`MAX_WEIGHT`] or [`MAX_DEPTH`].
     pub fn is_too_large(&self) -> bool {
         self.has_parts() && {
             let info = self.info();
@@ -431,8 +431,7 @@ impl Type {
         matches!(self, Type::Tuple(_) | Type::Func(_) | Type::Ref(_) | Type::Adt(_) | Type::Poly(_))
     }
 
-    /// The address of the type in memory, which shared types have in common. 0 for types that are
-    /// not shared.
+    /// Returns the address of the type in memory, or 0 for variants that are not allocated.
     pub fn address(&self) -> usize {
         match self {
             Type::Tensor(tensor) => Arc::as_ptr(tensor).addr(),
@@ -446,7 +445,7 @@ impl Type {
         }
     }
 
-    /// Returns true if the two are one value in memory, or equal where that costs nothing to see.
+    /// Compares two types by address, and variants without allocation by value.
     pub fn is_same(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Param(a), Type::Param(b)) => a == b,
@@ -456,7 +455,7 @@ impl Type {
         }
     }
 
-    /// The parts of the type, in order.
+    /// Returns the parts of the type in order.
     fn parts(&self) -> (&[Type], Option<&Type>) {
         match self {
             Type::Tuple(fields) => (fields, None),
@@ -502,8 +501,8 @@ impl PartialEq for Type {
 
 impl Eq for Type {}
 
-/// The weight from which on pairs of types that were found equal are remembered. Below it a walk
-/// over the tree costs less than the table.
+/// Minimum weight of types whose comparison is memoised. For smaller types, the comparison is
+/// faster than the hash table.
 const LARGE: u32 = 512;
 
 /// Compares two types. Recursion is bounded by [`MAX_DEPTH`], and shared parts are compared once.

@@ -15,6 +15,7 @@ vim.api.nvim_create_autocmd('FileType', {
   group = group,
   pattern = 'relay',
   callback = function(event)
+    require('relay-analyzer.grammar').start(event.buf)
     require('relay-analyzer').attach(event.buf)
   end,
 })
@@ -68,6 +69,10 @@ end, { desc = 'relay-analyzer: stop what runs' })
 vim.api.nvim_create_user_command('RelayClearValues', function()
   require('relay-analyzer.values').clear(vim.api.nvim_get_current_buf())
 end, { desc = 'relay-analyzer: take the values of the last run away' })
+
+vim.api.nvim_create_user_command('RelayInstallGrammar', function()
+  require('relay-analyzer.grammar').command()
+end, { desc = 'relay-analyzer: compile the tree-sitter parser, and use it' })
 
 local commands = {
   log = function()

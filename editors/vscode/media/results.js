@@ -7,25 +7,11 @@
   /** How many rows of a table of times are shown. */
   const ROWS = 12;
 
-  /** An element with a class and with children, which are elements or texts. */
-  function make(tag, name, ...children) {
-    const element = document.createElement(tag);
-    if (name) {
-      element.className = name;
-    }
-    element.append(...children);
-    return element;
-  }
-
   /** Something that can be clicked and reached by the keyboard. */
   function button(text, message) {
     const element = make("button", "link", text);
     element.addEventListener("click", () => host.postMessage(message));
     return element;
-  }
-
-  function section(title, ...children) {
-    return make("section", "", make("h2", "", title), ...children);
   }
 
   const number = (value) => value.toLocaleString("en");

@@ -4,16 +4,6 @@
   const host = acquireVsCodeApi();
   const info = document.getElementById("info");
 
-  /** An element with a class and with children, which are elements or texts. */
-  function make(tag, name, ...children) {
-    const element = document.createElement(tag);
-    if (name) {
-      element.className = name;
-    }
-    element.append(...children);
-    return element;
-  }
-
   /** A text in which `code` stands between backquotes. */
   function prose(text) {
     const parts = text.split("`");
@@ -46,10 +36,6 @@
     }
     out.push(text.slice(end));
     return out;
-  }
-
-  function section(title, ...children) {
-    return make("section", "", make("h2", "", title), ...children);
   }
 
   function axis({ axis, size, letter, source, origin }) {

@@ -1,13 +1,13 @@
 // Packs the extension: for every platform without a server, or for one platform with the server in it.
 //
 //   node scripts/package.mjs [-o FILE]
-//   node scripts/package.mjs --target linux-x64 [--server PROGRAM] [-o FILE]
+//   node scripts/package.mjs --target linux-x64 [--server PROGRAM] [--most BYTES] [-o FILE]
 //
 // PROGRAM is what `cargo build --profile dist -p relay-analyzer` has built for that platform; without it,
 // that of `target/RUST_TARGET/dist` or `release`, or of `target/dist` or `release` where that is for the
-// platform.
+// platform. A package of more bytes than `--most` is refused.
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync, readSync, closeSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync, readSync, closeSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -80,14 +80,21 @@ function checkVersion(target, program) {
   }
 }
 
+/** Where the pages have their pictures: vsce by itself looks for them at the top of the repository. */
+function addresses() {
+  const { repository } = JSON.parse(readFileSync(path.join(extension, "package.json"), "utf8"));
+  const at = (what) => `${repository.url}/${what}/HEAD/${repository.directory}`;
+  return ["--baseContentUrl", at("blob"), "--baseImagesUrl", at("raw")];
+}
+
 function vsce(args) {
   const require = createRequire(import.meta.url);
   const program = path.join(path.dirname(require.resolve("@vscode/vsce/package.json")), "vsce");
-  execFileSync(process.execPath, [program, "package", "--no-dependencies", ...args], { cwd: extension, stdio: "inherit" });
+  execFileSync(process.execPath, [program, "package", "--no-dependencies", ...addresses(), ...args], { cwd: extension, stdio: "inherit" });
 }
 
 const { values } = parseArgs({
-  options: { target: { type: "string" }, server: { type: "string" }, out: { type: "string", short: "o" } },
+  options: { target: { type: "string" }, server: { type: "string" }, most: { type: "string" }, out: { type: "string", short: "o" } },
 });
 const { target } = values;
 const folder = path.join(extension, "server");
@@ -116,4 +123,10 @@ if (target === undefined) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const { size } = statSync(out);
+if (values.most !== undefined && size > Number(values.most)) {
+  rmSync(out);
+  fail(`the package has ${size} bytes, and may have ${values.most}: is its server the one of the profile \`dist\`?`);
 }

@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 
 import { type Found, Marks, type SideName, firstFrom, partnersAt, understood } from "./marks.js";
-import { type Running, type Side, compare } from "./protocol.js";
+import { type Running, type Side, type Waking, compare } from "./protocol.js";
 import { type Stop, stopsOf } from "./stops.js";
 import { type VirtualDocuments, sideName } from "./virtual.js";
 
@@ -49,6 +49,7 @@ export class Comparisons implements vscode.Disposable {
 
   constructor(
     private readonly running: Running,
+    private readonly waking: Waking,
     private readonly virtual: VirtualDocuments,
   ) {
     this.report = virtual.keep("Comparison.txt", "");
@@ -95,7 +96,7 @@ export class Comparisons implements vscode.Disposable {
       void vscode.window.showInformationMessage(`${sideName(after)} is compared with itself: choose another one.`);
       return undefined;
     }
-    if (this.running() === undefined) {
+    if ((await this.waking()) === undefined) {
       void vscode.window.showWarningMessage("relay-analyzer does not run.");
       return undefined;
     }

@@ -16,6 +16,7 @@ import { isLog } from "./modules.js";
 import { Passes } from "./passes.js";
 import { clickable } from "./protocol.js";
 import { Reading } from "./reading.js";
+import { isSavedModule, registerSaved } from "./saved.js";
 import { ShapePanel } from "./shapes.js";
 import { TypePanel } from "./type.js";
 import { TEXT_SCHEME, VirtualDocuments } from "./virtual.js";
@@ -25,6 +26,9 @@ const INSTALL = "https://github.com/relay-analyzer/relay-analyzer/blob/main/edit
 
 /** Of the documents about which there are no findings. */
 const SILENT = new Set([READING_SCHEME, TEXT_SCHEME]);
+
+/** The languages of other files that wake the extension. */
+const WAKING = new Set(["log", "json"]);
 
 let relay: Relay | undefined;
 
@@ -36,19 +40,23 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     return;
   }
   const waiting = vscode.workspace.onDidOpenTextDocument(() => {
-    if (!isIdle()) {
+    if (hasOurs()) {
       waiting.dispose();
-      void started.restart();
+      void started.awake();
     }
   });
   context.subscriptions.push(waiting);
 }
 
-/** A log wakes the extension. Most logs are of something else: for them no server runs, and none is missed. */
+/** Logs and JSON wake the extension. Most are of something else: for them no server runs, and none is missed. */
 function isIdle(): boolean {
-  const documents = vscode.workspace.textDocuments;
-  const isOurs = (document: vscode.TextDocument) => document.languageId === "relay" || isLog(document);
-  return documents.some(({ languageId }) => languageId === "log") && !documents.some(isOurs);
+  return vscode.workspace.textDocuments.some(({ languageId }) => WAKING.has(languageId)) && !hasOurs();
+}
+
+function hasOurs(): boolean {
+  return vscode.workspace.textDocuments.some(
+    (document) => document.languageId === "relay" || isLog(document) || isSavedModule(document),
+  );
 }
 
 export async function deactivate(): Promise<void> {
@@ -65,12 +73,14 @@ class Relay {
   private version: string | undefined;
   /** Starts and stops, one after another. */
   private queue: Promise<void> = Promise.resolve();
+  /** The server was to run at some time. */
+  private wasStarted = false;
   private readonly health = new Health(() => this.client);
   private readonly reading = new Reading(() => this.client);
   private readonly headers = new WrappedHeaders(() => this.client, this.reading);
-  private readonly virtual = new VirtualDocuments(() => this.client);
-  private readonly comparisons = new Comparisons(() => this.client, this.virtual);
-  private readonly passes = new Passes(() => this.client, this.comparisons);
+  private readonly virtual = new VirtualDocuments(() => this.client, () => this.awake());
+  private readonly comparisons = new Comparisons(() => this.client, () => this.awake(), this.virtual);
+  private readonly passes = new Passes(() => this.client, () => this.awake(), this.comparisons);
   private readonly shapes: ShapePanel;
   private readonly type: TypePanel;
 
@@ -93,6 +103,7 @@ class Relay {
       this.passes,
       registerCompare(() => this.client, this.virtual, this.comparisons),
       registerHistory(() => this.client),
+      registerSaved(() => this.awake()),
       this.log,
       this.trace,
       this.status,
@@ -111,7 +122,14 @@ class Relay {
     );
   }
 
+  /** The client, for which the server is started if it has not been. */
+  async awake(): Promise<LanguageClient | undefined> {
+    await (this.wasStarted ? this.queue : this.restart());
+    return this.client;
+  }
+
   restart(): Promise<void> {
+    this.wasStarted = true;
     return this.enqueue(async () => {
       await this.stopClient();
       await this.startClient();

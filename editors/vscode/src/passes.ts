@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { uriBeyondReach } from "./large.js";
 import { changedText, isLog, moduleAt, pickModule } from "./modules.js";
 import type { Comparisons, ShownComparison } from "./compare.js";
-import { type PassModule, type Running, passes } from "./protocol.js";
+import { type PassModule, type Running, type Waking, passes } from "./protocol.js";
 import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
 
 const VIEW = "relay.passes";
@@ -43,6 +43,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
 
   constructor(
     private readonly running: Running,
+    private readonly waking: Waking,
     private readonly comparisons: Comparisons,
   ) {
     this.view = vscode.window.createTreeView(VIEW, { treeDataProvider: this });
@@ -117,7 +118,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
   private async show(): Promise<ShownPasses | undefined> {
     const document = vscode.window.activeTextEditor?.document;
     const uri = document === undefined ? uriBeyondReach() : (moduleOf(document.uri)?.log ?? document.uri);
-    if (uri === undefined || this.running() === undefined) {
+    if (uri === undefined || (await this.waking()) === undefined) {
       const problem = uri === undefined ? "Open a log of passes to list them." : "relay-analyzer does not run.";
       void vscode.window.showWarningMessage(problem);
       return undefined;

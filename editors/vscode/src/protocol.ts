@@ -6,6 +6,9 @@ import type { ClientCapabilities, LanguageClient, Position, Range, StaticFeature
 /** The client that runs at this moment, if one does. */
 export type Running = () => LanguageClient | undefined;
 
+/** The client, which is started where none was needed so far; nothing where it does not start. */
+export type Waking = () => Promise<LanguageClient | undefined>;
+
 /** A number; with `?` and symbolic dimensions its text, its terms, and how many summands cannot be told. */
 export type Amount =
   | number
@@ -273,6 +276,13 @@ export async function passes(client: LanguageClient, log: vscode.Uri): Promise<r
 
 export async function moduleText(client: LanguageClient, log: vscode.Uri, module: number): Promise<string> {
   const found = await client.sendRequest<{ text: string }>("relay/moduleText", { textDocument: named(client, log), module });
+  return found.text;
+}
+
+/** The text of a module that TVM saved as JSON or in an archive: the server reads the file from disk. */
+export async function convertFile(client: LanguageClient, file: vscode.Uri): Promise<string> {
+  const uri = client.code2ProtocolConverter.asUri(file);
+  const found = await client.sendRequest<{ text: string }>("relay/convertFile", { uri });
   return found.text;
 }
 

@@ -1,10 +1,10 @@
 // The view *Relay Results* in the panel: the tensors of a result, where the time went, and what turned
 // NaN or infinite.
 
-import { randomBytes } from "node:crypto";
-
 import * as vscode from "vscode";
 import type { Range } from "vscode-languageclient/node";
+
+import { type Page, showPage } from "./page.js";
 
 /** Some calls, and what they took. `at` is their place, where that is in the file that was run. */
 interface Part {
@@ -54,6 +54,12 @@ export interface RunResult {
 type FromPage = { readonly type: "ready" } | { readonly type: "text" } | { readonly type: "go"; readonly range: Range };
 
 const VIEW = "relay.results";
+const PAGE: Page = {
+  title: "Relay Results",
+  styles: ["results.css"],
+  scripts: ["elements.js", "results.js"],
+  body: `  <main id="result" aria-live="polite"></main>`,
+};
 
 export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
   private view: vscode.WebviewView | undefined;
@@ -96,14 +102,12 @@ export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const media = vscode.Uri.joinPath(this.extension, "media");
     this.view = view;
-    view.webview.options = { enableScripts: true, localResourceRoots: [media] };
     view.webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
     view.onDidDispose(() => {
       this.view = undefined;
     });
-    view.webview.html = page(view.webview, media);
+    showPage(view.webview, this.extension, PAGE);
   }
 
   private hear(message: FromPage): void {
@@ -133,23 +137,4 @@ export class Results implements vscode.Disposable, vscode.WebviewViewProvider {
       await vscode.window.showTextDocument(vscode.Uri.parse(this.last.uri), { selection });
     }
   }
-}
-
-/** The page: it may load its own style, and run its own script, and nothing else. */
-function page(webview: vscode.Webview, media: vscode.Uri): string {
-  const local = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
-  const nonce = randomBytes(16).toString("base64");
-  return `<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'">
-  <link rel="stylesheet" href="${local("results.css")}">
-  <title>Relay Results</title>
-</head>
-<body>
-  <main id="result" aria-live="polite"></main>
-  <script nonce="${nonce}" src="${local("results.js")}"></script>
-</body>
-</html>`;
 }

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 
 import { chosenFromDisk, fileBeyondReach } from "./large.js";
+import { type Page, panelBeside } from "./page.js";
 import { type FunctionShapes, type Report, type Running, shapes, shapesOfFile } from "./protocol.js";
 
 /** How long the text must rest before it is reported anew, in milliseconds. */
@@ -109,14 +110,7 @@ export class ShapePanel implements vscode.Disposable {
   }
 
   private create(): void {
-    const media = vscode.Uri.joinPath(this.extension, "media");
-    const panel = vscode.window.createWebviewPanel(
-      "relay.shapes",
-      "Shapes",
-      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
-      { enableScripts: true, localResourceRoots: [media] },
-    );
-    panel.webview.html = page(panel.webview, media);
+    const panel = panelBeside("relay.shapes", this.extension, PAGE);
     panel.webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
     panel.onDidDispose(() => {
       this.panel = undefined;
@@ -294,24 +288,11 @@ function flat(one: FunctionShapes): FunctionShapes[] {
   return [{ ...one, functions: [] }, ...one.functions.flatMap(flat)];
 }
 
-/** In this order: each uses those before it. */
-const SCRIPTS = ["amounts.js", "table.js", "layout.js", "dataflow.js", "paint.js", "graph.js", "export.js", "details.js", "shapes.js"];
-
-/** The page: it may load its own script and style, and nothing else. */
-function page(webview: vscode.Webview, media: vscode.Uri): string {
-  const local = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
-  const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src ${webview.cspSource}`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta http-equiv="Content-Security-Policy" content="${policy}">
-  <link rel="stylesheet" href="${local("table.css")}">
-  <link rel="stylesheet" href="${local("shapes.css")}">
-  <title>Shapes</title>
-</head>
-<body>
-  <header>
+const PAGE: Page = {
+  title: "Shapes",
+  styles: ["table.css", "shapes.css"],
+  scripts: ["amounts.js", "table.js", "layout.js", "dataflow.js", "paint.js", "graph.js", "export.js", "details.js", "shapes.js"],
+  body: `  <header>
     <select id="function" aria-label="Function"></select>
     <input id="search" type="search" placeholder="Search (/)" aria-label="Search">
     <span id="matches" role="status"></span>
@@ -347,8 +328,5 @@ function page(webview: vscode.Webview, media: vscode.Uri): string {
       <aside id="details" aria-label="Selected call" hidden></aside>
     </div>
   </main>
-  <main id="sums" hidden></main>
-${SCRIPTS.map((name) => `  <script src="${local(name)}"></script>`).join("\n")}
-</body>
-</html>`;
-}
+  <main id="sums" hidden></main>`,
+};

@@ -1,13 +1,20 @@
 // The view of the type at the cursor: it stays open, and follows.
 
-import { randomBytes } from "node:crypto";
-
 import * as vscode from "vscode";
 
+import { type Page, panelBeside } from "./page.js";
 import { type Running, type TypeAt, typeAt } from "./protocol.js";
 
 /** How long the cursor must rest before the server is asked, in milliseconds. */
 const REST = 80;
+
+const PAGE: Page = {
+  title: "Type at Cursor",
+  styles: ["type.css"],
+  scripts: ["elements.js", "type.js"],
+  body: `  <p id="nothing">Put the cursor on an expression of a Relay file.</p>
+  <main id="info" hidden aria-live="polite"></main>`,
+};
 
 /** What the page says. */
 type FromPage =
@@ -75,14 +82,7 @@ export class TypePanel implements vscode.Disposable {
   }
 
   private create(): void {
-    const media = vscode.Uri.joinPath(this.extension, "media");
-    const panel = vscode.window.createWebviewPanel(
-      "relay.type",
-      "Type at Cursor",
-      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
-      { enableScripts: true, localResourceRoots: [media] },
-    );
-    panel.iconPath = vscode.Uri.joinPath(media, "relay.svg");
+    const panel = panelBeside("relay.type", this.extension, PAGE);
     panel.webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
     panel.onDidDispose(() => {
       this.forget();
@@ -91,7 +91,6 @@ export class TypePanel implements vscode.Disposable {
       this.shown = undefined;
     });
     this.panel = panel;
-    panel.webview.html = page(panel.webview, media);
   }
 
   private hear(message: FromPage): void {
@@ -162,24 +161,4 @@ export class TypePanel implements vscode.Disposable {
       viewColumn: open?.viewColumn ?? vscode.ViewColumn.One,
     });
   }
-}
-
-/** The page: it may load its own style, and run its own script, and nothing else. */
-function page(webview: vscode.Webview, media: vscode.Uri): string {
-  const local = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
-  const nonce = randomBytes(16).toString("base64");
-  return `<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'">
-  <link rel="stylesheet" href="${local("type.css")}">
-  <title>Type at Cursor</title>
-</head>
-<body>
-  <p id="nothing">Put the cursor on an expression of a Relay file.</p>
-  <main id="info" hidden aria-live="polite"></main>
-  <script nonce="${nonce}" src="${local("type.js")}"></script>
-</body>
-</html>`;
 }

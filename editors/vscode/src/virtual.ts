@@ -1,16 +1,18 @@
-// Documents that are no files: a module of a log, the saved state of a file, the clipboard. They cannot be
-// edited, and follow what they show.
+// Documents that are no files: a module of a log, a module that TVM saved, the saved state of a file, the
+// clipboard. They cannot be edited, and follow what they show.
 
 import * as vscode from "vscode";
 
-import { type PassModule, type Running, moduleText } from "./protocol.js";
+import { type PassModule, type Running, type Waking, convertFile, moduleText } from "./protocol.js";
 
 /** Of the documents that show a module of a log. */
 const MODULE_SCHEME = "relay-module";
+/** Of the documents that show a module that TVM saved as JSON or in an archive. */
+const CONVERTED_SCHEME = "relay-saved";
 /** Of the documents that show a text from elsewhere. */
 export const TEXT_SCHEME = "relay-text";
 
-/** How long a log must rest before its modules are read anew, in milliseconds. */
+/** How long a file must rest before what is shown of it is read anew, in milliseconds. */
 const REST = 300;
 
 /** A module of a log, by its number. */
@@ -43,6 +45,23 @@ export function moduleOf(uri: vscode.Uri): ModulePlace | undefined {
   return { log: vscode.Uri.parse(log), module };
 }
 
+/** The document with the text of a module that TVM saved: `net.json.relay`, whose ending says the language. */
+export function convertedUri(file: vscode.Uri): vscode.Uri {
+  return vscode.Uri.from({
+    scheme: CONVERTED_SCHEME,
+    path: `/${nameOf(file)}.relay`,
+    query: JSON.stringify({ file: file.toString() }),
+  });
+}
+
+/** Which file a document shows as text, if it shows one that TVM saved. */
+export function convertedFile(uri: vscode.Uri): vscode.Uri | undefined {
+  if (uri.scheme !== CONVERTED_SCHEME) {
+    return undefined;
+  }
+  return vscode.Uri.parse((JSON.parse(uri.query) as { file: string }).file);
+}
+
 /** The document with what is on disk of a file, whatever is in its editor. */
 export function savedUri(file: vscode.Uri): vscode.Uri {
   const stem = nameOf(file).replace(/\.(relay|rly)$/, "");
@@ -65,6 +84,7 @@ export function sideName(uri: vscode.Uri): string {
   switch (uri.scheme) {
     case MODULE_SCHEME:
       return `${place === undefined ? "" : nameOf(place.log)}#${name.replace(/\.relay$/, "")}`;
+    case CONVERTED_SCHEME:
     case TEXT_SCHEME:
       return name.replace(/\.relay$/, "");
     case "git":
@@ -80,13 +100,21 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
   private readonly kept = new Map<number, string>();
   private count = 0;
   private readonly timers = new Map<string, NodeJS.Timeout>();
+  /** Of the files that TVM saved and that are shown: programs write them, and no editor. */
+  private readonly watchers = new Map<string, vscode.FileSystemWatcher>();
   private readonly subscriptions: vscode.Disposable[];
 
-  constructor(private readonly running: Running) {
+  constructor(
+    private readonly running: Running,
+    private readonly waking: Waking,
+  ) {
     this.subscriptions = [
       this.changed,
       vscode.workspace.registerTextDocumentContentProvider(MODULE_SCHEME, this),
+      vscode.workspace.registerTextDocumentContentProvider(CONVERTED_SCHEME, this),
       vscode.workspace.registerTextDocumentContentProvider(TEXT_SCHEME, this),
+      vscode.workspace.onDidOpenTextDocument(({ uri }) => this.watch(uri)),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.unwatch(uri)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.later(document.uri)),
       vscode.workspace.onDidSaveTextDocument(({ uri }) => this.later(uri)),
     ];
@@ -94,6 +122,7 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
 
   dispose(): void {
     this.timers.forEach((timer) => clearTimeout(timer));
+    this.watchers.forEach((watcher) => watcher.dispose());
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
@@ -121,10 +150,41 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
       }
       return moduleText(client, place.log, place.module);
     }
+    const file = convertedFile(uri);
+    if (file !== undefined) {
+      const client = await this.waking();
+      if (client === undefined) {
+        throw new Error("relay-analyzer does not run.");
+      }
+      // As long as a program writes the file, what was read before stays.
+      const before = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+      const text = convertFile(client, file);
+      return before === undefined ? text : text.catch(() => before.getText());
+    }
     const text = JSON.parse(uri.query) as TextPlace;
     return "kept" in text
       ? (this.kept.get(text.kept) ?? "")
       : new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.parse(text.saved)));
+  }
+
+  /** Follows the file on disk that a document shows as text, be it in the workspace or outside. */
+  private watch(uri: vscode.Uri): void {
+    const file = convertedFile(uri);
+    const key = uri.toString();
+    if (file === undefined || this.watchers.has(key)) {
+      return;
+    }
+    const pattern = new vscode.RelativePattern(vscode.Uri.joinPath(file, ".."), globOf(nameOf(file)));
+    const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, false, true);
+    watcher.onDidCreate(() => this.later(file));
+    watcher.onDidChange(() => this.later(file));
+    this.watchers.set(key, watcher);
+  }
+
+  private unwatch(uri: vscode.Uri): void {
+    const key = uri.toString();
+    this.watchers.get(key)?.dispose();
+    this.watchers.delete(key);
   }
 
   /** A file has changed, or was saved: so has what is shown of it. */
@@ -144,5 +204,10 @@ function sourceOf(uri: vscode.Uri): string | undefined {
     const text = JSON.parse(uri.query) as TextPlace;
     return "saved" in text ? text.saved : undefined;
   }
-  return moduleOf(uri)?.log.toString();
+  return (convertedFile(uri) ?? moduleOf(uri)?.log)?.toString();
+}
+
+/** The pattern that matches a name and nothing else. */
+function globOf(name: string): string {
+  return name.replace(/[*?[\]{}]/g, "[$&]");
 }

@@ -3,7 +3,7 @@
 // RELAY_TEST_SERVER: a server for Linux on x86-64
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -65,6 +65,29 @@ test("a package for linux-x64 has the server, and the server runs", async () => 
   const { version } = JSON.parse(readFileSync(path.join(extension, "package.json"), "utf8"));
   assert.equal(execFileSync(copy, ["--version"], { encoding: "utf8" }).split(/\s+/)[1], version);
   close();
+});
+
+test("pictures of the page are in the repository, those of the walkthrough in the package", async () => {
+  const { found, read, close } = await entries(vsix);
+  const names = [...found.keys()];
+  assert.ok(names.includes("extension/media/walkthrough/errors.png"), names.join(" "));
+  assert.deepEqual(names.filter((name) => name.endsWith(".gif")), []);
+  const addresses = [...String(await read("extension/readme.md")).matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, address]) => address);
+  assert.ok(addresses.length >= 4, addresses.join(" "));
+  for (const address of addresses) {
+    const [, file] = /^https:\/\/github\.com\/.+\/raw\/HEAD\/(editors\/vscode\/.+)$/.exec(address);
+    assert.ok(existsSync(path.join(extension, "../..", file)), address);
+  }
+  close();
+});
+
+test("a package that is too large is refused", () => {
+  const { size } = statSync(vsix);
+  const out = path.join(folder, "large.vsix");
+  const { status, said } = pack("--target", "linux-x64", "--server", server, "--most", String(size - 1_000), "-o", out);
+  assert.equal(status, 1, said);
+  assert.match(said, /the package has \d+ bytes, and may have \d+/);
+  assert.ok(!existsSync(out));
 });
 
 test("a server for another platform is refused", () => {

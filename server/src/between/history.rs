@@ -1,4 +1,4 @@
-//! Where an expression of a log came from, and what became of it.
+//! The history of an expression through the modules of a log.
 
 use diff::{Options, Pair, PairKind};
 use syntax::{Encoding, LineIndex, TextRange, TextSize};
@@ -9,58 +9,58 @@ use crate::{
     report::diff::change_text,
 };
 
-/// The longest text of an expression that is repeated, in characters.
+/// The longest text of an expression that is quoted, in characters.
 const LONGEST: usize = 80;
 
-/// An expression in all modules in which it is known, in the order of the log.
+/// An expression in consecutive modules of a log.
 pub(crate) struct History {
-    /// The expression, once for each of neighbouring modules. One of them is where it was asked for.
+    /// The expression in each of the modules, including the one in which it was selected.
     pub(crate) stops: Vec<Stop>,
-    /// What happened between each two of them: one less than there are stops.
+    /// The changes between consecutive stops, one fewer than stops.
     pub(crate) steps: Vec<Step>,
-    /// Which of the stops it was asked for.
+    /// The index of the stop at which it was selected.
     pub(crate) here: usize,
-    /// The module before the first stop has nothing that belongs to it.
+    /// True if the module before the first stop has no counterpart.
     pub(crate) is_new: bool,
-    /// The module after the last stop has nothing that belongs to it.
+    /// True if the module after the last stop has no counterpart.
     pub(crate) is_gone: bool,
 }
 
 /// The expression in one module.
 pub(crate) struct Stop {
-    /// The number of the module.
+    /// The index of the module.
     pub(crate) module: usize,
-    /// The place in the module.
+    /// The range in the module.
     pub(crate) range: TextRange,
-    /// Line and column in the log, from 1, columns in characters.
+    /// The line and the column in characters in the log, from 1.
     pub(crate) position: (u32, u32),
-    /// The first line of the text.
+    /// The first line of its text.
     pub(crate) text: String,
 }
 
-/// What happened to the expression between two modules.
+/// The change of the expression between two modules.
 pub(crate) struct Step {
-    /// How the two belong together.
+    /// The kind of the match.
     pub(crate) kind: PairKind,
-    /// What changed about it, in words.
+    /// The changes as texts.
     pub(crate) changes: Vec<String>,
 }
 
-/// A module that is open.
-struct Open {
+/// A parsed module.
+struct Parsed {
     module: NamedModule,
     lines: LineIndex,
     analyzer: Analyzer,
 }
 
 impl History {
-    /// The history of the smallest expression at `offset` of the module with number `start`.
+    /// Returns the history of the smallest expression at `offset` in the module with index `start`.
     ///
     /// # Errors
-    /// No expression is there.
+    /// There is no expression.
     pub(crate) fn of(log: &Log, start: usize, offset: TextSize) -> Result<History, String> {
-        let own = Open::of(log, start);
-        // The comparison of the module with itself knows every expression.
+        let own = Parsed::of(log, start);
+        // Comparing the module with itself pairs every expression.
         let pairs = own.pairs(&own);
         let at_offset = pairs.iter().filter(|pair| pair.after.contains_inclusive(offset));
         let Some(smallest) = at_offset.min_by_key(|pair| pair.after.len()) else {
@@ -80,17 +80,17 @@ impl History {
     }
 }
 
-impl Open {
-    fn of(log: &Log, number: usize) -> Open {
+impl Parsed {
+    fn of(log: &Log, number: usize) -> Parsed {
         let module = log.module(number, format!("{}#{number}", log.path));
         let lines = LineIndex::new(&module.text);
         let mut analyzer = Analyzer::new(false);
         analyzer.parse(&module.text);
-        Open { module, lines, analyzer }
+        Parsed { module, lines, analyzer }
     }
 
-    /// The expressions that belong together.
-    fn pairs(&self, after: &Open) -> Vec<Pair> {
+    /// Returns the pairs of corresponding expressions.
+    fn pairs(&self, after: &Parsed) -> Vec<Pair> {
         let ((db_a, file_a), (db_b, file_b)) =
             (self.analyzer.database(), after.analyzer.database());
         let (Some(a), Some(b)) =
@@ -119,18 +119,18 @@ impl Open {
     }
 }
 
-/// Follows an expression from module to module, until it has no partner or the log ends: at most
-/// once through every module. Returns whether it had no partner.
+/// Follows an expression from module to module until it has no counterpart or the log ends. Returns
+/// true in the last field if it has no counterpart.
 fn walk(log: &Log, start: usize, range: TextRange, is_back: bool) -> (Vec<Stop>, Vec<Step>, bool) {
     let (mut stops, mut steps) = (Vec::new(), Vec::new());
     let mut range = range;
-    let (mut at, mut own) = (start, Open::of(log, start));
+    let (mut at, mut own) = (start, Parsed::of(log, start));
     loop {
         let next = if is_back { at.checked_sub(1) } else { Some(at + 1) };
         let Some(next) = next.filter(|&next| next < log.modules.len()) else {
             return (stops, steps, false);
         };
-        let other = Open::of(log, next);
+        let other = Parsed::of(log, next);
         let pairs = if is_back { other.pairs(&own) } else { own.pairs(&other) };
         let side = |pair: &Pair| if is_back { pair.after } else { pair.before };
         let rank = |pair: &&Pair| (pair.kind != PairKind::Same, pair.kind);

@@ -1,4 +1,4 @@
-//! The modules of a log, and what each pass changed.
+//! The modules of a log, and the changes of each pass.
 
 use diff::Structure;
 use rayon::prelude::*;
@@ -10,18 +10,18 @@ use crate::{
     report::diff::{Cost, cost, cost_json},
 };
 
-/// What is known of a module of a log.
+/// The analysis of a module of a log.
 pub(crate) struct Module {
-    /// How many functions it has.
+    /// The number of functions.
     pub(crate) functions: usize,
-    /// The functions that are not what they were before.
+    /// The functions that differ from the previous module.
     pub(crate) changed: Vec<String>,
-    /// What it costs to run, where that was asked for and is known.
+    /// The cost of running it, if requested and known.
     pub(crate) cost: Option<Cost>,
 }
 
-/// Compares each module to the one before. Every thread takes a run of neighbours, so that it parses
-/// each of them once and holds the structures of two.
+/// Compares each module with the previous one. Each thread takes consecutive modules, so that it
+/// parses each of them once and holds the structures of two.
 pub(crate) fn examine(log: &Log, with_costs: bool) -> Vec<Module> {
     let numbers: Vec<usize> = (0..log.modules.len()).collect();
     let run = numbers.len().div_ceil(rayon::current_num_threads().max(1)).max(1);
@@ -33,7 +33,8 @@ pub(crate) fn examine(log: &Log, with_costs: bool) -> Vec<Module> {
     parts.into_iter().flatten().collect()
 }
 
-/// `known` is the structure of the module before, where that was asked for.
+/// Analyses one module. `known` is the structure of the previous module, if this thread has
+/// computed it.
 fn one(log: &Log, number: usize, with_costs: bool, known: &mut Option<Structure>) -> Module {
     let module = &log.modules[number];
     let changed = match number.checked_sub(1) {
@@ -55,8 +56,8 @@ fn one(log: &Log, number: usize, with_costs: bool, known: &mut Option<Structure>
     Module { functions, changed, cost: cost.flatten() }
 }
 
-/// The functions that two modules do not have alike. Modules whose texts are equal are not parsed;
-/// then `known` is the structure of both.
+/// Returns the names of the functions that differ between two modules. Fast path: modules with
+/// equal texts are not parsed, and `known` is the structure of both.
 fn changed(log: &Log, before: usize, after: usize, known: &mut Option<Structure>) -> Vec<String> {
     let text = |number: usize| log.modules[number].text(&log.text);
     let (text_a, text_b) = (text(before), text(after));
@@ -69,7 +70,7 @@ fn changed(log: &Log, before: usize, after: usize, known: &mut Option<Structure>
     found.unwrap_or_default().into_iter().map(|name| name.to_string()).collect()
 }
 
-/// The structure of a module; `None` if the analysis panics.
+/// Returns the structure of a module; `None` if the analysis panics.
 fn structure(text: &str) -> Option<Structure> {
     let mut analyzer = Analyzer::new(false);
     let found = analyzer.guarded(|analyzer| {
@@ -80,7 +81,7 @@ fn structure(text: &str) -> Option<Structure> {
     found.ok().flatten()
 }
 
-/// The modules as `passes --format json` tells them.
+/// Returns the modules as the JSON document of `passes --format json`.
 pub(crate) fn document(log: &Log, modules: &[Module]) -> Value {
     let modules = log.modules.iter().zip(modules).enumerate().map(|(index, (place, module))| {
         let mut shown = json!({

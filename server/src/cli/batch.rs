@@ -1,4 +1,5 @@
-//! `relay-analyzer check --batch`: one text a line in, one answer a line out, in order.
+//! `relay-analyzer check --batch`: reads a text per line, and writes a result per line in the same
+//! order.
 
 use std::io::{BufRead, Write};
 
@@ -49,14 +50,14 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
         };
         serde_json::to_writer(&mut out, &answer).map_err(std::io::Error::from)?;
         writeln!(out)?;
-        // Whoever waits for this answer may not have sent the next text yet.
+        // The client may wait for this result before it sends the next text.
         out.flush()?;
         outcome = outcome.max(reached);
     }
     Ok(outcome)
 }
 
-/// The answer to one text.
+/// Checks one text.
 fn check(analyzer: &mut Analyzer, request: &Request, args: &CheckArgs) -> (Value, Outcome) {
     let looked = analyzer.check(&request.text);
     let lines = syntax::LineIndex::new(&request.text);
@@ -74,7 +75,7 @@ fn check(analyzer: &mut Analyzer, request: &Request, args: &CheckArgs) -> (Value
     (answer, if is_wrong { Outcome::Errors } else { Outcome::Clean })
 }
 
-/// The answer to a text whose analysis panicked.
+/// Returns the result of a text whose analysis panicked.
 fn failure(id: &Value, panicked: &Diagnostic) -> Value {
     let help = panicked.help.as_deref().unwrap_or_default();
     json!({ "id": id, "error": format!("{}; {help}", panicked.message) })

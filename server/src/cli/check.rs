@@ -7,21 +7,21 @@ use semantics::Severity;
 use serde_json::Value;
 use syntax::TextRange;
 
-use super::{CheckArgs, Failure, Format, Outcome, complain, fix::fix, named_files, note};
+use super::{CheckArgs, Failure, Format, Outcome, fix::fix, named_files};
 use crate::{
     analyzer::Analyzer,
     input::{self, Input},
     panics,
-    report::{self, Checked, Summary},
+    report::{self, Checked, Summary, stderr},
 };
 
-/// How many files are looked at before the first of them is reported: enough to keep every core
-/// busy, few enough to show something soon.
+/// The number of files that are checked before the first of them is reported: enough to keep all
+/// cores busy, few enough for early output.
 const CHUNK: usize = 64;
 
 pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     if args.fix && args.paths.iter().any(|path| path.as_os_str() == "-") {
-        return Err("`--fix` writes files back, and standard input is none".to_owned().into());
+        return Err("`--fix` cannot write to standard input".to_owned().into());
     }
     let (files, mut outcome) = named_files(&args.paths);
     let least = args.severity.map(Severity::from).unwrap_or(match args.format {
@@ -31,26 +31,26 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     let mut out = std::io::BufWriter::new(anstream::stdout());
     let mut summary = Summary::default();
     let mut sarif = Vec::new();
-    let answer = |analyzer: &mut Analyzer, path: &PathBuf| -> Result<Answer, String> {
+    let answer = |analyzer: &mut Analyzer, path: &PathBuf| -> Result<FileResult, String> {
         let mut input = input::read(path, args.reading.max_code())?;
         let mut fixed = None;
         if args.fix {
-            // A panic is met again, and reported, when the file is checked.
-            let mended = panics::caught(|| fix(analyzer, path, &mut input));
-            match mended {
-                Ok(mended) => fixed = mended?,
+            // A panic is reported when the file is checked.
+            let fixed_count = panics::caught(|| fix(analyzer, path, &mut input));
+            match fixed_count {
+                Ok(fixed_count) => fixed = fixed_count?,
                 Err(_) => *analyzer = Analyzer::new(args.tvm),
             }
         }
-        Ok(Answer { fixed, ..check(analyzer, input, least, args) })
+        Ok(FileResult { fixed, ..check(analyzer, input, least, args) })
     };
     for chunk in files.chunks(CHUNK) {
-        let answers: Vec<Result<Answer, String>> = match chunk {
+        let answers: Vec<Result<FileResult, String>> = match chunk {
             [path] => {
                 let mut analyzer = Analyzer::new(args.tvm);
                 let answers = vec![answer(&mut analyzer, path)];
-                // The end of the process frees at once what would be taken apart piece by piece,
-                // for a tenth of the whole time.
+                // Dropping the databases takes a tenth of the time; the end of the process frees
+                // them at once.
                 std::mem::forget(analyzer);
                 answers
             }
@@ -61,12 +61,12 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
         };
         for result in answers {
             match result {
-                Ok(Answer { checked, report, panicked, fixed }) => {
+                Ok(FileResult { checked, report, panicked, fixed }) => {
                     summary.add(&checked);
                     if let Some(count) = fixed.filter(|_| !args.quiet) {
                         out.flush()?;
                         let what = ide::words::counted(count as u64, "problem");
-                        note(&format!("`{}`: {what} fixed", checked.path));
+                        stderr::note(&format!("`{}`: {what} fixed", checked.path));
                     }
                     if panicked {
                         outcome = Outcome::Unusable;
@@ -80,7 +80,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
                 }
                 Err(message) => {
                     out.flush()?;
-                    complain(&message);
+                    stderr::error(&message);
                     outcome = Outcome::Unusable;
                 }
             }
@@ -88,7 +88,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     }
     match args.format {
         Format::Sarif => report::sarif(sarif, &mut out)?,
-        // Of files that could not be read nothing is known.
+        // A file that cannot be read makes the outcome unusable.
         Format::Human if !args.quiet && (summary.files() > 0 || outcome == Outcome::Clean) => {
             write!(out, "{}", summary.text(least))?;
         }
@@ -98,13 +98,13 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// What there is to say about a file.
-struct Answer {
+/// The result of a file.
+struct FileResult {
     checked: Checked,
     report: Report,
-    /// The analysis panicked: what is reported is that.
+    /// True if the analysis panicked, which is the only diagnostic.
     panicked: bool,
-    /// How many problems have been mended in the file.
+    /// The number of problems that were fixed.
     fixed: Option<usize>,
 }
 
@@ -113,8 +113,8 @@ enum Report {
     Sarif(Vec<Value>),
 }
 
-/// Checks a file and writes the report. A panic of either costs this file alone.
-fn check(analyzer: &mut Analyzer, input: Input, least: Severity, args: &CheckArgs) -> Answer {
+/// Checks a file and formats the report. A panic of either affects this file only.
+fn check(analyzer: &mut Analyzer, input: Input, least: Severity, args: &CheckArgs) -> FileResult {
     let looked = analyzer.guarded(|analyzer| analyzer.check(&input.text));
     let mut panicked = looked.is_err();
     let (parse, mut diagnostics) = match looked {
@@ -123,7 +123,7 @@ fn check(analyzer: &mut Analyzer, input: Input, least: Severity, args: &CheckArg
     };
     if let Some(problem) = input.problem {
         if problem.code == "invalid-utf8" {
-            // What replaced the bytes is not the user's.
+            // The replacement characters are not from the user.
             diagnostics.retain(|d| d.code != "unknown-character");
             diagnostics.insert(0, problem);
         } else {
@@ -143,5 +143,5 @@ fn check(analyzer: &mut Analyzer, input: Input, least: Severity, args: &CheckArg
         checked.diagnostics = vec![fault.diagnostic(TextRange::default())];
         write(&checked)
     });
-    Answer { checked, report, panicked, fixed: None }
+    FileResult { checked, report, panicked, fixed: None }
 }

@@ -7,13 +7,13 @@ use semantics::{Database, Def, DefKind, SourceFile};
 use serde_json::{Value, json};
 use syntax::LineIndex;
 
-use super::{DiffArgs, DiffFormat, Failure, Outcome, warn};
+use super::{DiffArgs, DiffFormat, Failure, Outcome};
 use crate::{
     analyzer::Analyzer,
     input::{NamedModule, read_module},
     report::{
         diff::{self as report, Cost, Shown, Totals, cost, cost_json},
-        escape,
+        escape, stderr,
     },
     run::{
         agree::{Agreement, agree},
@@ -86,19 +86,19 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
     drop(out);
     for (is_broken, side) in [(broken.0, &before), (broken.1, &after)] {
         if is_broken {
-            warn(&format!(
+            stderr::warning(&format!(
                 "`{}` cannot be read whole: what can be read of it was compared, and `relay-analyzer check` shows the rest",
                 escape::terminal(&side.name)
             ));
         }
     }
-    // The end of the process frees at once what would be taken apart piece by piece.
+    // Dropping the databases is slow; the end of the process frees them at once.
     std::mem::forget(analyzers);
     let is_equal = found.equal && !broken.0 && !broken.1;
     Ok(if is_equal { Outcome::Clean } else { Outcome::Errors })
 }
 
-/// Runs each function that differs on both sides.
+/// Runs both versions of each function that differs.
 fn run_both(
     (db_a, file_a): (&Database, SourceFile),
     (db_b, file_b): (&Database, SourceFile),
@@ -119,23 +119,27 @@ fn run_both(
 fn run_text(agreement: &Agreement) -> String {
     match agreement {
         Agreement::Equal(0.0) => "equal".to_owned(),
-        Agreement::Equal(most) => format!("equal up to rounding, at most {most:e} apart"),
-        Agreement::Different(Some(most)) => format!("not equal, {most:e} apart"),
-        Agreement::Different(None) => "not equal: the results are not of one form".to_owned(),
-        Agreement::Unknown(why) => format!("not known: {}", escape::terminal(why)),
+        Agreement::Equal(largest) => {
+            format!("equal up to rounding, with differences up to {largest:e}")
+        }
+        Agreement::Different(Some(largest)) => {
+            format!("not equal, with differences up to {largest:e}")
+        }
+        Agreement::Different(None) => "not equal: the results have different shapes".to_owned(),
+        Agreement::Unknown(why) => format!("unknown: {}", escape::terminal(why)),
     }
 }
 
 fn run_json((name, agreement): &(String, Agreement)) -> Value {
     let (equal, most, why) = match agreement {
-        Agreement::Equal(most) => (Some(true), Some(*most), None),
+        Agreement::Equal(largest) => (Some(true), Some(*largest), None),
         Agreement::Different(most) => (Some(false), *most, None),
         Agreement::Unknown(why) => (None, None, Some(why)),
     };
     json!({ "function": name, "equal": equal, "difference": most, "reason": why })
 }
 
-/// Parses a side, and returns whether it has syntax errors.
+/// Parses a module. Returns true if it has syntax errors.
 fn load(analyzer: &mut Analyzer, side: &NamedModule) -> bool {
     analyzer.parse(&side.text);
     let (db, file) = analyzer.database();
@@ -152,7 +156,7 @@ fn shown<'t>(side: &'t NamedModule, lines: &'t LineIndex) -> Shown<'t> {
     }
 }
 
-/// `main` is `@main`.
+/// Normalises a name: `main` is `@main`.
 fn global(name: &str) -> String {
     format!("@{}", name.trim_start_matches('@'))
 }

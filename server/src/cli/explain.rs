@@ -6,7 +6,7 @@ use semantics::{Code, code_of, codes};
 
 use super::{Failure, Outcome};
 
-/// How wide prose is set: easy to read, and no wider than any terminal.
+/// The width of prose.
 const WIDTH: usize = 80;
 
 pub(super) fn run(code: Option<&str>) -> Result<Outcome, Failure> {
@@ -18,7 +18,7 @@ pub(super) fn run(code: Option<&str>) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-/// All codes with their titles.
+/// Lists all codes with their titles.
 fn list() -> String {
     let bold = anstyle::Style::new().bold();
     let width = codes().iter().map(|code| code.name.len()).max().unwrap_or(0);
@@ -30,7 +30,7 @@ fn list() -> String {
     text
 }
 
-/// The code that is meant by `name`, which may be copied from a message: `error[shape-mismatch]`.
+/// Finds a code by name, which may be copied from a message: `error[shape-mismatch]`.
 fn find(name: &str) -> Result<&'static Code, String> {
     let name = name.split_once('[').map_or(name, |(_, rest)| rest);
     let name = name.trim_end_matches([']', ':']).trim().to_lowercase();
@@ -41,7 +41,7 @@ fn find(name: &str) -> Result<&'static Code, String> {
         let codes: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
         codes.join(", ")
     };
-    // A part of the name, as in `explain shape`.
+    // `name` may be a part of the name, as in `explain shape`.
     let is_part = |code: &&Code| {
         !name.is_empty() && name.split('-').all(|word| code.name.split('-').any(|w| w == word))
     };
@@ -59,7 +59,7 @@ fn find(name: &str) -> Result<&'static Code, String> {
     Err(format!("there is no code `{name}`{hint} `relay-analyzer explain` lists all"))
 }
 
-/// The page of a code for a terminal: prose in lines, examples indented.
+/// Formats the page of a code: prose wrapped, examples indented.
 fn page(code: &Code) -> String {
     let bold = anstyle::Style::new().bold();
     let dim = anstyle::Style::new().dimmed();
@@ -78,7 +78,7 @@ fn page(code: &Code) -> String {
             }
             in_block = !in_block;
         } else if in_block {
-            // Comments tell what is found on their line.
+            // The comments name the diagnostics of their line.
             let (before, comment) = line.find("//").map_or((line, ""), |at| line.split_at(at));
             let indent = if line.is_empty() { "" } else { "    " };
             text += &format!("{indent}{before}");
@@ -96,7 +96,7 @@ fn page(code: &Code) -> String {
     text + &wrap(&paragraph)
 }
 
-/// A paragraph in lines, with an empty line before it; nothing for an empty one.
+/// Wraps a paragraph, with an empty line before it; nothing for an empty one.
 fn wrap(paragraph: &str) -> String {
     let mut text = String::new();
     let mut column = 0;
@@ -119,7 +119,7 @@ fn wrap(paragraph: &str) -> String {
     text
 }
 
-/// The words of a paragraph. What stands between backquotes is one word with what is glued to it.
+/// Splits a paragraph into words. Code in backquotes is one word with adjacent punctuation.
 fn words(paragraph: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
@@ -157,21 +157,22 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found() {
+    fn similar_names_are_suggested() {
         let named = |name| find(name).map(|code| code.name);
         assert_eq!(named("shape-mismatch"), Ok("shape-mismatch"));
         assert_eq!(named("error[Shape-Mismatch]:"), Ok("shape-mismatch"));
-        let said = |name| named(name).expect_err("no code").replace("`relay-analyzer explain`", "");
+        let message =
+            |name| named(name).expect_err("no code").replace("`relay-analyzer explain`", "");
         assert_eq!(
-            said("shape-mismach"),
+            message("shape-mismach"),
             "there is no code `shape-mismach`, did you mean `shape-mismatch`?  lists all"
         );
         assert_eq!(
-            said("layout"),
+            message("layout"),
             "there is no code `layout`; there is `invalid-layout`.  lists all"
         );
-        assert!(said("xyz").starts_with("there is no code `xyz`; the nearest is `"));
-        assert!(said("").starts_with("there is no code ``"));
+        assert!(message("xyz").starts_with("there is no code `xyz`; the nearest is `"));
+        assert!(message("").starts_with("there is no code ``"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Files that commands write back.
+//! Writing files back.
 
 use std::{io::Write, path::Path};
 
-/// Writes a file anew. The text is whole on the disk before the old one gives way, so that nothing
-/// is lost where the disk is full; links stay links and permissions stay.
+/// Replaces a file atomically, so that nothing is lost if the disk is full. Links and permissions
+/// are kept.
 pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let path = std::fs::canonicalize(path)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -16,7 +16,7 @@ pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     });
     let moved = written.and_then(|()| std::fs::rename(&beside, &path));
     if moved.is_err() {
-        // What is left of it is of no use.
+        // A failure only leaves a temporary file.
         let _ = std::fs::remove_file(&beside);
     }
     moved

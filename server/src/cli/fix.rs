@@ -7,11 +7,11 @@ use syntax::{TextRange, TextSize};
 use super::files::replace;
 use crate::{analyzer::Analyzer, input::Input, report::escape};
 
-/// How often fixes are made: one may bring another to light.
-const MOST_ROUNDS: usize = 8;
+/// The largest number of rounds: a fix may enable another.
+const MAX_ROUNDS: usize = 8;
 
-/// Mends what can be mended without a choice, in the text and in the file. The number of problems
-/// that are gone; nothing where there is nothing to mend.
+/// Applies all fixes that need no choice to the text and the file. Returns the number of fixed
+/// problems, `None` if there is nothing to fix.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -20,16 +20,16 @@ pub(super) fn fix(
     path: &Path,
     input: &mut Input,
 ) -> Result<Option<usize>, String> {
-    // What was replaced on the way in must not be written back.
-    if input.problem.is_some() {
+    // Replaced or converted text must not be written back.
+    if input.problem.is_some() || input.saved.is_some() {
         return Ok(None);
     }
     let before = analyzer.check(&input.text).diagnostics.len();
     let mut text = input.text.clone();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let (db, file) = analyzer.database();
         let everywhere = TextRange::empty(TextSize::new(0));
-        // A refusal means that there is nothing, or that it would break something.
+        // An error means that there is nothing to fix, or that a fix would break something.
         let Ok(edits) = ide::actions::resolve(db, file, everywhere, "fix-all") else { break };
         text = ide::edit::apply_all(&text, &edits);
         analyzer.check(&text);

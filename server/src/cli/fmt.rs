@@ -2,8 +2,11 @@
 
 use std::io::Write;
 
-use super::{Failure, FmtArgs, Outcome, complain, files::replace, named_files};
-use crate::{input, panics, report::escape};
+use super::{Failure, FmtArgs, Outcome, files::replace, named_files};
+use crate::{
+    input, panics,
+    report::{escape, stderr},
+};
 
 pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
     let (files, mut outcome) = named_files(&args.paths);
@@ -12,14 +15,22 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
         let input = match input::read(&path, args.reading.max_code()) {
             Ok(input) => input,
             Err(message) => {
-                complain(&message);
+                stderr::error(&message);
                 outcome = Outcome::Unusable;
                 continue;
             }
         };
+        if input.saved.is_some() && path.as_os_str() != "-" {
+            stderr::error(&format!(
+                "`{0}` was saved by TVM and is not written: `relay-analyzer convert {0}` shows its text",
+                escape::terminal(&input.path)
+            ));
+            outcome = Outcome::Unusable;
+            continue;
+        }
         if let Some(problem) = &input.problem {
-            // What was replaced on the way in must not be written back.
-            complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
+            // The replacement of invalid UTF-8 must not be written back.
+            stderr::error(&format!("{}: {}", escape::terminal(&input.path), problem.message));
             outcome = Outcome::Unusable;
             continue;
         }
@@ -31,7 +42,7 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
         let text = match formatted {
             Ok(Some(text)) => text,
             Ok(None) => {
-                complain(&format!(
+                stderr::error(&format!(
                     "`{}` has syntax errors and is left as it is; `relay-analyzer check` shows them",
                     escape::terminal(&input.path)
                 ));
@@ -40,7 +51,7 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
             }
             Err(panicked) => {
                 let what = format!("the layout of `{}`", escape::terminal(&input.path));
-                complain(&panicked.message(&what));
+                stderr::error(&panicked.message(&what));
                 outcome = Outcome::Unusable;
                 continue;
             }
@@ -55,7 +66,7 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
         } else if is_stdin {
             out.write_all(text.as_bytes())?;
         } else if differs && let Err(error) = replace(&path, &text) {
-            complain(&format!("cannot write `{}`: {error}", escape::terminal(&input.path)));
+            stderr::error(&format!("cannot write `{}`: {error}", escape::terminal(&input.path)));
             outcome = Outcome::Unusable;
         }
     }

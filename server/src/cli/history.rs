@@ -1,4 +1,4 @@
-//! `relay-analyzer history`: where an expression of a log came from, and what became of it.
+//! `relay-analyzer history`: the history of an expression through the modules of a log.
 
 use std::io::Write;
 
@@ -38,7 +38,7 @@ pub(super) fn run(args: &HistoryArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-/// What ran between the module before and this one.
+/// Returns the pass between the previous module and this one.
 fn pass(log: &Log, number: usize) -> String {
     match log.modules.get(number).and_then(|module| module.pass.as_deref()) {
         Some(pass) => format!("`{}`", escape::terminal(pass)),

@@ -23,7 +23,7 @@ fn sorted() -> Vec<&'static Operator> {
     all
 }
 
-/// All operators with what they compute.
+/// Lists all operators with their descriptions.
 fn list() -> String {
     let bold = anstyle::Style::new().bold();
     let all = sorted();
@@ -49,7 +49,7 @@ fn find(name: &str) -> Result<&'static Operator, String> {
     Err(format!("there is no operator `{name}`{hint}"))
 }
 
-/// One operator, as a terminal shows it.
+/// Formats the page of an operator.
 fn page(operator: &Operator) -> String {
     let bold = anstyle::Style::new().bold();
     let plain = plain(&ide::hover::operator_page(operator));
@@ -61,7 +61,7 @@ fn page(operator: &Operator) -> String {
     format!("{bold}{}{bold:#}\n\n{}\n{relation}{cost}", operator.name, plain.trim())
 }
 
-/// What the cost column says, in words.
+/// Describes the cost of an operator.
 fn cost(operator: &Operator) -> Option<&'static str> {
     match operator.cost {
         Cost::Unknown => None,
@@ -73,7 +73,7 @@ fn cost(operator: &Operator) -> Option<&'static str> {
     }
 }
 
-/// The reference page of all operators.
+/// Returns the Markdown page of all operators.
 fn reference() -> String {
     let mut out = String::from("# Operators\n\nMade by `relay-analyzer operators --markdown`.\n");
     for operator in sorted() {

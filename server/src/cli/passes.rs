@@ -1,4 +1,4 @@
-//! `relay-analyzer passes`: the modules of a log, and what each pass changed.
+//! `relay-analyzer passes`: the modules of a log, and the changes of each pass.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ pub(super) fn run(args: &PassesArgs) -> Result<Outcome, Failure> {
     out.flush()?;
     match modules.is_empty() {
         true => Err(format!(
-            "`{}` holds no module: it should have what `PrintIR`, `print_after` or `print(mod)` write",
+            "`{}` has no modules: it should be the output of `PrintIR`, `print_after` or `print(mod)`",
             escape::terminal(&log.path)
         )
         .into()),

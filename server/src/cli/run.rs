@@ -15,7 +15,7 @@ use super::{Failure, Outcome, RunArgs, RunFormat};
 use crate::{
     analyzer::Analyzer,
     input,
-    report::{self, Checked},
+    report::{self, Checked, stderr},
     run::{
         self,
         arguments::{self, Given, Inputs},
@@ -33,7 +33,12 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     if let Some(problem) = &input.problem {
         return Err(format!("{}: {}", input.path, problem.message).into());
     }
-    let inputs = inputs(args)?;
+    let mut inputs = inputs(args)?;
+    if let Some(part) = input.saved.as_ref().and_then(|saved| saved.params.clone()) {
+        // What the user names counts more.
+        let whole = Named { path: args.path.clone(), within: None, part: Some(part) };
+        inputs.params.insert(0, whole);
+    }
     let mut analyzer = Analyzer::new(false);
     let looked = analyzer.check(&input.text);
     let errors: Vec<Diagnostic> =
@@ -64,7 +69,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         }
     }
     let mut machine = Machine::new(db).limited(Limits::from(&args.limits));
-    // The arguments count for the limits.
+    // Reading the arguments counts towards the limits.
     let watch = machine.begin();
     let mut function = |name: &str| {
         let def = find(db, file, name)?;
@@ -75,7 +80,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let (values, warnings) = match gathered {
         Ok(Ok(arguments)) => {
             if let (RunFormat::Human, Some(seed)) = (args.format, args.random) {
-                tell_drawn(&arguments.drawn, seed);
+                note_drawn(&arguments.drawn, seed);
             }
             (arguments.values, arguments.warnings)
         }
@@ -91,7 +96,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             }
             return Ok(Outcome::Unusable);
         }
-        // A limit is reached before the function runs.
+        // The run exceeded a limit before the function started.
         Err(fault) => {
             match args.format {
                 RunFormat::Human => {
@@ -106,14 +111,14 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         }
     };
     if args.format == RunFormat::Human {
-        warnings.iter().for_each(|warning| super::warn(warning));
+        warnings.iter().for_each(|warning| stderr::warning(warning));
     }
     let mut profile = args.profile.then(Profile::default);
     let begin = Instant::now();
     let mut progress =
         Progress::new(args.format == RunFormat::Human, view.body.units.len(), profile.as_mut());
     let result = machine.run(def, values, Some(&mut progress));
-    // It leaves the terminal before the result is shown.
+    // The progress is cleared before the result is printed.
     drop(progress);
     let took = begin.elapsed();
     let mut places = Places::new(db, file, &input.path, &lines);
@@ -136,7 +141,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
                     report(vec![failure::diagnostic(db, def, &fault, flag)]);
                     let trace = places.trace(&fault);
                     let _ = anstream::stderr().write_all(trace.as_bytes());
-                    // What was done until then is known all the same.
+                    // The profile up to the failure is printed, too.
                     profile(&mut places);
                 }
                 RunFormat::Json => {
@@ -152,8 +157,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     };
     if let Some(path) = &args.output {
         let shown = path.display();
-        let leaves = value.leaves_within(MOST_SAVED).ok_or_else(|| {
-            format!("cannot write `{shown}`: the result has more than {MOST_SAVED} parts")
+        let leaves = value.leaves_within(MAX_SAVED).ok_or_else(|| {
+            format!("cannot write `{shown}`: the result has more than {MAX_SAVED} parts")
         })?;
         let fail = |error: std::io::Error| format!("cannot write `{shown}`: {error}");
         if path.extension().is_some_and(|extension| extension == "npy") {
@@ -205,13 +210,13 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             run::json::write(&value, &extra, BufWriter::new(std::io::stdout().lock()))?;
         }
     }
-    // What is left of a long list or a large module ends with the process.
+    // Dropping a long list or a large module is slow; the end of the process frees them at once.
     std::mem::forget(value);
     Ok(if faulty || !differences.is_empty() { Outcome::Errors } else { Outcome::Clean })
 }
 
-/// Says which arguments are not the user's.
-fn tell_drawn(drawn: &[String], seed: u64) {
+/// Notes which arguments are drawn.
+fn note_drawn(drawn: &[String], seed: u64) {
     let what = match drawn {
         [] => return,
         [one] => format!("`%{one}` is"),
@@ -221,21 +226,21 @@ fn tell_drawn(drawn: &[String], seed: u64) {
         }
         many => format!("{} arguments are", many.len()),
     };
-    super::note(&format!("{what} drawn from the seed {seed}"));
+    stderr::note(&format!("{what} drawn from the seed {seed}"));
 }
 
-/// The most parts of a result whose tensors are saved.
-const MOST_SAVED: usize = 1 << 20;
+/// The largest number of parts of a result that is saved.
+const MAX_SAVED: usize = 1 << 20;
 
-/// Where a limit is set.
+/// Returns the option of a limit.
 fn flag(limit: &str) -> String {
     format!("--{limit}")
 }
 
-/// Where the arguments come from. Files need no name: `--input weights.npz`.
+/// Returns the sources of the arguments. Archives need no name: `--input weights.npz`.
 fn inputs(args: &RunArgs) -> Result<Inputs, String> {
-    // The user names them.
-    let named = |path: PathBuf| Named { path, within: None };
+    // These files are named by the user, and need not be checked.
+    let named = |path: PathBuf| Named { path, within: None, part: None };
     let mut inputs = Inputs {
         given: Vec::new(),
         archives: args.archives.iter().cloned().map(named).collect(),
@@ -264,7 +269,7 @@ fn println(text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// The function that is called so.
+/// Finds a function by name.
 fn find<'db>(
     db: &'db semantics::Database,
     file: semantics::SourceFile,
@@ -274,7 +279,7 @@ fn find<'db>(
     defs.find(|def| def.kind(db) == DefKind::Fn && def.name(db) == name)
 }
 
-/// The definition to run.
+/// Returns the definition to run.
 fn choose<'db>(
     db: &'db semantics::Database,
     file: semantics::SourceFile,

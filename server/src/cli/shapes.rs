@@ -2,25 +2,39 @@
 
 use std::{io::Write, path::Path};
 
+use saved::Plan;
 use semantics::Severity;
 use serde::Serialize;
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::{Failure, Outcome, ShapesArgs, ShapesFormat, complain, named_files, panic_message};
+use super::{Failure, Outcome, ShapesArgs, ShapesFormat, named_files, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
     report::{
         escape,
         shapes::{self, JsonFunction},
+        stderr,
     },
 };
 
-/// The answer as JSON, one line a file. Lines and columns count from 1, columns in characters.
+/// The report as JSON, one line per file. Lines and columns in characters are from 1.
 #[derive(Serialize)]
 struct Document<'a> {
     path: &'a str,
     functions: Vec<JsonFunction<Place>>,
+    /// What the graph executor takes for the compiled module, where the file says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<JsonPlan>,
+}
+
+#[derive(Serialize)]
+struct JsonPlan {
+    tensors: usize,
+    storages: usize,
+    argument_bytes: u64,
+    activation_bytes: u64,
+    unshared_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -40,7 +54,7 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     let is_single =
         matches!(args.format, ShapesFormat::Csv | ShapesFormat::Html | ShapesFormat::Dot);
     if is_single && files.len() > 1 {
-        return Err(format!("this format takes one file, and {} are named", files.len()).into());
+        return Err(format!("this format takes one file, found {}", files.len()).into());
     }
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut analyzer = Analyzer::new(false);
@@ -51,10 +65,10 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
         }
         match report(&mut analyzer, path, args, &mut out) {
             Ok(found) => outcome = outcome.max(found),
-            Err(Failure::Gone) => return Err(Failure::Gone),
+            Err(Failure::OutputClosed) => return Err(Failure::OutputClosed),
             Err(Failure::Message(message)) => {
                 out.flush()?;
-                complain(&message);
+                stderr::error(&message);
                 outcome = Outcome::Unusable;
             }
         }
@@ -63,7 +77,7 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Reports one file.
+/// Reports a file.
 fn report(
     analyzer: &mut Analyzer,
     path: &Path,
@@ -72,8 +86,29 @@ fn report(
 ) -> Result<Outcome, Failure> {
     let input = input::read(path, args.reading.max_code())?;
     let mut outcome = Outcome::Clean;
+    let saved = input.saved.as_ref();
+    let plan = saved.and_then(|saved| saved.plan.as_ref());
+    if let Some(plan) = plan.filter(|_| saved.is_some_and(|saved| saved.is_plan_only)) {
+        match args.format {
+            ShapesFormat::Table => out.write_all(plan_text(plan).as_bytes())?,
+            ShapesFormat::Json => {
+                let functions = Vec::new();
+                let document =
+                    Document { path: &input.path, functions, plan: Some(json_plan(plan)) };
+                serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;
+                writeln!(out)?;
+            }
+            _ => {
+                let path = escape::terminal(&input.path);
+                let message =
+                    format!("{path}: the plan of a compiled module is shown as a table or as JSON");
+                return Err(message.into());
+            }
+        }
+        return Ok(outcome);
+    }
     if let Some(problem) = &input.problem {
-        complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
+        stderr::error(&format!("{}: {}", escape::terminal(&input.path), problem.message));
         outcome = Outcome::Unusable;
     }
     // `main` is `@main`.
@@ -85,8 +120,8 @@ fn report(
     });
     let (is_wrong, functions) = report.map_err(|panicked| panic_message(&input.path, &panicked))?;
     if is_wrong {
-        complain(&format!(
-            "{}: there are errors, and what follows from them is assumed or not counted: `relay-analyzer check` shows them",
+        stderr::error(&format!(
+            "{}: the file has errors, so shapes may be assumed or missing: `relay-analyzer check` reports them",
             escape::terminal(&input.path)
         ));
         outcome = outcome.max(Outcome::Errors);
@@ -104,16 +139,40 @@ fn report(
         Place { start: at(range.start()), end: at(range.end()) }
     };
     match args.format {
-        ShapesFormat::Table => write!(out, "{}", shapes::table(&functions, &lines))?,
+        ShapesFormat::Table => {
+            write!(out, "{}", shapes::table(&functions, &lines))?;
+            if let Some(plan) = plan {
+                write!(out, "\n{}", plan_text(plan))?;
+            }
+        }
         ShapesFormat::Csv => write!(out, "{}", shapes::csv(&functions, &lines))?,
         ShapesFormat::Dot => write!(out, "{}", shapes::dot(&functions))?,
         ShapesFormat::Html => write!(out, "{}", shapes::html(&input.path, &functions, &lines))?,
         ShapesFormat::Json => {
             let functions = functions.iter().map(|f| JsonFunction::new(f, &place)).collect();
-            let document = Document { path: &input.path, functions };
+            let plan = plan.map(json_plan);
+            let document = Document { path: &input.path, functions, plan };
             serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
     }
     Ok(outcome)
+}
+
+/// The plan of a compiled module for people.
+fn plan_text(plan: &Plan) -> String {
+    let (bytes, counted) = (ide::words::bytes, ide::words::counted);
+    format!(
+        "graph executor: {} in {}: {} of inputs and parameters, {} of activations ({} without sharing)\n",
+        counted(plan.tensors as u64, "tensor"),
+        counted(plan.storages as u64, "storage"),
+        bytes(plan.argument_bytes),
+        bytes(plan.activation_bytes),
+        bytes(plan.unshared_bytes),
+    )
+}
+
+fn json_plan(plan: &Plan) -> JsonPlan {
+    let Plan { tensors, storages, argument_bytes, activation_bytes, unshared_bytes } = *plan;
+    JsonPlan { tensors, storages, argument_bytes, activation_bytes, unshared_bytes }
 }

@@ -4,11 +4,11 @@ use std::io::Write;
 
 use serde_json::json;
 
-use super::{Failure, Outcome, TypesArgs, complain, named_files, panic_message};
+use super::{Failure, Outcome, TypesArgs, named_files, panic_message};
 use crate::{
     analyzer::Analyzer,
     input,
-    report::{self, escape},
+    report::{self, escape, stderr},
 };
 
 pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
@@ -19,13 +19,13 @@ pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
         let input = match input::read(&path, args.reading.max_code()) {
             Ok(input) => input,
             Err(message) => {
-                complain(&message);
+                stderr::error(&message);
                 outcome = Outcome::Unusable;
                 continue;
             }
         };
         if let Some(problem) = &input.problem {
-            complain(&format!("{}: {}", escape::terminal(&input.path), problem.message));
+            stderr::error(&format!("{}: {}", escape::terminal(&input.path), problem.message));
             outcome = Outcome::Unusable;
         }
         let types = analyzer.guarded(|analyzer| {
@@ -35,7 +35,7 @@ pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
         let types = match types {
             Ok(types) => types,
             Err(panicked) => {
-                complain(&panic_message(&input.path, &panicked));
+                stderr::error(&panic_message(&input.path, &panicked));
                 outcome = Outcome::Unusable;
                 continue;
             }

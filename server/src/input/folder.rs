@@ -1,5 +1,5 @@
-//! Folders: which modules are in them. Somebody else may have filled a folder, also with things
-//! that are no files, with links that lead anywhere, and with names that are no text.
+//! Finds the modules in folders. A folder may come from an untrusted source, with special files,
+//! links to anywhere, and names that are not UTF-8.
 
 use std::{
     collections::HashSet,
@@ -13,28 +13,27 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::shown;
 
-/// The longest file of rules about what to leave out, in bytes: all of it is kept while its folder
-/// is looked at.
-const LONGEST_RULES: u64 = 1 << 20;
-/// The longest file in place of a `.git` folder, in bytes: it holds one path.
-const LONGEST_POINTER: u64 = 8 << 10;
+/// The largest ignore file in bytes: its rules stay in memory while its folder is searched.
+const MAX_RULES: u64 = 1 << 20;
+/// The largest `.git` file in bytes: it contains one path.
+const MAX_POINTER: u64 = 8 << 10;
 
-/// The modules of a folder, and what could not be looked at.
+/// The modules of a folder, and problems with its entries.
 #[derive(Default)]
 pub(crate) struct Contents {
-    /// Ordinary files whose names end as those of modules, sorted.
+    /// The regular files with the extension of a module, sorted.
     pub(crate) files: Vec<PathBuf>,
-    /// One message each for what should be a module or a folder and cannot be read as such.
+    /// A message for each module or folder that cannot be read.
     pub(crate) problems: Vec<String>,
-    /// Links to modules that are not among the files, each with where it leads.
+    /// The links to modules that are not among the files, with their targets.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
 }
 
-/// Looks for modules in a folder and those in it, by the rules of `.gitignore`. Links are not
-/// followed, so that the walk ends. Nothing that is no ordinary file is opened.
+/// Finds the modules in a folder and its subfolders by the rules of `.gitignore`. Links are not
+/// followed, so that the walk terminates. Only regular files are opened.
 ///
-/// `most`: how many entries are looked at, if not all of them.
-pub(crate) fn contents(folder: &Path, most: usize) -> Contents {
+/// At limit `limit` entries are visited.
+pub(crate) fn contents(folder: &Path, limit: usize) -> Contents {
     let mut contents = Contents::default();
     if let Err(message) = rules_are_readable(folder) {
         contents.problems.push(message);
@@ -44,7 +43,7 @@ pub(crate) fn contents(folder: &Path, most: usize) -> Contents {
     let mut walk = WalkBuilder::new(folder);
     let refuse = refused.clone();
     walk.require_git(false).sort_by_file_path(Path::cmp).filter_entry(move |entry| {
-        // The rules of a folder are read after this, however long that takes.
+        // The walk reads the rules of a folder after this check, without a limit of its own.
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         match is_folder.then(|| rules_are_readable(entry.path())) {
             Some(Err(message)) => {
@@ -58,10 +57,10 @@ pub(crate) fn contents(folder: &Path, most: usize) -> Contents {
     let above = absolute.ancestors().skip(1).find_map(|above| rules_are_readable(above).err());
     walk.parents(above.is_none());
     let mut links = Vec::new();
-    // Each entry is seen once: the walk follows no links.
-    for entry in walk.build().take(most) {
+    // Without links each entry is visited once.
+    for entry in walk.build().take(limit) {
         match entry {
-            Ok(entry) => sort_in(entry, &mut contents, &mut links),
+            Ok(entry) => classify(entry, &mut contents, &mut links),
             Err(error) => contents.problems.push(walk_error(&error)),
         }
     }
@@ -74,13 +73,13 @@ pub(crate) fn contents(folder: &Path, most: usize) -> Contents {
     contents
 }
 
-fn sort_in(entry: DirEntry, contents: &mut Contents, links: &mut Vec<(PathBuf, PathBuf)>) {
+fn classify(entry: DirEntry, contents: &mut Contents, links: &mut Vec<(PathBuf, PathBuf)>) {
     let Some(kind) = entry.file_type().filter(|_| is_module(entry.path())) else { return };
     let path = entry.into_path();
     if kind.is_file() {
         contents.files.push(path);
     } else if kind.is_symlink() {
-        // A link to a folder is left alone, as links are.
+        // A link to a folder is not followed.
         match fs::metadata(&path) {
             Ok(data) if data.is_file() => match fs::canonicalize(&path) {
                 Ok(target) => links.push((path, target)),
@@ -103,12 +102,12 @@ fn is_module(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "relay" || extension == "rly")
 }
 
-/// The message for a path that cannot be read.
+/// Returns the message for a path that cannot be read.
 pub(crate) fn cannot_read(path: &Path, error: &std::io::Error) -> String {
     format!("cannot read `{}`: {error}", shown(path))
 }
 
-/// The message for a path that is something else than a file.
+/// Returns the message for a path that is not a file.
 fn no_file(path: &Path, kind: FileType) -> String {
     format!("cannot read `{}`: it is {}, not a file", shown(path), name_of(kind))
 }
@@ -132,12 +131,12 @@ fn name_of(_: FileType) -> &'static str {
     "something else"
 }
 
-/// The message for an entry that cannot be looked at: the path and the innermost reason, without the
-/// layers between them, which name the path again.
+/// Returns the message for an entry that cannot be read: the path and the innermost error, without
+/// the wrappers, which repeat the path.
 fn walk_error(error: &ignore::Error) -> String {
     let mut path = None;
     let mut layer = error;
-    // Each step takes one layer off, here and below.
+    // Each step unwraps one layer, here and below.
     loop {
         layer = match layer {
             ignore::Error::WithPath { path: of, err } => {
@@ -164,27 +163,28 @@ fn walk_error(error: &ignore::Error) -> String {
     }
 }
 
-/// Checks the files that say what to leave out of a folder: `ignore` reads them without a look at
-/// what they are, and would wait for a pipe or read a device without end.
+/// Checks the ignore files of a folder: `ignore` opens them unconditionally, and would block on a
+/// pipe or read a device forever.
 ///
 /// # Errors
-/// A message about the first that is no ordinary file of a reasonable size.
+/// The message for the first that is not a regular file of a reasonable size.
 fn rules_are_readable(folder: &Path) -> Result<(), String> {
     for name in [".ignore", ".gitignore"] {
-        check_rules(folder, &folder.join(name), LONGEST_RULES)?;
+        check_rules(folder, &folder.join(name), MAX_RULES)?;
     }
     let git = folder.join(".git");
     let Ok(data) = fs::metadata(&git) else { return Ok(()) };
     if data.is_dir() {
-        return check_rules(folder, &git.join("info/exclude"), LONGEST_RULES);
+        return check_rules(folder, &git.join("info/exclude"), MAX_RULES);
     }
-    // A working tree beside its repository: a path to that, and there one to what is common.
-    check_rules(folder, &git, LONGEST_POINTER)?;
+    // A linked work tree: `.git` is a file with the path of its folder, which has a file with that
+    // of the common folder.
+    check_rules(folder, &git, MAX_POINTER)?;
     let own = pointed_at(folder, &git, "gitdir: ");
     let common = own.join("commondir");
-    check_rules(folder, &common, LONGEST_POINTER)?;
+    check_rules(folder, &common, MAX_POINTER)?;
     let common = pointed_at(&own, &common, "");
-    check_rules(folder, &common.join("info/exclude"), LONGEST_RULES)
+    check_rules(folder, &common.join("info/exclude"), MAX_RULES)
 }
 
 fn pointed_at(folder: &Path, pointer: &Path, prefix: &str) -> PathBuf {
@@ -197,12 +197,12 @@ fn check_rules(folder: &Path, rules: &Path, longest: u64) -> Result<(), String> 
     let is_ordinary = |data: &Metadata| data.is_file() && data.len() <= longest;
     match fs::metadata(rules) {
         Ok(data) if !is_ordinary(&data) && !data.is_dir() => Err(format!(
-            "cannot look into `{}`: `{}` in it is no ordinary file of at most {} KB",
+            "cannot search `{}`: its `{}` is not a regular file of at most {} KB",
             shown(folder),
             shown(rules.strip_prefix(folder).unwrap_or(rules)),
             longest >> 10,
         )),
-        // What is not there leaves nothing out.
+        // A missing file has no rules.
         _ => Ok(()),
     }
 }

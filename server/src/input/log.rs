@@ -1,4 +1,4 @@
-//! Modules by name: a file, or one of the modules that a log holds.
+//! Named modules: a file, or one of the modules in a log such as that of a pass pipeline.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use syntax::TextSize;
 
 use super::{read, shown};
 
-/// A module that a person named.
+/// A module that the user named.
 pub(crate) struct NamedModule {
-    /// The file, with the module if it is one of several: `run.log#7`.
+    /// The path, with the index of the module if there are several: `run.log#7`.
     pub(crate) name: String,
-    /// Its text.
+    /// The text.
     pub(crate) text: String,
-    /// Where the text begins in the file.
+    /// The offset of the text in the file.
     pub(crate) offset: usize,
     /// The number of lines before it in the file.
     pub(crate) first_line: u32,
@@ -21,18 +21,18 @@ pub(crate) struct NamedModule {
 
 /// A log with its modules.
 pub(crate) struct Log {
-    /// Its path, as the user wrote it.
+    /// The path, as the user wrote it.
     pub(crate) path: String,
     /// Its text.
     pub(crate) text: String,
-    /// The modules in it.
+    /// The modules.
     pub(crate) modules: Vec<LogModule>,
 }
 
-/// Reads a log. Only single modules are looked at, so a log may be as long as a tree can address.
+/// Reads a log. Modules are parsed one by one, so only the offsets of a tree limit its size.
 ///
 /// # Errors
-/// A message, where the file cannot be read or is not text.
+/// The message for a file that cannot be read or is not text.
 pub(crate) fn read_log(path: &Path) -> Result<Log, String> {
     let input = read(path, u64::from(u32::MAX))?;
     if let Some(problem) = input.problem.filter(|problem| problem.code != "invalid-utf8") {
@@ -41,18 +41,18 @@ pub(crate) fn read_log(path: &Path) -> Result<Log, String> {
     Ok(Log::new(input.path, input.text))
 }
 
-/// Reads a module that is named by a file, or by a log and the number of the module or the pass
-/// that its header names: `run.log#7`, `run.log#FuseOps`. Of several after one pass it is the last.
+/// Reads a module that is named by a file, or by a log with the index of the module or the pass in
+/// its header: `run.log#7`, `run.log#FuseOps`. Of several modules of one pass it is the last.
 ///
 /// # Errors
-/// A message, where there is no such file or module.
+/// The message for a missing file or module.
 pub(crate) fn read_module(name: &Path, max_code: u64) -> Result<NamedModule, String> {
     let text = name.to_str().unwrap_or_default();
     let parted = text.rsplit_once('#').filter(|_| !name.exists());
-    let Some((path, wanted)) = parted else { return whole(name, max_code) };
+    let Some((path, name)) = parted else { return whole(name, max_code) };
     let log = read_log(Path::new(path))?;
-    let number = log.find(wanted)?;
-    Ok(log.module(number, format!("{path}#{wanted}")))
+    let number = log.find(name)?;
+    Ok(log.module(number, format!("{path}#{name}")))
 }
 
 fn whole(path: &Path, max_code: u64) -> Result<NamedModule, String> {
@@ -61,7 +61,7 @@ fn whole(path: &Path, max_code: u64) -> Result<NamedModule, String> {
         return Err(format!("{}: {}", shown(path), problem.message));
     }
     let modules = split(&input.text);
-    // A name that is defined twice does not make a log: it is an error in a module.
+    // A duplicate definition is an error in one module, and does not make the file a log.
     let begins = |module: &LogModule| {
         module.pass.is_some() || input.text[module.range.clone()].starts_with("#[version")
     };
@@ -77,20 +77,20 @@ fn whole(path: &Path, max_code: u64) -> Result<NamedModule, String> {
 }
 
 impl Log {
-    /// A log by its text.
+    /// Creates a log from its text.
     pub(crate) fn new(path: String, text: String) -> Log {
         let modules = split(&text);
         Log { path, text, modules }
     }
 
-    /// The number of a module by what a person calls it: its number, or the pass that its header
-    /// names. Of several after one pass it is the last.
+    /// Returns the index of a module by its index or the pass in its header. Of several modules of
+    /// one pass it is the last.
     ///
     /// # Errors
-    /// A message, where there is none.
-    pub(crate) fn find(&self, wanted: &str) -> Result<usize, String> {
+    /// The message for a missing module.
+    pub(crate) fn find(&self, name: &str) -> Result<usize, String> {
         let path = shown(Path::new(&self.path));
-        match wanted.parse::<usize>() {
+        match name.parse::<usize>() {
             Ok(number) if number < self.modules.len() => return Ok(number),
             Ok(_) => {
                 return Err(format!(
@@ -100,7 +100,7 @@ impl Log {
             }
             Err(_) => {}
         }
-        let is_wanted = |module: &LogModule| module.pass.as_deref() == Some(wanted);
+        let is_wanted = |module: &LogModule| module.pass.as_deref() == Some(name);
         self.modules.iter().rposition(is_wanted).ok_or_else(|| {
             let mut names: Vec<&str> =
                 self.modules.iter().filter_map(|m| m.pass.as_deref()).collect();
@@ -108,16 +108,16 @@ impl Log {
             names.truncate(20);
             format!(
                 "`{path}` holds no module of a pass `{}`; there are: {}",
-                crate::report::escape::terminal(wanted),
+                crate::report::escape::terminal(name),
                 names.join(", ")
             )
         })
     }
 
-    /// The module at an offset of the log, and the offset in it.
+    /// Returns the index of the module at an offset in the log, and the offset in the module.
     ///
     /// # Errors
-    /// A message that says where modules are.
+    /// The message with the places of modules, if none is at the offset.
     pub(crate) fn place(&self, offset: TextSize) -> Result<(usize, TextSize), String> {
         let at = usize::from(offset);
         let found = self.modules.iter().position(|module| module.range.contains(&at));
@@ -125,9 +125,12 @@ impl Log {
             let lines: Vec<String> =
                 self.modules.iter().take(8).map(|module| (module.line + 1).to_string()).collect();
             return Err(match lines.is_empty() {
-                true => "there is no module in this log".to_owned(),
+                true => "this log has no modules".to_owned(),
                 false => {
-                    format!("no module is there: modules begin at lines {}", lines.join(", "))
+                    format!(
+                        "there is no module at this position: modules start at lines {}",
+                        lines.join(", ")
+                    )
                 }
             });
         };
@@ -135,7 +138,7 @@ impl Log {
         Ok((number, TextSize::new((at - start) as u32)))
     }
 
-    /// The module with a number.
+    /// Returns a module by its index.
     pub(crate) fn module(&self, number: usize, name: String) -> NamedModule {
         let module = &self.modules[number];
         NamedModule {

@@ -1,37 +1,34 @@
-//! What the client can do, read once from what it says at the beginning.
+//! The client's capabilities, read once from `initialize`.
 
 use syntax::Encoding;
 use tower_lsp::lsp_types::{ClientCapabilities, WorkspaceClientCapabilities};
 
-use super::{convert, handlers::tokens, markup::Markups};
+use super::{convert, markup::Markups};
 
-/// What the client can do.
+/// The client's capabilities, as far as the server uses them.
 #[derive(Clone, Debug)]
 pub(super) struct ClientAbilities {
-    /// The units of columns.
+    /// The unit of columns.
     pub(super) encoding: Encoding,
-    /// It answers `workspace/configuration`.
+    /// True if it responds to `workspace/configuration`.
     pub(super) configuration: bool,
-    /// It lets the server say which settings it watches.
+    /// True if the server can register for changes of settings.
     pub(super) watch_configuration: bool,
-    /// It shows progress.
+    /// True if it shows progress.
     pub(super) progress: bool,
-    /// What it asks for again when it is told to.
     pub(super) refreshes: Refreshes,
-    /// It asks for diagnostics.
+    /// True if it pulls diagnostics.
     pub(super) pulls: bool,
-    /// It looks at the version of diagnostics that it is sent, and may drop those of a text that
-    /// is no more.
-    pub(super) drops: bool,
+    /// True if it checks the version of published diagnostics, and may drop those of an older text.
+    pub(super) checks_versions: bool,
     /// The commands that it runs when they are clicked.
     pub(super) commands: Vec<String>,
-    /// It colours words by a grammar, too.
+    /// True if it highlights with a grammar, too.
     pub(super) has_grammar: bool,
-    /// What it can do with a text that is written for it.
-    pub(super) writing: Writing,
+    pub(super) features: Features,
 }
 
-/// What the client asks for again when it is told that it may have changed.
+/// The requests that the client repeats when the server asks it to.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Refreshes {
     /// Inlay hints.
@@ -42,20 +39,19 @@ pub(super) struct Refreshes {
     pub(super) lenses: bool,
 }
 
-/// What the client can do with a text that is written for it.
+/// The features of responses that the client supports.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Writing {
-    /// It fills in snippets.
+pub(super) struct Features {
+    /// Completions that are snippets.
     pub(super) snippets: bool,
-    /// It shows details of completions beside their labels.
+    /// Details next to the labels of completions.
     pub(super) label_details: bool,
-    /// It asks for the edits of a code action when that is chosen.
+    /// Code actions whose edits are resolved when they are chosen.
     pub(super) lazy_actions: bool,
-    /// It says where a link leads before it is followed.
+    /// Tooltips of document links.
     pub(super) tooltips: bool,
-    /// It shows symbols inside of symbols.
+    /// Document symbols that contain others.
     pub(super) nested_symbols: bool,
-    /// How it shows texts.
     pub(super) markup: Markups,
 }
 
@@ -73,22 +69,36 @@ impl ClientAbilities {
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
-            drops: abilities
+            checks_versions: abilities
                 .text_document
                 .as_ref()
                 .and_then(|document| document.publish_diagnostics.as_ref())
                 .and_then(|diagnostics| diagnostics.version_support)
                 .unwrap_or(false),
-            has_grammar: tokens::has_grammar(abilities),
-            commands: convert::commands(abilities.experimental.as_ref()),
+            has_grammar: has_grammar(abilities),
+            commands: commands(abilities.experimental.as_ref()),
             refreshes: refreshes(workspace),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
-            writing: writing(abilities),
+            features: features(abilities),
         }
     }
 }
 
-/// What the client asks for again when it is told to.
+/// Returns true if the client highlights with a grammar, too, and announces it.
+fn has_grammar(client: &ClientCapabilities) -> bool {
+    let document = client.text_document.as_ref();
+    let tokens = document.and_then(|document| document.semantic_tokens.as_ref());
+    tokens.and_then(|tokens| tokens.augments_syntax_tokens).unwrap_or(false)
+}
+
+/// Returns the commands that a client runs when they are clicked, from
+/// `{"commands": {"commands": […]}}` in its experimental capabilities.
+fn commands(experimental: Option<&serde_json::Value>) -> Vec<String> {
+    let list = experimental.and_then(|abilities| abilities["commands"]["commands"].as_array());
+    let names = list.into_iter().flatten().filter_map(|name| name.as_str());
+    names.map(str::to_owned).collect()
+}
+
 fn refreshes(workspace: Option<&WorkspaceClientCapabilities>) -> Refreshes {
     let hints = workspace.and_then(|workspace| workspace.inlay_hint.as_ref());
     let tokens = workspace.and_then(|workspace| workspace.semantic_tokens.as_ref());
@@ -100,8 +110,7 @@ fn refreshes(workspace: Option<&WorkspaceClientCapabilities>) -> Refreshes {
     }
 }
 
-/// What the client can do with a text that is written for it.
-fn writing(abilities: &ClientCapabilities) -> Writing {
+fn features(abilities: &ClientCapabilities) -> Features {
     let document = abilities.text_document.as_ref();
     let item = document
         .and_then(|document| document.completion.as_ref())
@@ -109,7 +118,7 @@ fn writing(abilities: &ClientCapabilities) -> Writing {
     let lazy = document
         .and_then(|document| document.code_action.as_ref())
         .and_then(|action| action.resolve_support.as_ref());
-    Writing {
+    Features {
         snippets: item.and_then(|item| item.snippet_support).unwrap_or(false),
         label_details: item.and_then(|item| item.label_details_support).unwrap_or(false),
         lazy_actions: lazy.is_some_and(|lazy| lazy.properties.iter().any(|name| name == "edit")),

@@ -1,4 +1,4 @@
-//! The protocol's methods: each puts what it was sent into the mailbox, and waits for the answer.
+//! The methods of the protocol: each sends an event to the mailbox and waits for the reply.
 
 use tower_lsp::{
     LanguageServer,
@@ -9,31 +9,32 @@ use tower_lsp::{
 use super::{
     abilities::ClientAbilities,
     event::{Event, Mailbox},
-    farewell::{self, Ends},
+    exit::{self, ExitSender},
     handlers::{
         self, actions, between, calls, completion, definition, diagnostics, folding, format,
-        health, hover, inlay, lens, linked, links, occurrences, reading, references, rename,
+        health, hover, inlay, lens, linked, links, occurrences, reading, references, rename, saved,
         selection, shapes, signature, symbols, tokens, type_at, workspace,
     },
     request::{Request, Retry},
     runs::{self, RunRequest, Runs},
     snapshot::Snapshot,
+    transport::respond_raw,
 };
 
-/// The server as `tower-lsp` sees it.
+/// The implementation of `tower-lsp`'s interface.
 pub(super) struct Backend {
     mailbox: Mailbox,
     runs: Runs,
-    ends: Ends,
+    exits: ExitSender,
 }
 
 impl Backend {
-    pub(super) fn new(mailbox: Mailbox, runs: Runs, ends: Ends) -> Backend {
-        Backend { mailbox, runs, ends }
+    pub(super) fn new(mailbox: Mailbox, runs: Runs, exits: ExitSender) -> Backend {
+        Backend { mailbox, runs, exits }
     }
 
-    /// Sends a request on its way. Everything before the first `await` of a handler runs in the
-    /// order of arrival, and this is all of it.
+    /// Sends a request to the owner, and returns the reply to come. The transport runs each handler
+    /// up to its first `await` in the order of arrival: nothing may be awaited before this call.
     fn ask<P, R>(
         &self,
         params: P,
@@ -50,7 +51,7 @@ impl Backend {
     }
 }
 
-/// Requests that the protocol does not know.
+/// Methods that are not part of the protocol, or that `tower-lsp` does not know.
 impl Backend {
     /// `relay/shapes`
     pub(super) async fn shapes(&self, params: shapes::ShapesParams) -> Result<shapes::Report> {
@@ -120,6 +121,14 @@ impl Backend {
         self.ask(params, Retry::Always, between::module_text).await
     }
 
+    /// `relay/convertFile`
+    pub(super) async fn convert_file(
+        &self,
+        params: saved::ConvertParams,
+    ) -> Result<saved::Converted> {
+        self.ask(params, Retry::Always, saved::convert).await
+    }
+
     /// `relay/history`
     pub(super) async fn history(
         &self,
@@ -128,9 +137,9 @@ impl Backend {
         self.ask(params, Retry::Never, between::history).await
     }
 
-    /// `window/workDoneProgress/cancel`, which `tower-lsp` does not know.
+    /// `window/workDoneProgress/cancel`
     pub(super) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
-        self.runs.stop(&params.token);
+        self.runs.cancel(&params.token);
     }
 }
 
@@ -138,7 +147,7 @@ impl Backend {
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         if let Some(process) = params.process_id {
-            farewell::watch_parent(process, self.ends.clone());
+            exit::watch_parent(process, self.exits.clone());
         }
         let abilities = &params.capabilities;
         let folders = match params.workspace_folders {
@@ -180,7 +189,7 @@ impl LanguageServer for Backend {
     async fn did_save(&self, _: DidSaveTextDocumentParams) {}
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
-        // A client that answers questions sends nothing here.
+        // A client with `workspace/configuration` sends no settings here.
         if params.settings.is_object() {
             self.mailbox.send(Event::Settings(params.settings));
         } else {
@@ -307,14 +316,21 @@ impl LanguageServer for Backend {
         &self,
         params: SemanticTokensParams,
     ) -> Result<Option<SemanticTokensResult>> {
-        self.ask(params, Retry::Always, tokens::full).await
+        respond_raw(self.ask(params, Retry::Always, tokens::full).await?);
+        Ok(None)
     }
 
     async fn semantic_tokens_full_delta(
         &self,
         params: SemanticTokensDeltaParams,
     ) -> Result<Option<SemanticTokensFullDeltaResult>> {
-        self.ask(params, Retry::Always, tokens::delta).await
+        match self.ask(params, Retry::Always, tokens::delta).await? {
+            tokens::DeltaResponse::Delta(delta) => Ok(Some(delta.into())),
+            tokens::DeltaResponse::Full(tokens) => {
+                respond_raw(tokens);
+                Ok(None)
+            }
+        }
     }
 
     async fn semantic_tokens_range(

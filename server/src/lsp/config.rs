@@ -1,4 +1,4 @@
-//! Settings, as the client sends them.
+//! The settings of the user.
 
 use std::time::Duration;
 
@@ -7,39 +7,37 @@ use syntax::{ParseLimits, format::Style};
 
 use super::documents::Limits;
 
-/// How diagnostics reach the client.
+/// The way in which diagnostics reach the client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Delivery {
-    /// They are sent unasked, unless the client says that it asks for them, or turns out to.
+    /// The server publishes them, unless the client announces that it pulls them or does so.
     Auto,
-    /// They are sent unasked.
+    /// The server publishes them.
     Push,
-    /// The client asks for them.
+    /// The client pulls them.
     Pull,
 }
 
-/// What the user chose.
+/// The settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Config {
-    /// What TVM refuses is an error.
+    /// True if modules that TVM rejects have errors.
     pub(super) tvm: bool,
-    /// Modules see the prelude.
+    /// True if modules see the prelude.
     pub(super) prelude: bool,
-    /// How diagnostics reach the client.
     pub(super) delivery: Delivery,
-    /// Codes of diagnostics that are not wanted.
+    /// The codes of diagnostics that are not reported.
     pub(super) disabled: Vec<String>,
-    /// What is looked at.
     pub(super) limits: Limits,
-    /// Which inlay hints are shown.
-    pub(super) hints: ide::inlay::Wanted,
-    /// Values of the last run are shown as inlay hints.
+    /// The inlay hints that are shown.
+    pub(super) hints: ide::inlay::HintOptions,
+    /// True if inlay hints show the values of the last run.
     pub(super) values: bool,
-    /// How far runs may go.
+    /// The limits of runs.
     pub(super) run: interpreter::Limits,
-    /// `.relay/run.json` of the workspace may name files outside of the workspace.
+    /// True if `.relay/run.json` of the workspace may name files outside the workspace.
     pub(super) outside_files: bool,
-    /// How texts are laid out.
+    /// The style of formatting.
     pub(super) style: Style,
 }
 
@@ -51,7 +49,7 @@ impl Default for Config {
             delivery: Delivery::Auto,
             disabled: Vec::new(),
             limits: Limits { code: crate::input::MAX_CODE as usize, parse: ParseLimits::default() },
-            hints: ide::inlay::Wanted { types: true, parameters: true, block_ends: true },
+            hints: ide::inlay::HintOptions { types: true, parameters: true, block_ends: true },
             values: true,
             run: interpreter::Limits::generous(),
             outside_files: false,
@@ -60,7 +58,7 @@ impl Default for Config {
     }
 }
 
-/// One setting: where it stands, what it takes, and what it changes.
+/// A setting: its path, a description of its values, and a setter, which rejects invalid values.
 struct Setting {
     path: &'static str,
     takes: &'static str,
@@ -189,12 +187,12 @@ const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// Reads settings: `{"tvm": true}`, or the same under `"relay"`. What cannot be read is reported
-/// and left at its default; the rest counts.
+/// Reads settings: `{"tvm": true}`, or the same below `"relay"`. Returns the settings and a message
+/// for each invalid or unknown one, which keeps its default.
 pub(super) fn read(settings: &Value) -> (Config, Vec<String>) {
     let settings = settings.get("relay").unwrap_or(settings);
     let mut config = Config::default();
-    let mut complaints = Vec::new();
+    let mut problems = Vec::new();
     let mut known = 0;
     for setting in SETTINGS {
         let found = setting
@@ -206,8 +204,8 @@ pub(super) fn read(settings: &Value) -> (Config, Vec<String>) {
         let Some(value) = found.filter(|value| !value.is_null()) else { continue };
         known += 1;
         if (setting.set)(&mut config, value).is_none() {
-            complaints.push(format!(
-                "the setting `relay.{}` takes {}, and was {value}",
+            problems.push(format!(
+                "the setting `relay.{}` takes {}, found {value}",
                 setting.path, setting.takes
             ));
         }
@@ -215,17 +213,17 @@ pub(super) fn read(settings: &Value) -> (Config, Vec<String>) {
     for (path, value) in leaves(settings) {
         let is_known =
             SETTINGS.iter().any(|s| s.path == path || s.path.starts_with(&format!("{path}.")));
-        // What only the editor knows is none of the server's business.
+        // Settings of the editor's extension.
         let is_editors =
             path.starts_with("server.") || path.starts_with("trace.") || path == "trace";
-        if !is_known && !is_editors && known + complaints.len() < 100 {
-            complaints.push(format!("there is no setting `relay.{path}` (it was {value})"));
+        if !is_known && !is_editors && known + problems.len() < 100 {
+            problems.push(format!("unknown setting `relay.{path}` with the value {value}"));
         }
     }
-    (config, complaints)
+    (config, problems)
 }
 
-/// Each value in an object of objects, with its path; a list is a value.
+/// Returns each value in nested objects with its path; a list is a value.
 fn leaves(settings: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
     let mut stack: Vec<(String, &Value)> = vec![(String::new(), settings)];
@@ -251,8 +249,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_bad_setting_spoils_no_other() {
-        let (config, complaints) = read(&json!({
+    fn invalid_setting_does_not_affect_others() {
+        let (config, problems) = read(&json!({
             "relay": {
                 "tvm": true,
                 "limits": { "nesting": "deep", "codeSize": 2 },
@@ -266,15 +264,15 @@ mod tests {
         assert_eq!(config.limits.parse, ParseLimits::default());
         assert_eq!(config.disabled, ["unused-binding"]);
         assert_eq!(
-            complaints,
+            problems,
             [
-                "the setting `relay.limits.nesting` takes a number from 16 to 1000, and was \"deep\"",
-                "there is no setting `relay.colour` (it was \"blue\")",
+                "the setting `relay.limits.nesting` takes a number from 16 to 1000, found \"deep\"",
+                "unknown setting `relay.colour` with the value \"blue\"",
             ]
         );
     }
 
-    /// The values of the settings at their defaults, by path.
+    /// Returns the default values of the settings by path.
     fn defaults() -> serde_json::Map<String, Value> {
         let config = Config::default();
         let values = [
@@ -299,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_editors_offer_what_the_server_reads() {
+    fn editors_offer_the_settings_of_the_server() {
         let editors = concat!(env!("CARGO_MANIFEST_DIR"), "/../editors");
         let read = |name: &str| std::fs::read_to_string(format!("{editors}/{name}")).unwrap();
         let package: Value = serde_json::from_str(&read("vscode/package.json")).unwrap();
@@ -323,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nonsense() {
+    fn invalid_settings_are_defaults() {
         for settings in [json!(null), json!([1]), json!("x"), json!({}), json!({"relay": null})] {
             assert_eq!(read(&settings).0, Config::default());
         }

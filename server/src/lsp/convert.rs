@@ -1,9 +1,9 @@
-//! Between the analysis and the protocol. All arithmetic on positions is here.
+//! Conversions from the types of the analysis to those of the protocol.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use semantics::{Code, Severity, codes};
-use syntax::{Encoding, LineColumn, TextRange, TextSize};
+use syntax::{Encoding, LineIndex, TextRange, TextSize};
 use tower_lsp::lsp_types::{
     CodeAction, CodeActionKind, CodeDescription, Diagnostic, DiagnosticRelatedInformation,
     DiagnosticSeverity, DiagnosticTag, Location, NumberOrString, Position, PositionEncodingKind,
@@ -12,8 +12,8 @@ use tower_lsp::lsp_types::{
 
 use super::documents::Document;
 
-/// The encoding for a client that offers `offered`: bytes if it can, what the protocol assumes
-/// otherwise.
+/// Returns the encoding of columns for a client that offers `offered`: UTF-8 if possible, otherwise
+/// UTF-32, otherwise UTF-16, the default of the protocol.
 pub(super) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Encoding {
     let offered = offered.unwrap_or_default();
     if offered.contains(&PositionEncodingKind::UTF8) {
@@ -25,25 +25,17 @@ pub(super) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Encoding {
     }
 }
 
-/// The commands that a client runs when they are clicked: `{"commands": {"commands": […]}}` among
-/// its experimental abilities.
-pub(super) fn commands(experimental: Option<&serde_json::Value>) -> Vec<String> {
-    let list = experimental.and_then(|abilities| abilities["commands"]["commands"].as_array());
-    let names = list.into_iter().flatten().filter_map(|name| name.as_str());
-    names.map(str::to_owned).collect()
-}
-
-/// The reference of the codes, as the repository shows it.
+/// The URL of the index of diagnostics in the repository.
 const REFERENCE: &str =
     concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/analysis/semantics/src/codes.md");
 
-/// Where the page of each code can be read.
+/// The URL of the page of each diagnostic code.
 static PAGES: LazyLock<HashMap<&str, Url>> = LazyLock::new(|| {
     let page = |code: &Code| Url::parse(&format!("{REFERENCE}#{}", anchor(code))).ok();
     codes().iter().filter_map(|code| Some((code.name, page(code)?))).collect()
 });
 
-/// The anchor of a heading such as `## shape-mismatch (error): Sizes that must agree do not`: its
+/// Returns the anchor of a heading such as `## shape-mismatch (error): Sizes that must be equal differ`: its
 /// letters, digits and hyphens, with a hyphen for each space.
 fn anchor(code: &Code) -> String {
     let kind = if code.tvm { "tvm" } else { code.severity.name() };
@@ -52,7 +44,7 @@ fn anchor(code: &Code) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// An encoding as the protocol calls it.
+/// Converts an encoding.
 pub(super) fn encoding_kind(encoding: Encoding) -> PositionEncodingKind {
     match encoding {
         Encoding::Utf8 => PositionEncodingKind::UTF8,
@@ -61,42 +53,29 @@ pub(super) fn encoding_kind(encoding: Encoding) -> PositionEncodingKind {
     }
 }
 
-/// The offset of a position. A column past the end of its line counts as the end of the line; a
-/// line past the last has no offset.
-pub(super) fn offset(
-    text: &str,
-    lines: &syntax::LineIndex,
-    position: Position,
-    encoding: Encoding,
-) -> Option<TextSize> {
-    let at = LineColumn { line: position.line, column: position.character };
-    let offset = lines.offset(at, encoding)?;
-    // The end of a line is before its break, and `\r\n` is one break.
-    let content = lines.line_content(text, position.line)?;
-    let offset = usize::from(offset.min(content.end()));
-    // Columns in bytes may be inside of a letter, which has four at most.
-    let letter = (0..=offset).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
-    Some(TextSize::new(letter as u32))
+/// Converts an offset in a text with these lines.
+fn position(lines: &LineIndex, offset: TextSize, encoding: Encoding) -> Position {
+    let at = lines.line_column(offset, encoding);
+    Position::new(at.line, at.column)
+}
+
+/// Converts a range in a text with these lines.
+pub(super) fn range(lines: &LineIndex, range: TextRange, encoding: Encoding) -> Range {
+    Range::new(position(lines, range.start(), encoding), position(lines, range.end(), encoding))
 }
 
 impl Document {
-    /// The offset of a position, if there is such a line.
-    pub(super) fn offset(&self, position: Position, encoding: Encoding) -> Option<TextSize> {
-        offset(&self.text, &self.lines, position, encoding)
-    }
-
-    /// The position of an offset.
+    /// Converts an offset.
     pub(super) fn position(&self, offset: TextSize, encoding: Encoding) -> Position {
-        let at = self.lines.line_column(offset, encoding);
-        Position::new(at.line, at.column)
+        position(&self.lines, offset, encoding)
     }
 
-    /// A range of the text as the protocol wants it.
+    /// Converts a range.
     pub(super) fn range(&self, range: TextRange, encoding: Encoding) -> Range {
-        Range::new(self.position(range.start(), encoding), self.position(range.end(), encoding))
+        self::range(&self.lines, range, encoding)
     }
 
-    /// A diagnostic as the protocol wants it.
+    /// Converts a diagnostic.
     pub(super) fn diagnostic(
         &self,
         uri: &Url,
@@ -132,7 +111,7 @@ impl Document {
         }
     }
 
-    /// A quick fix as the protocol wants it.
+    /// Converts a quick fix of the diagnostic `of`.
     pub(super) fn fix(
         &self,
         uri: &Url,
@@ -161,27 +140,10 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
-    use syntax::LineIndex;
-
     use super::*;
 
     #[test]
-    fn columns_past_the_end_and_breaks_of_two_bytes() {
-        let text = "ab\r\nä𝄞c\n";
-        let lines = LineIndex::new(text);
-        let at = |line, column, encoding| {
-            offset(text, &lines, Position::new(line, column), encoding).map(u32::from)
-        };
-        assert_eq!(at(0, 99, Encoding::Utf16), Some(2));
-        assert_eq!(at(1, 3, Encoding::Utf16), Some(10));
-        assert_eq!(at(1, 2, Encoding::Utf32), Some(10));
-        assert_eq!(at(1, 6, Encoding::Utf8), Some(10));
-        assert_eq!(at(2, 0, Encoding::Utf16), Some(12));
-        assert_eq!(at(3, 0, Encoding::Utf16), None);
-    }
-
-    #[test]
-    fn bytes_are_preferred() {
+    fn utf8_is_preferred() {
         use PositionEncodingKind as Kind;
         assert_eq!(negotiate(None), Encoding::Utf16);
         assert_eq!(negotiate(Some(&[Kind::UTF16])), Encoding::Utf16);
@@ -190,13 +152,13 @@ mod tests {
     }
 
     #[test]
-    fn codes_have_pages() {
+    fn every_code_links_to_its_page() {
         let href = |name: &str| PAGES.get(name).map(Url::as_str).unwrap_or_default();
         assert!(
             href("shape-mismatch")
-                .ends_with("/codes.md#shape-mismatch-error-sizes-that-must-agree-do-not")
+                .ends_with("/codes.md#shape-mismatch-error-sizes-that-must-be-equal-differ")
         );
-        // Backquotes and signs leave no trace.
+        // Anchors omit backquotes and punctuation.
         assert!(href("tvm-case-arm").ends_with("#tvm-case-arm-tvm-tvm-has-no-case"));
         assert_eq!(PAGES.len(), codes().len());
     }

@@ -2,34 +2,33 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use semantics::{Diagnostic, SourceFile, provoke::panic_if_asked};
-use syntax::{Edit, Encoding, LineIndex, Parse, ParseLimits, TextRange, TextSize};
+use semantics::{Diagnostic, SourceFile, test_panic::panic_if_requested};
+use syntax::{Edit, Encoding, LineColumn, LineIndex, Parse, ParseLimits, TextRange, TextSize};
 use tower_lsp::lsp_types::{Position, Range, TextDocumentContentChangeEvent, Url};
 
-use super::convert;
 use crate::panics;
 
 /// An open document.
 #[derive(Clone)]
 pub(super) struct Document {
-    /// Its file in the database.
+    /// The file in the database.
     pub(super) file: SourceFile,
-    /// How many documents had been opened before it: another number each time that it is opened.
+    /// The number of documents opened before this one. Opening the same URI again gives another
+    /// number.
     pub(super) opened: u64,
-    /// The version that the client counts.
+    /// The version, as the client counts it.
     pub(super) version: i32,
-    /// The text.
     pub(super) text: Arc<String>,
-    /// Where its lines begin.
+    /// The line starts of the text.
     pub(super) lines: Arc<LineIndex>,
-    /// The tree; empty where the text is too large to be looked at.
+    /// The syntax tree; empty if the text exceeds the size limit.
     pub(super) parse: Arc<Parse>,
-    /// The parse before an edit with which more was wrong: a `/` or a missing `"` makes another tree
-    /// of half of the module. Most such edits are taken back or completed, and then what was there is
-    /// there again: what has been found out of it stays true without a look, and memory does not
-    /// hold it beside its equal.
-    pub(super) sound: Option<Arc<Parse>>,
-    /// Why the text is not looked at.
+    /// The last good parse: the one before an edit that added syntax errors. A typed `/` or `"` can
+    /// change the tree of half of the module until the comment or string is completed. The next
+    /// parse without these errors shares its nodes with this one, so that memos stay valid;
+    /// sharing with the broken parse alone would lose them, and keep equal nodes twice.
+    pub(super) last_good: Option<Arc<Parse>>,
+    /// The reason that the text is not analysed, as a diagnostic.
     pub(super) problem: Option<Arc<Diagnostic>>,
 }
 
@@ -60,27 +59,28 @@ impl Documents {
         self.open.iter()
     }
 
-    /// The document that stands for `file`.
+    /// Returns the open document of a file in the database.
     pub(super) fn of_file(&self, file: SourceFile) -> Option<(&Url, &Document)> {
         self.open.iter().find(|(_, document)| document.file == file)
     }
 }
 
-/// What is looked at, and what is not.
+/// Limits on the texts that are analysed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Limits {
-    /// Bytes of code beside the metadata section.
+    /// The largest code size in bytes, without the metadata section.
     pub(super) code: usize,
-    /// Nesting.
+    /// The limits on nesting.
     pub(super) parse: ParseLimits,
 }
 
-/// Parses a text, or says why it is not parsed.
+/// Parses a text. If it exceeds a limit or the parser panics, returns an empty tree and a diagnostic
+/// with the reason.
 pub(super) fn parse(text: &str, limits: Limits) -> (Arc<Parse>, Option<Arc<Diagnostic>>) {
     let code = memchr::memmem::find(text.as_bytes(), b"#[metadata]").unwrap_or(text.len());
     if code <= limits.code {
         let parsed = panics::caught(|| {
-            panic_if_asked("parse", text);
+            panic_if_requested("parse", text);
             syntax::parse_with(text, limits.parse)
         });
         return match parsed {
@@ -91,27 +91,25 @@ pub(super) fn parse(text: &str, limits: Limits) -> (Arc<Parse>, Option<Arc<Diagn
             }
         };
     }
-    let message = format!(
-        "this file holds more than {} MB of code, the most that is looked at",
-        limits.code >> 20
-    );
+    let message =
+        format!("this file has more than {} MB of code, the limit for analysis", limits.code >> 20);
     let problem = Diagnostic::new("file-too-large", TextRange::default(), message)
         .help("raise the setting `relay.limits.codeSize`, in megabytes");
     (Arc::new(syntax::parse("")), Some(Arc::new(problem)))
 }
 
-/// How far apart changes may be whose text is parsed as one, in bytes. What is between them is read
-/// again; further apart, two looks cost less.
+/// The largest distance in bytes between changes that are reparsed together. The text between them
+/// is parsed again; for changes that are further apart, two separate reparses cost less.
 const NEAR: u32 = 2_048;
 
-/// Where the text differs from the text of the tree.
+/// The range in which the text differs from the text of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Span {
-    /// Where it begins, in both.
+    /// The start, in both texts.
     start: TextSize,
-    /// Where it ends in the text of the tree.
+    /// The end in the text of the tree.
     old_end: TextSize,
-    /// Where it ends in the text.
+    /// The end in the current text.
     new_end: TextSize,
 }
 
@@ -120,23 +118,23 @@ impl Span {
         Span { start: offset, old_end: offset, new_end: offset }
     }
 
-    /// Whether a change of `range`, counted in the text, is parsed together with these.
+    /// Returns true if a change of `range` in the current text is reparsed together with this span.
     fn is_near(self, range: TextRange) -> bool {
         let near = TextSize::new(NEAR);
         range.start() <= self.new_end + near && self.start <= range.end() + near
     }
 
-    /// Includes an edit of the text, before that is changed.
+    /// Extends the span by an edit that has not been applied to the text yet.
     fn add(&mut self, edit: &Edit) {
         let (start, end) = (edit.range.start(), edit.range.end());
-        // After the span both texts are equal.
+        // Both texts are equal after the span.
         self.old_end += end.checked_sub(self.new_end).unwrap_or_default();
         self.start = self.start.min(start);
         let end = self.new_end.max(end);
         self.new_end = end - edit.range.len() + TextSize::of(edit.insert.as_str());
     }
 
-    /// The edit that makes `text` of the text of the tree.
+    /// Returns the edit from the text of the tree to `text`.
     fn edit(self, text: &str) -> Edit {
         let insert =
             &text[std::ops::Range::<usize>::from(TextRange::new(self.start, self.new_end))];
@@ -144,21 +142,44 @@ impl Span {
     }
 }
 
-/// What was odd about an edit; it was applied as well as it could be.
+/// A message about an edit outside the text. The edit was clamped to the text and applied.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Oddity(pub(super) String);
+pub(super) struct InvalidEdit(pub(super) String);
+
+/// Converts a position. A column past the end of its line is clamped to the end of the line; a line
+/// past the last has no offset.
+fn offset(
+    text: &str,
+    lines: &LineIndex,
+    position: Position,
+    encoding: Encoding,
+) -> Option<TextSize> {
+    let at = LineColumn { line: position.line, column: position.character };
+    let offset = lines.offset(at, encoding)?;
+    // The end of a line precedes its break, and `\r\n` is one break.
+    let content = lines.line_content(text, position.line)?;
+    let offset = usize::from(offset.min(content.end()));
+    // A column in bytes may be inside a character.
+    let start = (0..=offset).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
+    Some(TextSize::new(start as u32))
+}
 
 impl Document {
-    /// Applies changes in order. The tree is made once for all that are near one another: an editor
-    /// that does not wait sends a burst, and some edits make another tree of half of the module.
+    /// Converts a position; see [`offset`].
+    pub(super) fn offset(&self, position: Position, encoding: Encoding) -> Option<TextSize> {
+        offset(&self.text, &self.lines, position, encoding)
+    }
+
+    /// Applies changes in order. Changes close to one another are reparsed once, not one by one: some
+    /// editors send bursts, and a single edit can invalidate the tree of half of the module.
     pub(super) fn edit(
         &mut self,
         changes: Vec<TextDocumentContentChangeEvent>,
         encoding: Encoding,
         limits: Limits,
-    ) -> Vec<Oddity> {
-        let mut oddities = Vec::new();
-        // What precedes a change of the whole text does not matter.
+    ) -> Vec<InvalidEdit> {
+        let mut invalid = Vec::new();
+        // A replacement of the whole text discards the changes before it.
         let from = changes.iter().rposition(|change| change.range.is_none()).unwrap_or(0);
         let mut pending: Option<Span> = None;
         for change in changes.into_iter().skip(from) {
@@ -166,7 +187,7 @@ impl Document {
                 self.replace(change.text, limits);
                 continue;
             };
-            let range = self.resolve(range, encoding, &mut oddities);
+            let range = self.resolve(range, encoding, &mut invalid);
             let edit = Edit { range, insert: change.text };
             if usize::from(range.len()) == edit.insert.len()
                 && self.text[std::ops::Range::<usize>::from(range)] == edit.insert
@@ -183,28 +204,28 @@ impl Document {
         if let Some(span) = pending {
             self.reparse(span, limits);
         }
-        oddities
+        invalid
     }
 
-    /// The whole text is new.
+    /// Replaces the whole text.
     fn replace(&mut self, text: String, limits: Limits) {
         if text == *self.text {
             return;
         }
         let (parse, problem) = parse(&text, limits);
-        let installed = panics::caught(|| self.grow((*parse).clone().sharing(&self.parse)));
+        let installed = panics::caught(|| self.install((*parse).clone().reusing(&self.parse)));
         if installed.is_err() {
-            // Sharing saves memory and no more.
-            (self.parse, self.sound) = (parse, None);
+            // Sharing is an optimisation only.
+            (self.parse, self.last_good) = (parse, None);
         }
         self.problem = problem;
         self.lines = Arc::new(LineIndex::new(&text));
         self.text = Arc::new(text);
     }
 
-    /// Changes the text and its lines; the tree is that of the text before.
+    /// Edits the text and its line index. The tree remains that of the previous text.
     fn splice(&mut self, edit: &Edit) {
-        // A snapshot that is still about keeps the old text.
+        // Snapshots that are still alive keep the previous text.
         edit.apply(Arc::make_mut(&mut self.text));
         let inserted = TextSize::of(edit.insert.as_str());
         let updated = panics::caught(|| {
@@ -215,41 +236,46 @@ impl Document {
         }
     }
 
-    /// Makes the tree that of the text: they differ in `span`.
+    /// Updates the tree for the text, which differs from it in `span`.
     fn reparse(&mut self, span: Span, limits: Limits) {
         let text = self.text.clone();
         if self.problem.is_none() && text.len() <= limits.code {
             let edit = span.edit(&text);
             let updated = panics::caught(|| {
-                panic_if_asked("edit", &text);
-                self.grow(self.parse.reparse(&text, &edit, limits.parse));
+                panic_if_requested("edit", &text);
+                self.install(self.parse.reparse(&text, &edit, limits.parse));
             });
             if updated.is_ok() {
                 return;
             }
-            self.sound = None;
+            self.last_good = None;
         }
         (self.parse, self.problem) = parse(&text, limits);
     }
 
-    /// Takes the next parse.
-    fn grow(&mut self, mut parse: Parse) {
-        let is_sound = |sound: &mut Arc<Parse>| parse.errors.len() <= sound.errors.len();
-        if let Some(sound) = self.sound.take_if(is_sound) {
-            parse = parse.sharing(&sound);
+    /// Installs a parse, and updates the last good parse.
+    fn install(&mut self, mut parse: Parse) {
+        let is_as_good = |good: &mut Arc<Parse>| parse.errors.len() <= good.errors.len();
+        if let Some(good) = self.last_good.take_if(is_as_good) {
+            parse = parse.reusing(&good);
         }
-        let before = std::mem::replace(&mut self.parse, Arc::new(parse));
-        if self.sound.is_none() && self.parse.errors.len() > before.errors.len() {
-            self.sound = Some(before);
+        let previous = std::mem::replace(&mut self.parse, Arc::new(parse));
+        if self.last_good.is_none() && self.parse.errors.len() > previous.errors.len() {
+            self.last_good = Some(previous);
         }
     }
 
-    /// A range that the client sent, made to fit the text.
-    fn resolve(&self, range: Range, encoding: Encoding, oddities: &mut Vec<Oddity>) -> TextRange {
+    /// Converts a range from the client, clamped to the text.
+    fn resolve(
+        &self,
+        range: Range,
+        encoding: Encoding,
+        invalid: &mut Vec<InvalidEdit>,
+    ) -> TextRange {
         let mut place = |position: Position| {
-            convert::offset(&self.text, &self.lines, position, encoding).unwrap_or_else(|| {
-                oddities.push(Oddity(format!(
-                    "an edit names line {}, and the document has {} lines; it was applied at the end",
+            self.offset(position, encoding).unwrap_or_else(|| {
+                invalid.push(InvalidEdit(format!(
+                    "an edit names line {} of {}; it was applied at the end of the document",
                     u64::from(position.line) + 1,
                     self.lines.line_count()
                 )));
@@ -258,8 +284,8 @@ impl Document {
         };
         let (start, end) = (place(range.start), place(range.end));
         if start > end {
-            oddities
-                .push(Oddity("an edit ends before it begins; it was applied turned round".into()));
+            invalid
+                .push(InvalidEdit("an edit ends before it starts; its ends were swapped".into()));
         }
         TextRange::new(start.min(end), start.max(end))
     }
@@ -281,7 +307,7 @@ mod tests {
             text: Arc::new(text.to_owned()),
             lines: Arc::new(LineIndex::new(text)),
             parse,
-            sound: None,
+            last_good: None,
             problem,
         }
     }
@@ -300,7 +326,22 @@ mod tests {
     }
 
     #[test]
-    fn a_brace_that_came_and_went_leaves_the_tree_that_was() {
+    fn columns_are_clamped_to_the_line_before_its_break() {
+        let text = "ab\r\nä𝄞c\n";
+        let lines = LineIndex::new(text);
+        let at = |line, column, encoding| {
+            offset(text, &lines, Position::new(line, column), encoding).map(u32::from)
+        };
+        assert_eq!(at(0, 99, Encoding::Utf16), Some(2));
+        assert_eq!(at(1, 3, Encoding::Utf16), Some(10));
+        assert_eq!(at(1, 2, Encoding::Utf32), Some(10));
+        assert_eq!(at(1, 6, Encoding::Utf8), Some(10));
+        assert_eq!(at(2, 0, Encoding::Utf16), Some(12));
+        assert_eq!(at(3, 0, Encoding::Utf16), None);
+    }
+
+    #[test]
+    fn undoing_a_brace_restores_the_nodes_of_the_last_good_parse() {
         let lines: String = (0..50).map(|i| format!("  let %a{i} = {i};\n")).collect();
         let mut document = document(&format!("def @f() {{\n{lines}  %a49\n}}\n"));
         let statements = |document: &Document| -> Vec<usize> {
@@ -310,11 +351,11 @@ mod tests {
         };
         let before = statements(&document);
         document.edit(vec![change((10, 2), (10, 2), "}")], Encoding::Utf8, LIMITS);
-        assert!(document.sound.is_some(), "{:#?}", document.parse.errors);
+        assert!(document.last_good.is_some(), "{:#?}", document.parse.errors);
         document.edit(vec![change((10, 2), (10, 3), "")], Encoding::Utf8, LIMITS);
-        assert!(document.sound.is_none());
+        assert!(document.last_good.is_none());
         let kept = before.iter().zip(statements(&document)).filter(|(a, b)| **a == *b).count();
-        // But for the one that was typed in.
+        // All except the edited statement.
         assert!(kept >= 49, "{kept} of 50");
     }
 
@@ -322,7 +363,7 @@ mod tests {
     fn changes_apply_in_order() {
         let mut document = document("def @f() { 1 }\r\n");
         let changes = vec![
-            change((0, 0), (0, 3), "lost"),
+            change((0, 0), (0, 3), "discarded"),
             whole("def @g() { 2 }\r\n%x"),
             change((0, 11), (0, 12), "3"),
             change((1, 1), (1, 2), "y"),
@@ -333,9 +374,9 @@ mod tests {
         assert_eq!(*document.lines, LineIndex::new(&document.text));
     }
 
-    /// However changes are joined, text, lines and tree are as if each had been made by itself.
+    /// Text, lines and tree after a batch of changes equal those after the changes one by one.
     #[test]
-    fn joined_changes_are_as_single_ones() {
+    fn batched_changes_equal_single_changes() {
         let mut rng = 1u64;
         let mut random = |below: u64| {
             rng =
@@ -346,15 +387,15 @@ mod tests {
         let text = format!("def @f(%x: int32) {{\n{lines}  %a49\n}}\n");
         let limits = Limits { code: 1 << 20, ..LIMITS };
         for _ in 0..60 {
-            let (mut joined, mut single) = (document(""), document(""));
-            joined.edit(vec![whole(&text)], Encoding::Utf8, limits);
+            let (mut batched, mut single) = (document(""), document(""));
+            batched.edit(vec![whole(&text)], Encoding::Utf8, limits);
             single.edit(vec![whole(&text)], Encoding::Utf8, limits);
-            let home = random(200) as u32;
+            let center = random(200) as u32;
             let changes: Vec<_> = (0..random(20) + 1)
                 .map(|_| {
-                    // Most are near one another, some are far.
+                    // Three of four are close to one another.
                     let line =
-                        if random(4) == 0 { random(205) as u32 } else { home + random(3) as u32 };
+                        if random(4) == 0 { random(205) as u32 } else { center + random(3) as u32 };
                     let from = (line, random(12) as u32);
                     let to = (line + random(2) as u32, random(14) as u32);
                     let typed =
@@ -365,36 +406,36 @@ mod tests {
             for change in changes.clone() {
                 single.edit(vec![change], Encoding::Utf8, limits);
             }
-            joined.edit(changes, Encoding::Utf8, limits);
-            assert_eq!(joined.text, single.text);
-            assert_eq!(*joined.lines, LineIndex::new(&joined.text));
-            let fresh = syntax::parse_with(&joined.text, limits.parse);
-            assert_eq!(joined.parse.syntax().to_string(), *joined.text);
-            assert_eq!(joined.parse.green, fresh.green);
-            // A reparse appends what it finds.
+            batched.edit(changes, Encoding::Utf8, limits);
+            assert_eq!(batched.text, single.text);
+            assert_eq!(*batched.lines, LineIndex::new(&batched.text));
+            let fresh = syntax::parse_with(&batched.text, limits.parse);
+            assert_eq!(batched.parse.syntax().to_string(), *batched.text);
+            assert_eq!(batched.parse.green, fresh.green);
+            // A reparse appends its errors, in no particular order.
             let errors = |parse: &Parse| {
                 let mut errors: Vec<String> =
                     parse.errors.iter().map(|error| format!("{error:?}")).collect();
                 errors.sort();
                 errors
             };
-            assert_eq!(errors(&joined.parse), errors(&fresh));
+            assert_eq!(errors(&batched.parse), errors(&fresh));
         }
     }
 
     #[test]
-    fn edits_outside_of_the_text() {
+    fn edits_outside_the_text_are_clamped() {
         let mut document = document("ab\r\ncd");
-        let odd = document.edit(vec![change((7, 0), (9, 0), "!")], Encoding::Utf16, LIMITS);
-        assert_eq!(odd.len(), 2);
+        let invalid = document.edit(vec![change((7, 0), (9, 0), "!")], Encoding::Utf16, LIMITS);
+        assert_eq!(invalid.len(), 2);
         assert_eq!(*document.text, "ab\r\ncd!");
-        let odd = document.edit(vec![change((0, 90), (0, 1), "-")], Encoding::Utf16, LIMITS);
-        assert_eq!(odd.len(), 1);
+        let invalid = document.edit(vec![change((0, 90), (0, 1), "-")], Encoding::Utf16, LIMITS);
+        assert_eq!(invalid.len(), 1);
         assert_eq!(*document.text, "a-\r\ncd!");
     }
 
     #[test]
-    fn a_text_that_grows_too_large_and_shrinks_again() {
+    fn text_below_the_limit_again_is_parsed_again() {
         let mut document = document("");
         document.edit(vec![whole(&"//\n".repeat(400))], Encoding::Utf8, LIMITS);
         assert!(document.problem.is_some());

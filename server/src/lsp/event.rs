@@ -1,4 +1,4 @@
-//! Events: everything that makes the owner act, and the mailbox in which they arrive.
+//! Events, to which the owner reacts, and the mailbox in which they arrive.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -7,15 +7,16 @@ use tower_lsp::lsp_types::{
 };
 
 use super::{
-    abilities::ClientAbilities, live::Kept, request::Request, runs::RunRequest, workers::Finished,
+    abilities::ClientAbilities, handlers::diagnostics::Checked, live::RunRecord, request::Request,
+    runs::RunRequest,
 };
 
-/// Something that makes the owner act.
+/// An event.
 pub(super) enum Event {
-    /// What the client can do, once.
+    /// `initialize`.
     Client(Box<ClientAbilities>),
-    /// The client has the answer to `initialize`: from now on it may be asked. Many cannot before,
-    /// and refuse.
+    /// `initialized`: requests to the client are allowed from now on; many clients reject earlier
+    /// ones.
     Initialized,
     /// A document was opened.
     Open(TextDocumentItem),
@@ -23,38 +24,48 @@ pub(super) enum Event {
     Change(VersionedTextDocumentIdentifier, Vec<TextDocumentContentChangeEvent>),
     /// A document was closed.
     Close(Url),
-    /// Folders of the workspace have come or gone.
+    /// Workspace folders were added or removed.
     Folders { added: Vec<Url>, removed: Vec<Url> },
-    /// Settings, as the client has them.
+    /// The settings.
     Settings(serde_json::Value),
-    /// The client may have new settings: ask.
+    /// The settings changed, and must be requested.
     SettingsChanged,
-    /// The client asked for the diagnostics of a document.
+    /// The client pulled the diagnostics of a document.
     Pulled,
-    /// A request to answer.
+    /// A request for a worker.
     Request(Request),
-    /// A function to run.
+    /// A request to run a function.
     Run(Box<RunRequest>),
-    /// A function of a document was run.
-    Ran(Url, Box<Kept>),
-    /// What the last run of a document has left is not wanted any more.
+    /// A run of a function of a document ended.
+    Ran(Url, Box<RunRecord>),
+    /// A request to hide the values of the last run of a document.
     ClearValues(Url),
-    /// A worker is idle again.
+    /// A worker finished its job and is idle.
     Finished(usize, Finished),
 }
 
-/// Where everything arrives.
+/// The result of a worker's job.
+pub(super) enum Finished {
+    /// A request was answered.
+    Request,
+    /// A request was interrupted by a change, and must be tried again.
+    Retry(Request),
+    /// The diagnostics of a document were computed.
+    Diagnostics(Box<Checked>),
+}
+
+/// The sending end of the mailbox.
 #[derive(Clone)]
 pub(super) struct Mailbox(Sender<Event>);
 
 impl Mailbox {
     pub(super) fn send(&self, event: Event) {
-        // The owner ends with the process only.
+        // The owner receives until the process ends.
         let _ = self.0.send(event);
     }
 }
 
-/// A mailbox, and what arrives there.
+/// Returns both ends of a mailbox.
 pub(super) fn mailbox() -> (Mailbox, Receiver<Event>) {
     let (sender, receiver) = channel();
     (Mailbox(sender), receiver)

@@ -1,4 +1,5 @@
-//! One file a request: parameters in, the analysis asked, its answer out.
+//! The handlers of requests, a file for each: they convert parameters, query the analysis, and convert
+//! its result.
 
 pub(super) mod actions;
 pub(super) mod between;
@@ -18,6 +19,7 @@ pub(super) mod occurrences;
 pub(super) mod reading;
 pub(super) mod references;
 pub(super) mod rename;
+pub(super) mod saved;
 pub(super) mod selection;
 pub(super) mod shapes;
 pub(super) mod signature;
@@ -34,7 +36,7 @@ use tower_lsp::{
 
 use super::{convert, documents::Document, snapshot::Snapshot};
 
-/// What the server can do.
+/// Returns the capabilities of the server.
 pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
     ServerCapabilities {
         position_encoding: Some(convert::encoding_kind(encoding)),
@@ -109,14 +111,14 @@ pub(super) fn capabilities(encoding: Encoding) -> ServerCapabilities {
 }
 
 impl Snapshot {
-    /// An open document.
+    /// Returns an open document.
     pub(super) fn document(&self, uri: &Url) -> Result<&Document> {
-        self.documents.get(uri).ok_or_else(|| {
-            Error::invalid_params(format!("the document {uri} is not open: open it first"))
-        })
+        self.documents
+            .get(uri)
+            .ok_or_else(|| Error::invalid_params(format!("the document {uri} is not open")))
     }
 
-    /// An open document, and an offset in it.
+    /// Returns an open document and the offset of a position in it.
     pub(super) fn place(
         &self,
         params: &TextDocumentPositionParams,
@@ -125,7 +127,7 @@ impl Snapshot {
         let position = params.position;
         let offset = document.offset(position, self.encoding).ok_or_else(|| {
             Error::invalid_params(format!(
-                "there is no line {}: the document has {} lines",
+                "line {} does not exist: the document has {} lines",
                 position.line,
                 document.lines.line_count()
             ))
@@ -133,7 +135,7 @@ impl Snapshot {
         Ok((document, offset))
     }
 
-    /// A range of any file as a location: an open document, or the prelude.
+    /// Converts a range in an open document or in the prelude to a location.
     pub(super) fn location(
         &self,
         file: semantics::SourceFile,
@@ -144,16 +146,12 @@ impl Snapshot {
         }
         let (name, text) = semantics::prelude::source(self.db.prelude_number(file)?);
         let lines = syntax::LineIndex::new(&text);
-        let at = |offset| {
-            let at = lines.line_column(offset, self.encoding);
-            Position::new(at.line, at.column)
-        };
-        let range = Range::new(at(range.start()), at(range.end()));
+        let range = convert::range(&lines, range, self.encoding);
         Some(Location::new(prelude_uri(&name, &text)?, range))
     }
 }
 
-/// A file of the prelude that any editor can open. It is written when it is asked for first.
+/// Returns a file of the prelude, which is written to the cache folder so that an editor can open it.
 fn prelude_uri(name: &str, text: &str) -> Option<Url> {
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(std::path::PathBuf::from)
@@ -161,7 +159,7 @@ fn prelude_uri(name: &str, text: &str) -> Option<Url> {
         .unwrap_or_else(std::env::temp_dir);
     let folder = cache.join("relay-analyzer").join(env!("CARGO_PKG_VERSION"));
     let path = folder.join(name);
-    if !std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
+    if !std::fs::read_to_string(&path).is_ok_and(|cached| cached == text) {
         std::fs::create_dir_all(&folder).ok()?;
         std::fs::write(&path, text).ok()?;
     }

@@ -1,7 +1,14 @@
-//! Live values: what the variables of a document were bound to when it was run last.
+//! Live values: the values that the variables of a document had in its last run.
 //!
-//! They stay with the text that gave them. Those of a definition are shown as long as it and all
-//! that it calls read as they did; an edit elsewhere in the file only moves them.
+//! The values of a definition are shown while its text and that of all definitions that it uses are
+//! unchanged; an edit elsewhere in the file only moves them. After a run of `@main` in
+//!
+//! ```text
+//! def @scale(%x: float32) { %x * 2f }
+//! def @main() { let %y = @scale(3f); %y }
+//! ```
+//!
+//! an edit of `@scale` hides the value of `%y`, too.
 
 use std::{
     collections::HashMap,
@@ -18,34 +25,35 @@ use tower_lsp::lsp_types::Url;
 use super::documents::Document;
 use crate::run::summary::{self, Summary};
 
-/// How often a run says where it is.
+/// The interval of progress messages.
 const REPORT: Duration = Duration::from_millis(100);
-/// Of a variable that is bound again and again, this many values are looked at for NaN and Inf, and
-/// all small ones.
-const LOOKS: u64 = 64;
-/// Values up to so many elements are kept until another one comes, to show the last.
+/// The number of values of one variable that are scanned for NaN and Inf. Small values are always
+/// scanned.
+const MAX_SCANS: u64 = 64;
+/// The largest number of elements of a value that is kept to show the last value of a variable.
 const SMALL: usize = 256;
-/// Of so many variables that are not finite, a run tells.
-const MOST_ODD: usize = 50;
-/// Metadata sections up to this size are compared; larger ones are the same if they are as long.
-const COMPARED: usize = 16 << 20;
+/// The largest number of variables with NaN or Inf that are reported.
+const MAX_NOT_FINITE: usize = 50;
+/// The largest size of a metadata section that is compared; larger ones are equal if their lengths
+/// are.
+const MAX_COMPARED: usize = 16 << 20;
 
-/// Sees what variables are bound to while a function runs.
+/// Observes the values of variables in a run.
 pub(super) struct Watcher<'r> {
     file: SourceFile,
     text: &'r str,
     seen: HashMap<TextRange, Seen>,
     nan: Option<Mark>,
     infinite: Option<Mark>,
-    /// The variables whose first value had any NaN or Inf, in the order of evaluation.
-    odd: Vec<Odd>,
-    reports: &'r WeakUnboundedSender<String>,
+    /// The variables whose first value has NaN or Inf, in the order of evaluation.
+    not_finite: Vec<NotFinite>,
+    progress: &'r WeakUnboundedSender<String>,
     reported: Instant,
     count: u64,
 }
 
-/// A value that is not finite.
-pub(super) struct Odd {
+/// A variable whose first value has NaN or Inf.
+pub(super) struct NotFinite {
     /// The name of the variable.
     pub(super) range: TextRange,
     pub(super) nan: usize,
@@ -57,7 +65,7 @@ struct Seen {
     line: String,
     brief: String,
     times: u64,
-    /// The latest value, if it is small: a large one is let go of, so that it can be written to.
+    /// The latest value, if it is small. A reference to a large one would prevent updates in place.
     last: Option<Value>,
 }
 
@@ -68,11 +76,11 @@ struct Mark {
 }
 
 impl<'r> Watcher<'r> {
-    /// Of the variables of `file`, whose text this is; says where the run is to `reports`.
+    /// Creates a watcher of the variables of `file`, which has this text.
     pub(super) fn new(
         file: SourceFile,
         text: &'r str,
-        reports: &'r WeakUnboundedSender<String>,
+        progress: &'r WeakUnboundedSender<String>,
     ) -> Watcher<'r> {
         Watcher {
             file,
@@ -80,22 +88,22 @@ impl<'r> Watcher<'r> {
             seen: HashMap::new(),
             nan: None,
             infinite: None,
-            odd: Vec::new(),
-            reports,
+            not_finite: Vec::new(),
+            progress,
             reported: Instant::now(),
             count: 0,
         }
     }
 
-    /// The variable whose name stands at `range` has a value.
-    fn see(&mut self, range: TextRange, value: &Value) {
-        let settled = self.nan.is_some() && self.infinite.is_some();
+    /// Records a value of the variable with its name at `range`.
+    fn record(&mut self, range: TextRange, value: &Value) {
+        let is_complete = self.nan.is_some() && self.infinite.is_some();
         if let Some(seen) = self.seen.get_mut(&range) {
             seen.times += 1;
             seen.last = is_small(value).then(|| value.clone());
-            let looks = seen.times <= LOOKS || seen.last.is_some() && is_odd(value);
-            if looks && !settled {
-                self.look(range, &summary::of_value(value));
+            let scans = seen.times <= MAX_SCANS || seen.last.is_some() && !is_finite(value);
+            if scans && !is_complete {
+                self.mark(range, &summary::of_value(value));
             }
             return;
         }
@@ -103,16 +111,17 @@ impl<'r> Watcher<'r> {
         let line = summary::line(value, &summaries);
         let brief = summary::brief(value, &summaries);
         self.seen.insert(range, Seen { line, brief, times: 1, last: None });
-        self.look(range, &summaries);
+        self.mark(range, &summaries);
         let sum = |count: fn(&Summary) -> usize| summaries.iter().map(count).sum::<usize>();
         let (nan, infinite) = (sum(|s| s.nan), sum(|s| s.infinite));
-        if nan + infinite > 0 && self.odd.len() < MOST_ODD {
+        if nan + infinite > 0 && self.not_finite.len() < MAX_NOT_FINITE {
             let elements = sum(|s| s.shape.iter().product());
-            self.odd.push(Odd { range, nan, infinite, elements });
+            self.not_finite.push(NotFinite { range, nan, infinite, elements });
         }
     }
 
-    fn look(&mut self, range: TextRange, summaries: &[Summary]) {
+    /// Marks the variable if it is the first with NaN or the first with Inf.
+    fn mark(&mut self, range: TextRange, summaries: &[Summary]) {
         for summary in summaries {
             let elements = summary.shape.iter().product();
             let mark = |count| Mark { range, count, elements };
@@ -125,11 +134,12 @@ impl<'r> Watcher<'r> {
         }
     }
 
-    /// The variables whose first value had any NaN or Inf, the first one first.
-    pub(super) fn odd(&self) -> &[Odd] {
-        &self.odd
+    /// Returns the variables whose first value has NaN or Inf, in the order of evaluation.
+    pub(super) fn not_finite(&self) -> &[NotFinite] {
+        &self.not_finite
     }
 
+    /// Returns the diagnostics of the first variables with NaN and Inf.
     fn marks(&self) -> Vec<Diagnostic> {
         let of = |mark: &Option<Mark>, what: &str| {
             let Mark { range, count, elements } = mark.as_ref()?;
@@ -140,7 +150,7 @@ impl<'r> Watcher<'r> {
                     "`{name}` has {count} {what} among its {elements} elements in the last run"
                 ),
             };
-            let message = format!("{message}, the first variable that has any");
+            let message = format!("{message}; it is the first such variable");
             Some(Diagnostic::new("run-not-finite", *range, message))
         };
         of(&self.nan, "NaN").into_iter().chain(of(&self.infinite, "Inf")).collect()
@@ -150,7 +160,7 @@ impl<'r> Watcher<'r> {
 fn is_small(value: &Value) -> bool {
     match value {
         Value::Tensor(tensor) => tensor.len() <= SMALL,
-        // What is shown of them takes no look at what is in them.
+        // Their summaries do not depend on their contents.
         Value::Data(_) | Value::Closure(_) | Value::Ref(_) | Value::Empty => false,
         Value::Tuple(_) => {
             let fields = value.as_tuple().unwrap_or_default();
@@ -160,12 +170,12 @@ fn is_small(value: &Value) -> bool {
     }
 }
 
-/// Whether there is a NaN or an Inf in a small value.
-fn is_odd(value: &Value) -> bool {
-    value.leaves().iter().any(|tensor| {
+/// Returns true if a small value has neither NaN nor Inf.
+fn is_finite(value: &Value) -> bool {
+    value.leaves().iter().all(|tensor| {
         let dtype = tensor.dtype();
-        (dtype.is_float() || dtype.is_bfloat())
-            && tensor.to_f64s().iter().any(|number| !number.is_finite())
+        !(dtype.is_float() || dtype.is_bfloat())
+            || tensor.to_f64s().iter().all(|number| number.is_finite())
     })
 }
 
@@ -174,62 +184,61 @@ impl Observer for Watcher<'_> {
         if file != self.file {
             return;
         }
-        self.see(range, value);
+        self.record(range, value);
         self.count += 1;
         if self.count.is_multiple_of(16) && self.reported.elapsed() > REPORT {
             self.reported = Instant::now();
             let name = self.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default();
-            // Without a progress nobody listens.
-            // Nobody hears of a run that is stopped.
-            if let Some(reports) = self.reports.upgrade() {
-                let _ = reports.send(format!("{name}, {} values", self.count));
+            // The sender is dropped when the run is cancelled; the receiver, if there is no progress.
+            if let Some(progress) = self.progress.upgrade() {
+                let _ = progress.send(format!("{name}, {} values", self.count));
             }
         }
     }
 }
 
-/// A definition as it was when the values were made.
-struct KeptDef {
+/// A definition at the time of the run.
+struct RecordedDef {
     key: Key,
     range: TextRange,
-    /// The definitions of the file that use it, by number.
+    /// The indices of the definitions that use it.
     users: Vec<usize>,
-    /// It is no function: whatever stands in the file may use it.
+    /// True for a definition other than a function, which any definition may use.
     is_used_anywhere: bool,
 }
 
-/// A definition by what it is called, and how many of that name stand before it.
+/// A definition by kind, name, and the number of earlier definitions with the same name.
 type Key = (DefKind, Name, usize);
 
-/// What a run leaves behind.
-pub(super) struct Kept {
+/// The results of a run that are shown in its document.
+pub(super) struct RunRecord {
     version: i32,
     text: Arc<String>,
-    defs: Vec<KeptDef>,
+    defs: Vec<RecordedDef>,
     values: Vec<LiveValue>,
     marks: Vec<Diagnostic>,
-    /// The function that ran, and how long it took, if it came to its end.
+    /// The function and its time, if it succeeded.
     ran: Option<(String, Duration)>,
     placed: Mutex<Option<(i32, Arc<Placed>)>>,
 }
 
-/// What is shown of a variable.
+/// The summary of the values of a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LiveValue {
-    /// Its name, where it is bound.
+    /// The name in its binding.
     pub(super) range: TextRange,
-    /// What its value is like.
+    /// The summary of its first value.
     pub(super) line: Arc<str>,
-    /// The same without its shape.
+    /// The summary without the shape.
     pub(super) brief: Arc<str>,
-    /// How often it was bound; the value is the first.
+    /// The number of times that it was bound.
     pub(super) times: u64,
-    /// What the last value is like, if it was bound more than once and that is known.
+    /// The summary of its last value, if that is small and not the first.
     pub(super) last: Option<Arc<str>>,
 }
 
 impl LiveValue {
-    /// Which of several values it is: goes on behind it.
+    /// Returns the suffix that tells which of several values is shown.
     pub(super) fn of_several(&self) -> String {
         match (self.times, &self.last) {
             (1, _) => String::new(),
@@ -239,24 +248,24 @@ impl LiveValue {
     }
 }
 
-/// The values that hold for a version of the document.
+/// The values that are valid for a version of the document, with ranges in that version.
 #[derive(Default, Debug)]
 pub(super) struct Placed {
     /// In the order of the text.
     pub(super) values: Vec<LiveValue>,
-    /// What is wrong with them.
+    /// The diagnostics of the run.
     pub(super) marks: Vec<Diagnostic>,
 }
 
 impl Placed {
-    /// The value of the variable whose name stands at `range`.
+    /// Returns the value of the variable with its name at `range`.
     pub(super) fn value(&self, range: TextRange) -> Option<&LiveValue> {
         let at = self.values.partition_point(|value| value.range.start() < range.start());
         self.values.get(at).filter(|value| value.range == range)
     }
 }
 
-/// The definitions of a file, with where they stand.
+/// Returns the definitions of a file with their ranges.
 fn definitions(db: &dyn Db, file: SourceFile) -> Vec<(Key, TextRange)> {
     let mut count: HashMap<(DefKind, Name), usize> = HashMap::new();
     let mut found = Vec::new();
@@ -271,8 +280,8 @@ fn definitions(db: &dyn Db, file: SourceFile) -> Vec<(Key, TextRange)> {
     found
 }
 
-impl Kept {
-    /// What `watcher` saw in a run of `document`, and why the run failed, if it did.
+impl RunRecord {
+    /// Records what `watcher` observed in a run of `document`, and the failure of the run, if any.
     pub(super) fn new(
         db: &Database,
         file: SourceFile,
@@ -280,10 +289,10 @@ impl Kept {
         watcher: Watcher<'_>,
         failure: Option<Diagnostic>,
         ran: Option<(String, Duration)>,
-    ) -> Kept {
-        let mut defs: Vec<KeptDef> = definitions(db, file)
+    ) -> RunRecord {
+        let mut defs: Vec<RecordedDef> = definitions(db, file)
             .into_iter()
-            .map(|(key, range)| KeptDef {
+            .map(|(key, range)| RecordedDef {
                 is_used_anywhere: !matches!(key.0, DefKind::Fn | DefKind::Expr),
                 key,
                 range,
@@ -301,7 +310,7 @@ impl Kept {
                 if matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
                     let body = semantics::body(db, def);
                     for (name, _) in body.units.iter().flat_map(|unit| unit.globals()) {
-                        // Of several definitions of a name, the first counts.
+                        // A name with several definitions refers to the first.
                         let used = by_name.get(name).and_then(|all| all.first());
                         uses.extend(used.map(|&used| (used, number)));
                     }
@@ -327,7 +336,7 @@ impl Kept {
             })
             .collect();
         values.sort_by_key(|value| value.range.start());
-        Kept {
+        RunRecord {
             version: document.version,
             text: document.text.clone(),
             defs,
@@ -338,7 +347,7 @@ impl Kept {
         }
     }
 
-    /// What of it holds for `document`, which `file` is in `db`.
+    /// Returns the values that are valid for `document`.
     fn placed(&self, db: &Database, document: &Document) -> Arc<Placed> {
         let lock = || self.placed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((version, placed)) = &*lock()
@@ -356,15 +365,16 @@ impl Kept {
     }
 
     fn place(&self, db: &Database, document: &Document) -> Placed {
-        let now: HashMap<Key, TextRange> = definitions(db, document.file).into_iter().collect();
+        let current: HashMap<Key, TextRange> = definitions(db, document.file).into_iter().collect();
         let same = |a: TextRange, b: TextRange| slice(&self.text, a) == slice(&document.text, b);
         let is_stale: Vec<bool> = {
-            let unchanged = |def: &KeptDef| {
-                let Some(&at) = now.get(&def.key) else { return false };
-                let is_large = def.key.0 == DefKind::Metadata && usize::from(at.len()) > COMPARED;
+            let unchanged = |def: &RecordedDef| {
+                let Some(&at) = current.get(&def.key) else { return false };
+                let is_large =
+                    def.key.0 == DefKind::Metadata && usize::from(at.len()) > MAX_COMPARED;
                 if is_large { at.len() == def.range.len() } else { same(def.range, at) }
             };
-            let changed = |def: &KeptDef| !unchanged(def);
+            let changed = |def: &RecordedDef| !unchanged(def);
             let mut stale: Vec<bool> = self.defs.iter().map(changed).collect();
             let anywhere =
                 self.defs.iter().zip(&stale).any(|(def, stale)| *stale && def.is_used_anywhere);
@@ -382,7 +392,7 @@ impl Kept {
             }
             stale
         };
-        // Where a place of the old text is now.
+        // Maps a range of the text that ran to the current text.
         let moved = |range: TextRange| {
             let at = self.defs.partition_point(|def| def.range.start() <= range.start());
             let at = at.checked_sub(1)?;
@@ -391,14 +401,14 @@ impl Kept {
                 return None;
             }
             let inside: TextSize = range.start() - def.range.start();
-            Some(TextRange::at(now.get(&def.key)?.start() + inside, range.len()))
+            Some(TextRange::at(current.get(&def.key)?.start() + inside, range.len()))
         };
         let values = self
             .values
             .iter()
             .filter_map(|value| Some(LiveValue { range: moved(value.range)?, ..value.clone() }));
         let mut values: Vec<LiveValue> = values.collect();
-        // Definitions may have changed places.
+        // An edit may have reordered the definitions.
         values.sort_by_key(|value| value.range.start());
         let marks = self.marks.iter().filter_map(|mark| {
             let mut mark = mark.clone();
@@ -420,46 +430,46 @@ fn slice(text: &str, range: TextRange) -> Option<&[u8]> {
     text.as_bytes().get(std::ops::Range::<usize>::from(range))
 }
 
-/// What runs have left of every document.
+/// The results of runs of all documents.
 #[derive(Default)]
-pub(super) struct Live(Mutex<HashMap<Url, Left>>);
+pub(super) struct Live(Mutex<HashMap<Url, DocumentRuns>>);
 
-/// What runs of a document have left.
+/// The results of the runs of a document.
 #[derive(Default)]
-struct Left {
-    /// The values of the last run.
-    kept: Option<Arc<Kept>>,
-    /// How long each function took when it ran last.
+struct DocumentRuns {
+    last: Option<Arc<RunRecord>>,
+    /// The time of the last successful run of each function.
     times: HashMap<String, Duration>,
 }
 
 impl Live {
-    /// A document was run: the values of an earlier run are of no interest any more.
-    pub(super) fn keep(&self, uri: Url, kept: Kept) {
+    /// Stores the record of a run in place of the previous one.
+    pub(super) fn store(&self, uri: Url, record: RunRecord) {
         let mut all = self.lock();
-        let left = all.entry(uri).or_default();
-        if let Some((function, time)) = &kept.ran {
-            left.times.insert(function.clone(), *time);
+        let runs = all.entry(uri).or_default();
+        if let Some((function, time)) = &record.ran {
+            runs.times.insert(function.clone(), *time);
         }
-        left.kept = Some(Arc::new(kept));
+        runs.last = Some(Arc::new(record));
     }
 
-    /// A document was closed, or nobody wants to see what was left of it.
+    /// Removes the records of a document.
     pub(super) fn forget(&self, uri: &Url) {
         self.lock().remove(uri);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Url, Left>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Url, DocumentRuns>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The values that hold for a document.
+    /// Returns the values that are valid for a document.
     pub(super) fn of(&self, db: &Database, uri: &Url, document: &Document) -> Option<Arc<Placed>> {
-        let kept = self.lock().get(uri)?.kept.clone()?;
-        Some(kept.placed(db, document))
+        let record = self.lock().get(uri)?.last.clone()?;
+        Some(record.placed(db, document))
     }
 
-    /// How long a function took when it ran last. A bare expression has an empty name.
+    /// Returns the time of the last successful run of a function. A bare expression has an empty
+    /// name.
     pub(super) fn time_of(&self, uri: &Url, function: &str) -> Option<Duration> {
         self.lock().get(uri)?.times.get(function).copied()
     }

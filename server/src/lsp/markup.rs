@@ -1,19 +1,17 @@
-//! Texts that are shown to a person: as Markdown, or plain for clients that show no Markdown.
+//! The formats of documentation: Markdown, or plain text for clients without Markdown.
 
 use ide::markdown::plain;
 use tower_lsp::lsp_types::{ClientCapabilities, Documentation, MarkupContent, MarkupKind};
 
-/// How a client shows a text.
+/// A format of documentation.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) enum Markup {
-    /// As it is.
     #[default]
     Plain,
-    /// Laid out.
     Markdown,
 }
 
-/// How a client shows the texts of each request.
+/// The formats that a client takes in the response to each request.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Markups {
     /// `textDocument/hover`
@@ -47,8 +45,8 @@ impl Markups {
 }
 
 impl Markup {
-    /// What a client lists first, it prefers; one that lists nothing may show the text as it is,
-    /// as Emacs does in its echo area where it has no package for Markdown.
+    /// Returns the first format of a list, which the client prefers. A client without a list may show
+    /// Markdown unrendered, as Emacs does in its echo area without a package for it.
     fn preferred(formats: Option<&[MarkupKind]>) -> Markup {
         match formats.and_then(<[MarkupKind]>::first) {
             Some(MarkupKind::Markdown) => Markup::Markdown,
@@ -56,8 +54,7 @@ impl Markup {
         }
     }
 
-    /// A text in Markdown, as documentation of something. Plain text is a bare string, which every
-    /// client takes, whatever it says of formats.
+    /// Converts Markdown to documentation. Plain text is a bare string, which every client accepts.
     pub(super) fn documentation(self, markdown: String) -> Documentation {
         match self {
             Markup::Markdown => Documentation::MarkupContent(self.content(markdown)),
@@ -65,7 +62,7 @@ impl Markup {
         }
     }
 
-    /// A text in Markdown, as the client shows it.
+    /// Converts Markdown to markup.
     pub(super) fn content(self, markdown: String) -> MarkupContent {
         match self {
             Markup::Markdown => MarkupContent { kind: MarkupKind::Markdown, value: markdown },

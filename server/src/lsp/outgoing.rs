@@ -1,4 +1,4 @@
-//! All that goes to the client without having been asked for.
+//! Requests and notifications of the server to the client.
 
 use std::time::Duration;
 
@@ -7,70 +7,67 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::{
     Client,
     lsp_types::{
-        Diagnostic, MessageType, NumberOrString, ProgressParams, ProgressParamsValue, Registration,
-        Url, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressCreateParams,
-        WorkDoneProgressEnd, WorkDoneProgressReport, notification, request::WorkDoneProgressCreate,
+        ConfigurationItem, Diagnostic, MessageType, NumberOrString, ProgressParams,
+        ProgressParamsValue, Registration, Url, WorkDoneProgress, WorkDoneProgressBegin,
+        WorkDoneProgressCreateParams, WorkDoneProgressEnd, WorkDoneProgressReport, notification,
+        request::WorkDoneProgressCreate,
     },
 };
 
-use super::{
-    event::{Event, Mailbox},
-    wire::Wire,
-};
+use super::stdout::StdoutWriter;
 use crate::report::escape;
 
-/// Something for the client.
+/// A message to the client.
 pub(super) enum Message {
     /// A line for the log.
     Log(MessageType, String),
-    /// A message for the person.
+    /// A message for the user.
     Show(MessageType, String),
-    /// Something takes a while.
+    /// A progress report.
     Progress(Progress),
-    /// Asks for the settings; the answer goes to the mailbox.
-    AskSettings(Mailbox),
-    /// Asks to be told when settings change.
+    /// A request for the settings, passed to the function unless the client has none.
+    RequestSettings(Box<dyn FnOnce(serde_json::Value) + Send>),
+    /// A registration for changes of settings.
     WatchSettings,
-    /// Tells a client that shows inlay hints to ask again.
+    /// A request to pull inlay hints again.
     RefreshHints,
-    /// Tells a client that shows semantic tokens to ask again.
+    /// A request to pull semantic tokens again.
     RefreshTokens,
-    /// Tells a client that shows code lenses to ask again.
+    /// A request to pull code lenses again.
     RefreshLenses,
-    /// Tells a client that asks for diagnostics to ask again.
+    /// A request to pull diagnostics again.
     RefreshDiagnostics,
 }
 
-/// Something that takes a while.
+/// The progress of an operation.
 pub(super) struct Progress {
-    /// What the client calls it.
     pub(super) token: NumberOrString,
-    /// What takes a while.
+    /// The name of the operation.
     pub(super) title: String,
-    /// Whether the person may end it.
+    /// True if the user may cancel the operation.
     pub(super) cancellable: bool,
-    /// The client does not know the token yet.
+    /// True if the token was created by the server, and must be registered with the client.
     pub(super) create: bool,
-    /// What has ended by then is not spoken of.
+    /// The delay before the progress is shown; an operation that ends earlier is not reported.
     pub(super) delay: Duration,
-    /// How far it is. It has ended when the other end is dropped.
+    /// The steps. The progress ends when the sender is dropped.
     pub(super) messages: UnboundedReceiver<String>,
 }
 
-/// Sends to the client, in order.
+/// A handle for sending messages to the client, in order.
 #[derive(Clone)]
 pub(super) struct Outgoing {
     messages: UnboundedSender<Message>,
-    wire: Wire,
+    writer: StdoutWriter,
 }
 
 impl Outgoing {
     pub(super) fn send(&self, message: Message) {
-        // The task ends with the process only.
+        // The task receives until the process ends.
         let _ = self.messages.send(message);
     }
 
-    /// What is wrong with a document.
+    /// Publishes the diagnostics of a document.
     pub(super) fn diagnostics(&self, uri: &Url, items: &[Diagnostic], version: Option<i32>) {
         /// `PublishDiagnosticsParams`, borrowed.
         #[derive(Serialize)]
@@ -81,12 +78,12 @@ impl Outgoing {
             diagnostics: &'p [Diagnostic],
         }
         let params = Params { uri, version, diagnostics: items };
-        self.wire.notify("textDocument/publishDiagnostics", &params);
+        self.writer.notify("textDocument/publishDiagnostics", &params);
     }
 }
 
-/// Starts the task through which everything leaves.
-pub(super) fn start(client: Client, wire: Wire) -> Outgoing {
+/// Starts the task that sends messages.
+pub(super) fn start(client: Client, writer: StdoutWriter) -> Outgoing {
     let (sender, mut messages) = unbounded_channel();
     tokio::spawn(async move {
         while let Some(message) = messages.recv().await {
@@ -95,10 +92,10 @@ pub(super) fn start(client: Client, wire: Wire) -> Outgoing {
                 Message::Show(level, text) => {
                     client.show_message(level, escape::notification(&text)).await;
                 }
-                // What waits for the client goes its own way, and is never given up: tower-lsp
-                // cannot bear an answer that nobody waits for.
-                Message::Progress(about) => {
-                    tokio::spawn(progress(client.clone(), about));
+                // Requests that wait for a response run as tasks that are never cancelled:
+                // tower-lsp panics on a response whose receiver was dropped.
+                Message::Progress(progress) => {
+                    tokio::spawn(report(client.clone(), progress));
                 }
                 Message::RefreshHints => {
                     let client = client.clone();
@@ -112,8 +109,8 @@ pub(super) fn start(client: Client, wire: Wire) -> Outgoing {
                     let client = client.clone();
                     tokio::spawn(async move { client.code_lens_refresh().await });
                 }
-                Message::AskSettings(mailbox) => {
-                    tokio::spawn(ask_settings(client.clone(), mailbox));
+                Message::RequestSettings(receive) => {
+                    tokio::spawn(request_settings(client.clone(), receive));
                 }
                 Message::WatchSettings => {
                     tokio::spawn(watch_settings(client.clone()));
@@ -125,17 +122,18 @@ pub(super) fn start(client: Client, wire: Wire) -> Outgoing {
             }
         }
     });
-    Outgoing { messages: sender, wire }
+    Outgoing { messages: sender, writer }
 }
 
-async fn progress(client: Client, about: Progress) {
-    let Progress { token, title, cancellable, create, delay, mut messages } = about;
+/// Reports the progress of an operation until it ends.
+async fn report(client: Client, progress: Progress) {
+    let Progress { token, title, cancellable, create, delay, mut messages } = progress;
     let mut message = None;
-    let over = tokio::time::sleep(delay);
-    tokio::pin!(over);
+    let delayed = tokio::time::sleep(delay);
+    tokio::pin!(delayed);
     while !delay.is_zero() {
         tokio::select! {
-            () = &mut over => break,
+            () = &mut delayed => break,
             more = messages.recv() => match more {
                 Some(more) => message = Some(more),
                 None => return,
@@ -148,7 +146,7 @@ async fn progress(client: Client, about: Progress) {
             return;
         }
     }
-    let report = |value| ProgressParams {
+    let params = |value| ProgressParams {
         token: token.clone(),
         value: ProgressParamsValue::WorkDone(value),
     };
@@ -158,26 +156,25 @@ async fn progress(client: Client, about: Progress) {
         message,
         ..WorkDoneProgressBegin::default()
     });
-    client.send_notification::<notification::Progress>(report(begin)).await;
+    client.send_notification::<notification::Progress>(params(begin)).await;
     while let Some(message) = messages.recv().await {
         let step = WorkDoneProgress::Report(WorkDoneProgressReport {
             cancellable: Some(cancellable),
             message: Some(message),
             percentage: None,
         });
-        client.send_notification::<notification::Progress>(report(step)).await;
+        client.send_notification::<notification::Progress>(params(step)).await;
     }
     let end = WorkDoneProgress::End(WorkDoneProgressEnd { message: None });
-    client.send_notification::<notification::Progress>(report(end)).await;
+    client.send_notification::<notification::Progress>(params(end)).await;
 }
 
-async fn ask_settings(client: Client, mailbox: Mailbox) {
-    use tower_lsp::lsp_types::ConfigurationItem;
+async fn request_settings(client: Client, receive: Box<dyn FnOnce(serde_json::Value) + Send>) {
     let item = ConfigurationItem { scope_uri: None, section: Some("relay".into()) };
     if let Ok(answer) = client.configuration(vec![item]).await
         && let Some(settings) = answer.into_iter().next().filter(|settings| !settings.is_null())
     {
-        mailbox.send(Event::Settings(settings));
+        receive(settings);
     }
 }
 
@@ -187,6 +184,6 @@ async fn watch_settings(client: Client) {
         method: "workspace/didChangeConfiguration".into(),
         register_options: Some(serde_json::json!({ "section": "relay" })),
     };
-    // A client that refuses sends what it likes.
+    // A client that refuses may still send changes unregistered.
     let _ = client.register_capability(vec![registration]).await;
 }

@@ -1,8 +1,7 @@
-//! The owner: the one thread that changes documents and the database.
+//! The owner: the thread that schedules, and the only one that changes documents and the database.
 //!
-//! It empties the mailbox in order. A change of a document is applied at once, to the text, the
-//! tree and the database; requests and diagnostics go to workers that are idle, each with a
-//! snapshot of what the documents are at that moment.
+//! It receives events in order. A change is applied at once to the text, the tree and the database;
+//! requests and diagnostics are given to idle workers, each with a snapshot of the current state.
 
 mod running;
 
@@ -28,61 +27,54 @@ use super::{
     abilities::{ClientAbilities, Refreshes},
     config::{self, Config, Delivery},
     documents::{Document, Documents, parse},
-    event::{Event, Mailbox},
+    event::{Event, Finished, Mailbox},
     handlers::diagnostics::{self, Checked},
     outgoing::{Message, Outgoing, Progress},
-    parcels::Parcels,
     published::Published,
     request::{Ran, Request, Retry, content_modified},
     runs::Runs,
     session::Session,
     snapshot::Snapshot,
-    workers::{Finished, Workers},
+    workers::Workers,
 };
-use crate::panics;
+use crate::{panics, report::stderr};
 
-/// How long a change waits for requests that were made before it, so that they are answered
-/// rather than sent back.
+/// The time that a change waits for earlier requests, so that they are answered and not refused.
 const GRACE: Duration = Duration::from_millis(5);
-/// The most changes that are applied before the tree is made.
-const MOST_JOINED: usize = 256;
-/// Texts from this many bytes on show a progress while they are looked at first.
+/// The largest number of changes that are reparsed together.
+const MAX_BATCH: usize = 256;
+/// The size in bytes from which the first check of a document shows progress.
 const LARGE: usize = 1 << 20;
-/// A client that has asked for diagnostics this often asks after every change.
-const PULLS: u32 = 3;
+/// The number of pulls after which a client is taken to pull diagnostics after every change.
+const MIN_PULLS: u32 = 3;
 
 struct Owner {
     db: Database,
     documents: Arc<Documents>,
     config: Arc<Config>,
     client: ClientAbilities,
-    /// A file for every URI that was ever open: the database never frees one.
+    /// The file of each URI that was ever open: the database never frees files.
     files: HashMap<Url, SourceFile>,
     published: HashMap<Url, Published>,
-    /// How many documents have been opened.
+    /// The number of documents opened so far.
     opened: u64,
+    /// The number of times that the client pulled diagnostics.
     pulls: u32,
     queue: VecDeque<Request>,
-    /// Events that arrived while a change waited.
-    later: VecDeque<Event>,
+    /// Events received while a change waited.
+    deferred: VecDeque<Event>,
     workers: Workers,
     session: Arc<Session>,
     inbox: Receiver<Event>,
     mailbox: Mailbox,
     outgoing: Outgoing,
     runs: Runs,
-    /// Something ran since what its results replaced was freed.
-    untidy: bool,
+    /// Set when a job finished since replaced memos were last freed.
+    has_garbage: bool,
 }
 
-/// Starts the owner.
-pub(super) fn start(
-    inbox: Receiver<Event>,
-    mailbox: Mailbox,
-    outgoing: Outgoing,
-    runs: Runs,
-    parcels: Parcels,
-) {
+/// Starts the owner's thread.
+pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing, runs: Runs) {
     let run = move || {
         let owner = Owner {
             db: Database::new(),
@@ -94,20 +86,20 @@ pub(super) fn start(
             opened: 0,
             pulls: 0,
             queue: VecDeque::new(),
-            later: VecDeque::new(),
+            deferred: VecDeque::new(),
             workers: Workers::start(&mailbox),
-            session: Arc::new(Session::new(parcels)),
+            session: Arc::default(),
             inbox,
             mailbox,
             outgoing,
             runs,
-            untidy: false,
+            has_garbage: false,
         };
         owner.run();
     };
     let started = thread::Builder::new().name("owner".into()).stack_size(16 << 20).spawn(run);
     if let Err(error) = started {
-        crate::cli::complain(&format!("the server cannot start a thread: {error}"));
+        stderr::error(&format!("the server cannot start a thread: {error}"));
         std::process::exit(2);
     }
 }
@@ -115,14 +107,14 @@ pub(super) fn start(
 impl Owner {
     fn run(mut self) {
         loop {
-            let event = match self.later.pop_front() {
+            let event = match self.deferred.pop_front() {
                 Some(event) => event,
-                None => match self.pause() {
-                    None => match self.next_or_rest() {
+                None => match self.until_due() {
+                    None => match self.next_or_collect() {
                         Some(event) => event,
                         None => return,
                     },
-                    Some(pause) => match self.inbox.recv_timeout(pause) {
+                    Some(wait) => match self.inbox.recv_timeout(wait) {
                         Ok(event) => event,
                         Err(RecvTimeoutError::Timeout) => {
                             self.dispatch(true);
@@ -132,42 +124,42 @@ impl Owner {
                     },
                 },
             };
-            self.act_guarded(event);
-            // Requests go out in order; diagnostics when everything that has arrived is in.
+            self.handle_guarded(event);
+            // Requests are dispatched in order, diagnostics after all events that have arrived.
             self.dispatch(false);
-            if self.later.is_empty() {
+            if self.deferred.is_empty() {
                 match self.inbox.try_recv() {
-                    Ok(event) => self.later.push_back(event),
+                    Ok(event) => self.deferred.push_back(event),
                     Err(_) => self.dispatch(true),
                 }
             }
         }
     }
 
-    /// Waits for an event; nothing is due before one comes.
-    fn next_or_rest(&mut self) -> Option<Event> {
+    /// Waits for an event, and frees replaced memos if there is none yet and nothing is running.
+    fn next_or_collect(&mut self) -> Option<Event> {
         if let Ok(event) = self.inbox.try_recv() {
             return Some(event);
         }
-        if self.untidy && self.workers.busy() == 0 && self.queue.is_empty() {
-            self.untidy = false;
+        if self.has_garbage && self.workers.busy() == 0 && self.queue.is_empty() {
+            self.has_garbage = false;
             self.db.free_replaced();
         }
         self.inbox.recv().ok()
     }
 
-    /// Acts, and lives on if that panics. What can panic for the sake of a text is caught where it
-    /// is done; what is left is not known, and the session goes on without it.
-    fn act_guarded(&mut self, event: Event) {
+    /// Handles an event, and reports a panic. Panics caused by a text are caught closer to their
+    /// cause; this is the last resort that keeps the session alive.
+    fn handle_guarded(&mut self, event: Event) {
         let mut event = Some(event);
-        let acted = panics::caught(|| event.take().map(|event| self.act(event)));
-        if let Err(panicked) = acted {
-            let message = panicked.message("what a message of the editor asked for");
+        let handled = panics::caught(|| event.take().map(|event| self.handle(event)));
+        if let Err(panicked) = handled {
+            let message = panicked.message("a message of the editor");
             self.outgoing.send(Message::Show(MessageType::ERROR, message));
         }
     }
 
-    fn act(&mut self, event: Event) {
+    fn handle(&mut self, event: Event) {
         match event {
             Event::Client(client) => {
                 self.client = *client;
@@ -178,8 +170,8 @@ impl Owner {
                 if self.client.watch_configuration {
                     self.outgoing.send(Message::WatchSettings);
                 }
-                self.ask_settings();
-                self.session.workspace.look(self.client.encoding);
+                self.request_settings();
+                self.session.workspace.scan(self.client.encoding);
             }
             Event::Folders { added, removed } => {
                 self.session.workspace.change_folders(&added, &removed);
@@ -191,30 +183,32 @@ impl Owner {
             }
             Event::Close(uri) => self.close(&uri),
             Event::Settings(settings) => self.configure(&settings),
-            Event::SettingsChanged => self.ask_settings(),
+            Event::SettingsChanged => self.request_settings(),
             Event::Pulled => {
                 self.pulls = self.pulls.saturating_add(1);
                 self.retract();
             }
             Event::Run(request) => self.start_run(*request),
-            Event::Ran(uri, kept) => self.ran(uri, *kept),
+            Event::Ran(uri, record) => self.ran(uri, *record),
             Event::ClearValues(uri) => self.clear_values(uri),
             Event::Request(request) => self.queue.push_back(request),
             Event::Finished(worker, finished) => {
                 self.workers.finished(worker);
-                self.untidy = true;
+                self.has_garbage = true;
                 match finished {
-                    Finished::Request(None) => {}
-                    Finished::Request(Some(request)) => self.queue.push_front(request),
+                    Finished::Request => {}
+                    Finished::Retry(request) => self.queue.push_front(request),
                     Finished::Diagnostics(checked) => self.checked(*checked),
                 }
             }
         }
     }
 
-    fn ask_settings(&mut self) {
+    fn request_settings(&mut self) {
         if self.client.configuration {
-            self.outgoing.send(Message::AskSettings(self.mailbox.clone()));
+            let mailbox = self.mailbox.clone();
+            let receive = move |settings| mailbox.send(Event::Settings(settings));
+            self.outgoing.send(Message::RequestSettings(Box::new(receive)));
         }
     }
 
@@ -225,10 +219,10 @@ impl Owner {
     // Documents.
 
     fn open(&mut self, item: TextDocumentItem) {
-        self.settle();
+        self.finish_requests();
         let uri = item.uri;
         if self.documents.get(&uri).is_some() {
-            self.log(format!("{uri} was opened a second time; its text is the newer one"));
+            self.log(format!("{uri} was opened twice; the newer text replaces the older one"));
         }
         let (parse, problem) = parse(&item.text, self.config.limits);
         let file = match self.files.get(&uri) {
@@ -263,14 +257,14 @@ impl Owner {
             lines: Arc::new(LineIndex::new(&item.text)),
             text: Arc::new(item.text),
             parse,
-            sound: None,
+            last_good: None,
             problem,
         };
         Arc::make_mut(&mut self.documents).insert(uri, document);
     }
 
-    /// Joins a change with those of the same document that have arrived right after it: nobody has
-    /// asked for anything in between.
+    /// Joins a change with the changes of the same document that directly follow it in the mailbox,
+    /// so that they are reparsed together.
     fn with_following(
         &mut self,
         mut id: VersionedTextDocumentIdentifier,
@@ -278,12 +272,13 @@ impl Owner {
     ) -> (VersionedTextDocumentIdentifier, Vec<TextDocumentContentChangeEvent>) {
         let version = self.documents.get(&id.uri).map(|document| document.version);
         if version.is_none_or(|version| id.version <= version) {
-            // It is ignored, and the others may not be.
+            // This change is ignored; those that follow may be valid.
             return (id, changes);
         }
-        // Somebody who never stops is shown something all the same.
-        while changes.len() < MOST_JOINED {
-            let Some(event) = self.later.pop_front().or_else(|| self.inbox.try_recv().ok()) else {
+        // The limit keeps results coming to a client that never stops sending changes.
+        while changes.len() < MAX_BATCH {
+            let Some(event) = self.deferred.pop_front().or_else(|| self.inbox.try_recv().ok())
+            else {
                 break;
             };
             match event {
@@ -291,9 +286,9 @@ impl Owner {
                     id = next;
                     changes.extend(more);
                 }
-                event @ Event::Finished(..) => self.act(event),
+                event @ Event::Finished(..) => self.handle(event),
                 event => {
-                    self.later.push_front(event);
+                    self.deferred.push_front(event);
                     break;
                 }
             }
@@ -312,34 +307,34 @@ impl Owner {
             return;
         };
         if version <= document.version {
-            let has = document.version;
+            let current = document.version;
             self.log(format!(
-                "a change of {uri} to version {version} was ignored: it has version {has} already"
+                "a change of {uri} to version {version} was ignored: it is at version {current}"
             ));
             return;
         }
-        self.settle();
+        self.finish_requests();
         let (encoding, limits) = (self.client.encoding, self.config.limits);
         let documents = Arc::make_mut(&mut self.documents);
         let Some(document) = documents.get_mut(uri) else { return };
         document.version = version;
-        let oddities = document.edit(changes, encoding, limits);
+        let invalid = document.edit(changes, encoding, limits);
         let (file, parse) = (document.file, document.parse.clone());
-        // Waits until the workers have let go of their snapshots, and tells them to.
+        // Cancels the workers' queries, and waits until they have dropped their snapshots.
         self.db.set_parse(file, parse);
         let state = self.published.entry(uri.clone()).or_default();
         state.text_changed();
-        for oddity in oddities {
-            self.log(format!("{uri}: {}", oddity.0));
+        for edit in invalid {
+            self.log(format!("{uri}: {}", edit.0));
         }
     }
 
     fn close(&mut self, uri: &Url) {
         if self.documents.get(uri).is_none() {
-            self.log(format!("{uri} was closed, and was not open"));
+            self.log(format!("{uri} was closed but is not open"));
             return;
         }
-        self.settle();
+        self.finish_requests();
         self.session.tokens.forget(uri);
         self.session.live.forget(uri);
         let removed = Arc::make_mut(&mut self.documents).remove(uri);
@@ -347,24 +342,24 @@ impl Owner {
             self.db.set_parse(document.file, Arc::new(syntax::parse("")));
             semantics::Db::cache(&self.db).forget(document.file);
         }
-        let had = self.published.remove(uri).and_then(|state| state.items);
-        if had.is_some_and(|items| !items.is_empty()) {
+        let published = self.published.remove(uri).and_then(|state| state.items);
+        if published.is_some_and(|items| !items.is_empty()) {
             self.outgoing.diagnostics(uri, &[], None);
         }
     }
 
     fn configure(&mut self, settings: &serde_json::Value) {
-        let (config, complaints) = config::read(settings);
-        if !complaints.is_empty() {
-            self.outgoing.send(Message::Show(MessageType::WARNING, complaints.join("\n")));
+        let (config, problems) = config::read(settings);
+        if !problems.is_empty() {
+            self.outgoing.send(Message::Show(MessageType::WARNING, problems.join("\n")));
         }
         if config == *self.config {
             return;
         }
-        self.settle();
+        self.finish_requests();
         let limits = config.limits;
         let reparse = limits != self.config.limits;
-        let other_way = config.delivery != self.config.delivery;
+        let delivery_changed = config.delivery != self.config.delivery;
         self.db.set_strict(config.tvm);
         self.db.set_prelude(config.prelude);
         self.config = Arc::new(config);
@@ -381,16 +376,16 @@ impl Owner {
         if !self.published.is_empty() {
             self.refresh();
         }
-        // Whether the client knows this request cannot be asked: `lsp-types` calls the ability
-        // `diagnostic`, and the protocol `diagnostics`. One that does not refuses it, and asks
-        // again with the next change.
-        let asks = other_way || !self.is_pushing();
-        if asks && self.client.pulls && !self.published.is_empty() {
+        // The capability for this request cannot be read: `lsp-types` calls it `diagnostic`, the
+        // protocol `diagnostics`. A client without it responds with an error, and pulls with the
+        // next change.
+        let refresh = delivery_changed || !self.is_pushing();
+        if refresh && self.client.pulls && !self.published.is_empty() {
             self.outgoing.send(Message::RefreshDiagnostics);
         }
     }
 
-    /// Has the client ask again for what settings change without a change of the text.
+    /// Makes the client pull again what depends on the settings.
     fn refresh(&self) {
         let Refreshes { hints, tokens, lenses } = self.client.refreshes;
         let messages = [
@@ -398,29 +393,28 @@ impl Owner {
             (tokens, Message::RefreshTokens),
             (lenses, Message::RefreshLenses),
         ];
-        for (_, message) in messages.into_iter().filter(|(wanted, _)| *wanted) {
+        for (_, message) in messages.into_iter().filter(|(is_supported, _)| *is_supported) {
             self.outgoing.send(message);
         }
     }
 
-    /// Before a change: lets requests that were made before it finish, for a moment. Those that do
-    /// not are interrupted by the change.
-    fn settle(&mut self) {
+    /// Waits up to [`GRACE`] for requests that precede a change. Those still running are interrupted
+    /// by the change; those still queued are refused unless they can be answered for the new text.
+    fn finish_requests(&mut self) {
         let deadline = Instant::now() + GRACE;
         loop {
             self.dispatch(false);
-            let waiting = self.workers.busy() > self.diagnostics_running();
-            if !waiting && self.queue.is_empty() {
+            let is_answering = self.workers.busy() > self.diagnostics_running();
+            if !is_answering && self.queue.is_empty() {
                 return;
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.inbox.recv_timeout(left) {
-                Ok(event @ Event::Finished(..)) => self.act(event),
-                Ok(event) => self.later.push_back(event),
+                Ok(event @ Event::Finished(..)) => self.handle(event),
+                Ok(event) => self.deferred.push_back(event),
                 Err(_) => break,
             }
         }
-        // What never began speaks of a text that is no more.
         let (kept, refused) = std::mem::take(&mut self.queue)
             .into_iter()
             .partition(|request| request.retry == Retry::Always);
@@ -442,11 +436,11 @@ impl Owner {
             config: self.config.clone(),
             encoding: self.client.encoding,
             session: self.session.clone(),
-            writing: self.client.writing,
+            features: self.client.features,
         }
     }
 
-    /// Gives work to idle workers: requests first, then diagnostics if nothing more has arrived.
+    /// Gives jobs to idle workers: requests first, then diagnostics if `with_diagnostics`.
     fn dispatch(&mut self, with_diagnostics: bool) {
         while self.workers.has_idle() {
             let Some(mut request) = self.queue.pop_front() else { break };
@@ -457,13 +451,11 @@ impl Owner {
             self.workers.run(
                 snapshot,
                 Box::new(move |snapshot| match request.run(snapshot) {
-                    Ran::Done => Finished::Request(None),
-                    Ran::Interrupted if request.retry == Retry::Always => {
-                        Finished::Request(Some(request))
-                    }
+                    Ran::Done => Finished::Request,
+                    Ran::Interrupted if request.retry == Retry::Always => Finished::Retry(request),
                     Ran::Interrupted => {
                         request.refuse(content_modified());
-                        Finished::Request(None)
+                        Finished::Request
                     }
                 }),
             );
@@ -483,16 +475,17 @@ impl Owner {
         }
     }
 
+    /// Returns true if diagnostics are published, false if the client pulls them.
     fn is_pushing(&self) -> bool {
         match self.config.delivery {
             Delivery::Push => true,
             Delivery::Pull => false,
-            Delivery::Auto => !self.client.pulls && self.pulls < PULLS,
+            Delivery::Auto => !self.client.pulls && self.pulls < MIN_PULLS,
         }
     }
 
-    /// Takes back what was sent to a client that asks from now on: editors keep what they were
-    /// sent apart from what they asked for, and would show each diagnostic twice.
+    /// Clears the published diagnostics of a client that pulls from now on: editors keep published
+    /// and pulled diagnostics apart, and would show each of them twice.
     fn retract(&mut self) {
         if self.is_pushing() {
             return;
@@ -504,27 +497,27 @@ impl Owner {
         }
     }
 
-    /// A document whose diagnostics are due.
+    /// Returns a document whose diagnostics are due.
     fn next_dirty(&self) -> Option<Url> {
         let now = Instant::now();
         let mut due = self
             .published
             .iter()
-            .filter(|(_, state)| state.dirty && !state.running && state.wait(now).is_zero());
+            .filter(|(_, state)| state.dirty && !state.running && state.until_due(now).is_zero());
         due.next().map(|(uri, _)| uri.clone())
     }
 
-    /// How long to wait for more before diagnostics that are put off are due.
-    fn pause(&self) -> Option<Duration> {
+    /// Returns the time until debounced diagnostics are due.
+    fn until_due(&self) -> Option<Duration> {
         if !self.workers.has_idle() {
             return None;
         }
         let now = Instant::now();
         let waiting = self.published.values().filter(|state| state.dirty && !state.running);
-        waiting.map(|state| state.wait(now)).min()
+        waiting.map(|state| state.until_due(now)).min()
     }
 
-    /// Diagnostics have been computed.
+    /// Publishes diagnostics that a worker computed, unless the text has changed.
     fn checked(&mut self, checked: Checked) {
         if let Some(panicked) = &checked.panicked {
             self.log(panicked.message(&format!("the analysis of {}", checked.uri)));
@@ -532,11 +525,10 @@ impl Owner {
         let Some(state) = self.published.get_mut(&checked.uri) else { return };
         state.running = false;
         let Some((items, version)) = checked.items else {
-            // The text changed meanwhile.
             state.dirty = true;
             return;
         };
-        // The first look at a text says nothing about what an edit of it costs.
+        // The first check of a text does not predict the cost of an edit.
         if state.changed.is_some() {
             state.cost = checked.took;
         }
@@ -546,9 +538,9 @@ impl Owner {
             state.dirty = true;
             return;
         }
-        let is_known = state.items.as_ref().is_some_and(|before| *before == items);
-        let is_there = !(state.doubtful && self.client.drops);
-        if (is_known && is_there) || !self.is_pushing() {
+        let is_published = state.items.as_ref().is_some_and(|published| *published == items);
+        let may_be_dropped = state.raced && self.client.checks_versions;
+        if (is_published && !may_be_dropped) || !self.is_pushing() {
             return;
         }
         self.outgoing.diagnostics(&checked.uri, &items, Some(version));

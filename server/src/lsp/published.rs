@@ -1,4 +1,4 @@
-//! What is known about the diagnostics of a document.
+//! The state of the diagnostics of a document.
 
 use std::{
     sync::Arc,
@@ -8,60 +8,60 @@ use std::{
 use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp::lsp_types::Diagnostic;
 
-/// How long diagnostics may be on their way. A change that arrives within this time may have been
-/// made before they came, and a client such as Helix drops what is of another version than its
-/// text; so they are sent again, with the new version, though they may be the same.
-const DOUBT: Duration = Duration::from_millis(250);
+/// The time in which published diagnostics may cross a change that the client has already made. A
+/// client such as Helix drops diagnostics of another version than its text; so after a change within
+/// this time they are published again with the new version, though they may be the same.
+const RACE: Duration = Duration::from_millis(250);
 
-/// Diagnostics that take longer than this wait for a pause in the typing.
+/// The cost from which diagnostics are debounced.
 const SLOW: Duration = Duration::from_millis(40);
-/// The longest such wait.
-const LONGEST_PAUSE: Duration = Duration::from_millis(400);
+/// The longest debounce.
+const MAX_DEBOUNCE: Duration = Duration::from_millis(400);
 
-/// What is known about the diagnostics of a document.
+/// The state of the diagnostics of a document.
 #[derive(Default)]
 pub(super) struct Published {
-    /// Changed since they were computed last.
+    /// Set if the text or settings changed since they were last computed.
     pub(super) dirty: bool,
-    /// A worker computes them.
+    /// True while a worker computes them.
     pub(super) running: bool,
-    /// What the client was sent.
+    /// The diagnostics that were last published.
     pub(super) items: Option<Arc<Vec<Diagnostic>>>,
-    /// When it was sent.
+    /// The time at which they were published.
     pub(super) sent: Option<Instant>,
-    /// It may have met a newer text at the client.
-    pub(super) doubtful: bool,
-    /// How long they took last.
+    /// Set if the text changed within [`RACE`] after they were published.
+    pub(super) raced: bool,
+    /// The time that their last computation took.
     pub(super) cost: Duration,
-    /// When the text changed last.
+    /// The time of the last change of the text.
     pub(super) changed: Option<Instant>,
-    /// Ends a progress when it is dropped.
+    /// Ends the progress report of the first check when it is dropped.
     pub(super) progress: Option<UnboundedSender<String>>,
 }
 
 impl Published {
-    /// How long the document waits for a pause in the typing, if it does.
-    pub(super) fn wait(&self, now: Instant) -> Duration {
+    /// Returns the rest of the debounce; zero for diagnostics that are fast to compute.
+    pub(super) fn until_due(&self, now: Instant) -> Duration {
         match self.changed {
             Some(changed) if self.cost > SLOW => {
-                let pause = self.cost.min(LONGEST_PAUSE);
-                (changed + pause).saturating_duration_since(now)
+                let debounce = self.cost.min(MAX_DEBOUNCE);
+                (changed + debounce).saturating_duration_since(now)
             }
             _ => Duration::ZERO,
         }
     }
 
-    /// Notes that the text has changed.
+    /// Records a change of the text.
     pub(super) fn text_changed(&mut self) {
         self.dirty = true;
         self.changed = Some(Instant::now());
-        self.doubtful |= self.sent.is_some_and(|sent| sent.elapsed() < DOUBT);
+        self.raced |= self.sent.is_some_and(|sent| sent.elapsed() < RACE);
     }
 
-    /// Notes that the client was sent `items`.
+    /// Records that `items` were published.
     pub(super) fn sent(&mut self, items: Arc<Vec<Diagnostic>>) {
         self.items = Some(items);
         self.sent = Some(Instant::now());
-        self.doubtful = false;
+        self.raced = false;
     }
 }

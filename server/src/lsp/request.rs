@@ -1,4 +1,4 @@
-//! A request on its way: to a worker, and its answer back.
+//! Requests that workers answer, and their replies.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,12 +9,12 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use super::snapshot::Snapshot;
 use crate::panics::{Interrupt, guarded};
 
-/// What a request does when the text changes under it.
+/// The behaviour of a request when the text changes before it is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Retry {
-    /// It speaks of places in the text that was: it ends with `ContentModified`.
+    /// Its parameters are positions in the old text: it fails with `ContentModified`.
     Never,
-    /// It speaks of the document as it is: it begins anew.
+    /// It concerns a whole document: it is retried on the new text.
     Always,
 }
 
@@ -26,22 +26,22 @@ pub(super) struct Request {
     cancel: Cancel,
 }
 
-/// How a run of a request ended.
+/// The outcome of running a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ran {
-    /// It has its answer, or needs none any more.
+    /// It was answered or cancelled.
     Done,
-    /// The text changed under it.
+    /// A change of the text cancelled its queries.
     Interrupted,
 }
 
-/// Ends a request that nobody waits for any more.
+/// Cancels a request.
 #[derive(Clone, Default)]
 struct Cancel(Arc<Mutex<CancelState>>);
 
 #[derive(Default)]
 struct CancelState {
-    wanted: bool,
+    is_cancelled: bool,
     running: Option<CancellationToken>,
 }
 
@@ -51,7 +51,7 @@ impl Cancel {
     }
 }
 
-/// The answer to a request, still to come. Dropping it ends the request.
+/// The future reply to a request. Dropping it cancels the request.
 pub(super) struct Reply<R> {
     receiver: oneshot::Receiver<Result<R>>,
     _guard: Guard,
@@ -62,7 +62,7 @@ struct Guard(Cancel);
 impl Drop for Guard {
     fn drop(&mut self) {
         self.0.with(|state| {
-            state.wanted = true;
+            state.is_cancelled = true;
             if let Some(token) = &state.running {
                 token.cancel();
             }
@@ -71,18 +71,18 @@ impl Drop for Guard {
 }
 
 impl<R> Reply<R> {
-    /// Waits for the answer.
+    /// Waits for the reply.
     pub(super) async fn wait(self) -> Result<R> {
         match self.receiver.await {
             Ok(answer) => answer,
-            // The owner is gone, and the process with it.
+            // The owner has ended, and the process is ending.
             Err(_) => Err(Error::internal_error()),
         }
     }
 }
 
 impl Request {
-    /// A request that `handler` answers from a snapshot.
+    /// Creates a request that `handler` answers from a snapshot.
     pub(super) fn new<P, R>(
         params: P,
         retry: Retry,
@@ -99,7 +99,7 @@ impl Request {
             move |answer: Result<R>| {
                 let sender = sender.lock().unwrap_or_else(PoisonError::into_inner).take();
                 if let Some(sender) = sender {
-                    // The client has cancelled the request if nobody takes the answer.
+                    // Fails if the client has cancelled the request.
                     let _ = sender.send(answer);
                 }
             }
@@ -126,9 +126,9 @@ impl Request {
         (request, Reply { receiver, _guard: Guard(cancel) })
     }
 
-    /// Whether nobody waits for the answer any more.
+    /// Returns true if the reply was dropped.
     pub(super) fn is_cancelled(&self) -> bool {
-        self.cancel.with(|state| state.wanted)
+        self.cancel.with(|state| state.is_cancelled)
     }
 
     /// Answers the request on this thread.
@@ -136,20 +136,20 @@ impl Request {
         let token = snapshot.db.cancellation();
         let go = self.cancel.with(|state| {
             state.running = Some(token);
-            !state.wanted
+            !state.is_cancelled
         });
         let ran = if go { (self.run)(snapshot) } else { Ran::Done };
         self.cancel.with(|state| state.running = None);
         ran
     }
 
-    /// Ends the request without an answer.
+    /// Fails the request.
     pub(super) fn refuse(self, error: Error) {
         (self.refuse)(error);
     }
 }
 
-/// The error for a request whose places are no longer those of the text.
+/// Returns the error of a request whose positions refer to an old text.
 pub(super) fn content_modified() -> Error {
     Error {
         code: ErrorCode::ContentModified,

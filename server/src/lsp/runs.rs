@@ -1,10 +1,10 @@
-//! `relay.run`: functions that run while the person goes on typing.
+//! `relay.run`: runs a function while the user keeps typing.
 //!
-//! Each run has a thread of its own and a database of its own, made of the tree that the document
-//! had when the run was asked for: nothing that a change would have to wait for. It ends within
-//! milliseconds of being stopped, by `$/cancelRequest` or by the button of its progress: also while
-//! it reads its arguments from files. Where it is in the middle of something that cannot be divided,
-//! the answer and the end of the progress do not wait for it.
+//! Each run has its own thread, and its own database with the tree of the document at the time of
+//! the request: a snapshot of the owner's database would block changes until the run ends. A run is
+//! cancelled within milliseconds, by `$/cancelRequest` or by the button of its progress, also while
+//! it reads its arguments from files. While it is inside an operation that cannot be interrupted,
+//! the response and the end of the progress do not wait for it.
 
 mod folder;
 mod remembered;
@@ -41,15 +41,14 @@ use tower_lsp::{
 use super::{
     config::Config,
     documents::Document,
-    event::{Event, Mailbox},
-    live::{Kept, Watcher},
+    live::{RunRecord, Watcher},
     outgoing::{Message, Outgoing, Progress},
 };
 use crate::{
     panics::{Interrupt, guarded},
     run::{
         self,
-        arguments::{self, Lack},
+        arguments::{self, ArgumentError},
         failure::{self, Places},
         profile::Profile,
         show,
@@ -58,205 +57,205 @@ use crate::{
 use remembered::Remembered;
 use results::Observed;
 
-/// The command.
+/// The command that runs a function.
 pub(super) const RUN: &str = "relay.run";
-/// The command that forgets the values of the last run of a document.
+/// The command that hides the values of the last run of a document.
 pub(super) const CLEAR: &str = "relay.clearValues";
-/// How many functions may run at once.
-const MOST: usize = 4;
-/// How many calls of operators are measured in a run.
-const MOST_MEASURED: u64 = 1 << 17;
-/// Room for the stack of the deepest nesting that settings allow.
+/// The largest number of runs at once.
+const MAX_RUNS: usize = 4;
+/// The number of operator calls that are measured in a run.
+const MAX_MEASURED: u64 = 1 << 17;
+/// The stack size, for the deepest nesting that settings allow.
 const STACK: usize = 16 << 20;
-/// Runs that take longer than this show a progress.
+/// The time after which a run shows progress.
 const DELAY: Duration = Duration::from_millis(100);
-/// A run that is stopped has so long to tell how far it went; then the answer goes out without it.
+/// The time that a cancelled run has to respond with its last position.
 const GRACE: Duration = Duration::from_millis(5);
-/// Tensors with more elements than this are summed up for machines.
-const MOST_ELEMENTS: usize = 1000;
+/// The largest number of elements of a tensor that the response lists; larger ones are summarised.
+const MAX_ELEMENTS: usize = 1000;
 
-/// Ends a run.
+/// Cancels a run.
 #[derive(Clone, Default)]
-pub(super) struct Stop(Arc<StopState>);
+pub(super) struct Cancel(Arc<CancelState>);
 
 #[derive(Default)]
-struct StopState {
+struct CancelState {
     flag: Arc<AtomicBool>,
-    /// Ends the analysis, before the function runs.
+    /// Cancels the analysis that precedes the run.
     analysis: Mutex<Option<CancellationToken>>,
-    /// Keeps the progress going.
-    reports: Mutex<Option<UnboundedSender<String>>>,
-    /// Wakes who waits for the answer.
-    stopped: Notify,
+    /// Sends progress; the progress ends when it is dropped.
+    progress: Mutex<Option<UnboundedSender<String>>>,
+    /// Wakes the task that waits for the reply.
+    cancelled: Notify,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Stop {
-    /// Ends the run within milliseconds.
-    fn stop(&self) {
+impl Cancel {
+    fn cancel(&self) {
         self.0.flag.store(true, Ordering::Relaxed);
         if let Some(token) = &*lock(&self.0.analysis) {
             token.cancel();
         }
-        self.0.stopped.notify_one();
-        lock(&self.0.reports).take();
+        self.0.cancelled.notify_one();
+        lock(&self.0.progress).take();
     }
 
-    /// Begins what says where the run is, to `reports`: it ends with the run, or with being stopped.
-    fn reporting(&self, reports: UnboundedSender<String>) {
-        *lock(&self.0.reports) = Some(reports);
-        if self.is_wanted() {
-            self.stop();
-        }
-    }
-
-    fn is_wanted(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.0.flag.load(Ordering::Relaxed)
     }
 
-    /// The analysis that is to end, too.
-    fn ends(&self, token: CancellationToken) {
+    /// Sets the sender of progress.
+    fn set_progress(&self, progress: UnboundedSender<String>) {
+        *lock(&self.0.progress) = Some(progress);
+        if self.is_cancelled() {
+            self.cancel();
+        }
+    }
+
+    /// Sets the token of the analysis.
+    fn set_analysis(&self, token: CancellationToken) {
         *lock(&self.0.analysis) = Some(token);
-        if self.is_wanted() {
-            self.stop();
+        if self.is_cancelled() {
+            self.cancel();
         }
     }
 }
 
-/// The runs that are under way, by the token of their progress.
+/// The active runs.
 #[derive(Clone, Default)]
 pub(super) struct Runs {
-    by_token: Arc<Mutex<HashMap<NumberOrString, Stop>>>,
-    running: Arc<AtomicUsize>,
+    by_token: Arc<Mutex<HashMap<NumberOrString, Cancel>>>,
+    active: Arc<AtomicUsize>,
     started: Arc<AtomicU64>,
 }
 
 impl Runs {
-    /// Ends the run whose progress has this token; other progress cannot be ended.
-    pub(super) fn stop(&self, token: &NumberOrString) {
-        if let Some(stop) = lock(&self.by_token).get(token) {
-            stop.stop();
+    /// Cancels the run whose progress has this token, if any.
+    pub(super) fn cancel(&self, token: &NumberOrString) {
+        if let Some(cancel) = lock(&self.by_token).get(token) {
+            cancel.cancel();
         }
     }
 }
 
-/// What `relay.run` is given.
+/// The parameters of `relay.run`.
 #[derive(Clone, Deserialize, Debug)]
 #[serde(rename_all = "camelCase")]
-struct Wanted {
+struct RunParams {
     uri: Url,
     /// `@main`
     function: Option<String>,
-    /// A place in the function or bare expression, where no function is named.
+    /// A position in the function or bare expression, if no function is named.
     position: Option<Position>,
     /// The same as a byte offset.
     offset: Option<u32>,
-    /// Arguments; what is remembered counts for the others.
+    /// The arguments; others are taken from those that are remembered.
     #[serde(default, flatten)]
     inputs: Remembered,
-    /// Writes the arguments down for the next run.
+    /// Remembers the arguments for the next run.
     #[serde(default)]
     remember: bool,
-    /// Answers what is remembered, and runs nothing.
+    /// Returns the remembered arguments and runs nothing.
     #[serde(default)]
     recall: bool,
 }
 
-/// A run that is asked for.
+/// A request to run a function.
 pub(super) struct RunRequest {
-    wanted: Wanted,
+    params: RunParams,
     token: Option<NumberOrString>,
-    stop: Stop,
-    answer: oneshot::Sender<Result<Option<Json>>>,
+    cancel: Cancel,
+    reply: oneshot::Sender<Result<Option<Json>>>,
 }
 
-/// The answer, still to come. Dropping it ends the run.
+/// The future reply. Dropping it cancels the run.
 pub(super) struct RunReply {
     receiver: oneshot::Receiver<Result<Option<Json>>>,
     guard: Guard,
 }
 
-struct Guard(Stop);
+struct Guard(Cancel);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.stop();
+        self.0.cancel();
     }
 }
 
 impl RunReply {
-    /// Waits for the answer.
+    /// Waits for the reply.
     pub(super) async fn wait(self) -> Result<Option<Json>> {
         let RunReply { mut receiver, guard } = self;
-        let answer = tokio::select! {
+        let reply = tokio::select! {
             biased;
-            answer = &mut receiver => answer,
-            () = guard.0.0.stopped.notified() => {
+            reply = &mut receiver => reply,
+            () = guard.0.0.cancelled.notified() => {
                 match tokio::time::timeout(GRACE, &mut receiver).await {
-                    Ok(answer) => answer,
-                    Err(_) => return Ok(Some(Ended::stopped().shown)),
+                    Ok(reply) => reply,
+                    Err(_) => return Ok(Some(Outcome::cancelled().response)),
                 }
             }
         };
         drop(guard);
-        // A thread that is gone has said nothing.
-        answer.unwrap_or_else(|_| Err(Error::internal_error()))
+        // Fails if the thread could not be started.
+        reply.unwrap_or_else(|_| Err(Error::internal_error()))
     }
 }
 
 impl RunRequest {
-    /// A run, as the command asks for it.
+    /// Creates a request from the parameters of the command.
     ///
     /// # Errors
-    /// The arguments make no sense.
-    pub(super) fn new(params: ExecuteCommandParams) -> Result<(RunRequest, RunReply)> {
-        let argument = params.arguments.into_iter().next().unwrap_or_default();
-        let wanted: Wanted = serde_json::from_value(argument).map_err(|error| {
+    /// The arguments do not have the form of [`RunParams`].
+    pub(super) fn new(command: ExecuteCommandParams) -> Result<(RunRequest, RunReply)> {
+        let argument = command.arguments.into_iter().next().unwrap_or_default();
+        let params: RunParams = serde_json::from_value(argument).map_err(|error| {
             let form = "{\"uri\": …, \"function\": \"@main\"}";
             Error::invalid_params(format!("`{RUN}` takes an object such as {form}: {error}"))
         })?;
-        let (answer, receiver) = oneshot::channel();
-        let stop = Stop::default();
-        let token = params.work_done_progress_params.work_done_token;
-        let reply = RunReply { receiver, guard: Guard(stop.clone()) };
-        Ok((RunRequest { wanted, token, stop, answer }, reply))
+        let (reply, receiver) = oneshot::channel();
+        let cancel = Cancel::default();
+        let token = command.work_done_progress_params.work_done_token;
+        let future = RunReply { receiver, guard: Guard(cancel.clone()) };
+        Ok((RunRequest { params, token, cancel, reply }, future))
     }
 
-    /// The document that it is about.
+    /// Returns the document.
     pub(super) fn uri(&self) -> &Url {
-        &self.wanted.uri
+        &self.params.uri
     }
 
-    /// Ends it without a run.
+    /// Fails the request without a run.
     pub(super) fn refuse(self, error: Error) {
-        // Nobody may wait any more.
-        let _ = self.answer.send(Err(error));
+        // Fails if the client has cancelled the request.
+        let _ = self.reply.send(Err(error));
     }
 }
 
-/// What a run sees: a document as it was, and settings.
-pub(super) struct Sight {
+/// The state of the server that a run uses, as of its start.
+pub(super) struct RunContext {
     pub(super) document: Document,
     pub(super) config: Arc<Config>,
     pub(super) encoding: Encoding,
-    /// The folder of the workspace, or that of the file.
+    /// The workspace folder, or the folder of the file.
     pub(super) folder: Option<PathBuf>,
-    /// The client shows progress.
+    /// True if the client shows progress.
     pub(super) progress: bool,
-    /// The client shows what the command answers.
-    pub(super) shows: bool,
+    /// True if the client shows the result of the command.
+    pub(super) shows_result: bool,
     pub(super) outgoing: Outgoing,
-    pub(super) mailbox: Mailbox,
+    /// Receives the record of the run.
+    pub(super) finished: Box<dyn FnOnce(RunRecord) + Send>,
 }
 
 /// Starts a run on a thread of its own.
-pub(super) fn start(runs: &Runs, request: RunRequest, sight: Sight) {
-    if runs.running.fetch_add(1, Ordering::Relaxed) >= MOST {
-        runs.running.fetch_sub(1, Ordering::Relaxed);
-        let message = format!("{MOST} functions are running already: stop one of them first");
+pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
+    if runs.active.fetch_add(1, Ordering::Relaxed) >= MAX_RUNS {
+        runs.active.fetch_sub(1, Ordering::Relaxed);
+        let message = format!("{MAX_RUNS} functions are already running: cancel one of them first");
         request.refuse(Error {
             code: ErrorCode::InternalError,
             message: message.into(),
@@ -264,19 +263,19 @@ pub(super) fn start(runs: &Runs, request: RunRequest, sight: Sight) {
         });
         return;
     }
-    let (runs, slot) = (runs.clone(), runs.running.clone());
+    let (runs, active) = (runs.clone(), runs.active.clone());
     let number = runs.started.fetch_add(1, Ordering::Relaxed);
     let work = move || {
-        let RunRequest { wanted, token, stop, answer } = request;
+        let RunRequest { params, token, cancel, reply } = request;
         let create = token.is_none();
         let token = token.unwrap_or_else(|| NumberOrString::String(format!("relay/run/{number}")));
-        lock(&runs.by_token).insert(token.clone(), stop.clone());
+        lock(&runs.by_token).insert(token.clone(), cancel.clone());
         let (sender, messages) = unbounded_channel();
-        let reports = sender.downgrade();
-        stop.reporting(sender);
-        if sight.progress || !create {
-            let title = format!("Running {}", wanted.function.as_deref().unwrap_or("expression"));
-            sight.outgoing.send(Message::Progress(Progress {
+        let progress = sender.downgrade();
+        cancel.set_progress(sender);
+        if context.progress || !create {
+            let title = format!("Running {}", params.function.as_deref().unwrap_or("expression"));
+            context.outgoing.send(Message::Progress(Progress {
                 token: token.clone(),
                 title,
                 cancellable: true,
@@ -285,115 +284,114 @@ pub(super) fn start(runs: &Runs, request: RunRequest, sight: Sight) {
                 messages,
             }));
         }
-        let ended = guarded(|| run(&wanted, &sight, &stop, &reports));
-        lock(&stop.0.reports).take();
+        let outcome = guarded(|| run(&params, &context, &cancel, &progress));
+        lock(&cancel.0.progress).take();
         lock(&runs.by_token).remove(&token);
-        let ended = match ended {
-            Ok(ended) => ended,
-            Err(Interrupt::Cancelled(_)) => Ended::stopped(),
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(Interrupt::Cancelled(_)) => Outcome::cancelled(),
             Err(Interrupt::Panicked(panicked)) => {
                 let mut error = Error::internal_error();
                 error.message = panicked.message("this run").into();
-                // Nobody may wait any more.
-                let _ = answer.send(Err(error));
-                runs.running.fetch_sub(1, Ordering::Relaxed);
+                // Fails if the client has cancelled the request.
+                let _ = reply.send(Err(error));
+                runs.active.fetch_sub(1, Ordering::Relaxed);
                 return;
             }
         };
-        if let Some(kept) = ended.kept {
-            sight.mailbox.send(Event::Ran(wanted.uri.clone(), Box::new(kept)));
+        if let Some(record) = outcome.record {
+            (context.finished)(record);
         }
-        if !sight.shows && !stop.is_wanted() && !wanted.recall {
-            let title = ended.shown["title"].as_str().unwrap_or_default().to_owned();
-            let level = if ended.is_failure { MessageType::ERROR } else { MessageType::INFO };
-            sight.outgoing.send(Message::Show(level, title));
+        if !context.shows_result && !cancel.is_cancelled() && !params.recall {
+            let title = outcome.response["title"].as_str().unwrap_or_default().to_owned();
+            let level = if outcome.is_failure { MessageType::ERROR } else { MessageType::INFO };
+            context.outgoing.send(Message::Show(level, title));
         }
-        // Nobody waits for the answer of a request that was cancelled.
-        let _ = answer.send(Ok(Some(ended.shown)));
-        runs.running.fetch_sub(1, Ordering::Relaxed);
-        drop(ended.values);
+        // Fails if the client has cancelled the request.
+        let _ = reply.send(Ok(Some(outcome.response)));
+        runs.active.fetch_sub(1, Ordering::Relaxed);
+        drop(outcome.values);
     };
     let spawned = thread::Builder::new().name("run".into()).stack_size(STACK).spawn(work);
     if spawned.is_err() {
-        // The request went with the closure: its answer is an internal error.
-        slot.fetch_sub(1, Ordering::Relaxed);
+        // The closure is dropped with the request, whose reply becomes an internal error.
+        active.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// How a run ended.
-struct Ended {
-    /// The answer.
-    shown: Json,
+/// The outcome of a run.
+struct Outcome {
+    response: Json,
     is_failure: bool,
-    kept: Option<Kept>,
-    /// To be let go of when the answer is out: that takes a while for what is large.
+    record: Option<RunRecord>,
+    /// The values, which are dropped after the response is sent: that is slow for large ones.
     values: Vec<Value>,
 }
 
-impl Ended {
-    fn failure(code: &str, message: String) -> Ended {
+impl Outcome {
+    fn failure(code: &str, message: String) -> Outcome {
         let status = if code == FaultKind::Cancelled.code() { "cancelled" } else { "failed" };
-        let shown = json!({
+        let response = json!({
             "status": status, "title": message, "text": format!("error[{code}]: {message}"),
             "error": { "code": code, "message": message },
         });
-        Ended { shown, is_failure: true, kept: None, values: Vec::new() }
+        Outcome { response, is_failure: true, record: None, values: Vec::new() }
     }
 
-    fn stopped() -> Ended {
-        Ended::failure(FaultKind::Cancelled.code(), "the run was stopped".to_owned())
+    fn cancelled() -> Outcome {
+        Outcome::failure(FaultKind::Cancelled.code(), "the run was cancelled".to_owned())
     }
 }
 
 fn run(
-    wanted: &Wanted,
-    sight: &Sight,
-    stop: &Stop,
-    reports: &WeakUnboundedSender<String>,
-) -> Ended {
+    params: &RunParams,
+    context: &RunContext,
+    cancel: &Cancel,
+    progress: &WeakUnboundedSender<String>,
+) -> Outcome {
     let begin = Instant::now();
-    let document = &sight.document;
+    let document = &context.document;
     if let Some(problem) = &document.problem {
-        return Ended::failure(FaultKind::Untyped.code(), problem.message.clone());
+        return Outcome::failure(FaultKind::Untyped.code(), problem.message.clone());
     }
     let mut db = Database::new();
-    db.set_prelude(sight.config.prelude);
-    let file = db.add_file("", sight.config.limits.parse);
+    db.set_prelude(context.config.prelude);
+    let file = db.add_file("", context.config.limits.parse);
     db.set_parse(file, document.parse.clone());
-    stop.ends(db.cancellation());
+    cancel.set_analysis(db.cancellation());
     let db = &db;
-    let def = match choose(db, file, wanted, sight) {
+    let def = match choose(db, file, params, context) {
         Ok(def) => def,
-        Err(message) => return Ended::failure(FaultKind::Input.code(), message),
+        Err(message) => return Outcome::failure(FaultKind::Input.code(), message),
     };
     let name = match def.name(db).as_str() {
         "" => "expression".to_owned(),
         name => name.to_owned(),
     };
-    let memory = remembered::Place::new(sight.folder.as_deref(), &wanted.uri, &name);
-    if wanted.recall {
+    let memory = remembered::Entry::new(context.folder.as_deref(), &params.uri, &name);
+    if params.recall {
         return match memory.recall() {
-            Ok(known) => Ended {
-                shown: json!({ "status": "recalled", "function": name, "remembered": known }),
+            Ok(known) => Outcome {
+                response: json!({ "status": "recalled", "function": name, "remembered": known }),
                 is_failure: false,
-                kept: None,
+                record: None,
                 values: Vec::new(),
             },
-            Err(message) => Ended::failure(FaultKind::Input.code(), message),
+            Err(message) => Outcome::failure(FaultKind::Input.code(), message),
         };
     }
     let Some(view) = View::new(db, def) else {
-        let message = format!("{name} cannot be read");
-        return Ended::failure(FaultKind::Untyped.code(), message);
+        let message = format!("{name} cannot be analysed");
+        return Outcome::failure(FaultKind::Untyped.code(), message);
     };
     let doubtful = !document.parse.errors.is_empty() || semantics::has_type_errors(&view);
     if doubtful && let Some(error) = first_error(db, def) {
         let message = format!("{name} has an error: {error}");
-        return Ended::failure(FaultKind::Untyped.code(), message);
+        return Outcome::failure(FaultKind::Untyped.code(), message);
     }
     let mut machine =
-        Machine::new(db).limited(sight.config.run.clone()).cancelled_by(stop.0.flag.clone());
-    // The arguments count for the limits.
+        Machine::new(db).limited(context.config.run.clone()).cancelled_by(cancel.0.flag.clone());
+    // Reading the arguments counts towards the limits.
     let watch = machine.begin();
     let mut function = |name: &str| {
         let mut defs = semantics::all_defs(db, file);
@@ -404,43 +402,43 @@ fn run(
     let mut gather = || {
         let recalled = memory.recall()?;
         let inputs =
-            wanted.inputs.inputs(&recalled, memory.folder(), sight.config.outside_files)?;
+            params.inputs.inputs(&recalled, memory.folder(), context.config.outside_files)?;
         let arguments = arguments::gather(&view, &inputs, &mut function)?;
-        Ok((wanted.inputs.clone().or(recalled), arguments))
+        Ok((params.inputs.clone().or(recalled), arguments))
     };
-    let gathered: std::result::Result<_, Lack> = match watch.within(&mut gather) {
+    let gathered: std::result::Result<_, ArgumentError> = match watch.within(&mut gather) {
         Ok(gathered) => gathered,
-        // Stopped, or a limit is reached before the function runs.
+        // Cancelled, or over a limit before the function runs.
         Err(fault) => {
             let diagnostic = failure::diagnostic(db, def, &fault, setting);
-            return sight.failed(fault.kind, &diagnostic);
+            return context.failed(fault.kind, &diagnostic);
         }
     };
     let (chosen, arguments) = match gathered {
         Ok(gathered) => gathered,
-        Err(lack) => {
+        Err(error) => {
             let kind = FaultKind::Input;
-            return sight.failed(kind, &lack.diagnostic(kind.code(), def.range(db)));
+            return context.failed(kind, &error.diagnostic(kind.code(), def.range(db)));
         }
     };
-    let note = match wanted.remember.then(|| memory.write(&chosen)) {
+    let note = match params.remember.then(|| memory.write(&chosen)) {
         Some(Err(message)) => Some(message),
         _ => None,
     };
-    let watcher = Watcher::new(file, &document.text, reports);
-    let mut observed = Observed { watcher, profile: Profile::of_first(MOST_MEASURED) };
+    let watcher = Watcher::new(file, &document.text, progress);
+    let mut observed = Observed { watcher, profile: Profile::of_first(MAX_MEASURED) };
     let drawn: Vec<String> = arguments.drawn.iter().map(|name| format!("%{name}")).collect();
     let seed = chosen.seed.unwrap_or_default();
     let mut values = arguments.values.clone();
     let ran = Instant::now();
     let result = machine.run(def, arguments.values, Some(&mut observed));
     let (took, whole) = (ran.elapsed(), begin.elapsed());
-    // A handle of its own: queries on the other one have ended with a run that was stopped.
+    // Queries on the first handle stay cancelled after a cancelled run; those on a clone do not.
     let db = &db.clone();
     let lines = &document.lines;
-    let file_name = wanted.uri.path().rsplit('/').next().unwrap_or_default().to_owned();
-    let mut shown = json!({
-        "function": name, "uri": wanted.uri, "version": document.version,
+    let file_name = params.uri.path().rsplit('/').next().unwrap_or_default().to_owned();
+    let mut response = json!({
+        "function": name, "uri": params.uri, "version": document.version,
         "milliseconds": took.as_secs_f64() * 1e3, "wholeMilliseconds": whole.as_secs_f64() * 1e3,
         "drawn": arguments.drawn, "seed": seed,
     });
@@ -454,23 +452,23 @@ fn run(
         head += &format!("\n{warning}");
     }
     if !arguments.warnings.is_empty() {
-        shown["warnings"] = json!(arguments.warnings);
+        response["warnings"] = json!(arguments.warnings);
     }
-    // To look at a large value takes a while.
+    // Printing a large value is slow, and can be cancelled.
     let show = |value: Value| {
         let texts = || {
-            let machine = run::json::within(&value, MOST_ELEMENTS);
+            let machine = run::json::within(&value, MAX_ELEMENTS);
             (title(&value), show::human(&value), machine, results::tensors(&value))
         };
-        Ok((interpreter::while_wanted(&stop.0.flag, texts)?, value))
+        Ok((interpreter::while_wanted(&cancel.0.flag, texts)?, value))
     };
     let (fault, value) = match result.and_then(show) {
         Ok(((title, text, machine, tensors), value)) => {
-            shown["status"] = json!("done");
-            shown["title"] = json!(format!("{name}: {title} in {}", duration(took)));
-            shown["text"] = json!(format!("{head}\n\n{text}"));
-            shown["value"] = machine;
-            shown["tensors"] = tensors;
+            response["status"] = json!("done");
+            response["title"] = json!(format!("{name}: {title} in {}", duration(took)));
+            response["text"] = json!(format!("{head}\n\n{text}"));
+            response["value"] = machine;
+            response["tensors"] = tensors;
             (None, Some(value))
         }
         Err(fault) => (Some(fault), None),
@@ -479,45 +477,45 @@ fn run(
     if let Some(fault) = &fault {
         let was_stopped = fault.kind == FaultKind::Cancelled;
         let mut places = Places::new(db, file, &file_name, lines);
-        fill_failure(&mut shown, fault, &mut places, &head);
-        shown["status"] = json!(if was_stopped { "cancelled" } else { "failed" });
+        fill_failure(&mut response, fault, &mut places, &head);
+        response["status"] = json!(if was_stopped { "cancelled" } else { "failed" });
         let diagnostic = failure::diagnostic(db, def, fault, setting);
-        let range = document.range(diagnostic.range, sight.encoding);
-        shown["error"]["range"] = json!(range);
+        let range = document.range(diagnostic.range, context.encoding);
+        response["error"]["range"] = json!(range);
         mark = (!was_stopped).then_some(diagnostic);
     }
-    // Whoever has stopped a run does not wait for its tables.
-    if !stop.is_wanted() {
-        shown["profile"] = observed.profile(db, file, document, sight.encoding, took);
-        shown["notFinite"] = observed.trail(document, sight.encoding);
+    // The response to a cancelled run does not wait for its tables.
+    if !cancel.is_cancelled() {
+        response["profile"] = observed.profile(db, file, document, context.encoding, took);
+        response["notFinite"] = observed.not_finite(document, context.encoding);
     }
     let done = fault.is_none().then(|| (def.name(db).to_string(), took));
-    let kept = Kept::new(db, file, document, observed.watcher, mark, done);
+    let record = RunRecord::new(db, file, document, observed.watcher, mark, done);
     values.extend(value);
-    Ended { shown, is_failure: fault.is_some(), kept: Some(kept), values }
+    Outcome { response, is_failure: fault.is_some(), record: Some(record), values }
 }
 
-/// Where a limit is set.
+/// Returns the setting of a limit.
 fn setting(limit: &str) -> String {
     format!("relay.run.{limit}")
 }
 
-impl Sight {
-    /// The end of a run that has not begun.
-    fn failed(&self, kind: FaultKind, diagnostic: &Diagnostic) -> Ended {
+impl RunContext {
+    /// Returns the outcome of a run that failed before its start.
+    fn failed(&self, kind: FaultKind, diagnostic: &Diagnostic) -> Outcome {
         let message = match &diagnostic.help {
             Some(help) => format!("{}\n{help}", diagnostic.message),
             None => diagnostic.message.clone(),
         };
-        let mut ended = Ended::failure(kind.code(), message);
-        ended.shown["title"] = json!(diagnostic.message);
+        let mut outcome = Outcome::failure(kind.code(), message);
+        outcome.response["title"] = json!(diagnostic.message);
         let range = self.document.range(diagnostic.range, self.encoding);
-        ended.shown["error"]["range"] = json!(range);
-        ended
+        outcome.response["error"]["range"] = json!(range);
+        outcome
     }
 }
 
-/// What the check says against a definition, if it says anything: not all that is odd is wrong.
+/// Returns the message of the first error in a definition.
 fn first_error(db: &Database, def: Def<'_>) -> Option<String> {
     let range = def.range(db);
     let found = semantics::check_file(db, def.file(db));
@@ -526,15 +524,16 @@ fn first_error(db: &Database, def: Def<'_>) -> Option<String> {
     error.message.lines().next().map(str::to_owned)
 }
 
-fn fill_failure(shown: &mut Json, fault: &Fault, places: &mut Places<'_>, head: &str) {
+fn fill_failure(response: &mut Json, fault: &Fault, places: &mut Places<'_>, head: &str) {
     let message = failure::message(fault);
     let code = fault.kind.code();
-    shown["title"] = json!(message);
-    shown["text"] = json!(format!("{head}\n\nerror[{code}]: {message}\n{}", places.trace(fault)));
-    shown["error"] = places.json(fault);
+    response["title"] = json!(message);
+    response["text"] =
+        json!(format!("{head}\n\nerror[{code}]: {message}\n{}", places.trace(fault)));
+    response["error"] = places.json(fault);
 }
 
-/// What a value is, for one line.
+/// Describes a value in one line.
 fn title(value: &Value) -> String {
     match value {
         Value::Tensor(tensor) if tensor.shape().is_empty() => show::human(value),
@@ -551,7 +550,7 @@ fn title(value: &Value) -> String {
     }
 }
 
-/// `12.3 ms`, `2.50 s`
+/// Formats a duration, as in `12.3 ms` and `2.50 s`.
 pub(super) fn duration(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
@@ -559,16 +558,16 @@ pub(super) fn duration(time: Duration) -> String {
     }
 }
 
-/// The definition that is meant.
+/// Finds the function or bare expression that `params` names.
 fn choose<'db>(
     db: &'db Database,
     file: SourceFile,
-    wanted: &Wanted,
-    sight: &Sight,
+    params: &RunParams,
+    context: &RunContext,
 ) -> std::result::Result<Def<'db>, String> {
     let runs = |def: &Def<'db>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     let defs = || semantics::all_defs(db, file).filter(runs);
-    if let Some(name) = &wanted.function {
+    if let Some(name) = &params.function {
         let name = if name.starts_with('@') { name.clone() } else { format!("@{name}") };
         return defs().find(|def| def.name(db).as_str() == name).ok_or_else(|| {
             let named = defs().filter(|def| def.kind(db) == DefKind::Fn);
@@ -576,8 +575,8 @@ fn choose<'db>(
             arguments::no_function(&name, &names)
         });
     }
-    let offset = match (wanted.position, wanted.offset) {
-        (Some(position), _) => sight.document.offset(position, sight.encoding),
+    let offset = match (params.position, params.offset) {
+        (Some(position), _) => context.document.offset(position, context.encoding),
         (None, Some(offset)) => Some(offset.into()),
         (None, None) => None,
     };
@@ -585,7 +584,7 @@ fn choose<'db>(
         Some(offset) => ide::place::def_at(db, file, offset)
             .map(|(_, def)| def)
             .filter(runs)
-            .ok_or_else(|| "there is no function at this place".to_owned()),
+            .ok_or_else(|| "there is no function at this position".to_owned()),
         None => {
             let named = defs().find(|def| def.name(db).as_str() == "@main");
             named.or_else(|| defs().next()).ok_or_else(|| "this file has no function".to_owned())

@@ -1,4 +1,4 @@
-//! What a session remembers beside its documents, for every worker to see.
+//! The state of a session that workers share.
 
 use std::{
     collections::HashSet,
@@ -7,48 +7,46 @@ use std::{
 
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
-use super::{handlers::tokens, live::Live, parcels::Parcels, workspace::Workspace};
+use super::{live::Live, semantic_tokens::TokenCache, workspace::Workspace};
 use crate::panics::Panicked;
 
-/// What a session remembers.
+/// The state of a session that workers share; documents and settings are in the snapshot.
 #[derive(Default)]
 pub(super) struct Session {
-    /// The tokens that the client has of each document.
-    pub(super) tokens: tokens::Sent,
-    /// Where long answers wait.
-    pub(super) parcels: Parcels,
-    /// The client colours words by a grammar, too.
+    /// The semantic tokens that the client has.
+    pub(super) tokens: TokenCache,
+    /// True if the client highlights with a grammar, too.
     has_grammar: OnceLock<bool>,
-    /// Commands that the client runs when they are clicked.
+    /// The commands that the client runs when they are clicked.
     commands: OnceLock<Vec<String>>,
-    /// What variables were bound to when documents were run.
+    /// The values of the last run of each document.
     pub(super) live: Live,
     /// The files of the workspace.
     pub(super) workspace: Workspace,
-    /// Internal errors that the client has been told of.
+    /// The internal errors that were reported to the client.
     pub(super) faults: Faults,
 }
 
-/// Internal errors that the client has been told of, by the places in the program where they
-/// happened: there are no more of them than lines of the program.
+/// The internal errors that were reported to the client, by their places in the source of the
+/// server, which bounds their number.
 #[derive(Default)]
 pub(super) struct Faults(Mutex<HashSet<String>>);
 
 impl Faults {
-    /// Returns whether the client hears of an error for the first time.
+    /// Records an error. Returns true if it was not reported before.
     pub(super) fn is_new(&self, panicked: &Panicked) -> bool {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        panicked.is_own() && told.insert(panicked.site.clone())
+        let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        panicked.is_own() && reported.insert(panicked.site.clone())
     }
 
-    /// Returns the error of a request that panicked. An editor makes a dozen requests after each
-    /// keystroke and shows a message for each that fails: after the first, the others end with the
-    /// code that means "no answer for this text", which editors take in silence.
+    /// Returns the error of a request that panicked. An editor sends a dozen requests after each
+    /// keystroke and shows a message for each that fails with `InternalError`; after the first, the
+    /// others fail with `ContentModified`, which editors ignore silently.
     pub(super) fn error(&self, panicked: &Panicked) -> Error {
         let (code, message) = if self.is_new(panicked) {
             (ErrorCode::InternalError, panicked.message("this request"))
         } else {
-            let message = "an internal error that was reported before ended this request";
+            let message = "this request failed with an internal error that was reported before";
             (ErrorCode::ContentModified, message.to_owned())
         };
         Error { code, message: message.into(), data: None }
@@ -56,24 +54,19 @@ impl Faults {
 }
 
 impl Session {
-    pub(super) fn new(parcels: Parcels) -> Session {
-        Session { parcels, ..Session::default() }
-    }
-
-    /// Learns which commands the client runs when they are clicked, and whether it colours words by
-    /// a grammar, too.
+    /// Sets the commands that the client runs, and whether it has a grammar.
     pub(super) fn set_client(&self, commands: Vec<String>, has_grammar: bool) {
-        // A client says it once.
+        // Fails only for a second `initialize`, which the service rejects.
         let _ = self.commands.set(commands);
         let _ = self.has_grammar.set(has_grammar);
     }
 
-    /// Whether the client colours words by a grammar, too.
+    /// Returns true if the client highlights with a grammar, too.
     pub(super) fn has_grammar(&self) -> bool {
         self.has_grammar.get().copied().unwrap_or(false)
     }
 
-    /// Whether the client runs `command` when it is clicked.
+    /// Returns true if the client runs `command` when it is clicked.
     pub(super) fn runs(&self, command: &str) -> bool {
         self.commands.get().is_some_and(|known| known.iter().any(|name| name == command))
     }

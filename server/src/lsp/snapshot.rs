@@ -1,19 +1,22 @@
-//! Snapshots: what a worker sees.
+//! Snapshots: the state on which a worker answers a request.
 
 use std::sync::Arc;
 
 use semantics::Database;
 use syntax::Encoding;
 
-use super::{abilities::Writing, config::Config, documents::Documents, session::Session};
+use super::{abilities::Features, config::Config, documents::Documents, session::Session};
 
-/// What a worker sees.
+/// The state of the server at one moment. The owner cannot change the database while a snapshot
+/// exists: it cancels the queries of its workers, and waits for them to drop it.
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub(super) db: Database,
     pub(super) documents: Arc<Documents>,
     pub(super) config: Arc<Config>,
+    /// The unit of columns.
     pub(super) encoding: Encoding,
     pub(super) session: Arc<Session>,
-    pub(super) writing: Writing,
+    /// The features of responses that the client supports.
+    pub(super) features: Features,
 }

@@ -1,7 +1,7 @@
 //! Threads that answer requests.
 //!
-//! A worker is given a snapshot only when it is idle. A snapshot that waits in a queue would keep
-//! the owner from ever writing to the database again.
+//! Only an idle worker is given a snapshot. A queue of jobs with snapshots would be simpler, but the
+//! owner could not change the database until the last of them is dropped.
 
 use std::{
     sync::mpsc::{Receiver, Sender, channel},
@@ -9,32 +9,24 @@ use std::{
 };
 
 use super::{
-    event::{Event, Mailbox},
+    event::{Event, Finished, Mailbox},
     snapshot::Snapshot,
 };
 
-/// Room for the stack of the deepest nesting that settings allow.
+/// The stack size, for the deepest nesting that settings allow.
 const STACK: usize = 16 << 20;
 
-/// Something to do with a snapshot; what it gives goes back to the owner.
+/// A job for a worker. The result is sent to the owner.
 pub(super) type Job = Box<dyn FnOnce(&Snapshot) -> Finished + Send>;
 
-/// What a worker tells the owner at the end of a job.
-pub(super) enum Finished {
-    /// A request, which may have to be tried again.
-    Request(Option<super::request::Request>),
-    /// Diagnostics of a document.
-    Diagnostics(Box<super::handlers::diagnostics::Checked>),
-}
-
-/// The workers, and who of them is idle.
+/// The workers.
 pub(super) struct Workers {
     threads: Vec<Sender<(Snapshot, Job)>>,
     idle: Vec<usize>,
 }
 
 impl Workers {
-    /// As many workers as the machine has cores, between two and four.
+    /// Starts a worker per core, at least two and at most four.
     pub(super) fn start(mailbox: &Mailbox) -> Workers {
         let cores = thread::available_parallelism().map_or(2, usize::from);
         let threads: Vec<_> = (0..cores.clamp(2, 4))
@@ -53,25 +45,25 @@ impl Workers {
         Workers { threads, idle }
     }
 
-    /// How many workers are at work.
+    /// Returns the number of busy workers.
     pub(super) fn busy(&self) -> usize {
         self.threads.len() - self.idle.len()
     }
 
-    /// Whether a worker is idle.
+    /// Returns true if a worker is idle.
     pub(super) fn has_idle(&self) -> bool {
         !self.idle.is_empty()
     }
 
-    /// Gives an idle worker something to do.
+    /// Gives a job to an idle worker.
     pub(super) fn run(&mut self, snapshot: Snapshot, job: Job) {
         if let Some(worker) = self.idle.pop() {
-            // A worker ends with the process only.
+            // Workers receive until the process ends.
             let _ = self.threads[worker].send((snapshot, job));
         }
     }
 
-    /// A worker has finished.
+    /// Marks a worker as idle.
     pub(super) fn finished(&mut self, worker: usize) {
         self.idle.push(worker);
     }
@@ -80,7 +72,7 @@ impl Workers {
 fn work(number: usize, jobs: &Receiver<(Snapshot, Job)>, mailbox: &Mailbox) {
     while let Ok((snapshot, job)) = jobs.recv() {
         let finished = job(&snapshot);
-        // The owner waits for the snapshot, not for the message.
+        // A change in the owner waits for the snapshot: it is dropped before the message is sent.
         drop(snapshot);
         mailbox.send(Event::Finished(number, finished));
     }

@@ -1,7 +1,7 @@
-//! The files of the workspace, as far as the server knows them: what each defines, and where.
+//! The definitions in the files of the workspace.
 //!
-//! Files are looked for and read by a thread of their own, first when the session begins, then
-//! when somebody asks and the last look was a while ago. Their trees are not kept.
+//! A thread of its own scans the folders, first when the session starts, then on requests if the last
+//! scan is stale. Only definitions are kept, not syntax trees.
 
 use std::{
     collections::BTreeMap,
@@ -12,29 +12,29 @@ use std::{
 };
 
 use ide::symbols::{SymbolKind, listed};
-use semantics::{Database, provoke::panic_if_asked};
+use semantics::{Database, test_panic::panic_if_requested};
 use syntax::{Encoding, LineIndex};
-use tower_lsp::lsp_types::{Position, Range, Url};
+use tower_lsp::lsp_types::{Range, Url};
 
+use super::convert;
 use crate::panics;
 
-/// What was found this long ago is looked for again.
+/// The age from which a scan is stale.
 const STALE: Duration = Duration::from_secs(2);
-/// The first question waits for the first look, but no longer than this.
-const FIRST_LOOK: Duration = Duration::from_secs(2);
-/// The most files that are read.
-const MOST_FILES: usize = 20_000;
-/// The most entries of a folder and those in it that are looked at.
-const MOST_ENTRIES: usize = 1_000_000;
+/// The longest time that a request waits for the first scan.
+const FIRST_SCAN: Duration = Duration::from_secs(2);
+/// The largest number of files that are read.
+const MAX_FILES: usize = 20_000;
+/// The largest number of entries of a folder and its subfolders that are visited.
+const MAX_ENTRIES: usize = 1_000_000;
 
-/// What a file of the workspace defines.
+/// A file of the workspace.
 #[derive(Debug)]
 pub(super) struct WorkspaceFile {
-    /// The file.
     pub(super) uri: Url,
-    /// What it defines.
+    /// Its definitions.
     pub(super) symbols: Vec<WorkspaceSymbol>,
-    /// Its time and length when it was read.
+    /// Its modification time and length when it was read.
     stamp: (Option<SystemTime>, u64),
 }
 
@@ -58,11 +58,12 @@ pub(super) struct Workspace {
 #[derive(Default)]
 struct State {
     folders: Vec<PathBuf>,
-    /// The folders are others than those of the last look.
-    moved: bool,
+    /// Set if the folders changed since the last scan.
+    folders_changed: bool,
     files: Arc<Files>,
-    looking: bool,
-    looked: Option<Instant>,
+    scanning: bool,
+    /// The time of the last scan.
+    scanned: Option<Instant>,
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
@@ -70,12 +71,12 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl Workspace {
-    /// The folders.
+    /// Returns the workspace folders.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         lock(&self.state.0).folders.clone()
     }
 
-    /// The innermost folder that a file is in; for a file that stands alone, the one it stands in.
+    /// Returns the innermost workspace folder of a file, or the file's own folder if there is none.
     pub(super) fn folder_of(&self, uri: &Url) -> Option<PathBuf> {
         let path = uri.to_file_path().ok()?;
         let folders = self.folders().into_iter().filter(|folder| path.starts_with(folder));
@@ -83,7 +84,7 @@ impl Workspace {
         folder.or_else(|| Some(path.parent()?.to_owned()))
     }
 
-    /// Adds folders and takes some away.
+    /// Adds and removes folders.
     pub(super) fn change_folders(&self, added: &[Url], removed: &[Url]) {
         let paths = |uris: &[Url]| -> Vec<PathBuf> {
             uris.iter().filter_map(|uri| uri.to_file_path().ok()).collect()
@@ -92,47 +93,47 @@ impl Workspace {
         let mut state = lock(&self.state.0);
         state.folders.retain(|folder| !removed.contains(folder) && !added.contains(folder));
         state.folders.extend(added);
-        state.moved = true;
+        state.folders_changed = true;
     }
 
-    /// Looks at the files in the background, unless that has been done a moment ago.
-    pub(super) fn look(&self, encoding: Encoding) {
+    /// Scans the folders in the background if the last scan is stale.
+    pub(super) fn scan(&self, encoding: Encoding) {
         let mut state = lock(&self.state.0);
-        let is_fresh = state.looked.is_some_and(|looked| looked.elapsed() < STALE);
-        if state.looking || is_fresh && !state.moved {
+        let is_fresh = state.scanned.is_some_and(|scanned| scanned.elapsed() < STALE);
+        if state.scanning || is_fresh && !state.folders_changed {
             return;
         }
         if state.folders.is_empty() {
             state.files = Arc::default();
-            state.looked = Some(Instant::now());
+            state.scanned = Some(Instant::now());
             return;
         }
-        state.looking = true;
-        state.moved = false;
+        state.scanning = true;
+        state.folders_changed = false;
         let shared = self.state.clone();
         let (folders, known) = (state.folders.clone(), state.files.clone());
-        let look = move || {
+        let scan = move || {
             let files = panics::caught(|| read(&folders, &known, encoding));
             let mut state = lock(&shared.0);
             if let Ok(files) = files {
                 state.files = Arc::new(files);
             }
-            state.looking = false;
-            state.looked = Some(Instant::now());
+            state.scanning = false;
+            state.scanned = Some(Instant::now());
             shared.1.notify_all();
         };
-        if thread::Builder::new().name("workspace".into()).spawn(look).is_err() {
-            state.looking = false;
+        if thread::Builder::new().name("workspace".into()).spawn(scan).is_err() {
+            state.scanning = false;
         }
     }
 
-    /// The files by path: those of the last look. Where there was none, waits for the first, for a
-    /// while, and gives way to a change of a document.
+    /// Returns the files of the last scan by path. Waits for the first scan up to [`FIRST_SCAN`], unless
+    /// the request is cancelled.
     pub(super) fn files(&self, db: &Database, encoding: Encoding) -> Arc<Files> {
-        self.look(encoding);
-        let deadline = Instant::now() + FIRST_LOOK;
+        self.scan(encoding);
+        let deadline = Instant::now() + FIRST_SCAN;
         let mut state = lock(&self.state.0);
-        while state.looking && state.looked.is_none() && Instant::now() < deadline {
+        while state.scanning && state.scanned.is_none() && Instant::now() < deadline {
             let pause = Duration::from_millis(2);
             let waited = self.state.1.wait_timeout(state, pause);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -142,7 +143,7 @@ impl Workspace {
     }
 }
 
-/// Ends this request if a document has changed or nobody waits any more.
+/// Unwinds if the request is cancelled, by the client or by a change.
 fn poll(db: &Database) {
     use semantics::Db;
     let db: &dyn Db = db;
@@ -152,9 +153,9 @@ fn poll(db: &Database) {
 fn read(folders: &[PathBuf], known: &Files, encoding: Encoding) -> Files {
     let mut files = Files::new();
     for folder in folders {
-        // What cannot be read is said where it is opened.
-        for path in crate::input::contents(folder, MOST_ENTRIES).files {
-            if files.len() >= MOST_FILES {
+        // Files that cannot be read are reported when they are opened.
+        for path in crate::input::contents(folder, MAX_ENTRIES).files {
+            if files.len() >= MAX_FILES {
                 return files;
             }
             let Ok(data) = std::fs::symlink_metadata(&path) else { continue };
@@ -167,7 +168,7 @@ fn read(folders: &[PathBuf], known: &Files, encoding: Encoding) -> Files {
                 continue;
             };
             let Ok(uri) = Url::from_file_path(&path) else { continue };
-            // A panic costs the file.
+            // A panic omits the file.
             let Ok(symbols) = panics::caught(|| symbols(&input.text, encoding)) else { continue };
             files.insert(path, Arc::new(WorkspaceFile { uri, symbols, stamp }));
         }
@@ -177,15 +178,11 @@ fn read(folders: &[PathBuf], known: &Files, encoding: Encoding) -> Files {
 
 fn symbols(text: &str, encoding: Encoding) -> Vec<WorkspaceSymbol> {
     let lines = LineIndex::new(text);
-    let at = |offset| {
-        let at = lines.line_column(offset, encoding);
-        Position::new(at.line, at.column)
-    };
-    panic_if_asked("parse", text);
+    panic_if_requested("parse", text);
     let found = listed(&syntax::parse(text)).into_iter().map(|symbol| WorkspaceSymbol {
         name: symbol.name,
         kind: symbol.kind,
-        range: Range::new(at(symbol.range.start()), at(symbol.range.end())),
+        range: convert::range(&lines, symbol.range, encoding),
         of: symbol.of,
     });
     found.collect()

@@ -1,4 +1,4 @@
-//! Differences between modules, for people, programs and browsers.
+//! Differences between modules as text, JSON and HTML.
 
 mod cost;
 mod html;
@@ -11,28 +11,28 @@ pub(crate) use human::{change_text, headline, human};
 pub(crate) use json::json;
 use syntax::{Encoding, LineIndex, TextRange};
 
-/// One side of a comparison, as it is shown.
+/// A module of a comparison, as it is displayed.
 pub(crate) struct Shown<'t> {
-    /// What the user called it.
+    /// The name that the user gave.
     pub(crate) name: &'t str,
-    /// Its text.
+    /// The text.
     pub(crate) text: &'t str,
-    /// Its lines.
+    /// The line starts.
     pub(crate) lines: &'t LineIndex,
-    /// Where the text begins in the file that the user named: a module in a log does not begin it.
+    /// The offset of the text in its file, which may be a log.
     pub(crate) offset: usize,
-    /// The number of lines before it in that file.
+    /// The number of lines before it in the file.
     pub(crate) first_line: u32,
 }
 
 impl<'t> Shown<'t> {
-    /// The line and column of a place, from 1, columns in characters.
+    /// Returns the line and the column in characters of a range in the file, from 1.
     pub(crate) fn position(&self, range: TextRange) -> (u32, u32) {
         let at = self.lines.line_column(range.start(), Encoding::Utf32);
         (at.line + self.first_line + 1, at.column + 1)
     }
 
-    /// The text of a place.
+    /// Returns the text of a range.
     pub(crate) fn slice(&self, range: TextRange) -> &'t str {
         self.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default()
     }

@@ -1,19 +1,19 @@
-//! Text in other languages: one function for each place that text can have in an output.
+//! Escaping: a function for each context in which text is output.
 //!
-//! Paths, arguments, names and excerpts are somebody else's text. It reaches a terminal, a log of
-//! GitHub, SARIF, HTML, DOT, CSV and messages of the editor through the functions here and through
-//! no others. Markdown has its own: [`ide::markdown`].
+//! Paths, arguments, names and excerpts are untrusted. They reach terminals, GitHub logs, SARIF, HTML,
+//! DOT, CSV and messages of the editor only through these functions, and Markdown through
+//! [`ide::markdown`].
 
 use std::borrow::Cow;
 
-/// Whether a terminal does anything with `c` but show it: control characters, also those of eight
-/// bits, and characters that turn the direction of the text around them.
+/// Returns true if a terminal interprets `c`: control characters of seven and eight bits, and those
+/// that change the direction of text.
 fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The character that is shown in place of an active one: its picture where there is one.
+/// Returns the visible replacement of an active character: its control picture, if there is one.
 fn picture(c: char) -> char {
     match c {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
@@ -22,13 +22,12 @@ fn picture(c: char) -> char {
     }
 }
 
-/// Returns text for one line of a terminal: nothing in it moves the cursor, changes colours or ends
-/// the line.
+/// Escapes text for one line of a terminal, without cursor movements, colours and line breaks.
 pub(crate) fn terminal(text: &str) -> Cow<'_, str> {
     pictured(text, is_active)
 }
 
-/// Returns text for a terminal that may have several lines.
+/// Escapes text for several lines of a terminal.
 pub(crate) fn terminal_lines(text: &str) -> Cow<'_, str> {
     pictured(text, |c| is_active(c) && c != '\n')
 }
@@ -41,8 +40,8 @@ fn pictured(text: &str, is_shown: impl Fn(char) -> bool) -> Cow<'_, str> {
     }
 }
 
-/// Returns the character for an excerpt of source in a terminal. It has as many bytes as `c`, so
-/// that marks stay where they are; tabs stay, too.
+/// Escapes a character of an excerpt of source. The result has as many bytes as `c`, which
+/// preserves offsets; tabs are kept.
 pub(crate) fn excerpt(c: char) -> char {
     match c.len_utf8() {
         _ if c == '\t' || !is_active(c) => c,
@@ -52,24 +51,25 @@ pub(crate) fn excerpt(c: char) -> char {
     }
 }
 
-/// Returns the message of a workflow command of GitHub. The log shows colours as a terminal does.
+/// Escapes the message of a GitHub workflow command. The log interprets colours as a terminal does.
 pub(crate) fn github_data(text: &str) -> String {
     let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     terminal(&text).into_owned()
 }
 
-/// Returns the value of a property of a workflow command of GitHub.
+/// Escapes a property of a GitHub workflow command.
 pub(crate) fn github_property(text: &str) -> String {
     github_data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// Returns the text of a message of SARIF, in which `[text](target)` is a link (3.11.6); brackets
-/// before parentheses are common in types. The format has no escape for them outside of a link.
+/// Escapes a SARIF message, in which `[text](target)` is a link (3.11.6). Types such as `Tensor[(2,
+/// 3), float32]` have brackets before parentheses, and the format has no escape for them outside
+/// links.
 pub(crate) fn sarif_message(text: &str) -> String {
     text.replace("](", "] (")
 }
 
-/// Returns a path as a reference to a resource, relative if the path is.
+/// Converts a path to a URI reference, relative if the path is.
 pub(crate) fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.replace('\\', "/").bytes() {
@@ -81,13 +81,13 @@ pub(crate) fn uri(path: &str) -> String {
     }
     match path.starts_with('/') {
         true => format!("file://{uri}"),
-        // `//host/share` would be another host's.
+        // `//host/share` would refer to another host.
         false if uri.starts_with("//") => format!(".{uri}"),
         false => uri,
     }
 }
 
-/// Returns text for HTML, also within an attribute in quotes.
+/// Escapes text for HTML and for quoted attributes.
 pub(crate) fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -97,7 +97,7 @@ pub(crate) fn html(text: &str) -> String {
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
-            // Names shall not seem to be others.
+            // Direction marks could disguise names.
             c if is_active(c) && c != '\n' && c != '\t' => out.push(picture(c)),
             c => out.push(c),
         }
@@ -105,12 +105,12 @@ pub(crate) fn html(text: &str) -> String {
     out
 }
 
-/// Returns JSON for a script element of HTML: nothing in it ends the element.
+/// Escapes JSON for an HTML script element.
 pub(crate) fn script(json: &str) -> String {
     pictured(&json.replace('<', "\\u003c"), |c| is_active(c) && c != '\n').into_owned()
 }
 
-/// Returns a string of DOT with its quotes. Graphviz reads entities of HTML in labels.
+/// Quotes a DOT string. Graphviz decodes HTML entities in labels.
 pub(crate) fn dot(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -126,19 +126,19 @@ pub(crate) fn dot(text: &str) -> String {
     out + "\""
 }
 
-/// Returns a cell of CSV, after RFC 4180. Spreadsheets take a cell that begins with `=`, `+`, `-`,
-/// `@`, a tab or a line break for a formula; with an apostrophe before it, it is text.
+/// Escapes a CSV cell by RFC 4180. Spreadsheets evaluate a cell that starts with `=`, `+`, `-`,
+/// `@`, a tab or a line break as a formula; an apostrophe before it makes it text.
 pub(crate) fn csv(cell: &str) -> String {
     let is_formula =
         cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    // A separator of some countries begins another cell.
+    // The semicolon separates cells in some locales.
     let is_quoted = is_formula || cell.contains([',', ';', '"', '\n', '\r', '\t', '\0']);
     let mark = if is_formula { "'" } else { "" };
     let cell = cell.replace('\0', "␀");
     if is_quoted { format!("\"{mark}{}\"", cell.replace('"', "\"\"")) } else { cell }
 }
 
-/// Returns text for a message of the editor. VS Code makes buttons of `[text](command:…)` in it.
+/// Escapes a message of the editor, in which VS Code renders `[text](command:…)` as a button.
 pub(crate) fn notification(text: &str) -> String {
     terminal_lines(text).replace("](", "] (")
 }
@@ -147,7 +147,7 @@ pub(crate) fn notification(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Every character that a terminal, a shell, a spreadsheet, a browser or a parser could act on,
+    /// Returns each character that a terminal, shell, spreadsheet, browser or parser interprets,
     /// alone and at either end of a word.
     fn hostile() -> Vec<String> {
         let active = (0..0x300u32).chain(0x2000..0x2070).chain([0xfeff, 0xff1d, 0xff20]);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_terminal_acts_on_is_left() {
+    fn terminal_text_has_no_active_characters() {
         for text in hostile() {
             assert!(!terminal(&text).contains(is_active), "{text:?}");
             assert_eq!(terminal(&text).chars().count(), text.chars().count());
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workflow_command_is_one_line_and_its_properties_end_where_they_should() {
+    fn workflow_command_is_one_line_with_its_properties() {
         for text in hostile() {
             let command =
                 format!("::error file={}::{}", github_property(&text), github_data(&text));
@@ -212,13 +212,13 @@ mod tests {
                 text.replace("%3A", ":").replace("%2C", ",").replace("%25", "%")
             };
             let shown = terminal_lines(&text.replace('\r', "\u{1}")).replace('␁', "\r");
-            let wanted = if text.contains('\u{1}') { continue } else { shown };
-            assert_eq!(decoded(&github_data(&text)), wanted, "{text:?}");
+            let expected = if text.contains('\u{1}') { continue } else { shown };
+            assert_eq!(decoded(&github_data(&text)), expected, "{text:?}");
         }
     }
 
     #[test]
-    fn messages_have_no_links() {
+    fn sarif_messages_have_no_links() {
         for text in hostile() {
             assert!(!sarif_message(&text).contains("]("), "{text:?}");
             assert!(!notification(&text).contains("]("), "{text:?}");
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_one_reference_and_never_another_host() {
+    fn uri_never_refers_to_another_host() {
         for text in hostile() {
             let uri = uri(&text);
             let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/%".contains(&b);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn html_has_neither_tags_nor_quotes_nor_entities_of_the_text() {
+    fn html_has_no_tags_quotes_or_entities() {
         for text in hostile() {
             let shown = html(&text);
             assert!(!shown.contains(['<', '>', '"', '\'']), "{shown:?}");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_of_dot_ends_at_its_end() {
+    fn dot_string_cannot_be_closed_early() {
         for text in hostile() {
             let string = dot(&text);
             let inner = &string[1..string.len() - 1];
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// Reads a record of CSV back, after RFC 4180.
+    /// Parses a CSV record by RFC 4180.
     fn record(line: &str) -> Vec<String> {
         let mut cells = vec![String::new()];
         let (mut chars, mut is_quoted) = (line.chars().peekable(), false);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_one_cell_and_no_formula() {
+    fn csv_cell_is_one_cell_and_not_a_formula() {
         for text in hostile() {
             let cells = record(&format!("a,{},b", csv(&text)));
             assert_eq!(cells.len(), 3, "{text:?}");

@@ -1,7 +1,7 @@
-//! Excerpts of the source with the fault marked.
+//! Diagnostics as excerpts of the source with marks.
 //!
-//! A header of a real dump is one line of up to two hundred thousand characters: of such a line
-//! only what surrounds each mark is shown.
+//! A function header in a dump of TVM is one line of up to two hundred thousand characters; of such
+//! a line only the surroundings of each mark are printed.
 
 use std::borrow::Cow;
 
@@ -13,12 +13,12 @@ use syntax::{TextRange, TextSize};
 
 use super::{Checked, escape};
 
-/// How long a line may be and still be shown whole.
+/// The longest line that is printed whole, in bytes.
 const WHOLE_LINE: usize = 160;
-/// How many bytes of a long line are shown on either side of a mark.
+/// The number of bytes of a long line that are printed on either side of a mark.
 const AROUND: usize = 60;
 
-/// Every diagnostic of a file.
+/// Formats the diagnostics of a file.
 pub(crate) fn human(checked: &Checked) -> String {
     let mut out = String::new();
     for diagnostic in &checked.diagnostics {
@@ -71,7 +71,7 @@ fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
     Renderer::styled().decor_style(DecorStyle::Unicode).term_width(width).render(&[group])
 }
 
-/// A stretch of lines of the source, the long ones cut, with marks in it.
+/// Consecutive lines of the source, long ones shortened, with marks.
 struct Excerpt<'a> {
     text: String,
     line: usize,
@@ -84,14 +84,14 @@ struct MarkIn<'a> {
     primary: bool,
 }
 
-/// The lines that a diagnostic speaks of: near ones together, the one with the fault first.
+/// Returns the excerpts of a diagnostic, with close lines together, and the primary one first.
 fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a>> {
     let text = checked.text.as_str();
     let line_of = |offset: TextSize| checked.lines.line_at(offset) as usize;
     let content = |line: usize| checked.lines.line_content(text, line as u32).unwrap_or_default();
     let mut marks: Vec<(TextRange, Option<&'a str>, bool)> = vec![(diagnostic.range, None, true)];
     marks.extend(diagnostic.related.iter().map(|r| (r.range, Some(r.message.as_str()), false)));
-    // A mark over many lines is shown by its first.
+    // A mark of several lines is reduced to the first.
     for (range, ..) in &mut marks {
         let line = content(line_of(range.start()));
         if range.end() > line.end() {
@@ -102,8 +102,8 @@ fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a
     lines.sort_unstable();
     lines.dedup();
     let mut excerpt = Excerpt { text: String::new(), line: 1, marks: Vec::new() };
-    // Lines that no mark stands on are left out; the renderer is told so by empty lines, which it
-    // folds, unless they are too many to be worth writing.
+    // Lines without marks are replaced by empty lines, which the renderer folds; a larger gap
+    // starts another excerpt.
     let mut groups: Vec<Excerpt<'a>> = Vec::new();
     let mut last = None;
     for line in lines {
@@ -128,14 +128,14 @@ fn excerpts<'a>(checked: &Checked, diagnostic: &'a Diagnostic) -> Vec<Excerpt<'a
         add_line(&mut excerpt, text, content(line), &on_line);
     }
     groups.push(excerpt);
-    // The fault first.
+    // The primary mark first.
     if let Some(at) = groups.iter().position(|group| group.marks.iter().any(|mark| mark.primary)) {
         groups.swap(0, at);
     }
     groups
 }
 
-/// Adds a line with its marks; of a long line, only what is near them.
+/// Appends a line with its marks; of a long line, only their surroundings.
 fn add_line<'a>(
     excerpt: &mut Excerpt<'a>,
     text: &str,

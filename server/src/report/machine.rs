@@ -1,4 +1,4 @@
-//! JSON Lines, SARIF and GitHub's commands.
+//! Diagnostics as JSON Lines, SARIF and GitHub workflow commands.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use syntax::{Encoding, LineIndex, TextRange};
 
 use super::{Checked, escape};
 
-/// A diagnostic as JSON: offsets in bytes, lines and columns from 0, columns in UTF-16 units.
+/// A diagnostic as JSON: offsets in bytes, lines and columns from 0, columns in UTF-16 code units.
 #[derive(Serialize)]
 pub(crate) struct JsonDiagnostic<'a> {
     code: &'a str,
@@ -79,14 +79,14 @@ impl<'a> JsonDiagnostic<'a> {
     }
 }
 
-/// One line: `{"path", "diagnostics"}`.
+/// Returns one line: `{"path", "diagnostics"}`.
 pub(crate) fn json_line(checked: &Checked) -> String {
     let diagnostics: Vec<_> =
         checked.diagnostics.iter().map(|d| JsonDiagnostic::new(d, &checked.lines)).collect();
     format!("{}\n", json!({ "path": checked.path, "diagnostics": diagnostics }))
 }
 
-/// A type and where it belongs.
+/// A type and its range.
 #[derive(Serialize)]
 pub(crate) struct JsonType {
     start: u32,
@@ -103,7 +103,7 @@ pub(crate) fn json_types(types: Vec<TypeAt>) -> Vec<JsonType> {
     types.into_iter().map(line).collect()
 }
 
-/// The whole message, with what to write instead.
+/// Returns the message with the help.
 fn whole(diagnostic: &Diagnostic) -> String {
     match &diagnostic.help {
         Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
@@ -111,7 +111,7 @@ fn whole(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// Commands that GitHub shows as annotations of a change.
+/// Returns workflow commands, which GitHub shows as annotations.
 pub(crate) fn github(checked: &Checked) -> String {
     let mut out = String::new();
     for diagnostic in &checked.diagnostics {
@@ -136,7 +136,7 @@ pub(crate) fn github(checked: &Checked) -> String {
     out
 }
 
-/// The results of one file in a SARIF log.
+/// Returns the results of a file for a SARIF log.
 pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
     let place = |range: TextRange| {
         let at = |offset| checked.lines.line_column(offset, Encoding::Utf16);
@@ -173,7 +173,7 @@ pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
     checked.diagnostics.iter().map(result).collect()
 }
 
-/// One log for all files.
+/// Writes a SARIF log of all files.
 pub(crate) fn sarif(results: Vec<Vec<Value>>, out: &mut impl Write) -> std::io::Result<()> {
     let results: Vec<Value> = results.into_iter().flatten().collect();
     let rules = codes().iter().map(|code| {

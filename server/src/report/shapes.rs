@@ -1,4 +1,4 @@
-//! The shape report, as people and machines read it.
+//! The formats of the shape report.
 
 mod graph;
 mod machine;
@@ -12,7 +12,7 @@ pub(crate) use machine::JsonFunction;
 pub(crate) use page::html;
 pub(crate) use table::{csv, table};
 
-/// How a call is called in a list: its variable, else its number.
+/// Returns the name of a call in a list: its variable, or its number.
 fn name_of(row: &Row, at: usize) -> String {
     row.binding.clone().unwrap_or_else(|| format!("#{at}"))
 }

@@ -1,4 +1,4 @@
-//! The arguments of a run: from the command line, from files, or drawn.
+//! The arguments of a run: given, read from files, or drawn.
 
 mod archives;
 mod draw;
@@ -13,7 +13,7 @@ use semantics::{
     Diagnostic, View,
     body::{Name, UnitKind},
     module::{Constructor, ModuleTypes},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::TextRange;
 use types::{AdtType, DataType, Dim, Type, TypeArg};
@@ -23,67 +23,68 @@ use archives::Files;
 use draw::Draw;
 use written::Written;
 
-/// Where the arguments of a run come from.
+/// The sources of the arguments of a run.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Inputs {
-    /// What is written for parameters.
+    /// The arguments that are given for parameters.
     pub(crate) given: Vec<Given>,
-    /// Archives of arrays: by name, or `i0`, `i1`, … by position. Positions count tensors: a parameter
-    /// that is a tuple takes as many as it has, so that `i1` is the same in an archive and where it
-    /// is written.
+    /// Archives with arrays by parameter name, or `i0`, `i1`, … by position. Positions count
+    /// tensors, all those of a tuple, so that `i1` is the same in an archive and on the command
+    /// line.
     pub(crate) archives: Vec<Named>,
-    /// Files of parameters as TVM saves them.
+    /// Parameter files of TVM.
     pub(crate) params: Vec<Named>,
-    /// What is not given is drawn from this seed, by its type.
+    /// The seed from which missing arguments are drawn by type.
     pub(crate) seed: Option<u64>,
-    /// What relative paths of `.npy` files are relative to.
+    /// The folder to which paths of `.npy` files are relative.
     pub(crate) folder: PathBuf,
 }
 
-/// What is written for a parameter: numbers, lists of numbers as JSON, names of `.npy` files.
+/// An argument that is given for a parameter: a number, a JSON list of numbers, or the path of a
+/// `.npy` file.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
-    /// The parameter, or the position of a tensor.
+    /// The name of the parameter, or the position of a tensor.
     pub(crate) name: String,
-    /// The value.
+    /// The text of the value.
     pub(crate) text: String,
-    /// It was read from a file of the workspace: other files that it names must lie in the folder.
+    /// True if it comes from a file of the workspace: files that it names must lie in the folder.
     pub(crate) is_remote: bool,
 }
 
 /// The arguments of a run.
 pub(crate) struct Arguments {
-    /// One for each parameter.
+    /// The arguments, one for each parameter.
     pub(crate) values: Vec<Value>,
-    /// Those whose arguments are drawn.
+    /// The names of the parameters whose arguments are drawn.
     pub(crate) drawn: Vec<String>,
-    /// What is odd about the files, each a sentence.
+    /// Warnings about the files.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Why there are no arguments.
+/// An error in the arguments.
 #[derive(Debug)]
-pub(crate) struct Lack {
-    /// What is wrong.
+pub(crate) struct ArgumentError {
+    /// The message.
     pub(crate) message: String,
-    /// What to do.
+    /// The help.
     pub(crate) help: Option<String>,
-    /// The parameter, where one is meant.
+    /// The range of the parameter, if it concerns one.
     range: Option<TextRange>,
 }
 
-impl From<String> for Lack {
-    fn from(message: String) -> Lack {
-        Lack { message, help: None, range: None }
+impl From<String> for ArgumentError {
+    fn from(message: String) -> ArgumentError {
+        ArgumentError { message, help: None, range: None }
     }
 }
 
-impl Lack {
-    fn help(self, help: impl Into<String>) -> Lack {
-        Lack { help: Some(help.into()), ..self }
+impl ArgumentError {
+    fn help(self, help: impl Into<String>) -> ArgumentError {
+        ArgumentError { help: Some(help.into()), ..self }
     }
 
-    /// As a diagnostic of the file, at the parameter, or at the definition, which is at `def`.
+    /// Converts the error to a diagnostic at the parameter, or at the definition at `def`.
     pub(crate) fn diagnostic(&self, code: &'static str, def: TextRange) -> Diagnostic {
         let diagnostic = Diagnostic::new(code, self.range.unwrap_or(def), &*self.message);
         match &self.help {
@@ -101,11 +102,11 @@ struct Param {
 }
 
 impl Param {
-    fn lack(&self, message: impl Into<String>) -> Lack {
-        Lack { message: message.into(), help: None, range: Some(self.range) }
+    fn error(&self, message: impl Into<String>) -> ArgumentError {
+        ArgumentError { message: message.into(), help: None, range: Some(self.range) }
     }
 
-    /// How a value for it is written.
+    /// Returns an example of an argument.
     fn example(&self) -> String {
         let name = &self.name;
         match &self.ty {
@@ -122,19 +123,19 @@ impl Param {
     }
 }
 
-/// The function of a file that is called so, with its type.
+/// Finds a function of the file by name, with its type.
 pub(crate) type Functions<'f> = &'f mut dyn FnMut(&str) -> Option<(Value, Type)>;
 
-/// One value for each parameter of the function. To be done within the limits of the run: memory that
-/// the values take is counted against them, and it ends when their time is over.
+/// Returns a value for each parameter. The caller runs this within the limits of the run, which
+/// apply to the memory and time that it takes.
 ///
 /// # Errors
-/// Something is missing, or does not fit.
+/// An argument is missing or has the wrong type.
 pub(crate) fn gather(
     view: &View<'_>,
     inputs: &Inputs,
     functions: Functions<'_>,
-) -> Result<Arguments, Lack> {
+) -> Result<Arguments, ArgumentError> {
     let params = parameters(view);
     let mut files = Files::open(inputs, &params)?;
     let mut given: HashMap<String, Value> = HashMap::new();
@@ -144,10 +145,10 @@ pub(crate) fn gather(
         let ty = leaf.as_ref().map_or(&param.ty, |leaf| &leaf.ty);
         let text = text.trim();
         if image::is_image(text) {
-            let lack = param.lack(format!("`{text}` is an image, and `%{name}` takes {ty}"));
-            return Err(lack.help(image::help(text, &param.name, ty)));
+            let error = param.error(format!("`{text}` is an image, and `%{name}` takes {ty}"));
+            return Err(error.help(image::help(text, &param.name, ty)));
         }
-        let written = Written::parse(text).map_err(|problem| param.lack(problem))?;
+        let written = Written::parse(text).map_err(|problem| param.error(problem))?;
         let mut reader = written::Reader {
             types: &view.types,
             folder: &inputs.folder,
@@ -162,13 +163,13 @@ pub(crate) fn gather(
                 _ => format!("`%{}`", param.name),
             };
             let message = format!("{what} is of type {ty}: {problem}");
-            param.lack(message).help(format!("give it a value like {}", param.example()))
+            param.error(message).help(format!("give it a value like {}", param.example()))
         })?;
         match leaf {
             None => {
                 given.insert(param.name.clone(), value);
             }
-            // What there is for the whole parameter gives way where this stands.
+            // An argument for one tensor of a tuple overrides that for the whole tuple.
             Some(leaf) => {
                 files.forget(&param.name);
                 if let Some(whole) = given.remove(&param.name) {
@@ -185,12 +186,12 @@ pub(crate) fn gather(
     for param in &params {
         interpreter::poll();
         let count = leaves_of(&param.ty);
-        // What is written counts more than what a file has.
-        let one = |name: &str, ty: &Type| -> Option<Result<Value, Lack>> {
+        // Given arguments override those of files.
+        let one = |name: &str, ty: &Type| -> Option<Result<Value, ArgumentError>> {
             if let Some(value) = given.get(name) {
                 return Some(fit(value.clone(), ty).map_err(|is| misfit(param, &is)));
             }
-            files.read(name, ty).map(|read| read.map_err(|problem| problem.lack(param)))
+            files.read(name, ty).map(|read| read.map_err(|problem| problem.error(param)))
         };
         let names = || (next..next + count).map(|k| format!("i{k}"));
         let value = match one(&param.name, &param.ty) {
@@ -212,7 +213,7 @@ pub(crate) fn gather(
                         let message =
                             format!("no value of the type {ty} can be drawn for `%{name}`");
                         let help = format!("give it one: {}", param.example());
-                        param.lack(format!("{message}: {why}")).help(help)
+                        param.error(format!("{message}: {why}")).help(help)
                     })?
                 }
                 None => return Err(missing(param, &files)),
@@ -224,8 +225,8 @@ pub(crate) fn gather(
     Ok(Arguments { values, drawn, warnings: files.warnings })
 }
 
-/// No parameter is called so.
-fn unknown(params: &[Param], name: &str) -> Lack {
+/// Returns the error of an unknown parameter.
+fn unknown(params: &[Param], name: &str) -> ArgumentError {
     let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
     let message = match names.as_slice() {
         [] => format!("there is no parameter `{name}`: the function has none"),
@@ -235,12 +236,12 @@ fn unknown(params: &[Param], name: &str) -> Lack {
         ),
     };
     match nearest(name, names.into_iter()) {
-        Some(near) => Lack::from(message).help(format!("did you mean `{near}`?")),
-        None => Lack::from(message),
+        Some(near) => ArgumentError::from(message).help(format!("did you mean `{near}`?")),
+        None => ArgumentError::from(message),
     }
 }
 
-/// No function of the file is called so.
+/// Returns the message for an unknown function.
 pub(crate) fn no_function(name: &str, names: &[&str]) -> String {
     let message = format!("there is no function `{name}` in this file");
     match (nearest(name, names.iter().copied()), names) {
@@ -250,8 +251,8 @@ pub(crate) fn no_function(name: &str, names: &[&str]) -> String {
     }
 }
 
-/// A parameter has no argument.
-fn missing(param: &Param, files: &Files) -> Lack {
+/// Returns the error of a missing argument.
+fn missing(param: &Param, files: &Files) -> ArgumentError {
     let Param { name, ty, .. } = param;
     let message = format!("the parameter `%{name}` of type {ty} has no value");
     let mut help = format!("give one with {}, or draw it with `--random 0`", param.example());
@@ -263,16 +264,16 @@ fn missing(param: &Param, files: &Files) -> Lack {
             help += &format!("; the files have {}", shortened(names.iter(), ", "));
         }
     }
-    param.lack(message).help(help)
+    param.error(message).help(help)
 }
 
-/// An argument is something else than its parameter wants.
-fn misfit(param: &Param, is: &str) -> Lack {
+/// Returns the error of an argument of the wrong type.
+fn misfit(param: &Param, is: &str) -> ArgumentError {
     let message = format!("`%{}` is of type {}, {is}", param.name, param.ty);
-    param.lack(message).help(format!("give it a value like {}", param.example()))
+    param.error(message).help(format!("give it a value like {}", param.example()))
 }
 
-/// The first of some names.
+/// Lists the first of some names.
 fn shortened(names: impl ExactSizeIterator<Item: Display>, between: &str) -> String {
     const SHOWN: usize = 12;
     let count = names.len();
@@ -284,7 +285,7 @@ fn shortened(names: impl ExactSizeIterator<Item: Display>, between: &str) -> Str
     text
 }
 
-/// The candidate nearest to `name`, if one is near enough to be meant.
+/// Returns the candidate most similar to `name`, if one is similar enough.
 fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let limit = (name.chars().count() / 3).max(1);
     candidates
@@ -294,7 +295,7 @@ fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<
         .map(|(_, candidate)| candidate)
 }
 
-/// The constructors of a data type with the types of their fields.
+/// Returns the constructors of a data type with the types of their fields.
 fn constructors(adt: &AdtType, types: &ModuleTypes) -> Vec<(Name, Vec<Type>)> {
     let Some(known) = types.adt(adt.name()) else { return Vec::new() };
     let args: Vec<TypeArg> = adt.args().iter().cloned().map(TypeArg::Type).collect();
@@ -312,7 +313,7 @@ fn no_tensors(dtype: DataType) -> String {
     format!("there are no arrays of {dtype} here")
 }
 
-/// The parameters of a function, or the `free_var`s of a bare expression.
+/// Returns the parameters of a function, or the `free_var`s of a bare expression.
 fn parameters(view: &View<'_>) -> Vec<Param> {
     let mut params = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
@@ -320,7 +321,7 @@ fn parameters(view: &View<'_>) -> Vec<Param> {
         let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
         for &binder in header.iter().chain(&free) {
             let name = unit.binder(binder).name.trim_start_matches('%').to_owned();
-            let binding = Binding { unit: number as u32, binder };
+            let binding = LocalRef { unit: number as u32, binder };
             let (ty, range) = (view.binding_type(binding).clone(), view.binding_range(binding));
             params.push(Param { name, ty, range });
         }
@@ -328,21 +329,21 @@ fn parameters(view: &View<'_>) -> Vec<Param> {
     params
 }
 
-/// What a name on the command line means.
+/// The parameter or tensor that a name refers to.
 struct Place<'p> {
     param: &'p Param,
-    /// Where `i0` is written: one of the tensors of the parameter.
+    /// The tensor of the parameter, for a name such as `i0`.
     leaf: Option<Leaf>,
 }
 
-/// A tensor of a parameter, or the parameter if it is no tuple.
+/// A tensor of a tuple parameter, or a parameter.
 struct Leaf {
     ty: Type,
     /// The position of the first tensor of the parameter.
     first: usize,
 }
 
-/// The parameter that is called `name`, or `i0`, `i1`, … by its position among the tensors.
+/// Finds the parameter with the name `name`, or the tensor at the position `i0`, `i1`, ….
 fn place<'p>(params: &'p [Param], name: &str) -> Option<Place<'p>> {
     if let Some(param) = params.iter().find(|param| param.name == name) {
         return Some(Place { param, leaf: None });
@@ -367,7 +368,7 @@ fn leaves_of(ty: &Type) -> usize {
     }
 }
 
-/// The type of a tensor in a tuple, by its position.
+/// Returns the type of a tensor in a tuple by its position.
 fn leaf<'t>(ty: &'t Type, position: &mut usize) -> Option<&'t Type> {
     match ty {
         Type::Tuple(fields) => fields.iter().find_map(|field| leaf(field, position)),
@@ -379,7 +380,7 @@ fn leaf<'t>(ty: &'t Type, position: &mut usize) -> Option<&'t Type> {
     }
 }
 
-/// Puts the tensors of a value by their positions.
+/// Inserts the tensors of a value by their positions.
 fn put_leaves(value: Value, ty: &Type, next: &mut usize, to: &mut HashMap<String, Value>) {
     match (&value, ty) {
         (Value::Tuple(_), Type::Tuple(types)) => {
@@ -395,21 +396,24 @@ fn put_leaves(value: Value, ty: &Type, next: &mut usize, to: &mut HashMap<String
     }
 }
 
-/// A value of the form of `ty` from its tensors in order.
-fn build(ty: &Type, tensor: &mut dyn FnMut(&Type) -> Result<Value, Lack>) -> Result<Value, Lack> {
+/// Builds a value of the type `ty` from its tensors in order.
+fn build(
+    ty: &Type,
+    tensor: &mut dyn FnMut(&Type) -> Result<Value, ArgumentError>,
+) -> Result<Value, ArgumentError> {
     match ty {
         Type::Tuple(fields) => {
             let fields = fields.iter().map(|field| build(field, tensor));
-            Ok(Value::tuple(fields.collect::<Result<Vec<Value>, Lack>>()?))
+            Ok(Value::tuple(fields.collect::<Result<Vec<Value>, ArgumentError>>()?))
         }
         _ => tensor(ty),
     }
 }
 
-/// Holds a value against a type.
+/// Checks a value against a type.
 ///
 /// # Errors
-/// What the value is instead: `the array given is Tensor[(2, 3), float32]`.
+/// The description of the value: `the array given is Tensor[(2, 3), float32]`.
 fn fit(value: Value, ty: &Type) -> Result<Value, String> {
     match (&value, ty) {
         (Value::Tensor(tensor), _) => {
@@ -424,7 +428,7 @@ fn fit(value: Value, ty: &Type) -> Result<Value, String> {
             let fields = fields.iter().zip(types.iter()).map(|(field, ty)| fit(field.clone(), ty));
             Ok(Value::tuple(fields.collect::<Result<Vec<Value>, String>>()?))
         }
-        // These are made by their types.
+        // These were built by their types.
         (Value::Data(_), Type::Adt(_))
         | (Value::Closure(_), Type::Func(_))
         | (Value::Ref(_), Type::Ref(_)) => Ok(value),
@@ -441,27 +445,27 @@ fn fit(value: Value, ty: &Type) -> Result<Value, String> {
     }
 }
 
-/// Whether a type takes tensors of a data type and a shape.
+/// Checks that a type accepts tensors of a data type and a shape.
 ///
 /// # Errors
-/// What is given, and what else could be done: a text that follows a comma or a colon.
+/// The description of the tensor, with a hint: a text that follows a comma or a colon.
 fn takes(ty: &Type, dtype: DataType, shape: &[usize]) -> Result<(), String> {
     let given = Type::tensor(shape.iter().map(|&size| Dim::known(size as i64)), dtype);
     let wrong = Err(format!("the array given is {given}"));
-    let Type::Tensor(wanted) = ty else {
+    let Type::Tensor(expected) = ty else {
         let is_other = matches!(ty, Type::Tuple(_) | Type::Adt(_) | Type::Func(_) | Type::Ref(_));
         return if is_other { wrong } else { Ok(()) };
     };
-    let same = wanted.shape.len() == shape.len()
-        && wanted.shape.iter().zip(shape).all(|(dim, &size)| {
+    let same = expected.shape.len() == shape.len()
+        && expected.shape.iter().zip(shape).all(|(dim, &size)| {
             dim.as_known().is_none_or(|known| usize::try_from(known) == Ok(size))
         });
     if !same {
         return wrong;
     }
-    if wanted.dtype != dtype {
-        // numpy has no brain floating point, and makes doubles of what is written without a type.
-        let name = match wanted.dtype {
+    if expected.dtype != dtype {
+        // numpy has no bfloat16, and its default type is float64.
+        let name = match expected.dtype {
             DataType::BFLOAT16 => "ml_dtypes.bfloat16".to_owned(),
             other => format!("\"{other}\""),
         };
@@ -470,7 +474,7 @@ fn takes(ty: &Type, dtype: DataType, shape: &[usize]) -> Result<(), String> {
     Ok(())
 }
 
-/// The elements of an array that was found, if they are for a type. `bad` says where it was found.
+/// Reads an array as a value of a type. `bad` adds the place of the array to an error.
 fn read(array: Array<'_>, ty: &Type, bad: impl Fn(Error) -> String) -> Result<Value, String> {
     takes(ty, array.dtype(), array.shape())?;
     let tensor = array.read().map_err(bad)?;

@@ -1,4 +1,4 @@
-//! Results held against arrays in a file, as numpy's `allclose` does.
+//! Compares results with arrays in a file, as numpy's `allclose` does.
 
 use std::path::Path;
 
@@ -7,32 +7,32 @@ use interpreter::{Tensor, Value};
 
 use super::files::Named;
 
-/// How far an element may be from what is expected: this much, and this much of its size. These are
-/// numpy's.
+/// The tolerated absolute and relative difference of an element, the defaults of numpy.
 const ABSOLUTE: f64 = 1e-8;
 const RELATIVE: f64 = 1e-5;
-/// The most tensors of a result that are compared.
-const MOST_LEAVES: usize = 1 << 16;
+/// The largest number of tensors in a result.
+const MAX_LEAVES: usize = 1 << 16;
 
-/// Compares a result with the arrays `o0`, `o1`, … of a `.npz` file, or the one of a `.npy` file.
-/// Gives a sentence for each tensor that is not as expected.
+/// Compares a result with the arrays `o0`, `o1`, … of a `.npz` file, or that of a `.npy` file.
+/// Returns a message for each tensor that differs.
 ///
 /// # Errors
-/// A sentence: the file cannot be read, or holds other arrays than the result has tensors.
+/// The message for a file that cannot be read, or whose arrays do not match the tensors of the
+/// result.
 pub(crate) fn differences(value: &Value, path: &Path) -> Result<Vec<String>, String> {
     let shown = path.display();
     let leaves = value
-        .leaves_within(MOST_LEAVES)
-        .ok_or_else(|| format!("the result has more than {MOST_LEAVES} parts"))?;
-    let source = Named { path: path.to_owned(), within: None }.open()?;
+        .leaves_within(MAX_LEAVES)
+        .ok_or_else(|| format!("the result has more than {MAX_LEAVES} parts"))?;
+    let source = Named { path: path.to_owned(), within: None, part: None }.open()?;
     let fail = |error: arrays::Error| format!("cannot read `{shown}`: {error}");
     if path.extension().is_some_and(|extension| extension == "npy") {
         let [own] = leaves[..] else {
             let count = leaves.len();
             return Err(format!("`{shown}` holds one array, and the result has {count} tensors"));
         };
-        let wanted = source.npy().and_then(arrays::Array::read).map_err(fail)?;
-        return Ok(difference("o0", own, &wanted).into_iter().collect());
+        let expected = source.npy().and_then(arrays::Array::read).map_err(fail)?;
+        return Ok(difference("o0", own, &expected).into_iter().collect());
     }
     let archive = Archive::npz(source).map_err(fail)?;
     let mut found = Vec::new();
@@ -41,8 +41,8 @@ pub(crate) fn differences(value: &Value, path: &Path) -> Result<Vec<String>, Str
         let Some(position) = archive.names().iter().position(|known| *known == name) else {
             return Err(format!("`{shown}` has no array `{name}`"));
         };
-        let wanted = archive.array(position).and_then(arrays::Array::read).map_err(fail)?;
-        found.extend(difference(&name, own, &wanted));
+        let expected = archive.array(position).and_then(arrays::Array::read).map_err(fail)?;
+        found.extend(difference(&name, own, &expected));
     }
     let more = format!("o{}", leaves.len());
     if archive.names().contains(&more) {
@@ -51,15 +51,15 @@ pub(crate) fn differences(value: &Value, path: &Path) -> Result<Vec<String>, Str
     Ok(found)
 }
 
-/// What is different about a tensor, if something is.
-fn difference(name: &str, own: &Tensor, wanted: &Tensor) -> Option<String> {
-    if own.ty() != wanted.ty() {
-        return Some(format!("`{name}` is {}, and {} is expected", own.ty(), wanted.ty()));
+/// Describes the difference of a tensor, if any.
+fn difference(name: &str, own: &Tensor, expected: &Tensor) -> Option<String> {
+    if own.ty() != expected.ty() {
+        return Some(format!("`{name}` is {}, and {} is expected", own.ty(), expected.ty()));
     }
-    let (own, wanted) = (own.to_f64s(), wanted.to_f64s());
+    let (own, expected) = (own.to_f64s(), expected.to_f64s());
     let mut count = 0;
     let mut worst: Option<(f64, usize, f64, f64)> = None;
-    for (at, (x, y)) in own.iter().zip(&wanted).enumerate() {
+    for (at, (x, y)) in own.iter().zip(&expected).enumerate() {
         let is_close = x == y
             || (x.is_nan() && y.is_nan())
             || (y.is_finite() && (x - y).abs() <= ABSOLUTE + RELATIVE * y.abs());
@@ -85,15 +85,15 @@ mod tests {
     use interpreter::Tensor;
     use types::DataType;
 
-    fn differs(own: &[f64], wanted: &[f64]) -> Option<String> {
+    fn differs(own: &[f64], expected: &[f64]) -> Option<String> {
         let tensor = |values: &[f64]| {
             Tensor::from_f64s(DataType::FLOAT64, &[values.len()], values.to_vec()).expect("it fits")
         };
-        super::difference("o0", &tensor(own), &tensor(wanted))
+        super::difference("o0", &tensor(own), &tensor(expected))
     }
 
     #[test]
-    fn as_numpy_does() {
+    fn tolerances_are_those_of_numpy() {
         assert_eq!(differs(&[1.0, 0.0], &[1.000_009, 1e-9]), None);
         assert_eq!(differs(&[f64::NAN, f64::INFINITY], &[f64::NAN, f64::INFINITY]), None);
         assert!(differs(&[1.0], &[f64::INFINITY]).is_some());
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_and_data_types_count() {
+    fn shapes_and_data_types_must_match() {
         assert_eq!(
             differs(&[1.0, 2.0], &[1.0]).as_deref(),
             Some("`o0` is Tensor[(2), float64], and Tensor[(1), float64] is expected")

@@ -1,4 +1,4 @@
-//! A run that ended without a value, for people and machines.
+//! Failed runs as diagnostics, text and JSON.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use semantics::{Database, Def, Diagnostic, SourceFile};
 use serde_json::{Value as Json, json};
 use syntax::{LineIndex, TextRange};
 
-/// The failure of a run as a diagnostic of the file that holds `def`: at the innermost call that
-/// stands there. Calls around it in the same file are places beside it.
+/// Converts a failure to a diagnostic in the file of `def`, at the innermost call in that file. The
+/// calls around it in the same file are related places.
 ///
-/// `limit` says where a limit is set: `--memory`, `relay.run.memory`.
+/// `limit` returns the option or setting of a limit: `--memory`, `relay.run.memory`.
 pub(crate) fn diagnostic(
     db: &Database,
     def: Def<'_>,
@@ -29,7 +29,7 @@ pub(crate) fn diagnostic(
     }
     let mut seen = vec![range];
     for (step, range) in places.take(8) {
-        // A recursion passes by one place again and again.
+        // A recursion passes the same place many times.
         if !seen.contains(&range) {
             seen.push(range);
             diagnostic = diagnostic.related(range, format!("called in {}", step.function));
@@ -38,7 +38,7 @@ pub(crate) fn diagnostic(
     diagnostic
 }
 
-/// The limit that a run has reached.
+/// Returns the limit that a run exceeded.
 fn limit_of(kind: FaultKind) -> Option<&'static str> {
     match kind {
         FaultKind::Fuel => Some("fuel"),
@@ -49,7 +49,7 @@ fn limit_of(kind: FaultKind) -> Option<&'static str> {
     }
 }
 
-/// What is wrong, and what the operator was given.
+/// Returns the message with the arguments of the operator.
 pub(crate) fn message(fault: &Fault) -> String {
     match given(fault) {
         Some(given) => format!("{} (it was given {given})", fault.message),
@@ -57,12 +57,12 @@ pub(crate) fn message(fault: &Fault) -> String {
     }
 }
 
-/// `Tensor[(2, 3), float32], int32`; types that a value does not tell are left open.
+/// Returns the types of the arguments, as in `Tensor[(2, 3), float32], int32`.
 fn given(fault: &Fault) -> Option<String> {
     (!fault.arguments.is_empty()).then(|| fault.arguments.join(", "))
 }
 
-/// The files of a back trace: name and lines of each.
+/// The files of a backtrace with their names and lines.
 pub(crate) struct Places<'a> {
     db: &'a Database,
     name: &'a str,
@@ -72,7 +72,7 @@ pub(crate) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// `file` is called `name` and has these lines; others are of the prelude.
+    /// Creates the places of `file`, with its name and lines; other files are of the prelude.
     pub(crate) fn new(
         db: &'a Database,
         file: SourceFile,
@@ -82,7 +82,7 @@ impl<'a> Places<'a> {
         Places { db, name, file, lines, prelude: HashMap::new() }
     }
 
-    /// `net.relay:12:3`
+    /// Formats a place, as in `net.relay:12:3`.
     pub(crate) fn name(&mut self, (file, range): (SourceFile, TextRange)) -> String {
         let utf8 = syntax::Encoding::Utf8;
         if file == self.file {
@@ -98,7 +98,7 @@ impl<'a> Places<'a> {
         format!("{name}:{}:{}", at.line + 1, at.column + 1)
     }
 
-    /// The calls around the one that failed, one a line; steps that repeat themselves are counted.
+    /// Formats the backtrace, one call per line; repeated steps are counted.
     pub(crate) fn trace(&mut self, fault: &Fault) -> String {
         let mut out = String::new();
         let half = fault.trace.len() / 2;
@@ -122,7 +122,7 @@ impl<'a> Places<'a> {
         step.place.map_or_else(String::new, |place| format!(" at {}", self.name(place)))
     }
 
-    /// The failure for machines.
+    /// Converts a failure to JSON.
     pub(crate) fn json(&mut self, fault: &Fault) -> Json {
         let steps: Vec<Json> = fault
             .trace

@@ -1,4 +1,4 @@
-//! Values for machines: tensors with shape, type and elements; what is not finite as text.
+//! Values as JSON: tensors with shape, type and elements; NaN and infinities are strings.
 
 use std::io::{self, Write};
 
@@ -10,29 +10,29 @@ use serde::{
 use serde_json::Value as Json;
 use types::ElementKind;
 
-use super::{show::odd, summary::Summary};
+use super::{show::not_finite, summary::Summary};
 
-/// How deep a value is shown; what is deeper is `null`.
+/// The largest depth of a value; deeper parts are `null`.
 const DEPTH: usize = 100;
-/// The most parts of tuples and data that are shown. A tuple that has another one twice, and that one
-/// a third one twice, and so on, has more than can be written.
+/// The largest number of parts of tuples and data. A chain of tuples that contain the next one
+/// twice has exponentially many.
 const PARTS: usize = 1 << 22;
 
-/// A value, where tensors of more than `most` elements are summed up, and of more fields than that the
-/// first are shown. `null` where it has too many parts.
-pub(crate) fn within(value: &Value, most: usize) -> Json {
+/// Converts a value. Tensors with more than `limit` elements are summarised, and only the first
+/// `limit` fields are listed. `null` if it has too many parts.
+pub(crate) fn within(value: &Value, limit: usize) -> Json {
     let mut left = PARTS;
-    if !fits(value, 0, most, &mut left) {
+    if !fits(value, 0, limit, &mut left) {
         return Json::Null;
     }
-    serde_json::to_value(Shown { value, depth: 0, most, extra: &[] }).unwrap_or_default()
+    serde_json::to_value(Shown { value, depth: 0, limit, extra: &[] }).unwrap_or_default()
 }
 
-/// Writes a value and a line break, as it goes along: a text of all elements may be larger than memory.
-/// `extra` comes behind the fields of the outermost object.
+/// Writes a value and a line break as a stream, as the text of all elements may exceed memory.
+/// `extra` follows the fields of the outermost object.
 ///
 /// # Errors
-/// It cannot be written.
+/// The output cannot be written.
 pub(crate) fn write(
     value: &Value,
     extra: &[(&'static str, Json)],
@@ -44,20 +44,21 @@ pub(crate) fn write(
             "the result has more than {PARTS} parts, too many to be written"
         )));
     }
-    serde_json::to_writer(&mut out, &Shown { value, depth: 0, most: usize::MAX, extra })?;
+    serde_json::to_writer(&mut out, &Shown { value, depth: 0, limit: usize::MAX, extra })?;
     out.write_all(b"\n")?;
     out.flush()
 }
 
-/// Whether a value has no more parts than `left`. Goes as deep as what is shown.
-fn fits(value: &Value, depth: usize, most: usize, left: &mut usize) -> bool {
+/// Returns true if a value has at most `left` parts down to the largest depth.
+fn fits(value: &Value, depth: usize, limit: usize, left: &mut usize) -> bool {
     let Some(rest) = left.checked_sub(1) else { return false };
     *left = rest;
     if depth > DEPTH {
         return true;
     }
-    let mut all =
-        |fields: &[Value]| fields.iter().take(most).all(|field| fits(field, depth + 1, most, left));
+    let mut all = |fields: &[Value]| {
+        fields.iter().take(limit).all(|field| fits(field, depth + 1, limit, left))
+    };
     match value {
         Value::Tuple(_) => all(value.as_tuple().unwrap_or_default()),
         Value::Data(data) => all(data.fields()),
@@ -69,29 +70,29 @@ fn fits(value: &Value, depth: usize, most: usize, left: &mut usize) -> bool {
 struct Shown<'v> {
     value: &'v Value,
     depth: usize,
-    most: usize,
+    limit: usize,
     extra: &'v [(&'static str, Json)],
 }
 
 impl Serialize for Shown<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let &Shown { value, depth, most, extra } = self;
+        let &Shown { value, depth, limit, extra } = self;
         if depth > DEPTH {
             return to.serialize_unit();
         }
         if matches!(value, Value::Empty) && extra.is_empty() {
             return to.serialize_unit();
         }
-        let fields = |fields| Fields { fields, depth: depth + 1, most };
+        let fields = |fields| Fields { fields, depth: depth + 1, limit };
         let mut map = to.serialize_map(None)?;
         match value {
             Value::Tensor(tensor) => {
-                if tensor.len() <= most {
+                if tensor.len() <= limit {
                     map.serialize_entry("data", &Elements(tensor))?;
                 }
                 map.serialize_entry("dtype", &tensor.dtype().to_string())?;
                 map.serialize_entry("shape", tensor.shape())?;
-                if tensor.len() > most {
+                if tensor.len() > limit {
                     map.serialize_entry("summary", &Summary::of(tensor))?;
                 }
                 map.serialize_entry("type", &tensor.ty().to_string())?;
@@ -106,7 +107,7 @@ impl Serialize for Shown<'_> {
             Value::Closure(_) => map.serialize_entry("function", &true)?,
             Value::Ref(cell) => {
                 let value = &cell.get();
-                map.serialize_entry("ref", &Shown { value, depth: depth + 1, most, extra: &[] })?;
+                map.serialize_entry("ref", &Shown { value, depth: depth + 1, limit, extra: &[] })?;
             }
             Value::Empty => {}
         }
@@ -120,18 +121,18 @@ impl Serialize for Shown<'_> {
 struct Fields<'v> {
     fields: &'v [Value],
     depth: usize,
-    most: usize,
+    limit: usize,
 }
 
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let &Fields { fields, depth, most } = self;
-        let shown = |value| Shown { value, depth, most, extra: &[] };
-        to.collect_seq(fields.iter().take(most).map(shown))
+        let &Fields { fields, depth, limit } = self;
+        let shown = |value| Shown { value, depth, limit, extra: &[] };
+        to.collect_seq(fields.iter().take(limit).map(shown))
     }
 }
 
-/// The elements of a tensor, in row-major order.
+/// The elements of a tensor in row-major order.
 struct Elements<'v>(&'v Tensor);
 
 impl Serialize for Elements<'_> {
@@ -139,7 +140,7 @@ impl Serialize for Elements<'_> {
         let Elements(tensor) = self;
         let mut all = to.serialize_seq(Some(tensor.len()))?;
         match (tensor, tensor.dtype().kind) {
-            // All bits of these count.
+            // These need all 64 bits.
             (Tensor::U64(array), _) => array.iter().try_for_each(|x| all.serialize_element(x))?,
             (Tensor::I64(array), _) => array.iter().try_for_each(|x| all.serialize_element(x))?,
             (Tensor::Bool(array), _) => array.iter().try_for_each(|x| all.serialize_element(x))?,
@@ -147,7 +148,7 @@ impl Serialize for Elements<'_> {
                 let is_float = matches!(kind, ElementKind::Float | ElementKind::BFloat);
                 let mut written = Ok(());
                 tensor.each_f64s(|numbers| {
-                    let mut one = |&x: &f64| match odd(x) {
+                    let mut one = |&x: &f64| match not_finite(x) {
                         Some(text) => all.serialize_element(text),
                         None if is_float => all.serialize_element(&x),
                         None => all.serialize_element(&(x as i64)),
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_text() {
+    fn nan_and_infinities_are_strings() {
         let numbers = f64::tensor(&[3], vec![1.5, f64::NAN, f64::NEG_INFINITY]).expect("numbers");
         assert_eq!(written(&numbers.into(), &[])["data"], json!([1.5, "nan", "-inf"]));
     }
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn more_comes_behind_the_value() {
+    fn extra_fields_follow_the_value() {
         let pair = Value::tuple([Tensor::scalar(1i32).into(), Value::tuple([])]);
         let shown = written(&pair, &[("profile", json!(7))]);
         assert_eq!(shown["profile"], 7);
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_parts_are_not_written_forever() {
+    fn shared_parts_are_limited() {
         let mut value = Value::from(Tensor::scalar(1i32));
         for _ in 0..60 {
             value = Value::tuple([value.clone(), value]);

@@ -1,38 +1,38 @@
-//! Where the time of a run goes: time, multiply-accumulates and bytes, by binding, by operator and by
-//! layer, which is what `span=` comments name.
+//! The profile of a run: time, multiply-accumulates and bytes by binding, operator and layer, which
+//! `span=` comments name.
 
 use std::{collections::HashMap, time::Duration};
 
 use ide::words;
 use interpreter::{Measured, Observer, Value};
 use operators::{Cost, CostCall};
-use semantics::{Db, Def, DefKind, SourceFile, Spot, View, body::Expr};
+use semantics::{Db, Def, DefKind, ExprRef, SourceFile, View, body::Expr};
 use serde_json::{Value as Json, json};
 use syntax::TextRange;
 
 use super::failure::Places;
 
-/// How many bindings a table shows.
-const SHOWN: usize = 20;
+/// The number of bindings in a table.
+const MAX_ROWS: usize = 20;
 
-/// What calls of operators took, by the place of the call and by operator.
+/// The costs of operator calls by place and operator.
 #[derive(Default)]
 pub(crate) struct Profile {
     calls: HashMap<(SourceFile, TextRange, &'static str), Part>,
-    /// How many calls are in it.
+    /// The number of measured calls.
     measured: u64,
-    /// How many are enough, if not all are wanted.
-    most: Option<u64>,
+    /// The number of calls to measure, if limited.
+    limit: Option<u64>,
 }
 
-/// What some calls took.
+/// The costs of some calls.
 #[derive(Clone, Default)]
 struct Part {
     function: String,
     calls: u64,
     time: Duration,
     macs: u64,
-    /// The multiply-accumulates of some of the calls are not known.
+    /// True if the multiply-accumulates of some calls are unknown.
     untold: bool,
     bytes: u64,
 }
@@ -52,7 +52,7 @@ impl Part {
     }
 }
 
-/// A line of the report: the calls at one place.
+/// A row of the table: the calls at one place.
 struct Row<'p> {
     place: (SourceFile, TextRange),
     binding: String,
@@ -62,7 +62,7 @@ struct Row<'p> {
 
 impl Observer for Profile {
     fn measures(&self) -> bool {
-        self.most.is_none_or(|most| self.measured < most)
+        self.limit.is_none_or(|limit| self.measured < limit)
     }
 
     fn called(&mut self, call: &Measured<'_>) {
@@ -93,7 +93,7 @@ impl Observer for Profile {
 fn bytes_of(value: &Value) -> u64 {
     match value {
         Value::Tensor(tensor) => tensor.bytes() as u64,
-        // Of one that has a part again and again, nobody wants to know.
+        // A value with more parts, as through sharing, is not counted.
         other => other
             .leaves_within(1 << 16)
             .map_or(0, |leaves| leaves.iter().map(|tensor| tensor.bytes() as u64).sum()),
@@ -101,10 +101,10 @@ fn bytes_of(value: &Value) -> u64 {
 }
 
 impl Profile {
-    /// A profile of about the first `most` calls. A loop over scalars takes several times as long
-    /// while it is measured.
-    pub(crate) fn of_first(most: u64) -> Profile {
-        Profile { most: Some(most), ..Profile::default() }
+    /// Creates a profile of about the first `limit` calls. Measuring slows a loop over scalars down
+    /// several times.
+    pub(crate) fn of_first(limit: u64) -> Profile {
+        Profile { limit: Some(limit), ..Profile::default() }
     }
 
     fn total(&self) -> Part {
@@ -123,7 +123,7 @@ impl Profile {
         groups
     }
 
-    /// The layers, those that took longest first; none, where no comment names one.
+    /// Returns the layers, slowest first; none without `span=` comments.
     fn by_layer(&self, db: &dyn Db) -> Vec<(String, Part)> {
         let mut layers: HashMap<SourceFile, HashMap<TextRange, String>> = HashMap::new();
         let mut groups: HashMap<String, Part> = HashMap::new();
@@ -138,7 +138,7 @@ impl Profile {
         groups
     }
 
-    /// The calls, those that took longest first.
+    /// Returns the rows, slowest first.
     fn rows(&self, db: &dyn Db) -> Vec<Row<'_>> {
         let mut calls: Vec<_> = self.calls.iter().collect();
         calls.sort_by_key(|((_, range, name), part)| {
@@ -154,7 +154,7 @@ impl Profile {
         calls.into_iter().map(row).collect()
     }
 
-    /// A table: what took longest, then by operator.
+    /// Formats a table of the slowest bindings, followed by one of operators.
     pub(crate) fn table(&self, db: &dyn Db, places: &mut Places<'_>, took: Duration) -> String {
         let total = self.total();
         let percent = |time: Duration| {
@@ -164,7 +164,7 @@ impl Profile {
         let rows = self.rows(db);
         let head = ["binding", "operator", "at", "in", "calls", "time", "", "MACs", "bytes"];
         let mut cells = vec![head.map(str::to_owned).to_vec()];
-        for row in rows.iter().take(SHOWN) {
+        for row in rows.iter().take(MAX_ROWS) {
             cells.push(vec![
                 row.binding.clone(),
                 row.operator.to_owned(),
@@ -178,9 +178,11 @@ impl Profile {
             ]);
         }
         let mut out = columns(&cells, 4);
-        if rows.len() > SHOWN {
-            out +=
-                &format!("… and {} more\n", words::counted((rows.len() - SHOWN) as u64, "place"));
+        if rows.len() > MAX_ROWS {
+            out += &format!(
+                "… and {} more\n",
+                words::counted((rows.len() - MAX_ROWS) as u64, "place")
+            );
         }
         let operators = self.by_operator().into_iter().map(|(name, part)| (name.to_owned(), part));
         for (what, groups) in [("operator", operators.collect()), ("layer", self.by_layer(db))] {
@@ -189,7 +191,7 @@ impl Profile {
             }
             let head = [what, "calls", "time", "", "MACs", "bytes"];
             let mut cells = vec![head.map(str::to_owned).to_vec()];
-            for (name, part) in groups.iter().take(SHOWN) {
+            for (name, part) in groups.iter().take(MAX_ROWS) {
                 cells.push(vec![
                     name.clone(),
                     words::number(part.calls),
@@ -212,13 +214,13 @@ impl Profile {
         )
     }
 
-    /// The same for machines, with at most `most` bindings, operators and layers each. `place` tells
-    /// where a call is.
+    /// Converts the profile to JSON, with at most `limit` bindings, operators and layers each.
+    /// `place` converts the place of a call.
     pub(crate) fn json(
         &self,
         db: &dyn Db,
         took: Duration,
-        most: usize,
+        limit: usize,
         place: &mut dyn FnMut((SourceFile, TextRange)) -> Json,
     ) -> Json {
         let part = |part: &Part| {
@@ -231,7 +233,7 @@ impl Profile {
         let bindings: Vec<Json> = self
             .rows(db)
             .iter()
-            .take(most)
+            .take(limit)
             .map(|row| {
                 let mut shown = part(row.part);
                 shown["binding"] = json!(row.binding);
@@ -247,9 +249,9 @@ impl Profile {
             shown
         };
         let operators = self.by_operator();
-        let operators = operators.iter().take(most).map(|(name, p)| named("operator", name, p));
+        let operators = operators.iter().take(limit).map(|(name, p)| named("operator", name, p));
         let layers = self.by_layer(db);
-        let layers = layers.iter().take(most).map(|(name, p)| named("layer", name, p));
+        let layers = layers.iter().take(limit).map(|(name, p)| named("layer", name, p));
         let mut total = part(&self.total());
         total["wall"] = json!(took.as_secs_f64());
         total["cut"] = json!(!self.measures());
@@ -260,7 +262,7 @@ impl Profile {
     }
 }
 
-/// The layers of a file, by the place of the call.
+/// Returns the layers of a file by the range of the call.
 fn layers_of(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
     let functions = ide::shapes::shapes(db, file, None);
     let functions = functions.iter().flat_map(ide::shapes::FunctionShapes::all);
@@ -268,7 +270,7 @@ fn layers_of(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
     rows.filter_map(|row| Some((row.range, ide::shapes::layer(row.span.as_deref()?)))).collect()
 }
 
-/// The variables of a file, by the place of the value that they are bound to.
+/// Returns the variables of a file by the range of their values.
 fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
     let mut found = HashMap::new();
     let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
@@ -276,7 +278,7 @@ fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
         for (number, unit) in view.body.units.iter().enumerate() {
             for expr in &unit.exprs {
                 if let Expr::Bind { binder, value, .. } = expr {
-                    let range = view.range(Spot { unit: number, expr: *value });
+                    let range = view.range(ExprRef { unit: number, expr: *value });
                     found.insert(range, unit.binder(*binder).name.to_string());
                 }
             }
@@ -289,7 +291,7 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.3} ms", time.as_secs_f64() * 1e3)
 }
 
-/// Cells in columns, two blanks between them; from column `right` on they stand to the right.
+/// Aligns cells in columns with two spaces between them, from column `right` on to the right.
 fn columns(rows: &[Vec<String>], right: usize) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! How far a run on a terminal is.
+//! The progress of a run on a terminal.
 
 use std::time::{Duration, Instant};
 
@@ -9,34 +9,34 @@ use syntax::TextRange;
 
 use super::profile::Profile;
 
-/// Runs that take longer than this show how far they are.
-const SOON: Duration = Duration::from_millis(500);
-/// How often the clock of the progress goes on while an operator is computed.
+/// The time after which progress is displayed.
+const DELAY: Duration = Duration::from_millis(500);
+/// The interval at which the clock is updated while an operator is computed.
 const TICK: Duration = Duration::from_millis(200);
-/// One binding of so many is told.
+/// The number of bindings between updates.
 const STEP: u64 = 16;
 
-/// Sees a run: shows how far it is where it takes long, and measures where that is asked for.
+/// Observes a run: displays its progress if it is slow, and measures it if requested.
 pub(crate) struct Progress<'p> {
     begin: Instant,
     profile: Option<&'p mut Profile>,
-    /// What the function binds; where it recurses, more is bound than that.
+    /// The number of bindings in the function; a recursive function binds more.
     total: u64,
     bound: u64,
-    /// Progress is wanted.
+    /// True if progress is displayed.
     is_shown: bool,
     bar: Option<ProgressBar>,
 }
 
 impl<'p> Progress<'p> {
-    /// `total` are the bindings of the function that is run. indicatif draws on standard error, and
-    /// nothing where that is no terminal.
+    /// Creates the progress of a function with `total` bindings. indicatif draws on standard error
+    /// if it is a terminal.
     pub(crate) fn new(is_shown: bool, total: usize, profile: Option<&'p mut Profile>) -> Self {
         let begin = Instant::now();
         Progress { begin, profile, total: total as u64, bound: 0, is_shown, bar: None }
     }
 
-    /// A bar while the end is in sight, a count of bindings where there are more than were counted.
+    /// Returns the style: a bar, or a counter once there are more bindings than expected.
     fn style(&self) -> ProgressStyle {
         let text = match self.bound <= self.total {
             true => "{elapsed:>4} {bar:40} {pos}/{len} bindings",
@@ -46,14 +46,14 @@ impl<'p> Progress<'p> {
     }
 
     fn show(&mut self) {
-        if self.bar.is_none() && self.begin.elapsed() >= SOON {
+        if self.bar.is_none() && self.begin.elapsed() >= DELAY {
             let bar = ProgressBar::new(self.total).with_elapsed(self.begin.elapsed());
             bar.set_style(self.style());
             bar.enable_steady_tick(TICK);
             self.bar = Some(bar);
         }
         let Some(bar) = &self.bar else { return };
-        // The count has left what was expected.
+        // The count exceeds the expected total.
         if self.bound > self.total && self.bound - STEP <= self.total {
             bar.set_style(self.style());
         }

@@ -1,4 +1,4 @@
-//! Values as people read them: arrays the way numpy shows them, each with its type.
+//! Values as text: arrays in the format of numpy, with their types.
 
 use std::collections::HashMap;
 
@@ -7,24 +7,24 @@ use types::{DataType, ElementKind};
 
 use super::summary::Summary;
 
-/// Above this many elements, the middle of each long axis is left out.
+/// The number of elements above which the middle of each long axis is omitted.
 const THRESHOLD: usize = 1000;
-/// How many elements are kept at either end then.
+/// The number of elements at either end of such an axis.
 const EDGE: usize = 3;
-/// How long a line may be.
+/// The longest line.
 const LINE: usize = 75;
-/// Up to this many elements, the mean is that of sums in double precision.
+/// The number of elements up to which the mean is computed in double precision.
 const EXACT: usize = 1 << 20;
-/// How deep a value is shown.
+/// The largest depth of a value.
 const DEPTH: usize = 100;
-/// How many bytes of text a value may take.
+/// The largest text of a value in bytes.
 const LENGTH: usize = 1 << 20;
-/// How many elements of a tensor are shown at most: as many as fill that text.
+/// The largest number of elements of a tensor, which fill that text.
 const MOST: usize = 1 << 18;
-/// How many axes a tensor has at most whose elements are shown; numpy has no more.
+/// The largest number of axes of a tensor whose elements are listed, the limit of numpy.
 const AXES: usize = 64;
 
-/// A value with the types of its tensors.
+/// Formats a value with the types of its tensors.
 pub(crate) fn human(value: &Value) -> String {
     let mut out = String::new();
     put(value, 0, &mut out);
@@ -68,7 +68,7 @@ fn put(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// The type, the elements, and what they are like.
+/// Formats the type, the summary and the elements of a tensor.
 fn tensor(tensor: &Tensor) -> String {
     let ty = tensor.ty();
     if tensor.shape().is_empty() {
@@ -105,12 +105,12 @@ fn tensor(tensor: &Tensor) -> String {
     out
 }
 
-/// A number by itself.
+/// Formats a scalar.
 fn scalar(tensor: &Tensor) -> String {
     match tensor.dtype().kind {
         ElementKind::Float | ElementKind::BFloat => {
             let x = tensor.get_f64(0).unwrap_or(f64::NAN);
-            match odd(x) {
+            match not_finite(x) {
                 Some(text) => text.to_owned(),
                 None if x != 0.0 && !(1e-4..1e16).contains(&x.abs()) => {
                     let (digits, exponent) = scientific(x, tensor.dtype(), 17);
@@ -126,8 +126,8 @@ fn scalar(tensor: &Tensor) -> String {
     }
 }
 
-/// The positions of the first elements that are shown, in order. Of thirty axes of two elements each
-/// none is so long that something in its middle could be left out.
+/// Returns the positions of the first elements that are listed, in order. The number is limited, as
+/// many short axes have no middle to omit.
 fn indices(shape: &[usize], short: bool) -> Vec<usize> {
     let mut found = vec![0];
     for &size in shape {
@@ -139,7 +139,7 @@ fn indices(shape: &[usize], short: bool) -> Vec<usize> {
     found
 }
 
-/// Which of `size` positions are shown; `None` stands for what is left out.
+/// Returns the listed positions of an axis; `None` stands for the omitted ones.
 fn kept(size: usize, short: bool) -> Vec<Option<usize>> {
     if !short || size <= 2 * EDGE {
         return (0..size).map(Some).collect();
@@ -163,7 +163,7 @@ fn rows(
     out.push('[');
     let stride: usize = rest.iter().product();
     for (k, at) in kept(size, short).into_iter().enumerate() {
-        // The elements are shown in order: behind one that is not, none is.
+        // Elements are listed in order: after one that is omitted by the limit, all are.
         let is_left_out = at.is_some_and(|at| !texts.contains_key(&(offset + at * stride)));
         if out.len() > LENGTH || is_left_out {
             out.push('…');
@@ -171,7 +171,7 @@ fn rows(
         }
         if k > 0 {
             if rest.is_empty() {
-                // Long rows go on in the next line, as numpy breaks them.
+                // Long rows are wrapped as in numpy.
                 let line = out.len() - out.rfind('\n').map_or(0, |at| at + 1);
                 let word = at.and_then(|at| texts.get(&(offset + at * stride)));
                 let width = word.map_or(3, |word| word.chars().count());
@@ -197,7 +197,7 @@ fn rows(
     out.push(']');
 }
 
-/// The elements at `shown` as text, in one notation for all and of one width.
+/// Formats the elements at the given positions in one notation and of equal width.
 fn elements(tensor: &Tensor, shown: &[usize]) -> Vec<String> {
     let dtype = tensor.dtype();
     let right = |texts: Vec<String>, least: usize| -> Vec<String> {
@@ -221,7 +221,7 @@ fn elements(tensor: &Tensor, shown: &[usize]) -> Vec<String> {
                 Tensor::I64(array) => {
                     array.as_slice().and_then(|all| all.get(at)).map(ToString::to_string)
                 }
-                // All others are exact as 64-bit numbers.
+                // All other types are exact as 64-bit floats.
                 _ => tensor.get_f64(at).map(|x| (x as i64).to_string()),
             });
             right(texts.map(Option::unwrap_or_default).collect(), 0)
@@ -229,18 +229,17 @@ fn elements(tensor: &Tensor, shown: &[usize]) -> Vec<String> {
     }
 }
 
-/// The digits behind the point that numpy shows at most.
+/// The largest number of fraction digits in numpy.
 const PRECISION: usize = 8;
 
-/// Numbers as numpy shows them: each as short as it can be and still be this number, with the
-/// points below one another.
+/// Formats numbers as numpy does: the shortest text that parses as the number, with aligned points.
 fn floats(numbers: &[f64], dtype: DataType) -> Vec<String> {
     let known = || numbers.iter().copied().filter(|x| x.is_finite() && *x != 0.0).map(f64::abs);
     let most = known().fold(0.0, f64::max);
     let least = known().fold(f64::INFINITY, f64::min);
     let exponents = most >= 1e8
         || known().next().is_some() && (least < 1e-4 || ratio(most, least, dtype) > 1e3);
-    // All have as many digits in the exponent, too.
+    // The exponents have equally many digits.
     let width = if known().any(|x| !(1e-99..1e100).contains(&x)) { 3 } else { 2 };
     let parts: Vec<Option<(String, String, String)>> = numbers
         .iter()
@@ -255,7 +254,7 @@ fn floats(numbers: &[f64], dtype: DataType) -> Vec<String> {
                 (positional(x, dtype, PRECISION), String::new())
             };
             let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-            // `0.0` is `0.`
+            // numpy writes `0.` for `0.0`.
             let fraction = if fraction == "0" { "" } else { fraction };
             Some((whole.to_owned(), fraction.to_owned(), tail))
         })
@@ -264,11 +263,12 @@ fn floats(numbers: &[f64], dtype: DataType) -> Vec<String> {
         parts.iter().flatten().map(of).max().unwrap_or(0)
     };
     let (left, right) = (widest(|(whole, ..)| whole.len()), widest(|(_, part, _)| part.len()));
-    let behind = right + widest(|(.., tail)| tail.len());
-    let odd_width = numbers.iter().filter_map(|&x| odd(x)).map(str::len).max().unwrap_or(0);
-    let left = left.max(odd_width.saturating_sub(behind + 1));
+    let decimals = right + widest(|(.., tail)| tail.len());
+    let not_finite_width =
+        numbers.iter().filter_map(|&x| not_finite(x)).map(str::len).max().unwrap_or(0);
+    let left = left.max(not_finite_width.saturating_sub(decimals + 1));
     let text = |(part, &x): (&Option<(String, String, String)>, &f64)| match part {
-        // Where an exponent follows, all have as many digits.
+        // With exponents, all fractions have equally many digits.
         Some((whole, part, tail)) if exponents => {
             let exact = format!("{x:.right$e}");
             let digits = exact.split('e').next().unwrap_or_default();
@@ -276,12 +276,12 @@ fn floats(numbers: &[f64], dtype: DataType) -> Vec<String> {
             format!("{whole:>left$}.{part}{tail}")
         }
         Some((whole, part, _)) => format!("{whole:>left$}.{part:<right$}"),
-        None => format!("{:>width$}", odd(x).unwrap_or("nan"), width = left + behind + 1),
+        None => format!("{:>width$}", not_finite(x).unwrap_or("nan"), width = left + decimals + 1),
     };
     parts.iter().zip(numbers).map(text).collect()
 }
 
-/// A quotient as it is in the data type of the array: 100 / 0.1 is 1000 in half precision.
+/// Divides in the data type of the array: 100 / 0.1 is 1000 in half precision.
 fn ratio(x: f64, y: f64, dtype: DataType) -> f64 {
     match (dtype.kind, dtype.bits) {
         (ElementKind::Float, 64) => x / y,
@@ -291,8 +291,8 @@ fn ratio(x: f64, y: f64, dtype: DataType) -> f64 {
     }
 }
 
-/// What is no finite number.
-pub(super) fn odd(x: f64) -> Option<&'static str> {
+/// Returns the text of NaN and infinities.
+pub(super) fn not_finite(x: f64) -> Option<&'static str> {
     match x {
         _ if x.is_nan() => Some("nan"),
         f64::INFINITY => Some("inf"),
@@ -301,14 +301,14 @@ pub(super) fn odd(x: f64) -> Option<&'static str> {
     }
 }
 
-/// `e-05`, with at least `width` digits.
+/// Formats an exponent, as in `e-05`, with at least `width` digits.
 fn tail(exponent: i32, width: usize) -> String {
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("e{sign}{:0width$}", exponent.abs())
 }
 
-/// The shortest `1.25` and exponent that are this number among those of its type, with no more
-/// than `precision` digits behind the point.
+/// Returns the shortest mantissa, as in `1.25`, and the exponent that identify a number of this
+/// type, with at most `precision` fraction digits.
 fn scientific(x: f64, dtype: DataType, precision: usize) -> (String, i32) {
     let text = match (dtype.kind, dtype.bits) {
         (ElementKind::Float, 64) => format!("{x:e}"),
@@ -330,8 +330,8 @@ fn scientific(x: f64, dtype: DataType, precision: usize) -> (String, i32) {
     (trimmed(digits).to_owned(), exponent.parse().unwrap_or(0))
 }
 
-/// The shortest `12.5` that is this number among those of its type, with no more than `precision`
-/// digits behind the point, of which there always is one.
+/// Returns the shortest decimal, as in `12.5`, that identifies a number of this type, with one to
+/// `precision` fraction digits.
 fn positional(x: f64, dtype: DataType, precision: usize) -> String {
     let text = match (dtype.kind, dtype.bits) {
         (ElementKind::Float, 64) => format!("{x}"),
@@ -348,7 +348,7 @@ fn positional(x: f64, dtype: DataType, precision: usize) -> String {
     if text.contains('.') { text.to_owned() } else { format!("{text}.0") }
 }
 
-/// Without zeros at the end of a fraction.
+/// Removes zeros at the end of a fraction.
 fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
@@ -359,7 +359,7 @@ mod tests {
     use interpreter::Element;
 
     #[test]
-    fn arrays_as_numpy_shows_them() {
+    fn arrays_have_the_format_of_numpy() {
         let matrix = f32::tensor(&[2, 2], vec![1.0, -2.5, 0.0, 3.25]).expect("a matrix");
         let shown = human(&matrix.into());
         assert_eq!(
@@ -376,9 +376,9 @@ mod tests {
         assert_eq!(human(&Tensor::scalar(true).into()), "True (bool)");
     }
 
-    /// As `print(numpy.array(…))` writes them.
+    /// The expected texts are those of `print(numpy.array(…))`.
     #[test]
-    fn numbers_as_numpy_writes_them() {
+    fn numbers_have_the_format_of_numpy() {
         let written = |tensor: Option<Tensor>| {
             let shown = human(&tensor.expect("an array").into());
             shown.lines().skip(1).collect::<Vec<_>>().join("\n")
@@ -401,9 +401,9 @@ mod tests {
         assert_eq!(human(&Tensor::scalar(1.5e-7f32).into()), "1.5e-07 (float32)");
     }
 
-    /// What numpy itself has printed: see `tests/printing`.
+    /// The expected texts were printed by numpy: see `tests/printing`.
     #[test]
-    fn arrays_as_numpy_prints_them() {
+    fn arrays_equal_those_printed_by_numpy() {
         let cases = include_str!("../../../tests/printing/cases.jsonl");
         let mut differ = Vec::new();
         for (number, line) in cases.lines().enumerate() {
@@ -421,9 +421,9 @@ mod tests {
                 true => shown.split(' ').next().unwrap_or_default().to_owned(),
                 false => shown.split_once('\n').map_or("", |(_, rows)| rows).to_owned(),
             };
-            let wanted = case["text"].as_str().expect("a text");
-            if shown != wanted {
-                differ.push(format!("line {}: {name} {shape:?}\n{wanted}\n{shown}", number + 1));
+            let expected = case["text"].as_str().expect("a text");
+            if shown != expected {
+                differ.push(format!("line {}: {name} {shape:?}\n{expected}\n{shown}", number + 1));
             }
         }
         let first = differ.iter().take(25).cloned().collect::<Vec<_>>().join("\n\n");
@@ -438,7 +438,7 @@ mod tests {
         let text = "Tensor[(0, 4611686018427387904), float32]\n[]";
         assert_eq!(empty(&[0, 1 << 62]), text);
         assert!(empty(&[1 << 62, 0, 1]).ends_with("\n[]"));
-        // None of the axes is long enough to have a middle, and there are 2^22 elements.
+        // No axis is long enough to have a middle, and there are 2^22 elements.
         let cube = Tensor::zeros(DataType::INT8, &[2; 22]).expect("a tensor");
         let shown = human(&cube.into());
         assert!(shown.len() < 2 * LENGTH && shown.contains('…'), "{}", shown.len());
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_parts_are_not_shown_forever() {
+    fn shared_parts_are_limited() {
         let mut value = Value::from(Tensor::scalar(1i32));
         for _ in 0..60 {
             value = Value::tuple([value.clone(), value]);

@@ -1,29 +1,29 @@
-//! What a tensor is like, in a few numbers.
+//! Summaries of tensors in a few numbers.
 
 use interpreter::{Tensor, Value};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// What the elements of a tensor are like.
+/// A summary of the elements of a tensor.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct Summary {
-    /// The type, with every size.
+    /// The type.
     #[serde(rename = "type")]
     pub(crate) ty: String,
-    /// The sizes of the axes.
+    /// The shape.
     pub(crate) shape: Vec<usize>,
-    /// The least, the mean and the greatest of the finite elements, if there are any.
+    /// The minimum, mean and maximum of the finite elements, if there are any.
     pub(crate) finite: Option<(f64, f64, f64)>,
-    /// How many elements are no numbers.
+    /// The number of NaN elements.
     pub(crate) nan: usize,
-    /// How many are infinite.
+    /// The number of infinite elements.
     pub(crate) infinite: usize,
 }
 
 impl Summary {
     pub(crate) fn of(tensor: &Tensor) -> Summary {
         match tensor {
-            // The most frequent type by far, and the largest tensors are of it.
+            // Fast path for the most frequent type, and that of the largest tensors.
             Tensor::F32(array) => match array.as_slice() {
                 Some(numbers) => Summary::of_singles(tensor, numbers),
                 None => Summary::one_by_one(tensor),
@@ -32,7 +32,7 @@ impl Summary {
         }
     }
 
-    /// In pieces that the processor takes many elements of at once, on all cores.
+    /// Summarises a float32 tensor with SIMD on all cores.
     fn of_singles(tensor: &Tensor, numbers: &[f32]) -> Summary {
         let mut whole = Part::default();
         for numbers in numbers.chunks(SEGMENT) {
@@ -46,7 +46,7 @@ impl Summary {
         Summary { ty: tensor.ty().to_string(), shape, finite, nan, infinite }
     }
 
-    /// As [`Summary::of`], with the sum in double precision: the mean of a million numbers is exact.
+    /// Summarises a tensor like [`Summary::of`], with the sum in double precision.
     pub(crate) fn one_by_one(tensor: &Tensor) -> Summary {
         let (mut least, mut most, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
         let (mut count, mut nan, mut infinite) = (0usize, 0, 0);
@@ -74,7 +74,7 @@ impl Summary {
         Summary { ty: tensor.ty().to_string(), shape, finite, nan, infinite }
     }
 
-    /// In a line: `(2, 3) min -1 mean 0.5 max 2, 1 NaN`; a scalar is its number.
+    /// Formats a line: `(2, 3) min -1 mean 0.5 max 2, 1 NaN`; a scalar is its number.
     pub(crate) fn line(&self) -> String {
         if self.shape.is_empty() {
             return self.brief();
@@ -89,7 +89,7 @@ impl Summary {
         }
     }
 
-    /// The same without the shape: `min -1 mean 0.5 max 2, 1 NaN`.
+    /// Formats a line without the shape: `min -1 mean 0.5 max 2, 1 NaN`.
     pub(crate) fn brief(&self) -> String {
         if self.shape.is_empty() {
             return match self.finite {
@@ -113,16 +113,16 @@ impl Summary {
     }
 }
 
-/// Elements that are looked at before the run may end: a millisecond or less.
+/// The number of elements between checks for cancellation, less than a millisecond.
 const SEGMENT: usize = 1 << 20;
-/// Elements that are looked at on one core.
+/// The number of elements of a parallel task.
 const PIECE: usize = 1 << 16;
-/// Elements whose sum is made in single precision.
+/// The number of elements that are summed in single precision.
 const RUN: usize = 512;
-/// Elements that are looked at together.
+/// The number of SIMD lanes.
 const LANES: usize = 8;
 
-/// What some elements are like.
+/// The summary of some elements.
 struct Part {
     least: f32,
     most: f32,
@@ -156,7 +156,7 @@ impl Part {
                 sum[lane] += chunk[lane];
             }
         }
-        // A sum that is finite is one of finite numbers.
+        // Fast path: a finite sum has only finite terms.
         let total: f64 = sum.iter().copied().map(f64::from).sum();
         if total.is_finite() {
             let part = Part {
@@ -200,7 +200,7 @@ impl Part {
     }
 }
 
-/// A number with four digits that count.
+/// Formats a number with four significant digits.
 pub(crate) fn short(x: f64) -> String {
     let text = match x.abs() {
         size if size != 0.0 && !(1e-3..1e6).contains(&size) => return format!("{x:.2e}"),
@@ -212,7 +212,7 @@ pub(crate) fn short(x: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// The summaries of the tensors of a value: its own, or those of the first fields of a tuple.
+/// Returns the summaries of a tensor, or of the first fields of a tuple.
 pub(crate) fn of_value(value: &Value) -> Vec<Summary> {
     match value {
         Value::Tensor(tensor) => vec![Summary::of(tensor)],
@@ -224,20 +224,20 @@ pub(crate) fn of_value(value: &Value) -> Vec<Summary> {
     }
 }
 
-/// How many fields of a tuple are looked at.
+/// The number of fields of a tuple that are summarised.
 const FIELDS: usize = 4;
 
-/// What a value is like, by the summaries that [`of_value`] gives.
+/// Formats the summaries from [`of_value`] in one line.
 pub(crate) fn line(value: &Value, summaries: &[Summary]) -> String {
-    told(value, summaries, Summary::line)
+    join(value, summaries, Summary::line)
 }
 
-/// The same without shapes.
+/// Formats the summaries without shapes.
 pub(crate) fn brief(value: &Value, summaries: &[Summary]) -> String {
-    told(value, summaries, Summary::brief)
+    join(value, summaries, Summary::brief)
 }
 
-fn told(value: &Value, summaries: &[Summary], tensor: fn(&Summary) -> String) -> String {
+fn join(value: &Value, summaries: &[Summary], tensor: fn(&Summary) -> String) -> String {
     match value {
         Value::Tensor(_) => summaries.first().map(tensor).unwrap_or_default(),
         Value::Tuple(_) => {
@@ -279,9 +279,9 @@ mod tests {
         assert_eq!(line(&pair), "((4,) min -2.5 mean -0.75 max 1, 1 NaN, 1 Inf; 1)");
         let brief = |value: &Value| brief(value, &of_value(value));
         assert_eq!(brief(&pair), "(min -2.5 mean -0.75 max 1, 1 NaN, 1 Inf; 1)");
-        let odd = f32::tensor(&[2], vec![f32::NAN, f32::INFINITY]).expect("a tensor");
-        assert_eq!(Summary::of(&odd).line(), "(2,), 1 NaN, 1 Inf");
-        assert_eq!(brief(&odd.into()), "1 NaN, 1 Inf");
+        let not_finite = f32::tensor(&[2], vec![f32::NAN, f32::INFINITY]).expect("a tensor");
+        assert_eq!(Summary::of(&not_finite).line(), "(2,), 1 NaN, 1 Inf");
+        assert_eq!(brief(&not_finite.into()), "1 NaN, 1 Inf");
         let empty = f32::tensor(&[0], Vec::new()).expect("a tensor");
         assert_eq!(
             (Summary::of(&empty).line(), Summary::of(&empty).brief()),
@@ -293,10 +293,10 @@ mod tests {
     fn pieces_and_one_by_one_agree() {
         for count in [1usize, 7, 8, 511, 513, 70_000, 200_000] {
             let mut numbers: Vec<f32> = (0..count).map(|k| (k % 97) as f32 - 40.5).collect();
-            for odd in [None, Some(f32::NAN), Some(f32::NEG_INFINITY), Some(f32::MAX)] {
-                if let Some(odd) = odd {
-                    numbers[count / 2] = odd;
-                    numbers[count - 1] = odd;
+            for special in [None, Some(f32::NAN), Some(f32::NEG_INFINITY), Some(f32::MAX)] {
+                if let Some(special) = special {
+                    numbers[count / 2] = special;
+                    numbers[count - 1] = special;
                 }
                 let tensor = f32::tensor(&[count], numbers.clone()).expect("a tensor");
                 let (fast, slow) = (Summary::of(&tensor), Summary::one_by_one(&tensor));
@@ -304,7 +304,7 @@ mod tests {
                 assert_eq!(fast.finite.map(|f| (f.0, f.2)), slow.finite.map(|f| (f.0, f.2)));
                 let mean = |summary: &Summary| summary.finite.map_or(0.0, |finite| finite.1);
                 let (a, b) = (mean(&fast), mean(&slow));
-                assert!((a - b).abs() <= 1e-3 * b.abs().max(1.0), "{count} {odd:?}: {a} {b}");
+                assert!((a - b).abs() <= 1e-3 * b.abs().max(1.0), "{count} {special:?}: {a} {b}");
             }
         }
     }

@@ -1,18 +1,19 @@
-//! The largest elements of results: what a classifier decides for.
+//! The largest elements of results, such as the classes that a classifier predicts.
 
 use std::cmp::Ordering;
 
 use interpreter::{Tensor, Value};
 
-/// The most tensors of a result of which the largest elements are shown.
-const MOST_TENSORS: usize = 100;
-/// How many numbers look like scores: fewer are read at a glance, more are no classes.
-const FEWEST_SCORES: usize = 10;
-const MOST_SCORES: usize = 1 << 20;
-/// How many of them are shown.
+/// The largest number of tensors in a result.
+const MAX_TENSORS: usize = 100;
+/// The number of elements of a vector of scores: fewer are readable as they are, more are not
+/// classes.
+const MIN_SCORES: usize = 10;
+const MAX_SCORES: usize = 1 << 20;
+/// The number of scores that are listed.
 const SHOWN_SCORES: usize = 5;
 
-/// The `count` largest elements of each tensor of a value, the largest first, each with its position:
+/// Formats the `count` largest elements of each tensor of a value with their positions:
 ///
 /// ```text
 /// Tensor[(1, 1000), float32]
@@ -20,8 +21,8 @@ const SHOWN_SCORES: usize = 5;
 ///   [0, 285] 0.1013
 /// ```
 pub(crate) fn human(value: &Value, count: usize) -> String {
-    let Some(leaves) = value.leaves_within(MOST_TENSORS) else {
-        return format!("the result has more than {MOST_TENSORS} parts");
+    let Some(leaves) = value.leaves_within(MAX_TENSORS) else {
+        return format!("the result has more than {MAX_TENSORS} parts");
     };
     let shown: Vec<String> = leaves.iter().map(|leaf| tensor(leaf, count)).collect();
     shown.join("\n")
@@ -39,21 +40,20 @@ fn tensor(tensor: &Tensor, count: usize) -> String {
     out
 }
 
-/// The scores that a tensor looks like, the largest first, each with its position: floating-point
-/// numbers along one axis, the others of size 1.
+/// Returns the largest scores with their positions if a tensor may be a vector of scores: floats
+/// along one axis, with all others of size 1.
 pub(crate) fn scores(tensor: &Tensor) -> Option<Vec<(Vec<usize>, f64)>> {
     let dtype = tensor.dtype();
     let is_float = dtype.is_float() || dtype.is_bfloat();
     let is_vector = tensor.shape().iter().filter(|&&size| size != 1).count() == 1;
-    if !(is_float && is_vector && (FEWEST_SCORES..=MOST_SCORES).contains(&tensor.len())) {
+    if !(is_float && is_vector && (MIN_SCORES..=MAX_SCORES).contains(&tensor.len())) {
         return None;
     }
     let found = largest(&tensor.to_f64s(), SHOWN_SCORES);
     Some(found.into_iter().map(|(at, value)| (position(at, tensor.shape()), value)).collect())
 }
 
-/// The largest numbers with where they are. Of equal ones the first comes first, and what is no
-/// number comes last.
+/// Returns the largest numbers with their indices. Equal ones are in order, and NaN is last.
 fn largest(values: &[f64], count: usize) -> Vec<(usize, f64)> {
     let mut order: Vec<(usize, f64)> = values.iter().copied().enumerate().collect();
     let key = |value: f64| if value.is_nan() { f64::NEG_INFINITY } else { value };
@@ -69,7 +69,7 @@ fn largest(values: &[f64], count: usize) -> Vec<(usize, f64)> {
     order
 }
 
-/// The indices of an element, by its number in row-major order.
+/// Converts an offset in row-major order to indices.
 fn position(mut at: usize, shape: &[usize]) -> Vec<usize> {
     let mut indices: Vec<usize> = shape
         .iter()
@@ -90,7 +90,7 @@ mod tests {
     use types::DataType;
 
     #[test]
-    fn the_largest_first() {
+    fn largest_elements_are_first() {
         let values = vec![0.5, f64::NAN, 3.0, 3.0, -1.0, f64::INFINITY];
         let tensor = Tensor::from_f64s(DataType::FLOAT64, &[2, 3], values).expect("it fits");
         let shown = super::human(&Value::from(tensor), 4);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_scores() {
+    fn vectors_of_floats_are_scores() {
         let tensor = |dtype, shape: &[usize]| {
             let count = shape.iter().product();
             let values = (0..count).map(|at| ((at * 7) % 11) as f64).collect();

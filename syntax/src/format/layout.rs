@@ -1,61 +1,61 @@
-//! From a tree to the white space between its tokens.
+//! Computes the white space between the tokens of a tree.
 
 mod gaps;
 
 use super::{Style, width};
 use crate::{Node, NodeOrToken, Parse, SyntaxKind, SyntaxKind::*, TextRange, TextSize, Token};
 
-/// Where lines of the reading style end, if they can.
+/// Maximum line width of the reading style, in characters.
 const WIDTH: usize = 100;
-/// One level of nesting.
+/// Indentation of one level, in spaces.
 const INDENT: usize = 2;
-/// Deeper than this, text is not indented further; nor can it be read by anyone.
+/// Maximum indentation, which keeps the output of deeply nested text linear in its size.
 const MAX_INDENT: usize = 200;
 
-/// What is to stand between two tokens.
+/// The white space required between two tokens.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Gap {
     /// Nothing.
     Glue,
     /// One space.
     Space,
-    /// A new line; with `keep`, an empty line in front of it stays.
+    /// A line break; with `keep`, an empty line in the source is kept.
     Line { keep: bool },
     /// An empty line.
     Blank,
-    /// What stands there.
+    /// The white space of the source.
     Keep,
-    /// Whatever suits the two tokens.
+    /// The default for the two tokens, see [`Layout::between`].
     Auto,
 }
 
-/// A text laid out.
-pub(super) struct Laid {
-    /// What changes.
+/// The result of [`lay_out`].
+pub(super) struct Output {
+    /// Replacements of white space, in order of position.
     pub(super) edits: Vec<(TextRange, String)>,
-    /// The result has to be read again to know that it means the same.
-    pub(super) in_doubt: bool,
+    /// True if the edits may change the parse, so that the caller has to compare it.
+    pub(super) needs_reparse: bool,
 }
 
 struct Layout<'t> {
     style: Style,
     text: &'t str,
     newline: &'static str,
-    /// Where syntax errors stand, in order.
-    broken: Vec<TextRange>,
+    /// Ranges of the syntax errors, in order.
+    errors: Vec<TextRange>,
     edits: Vec<(TextRange, String)>,
-    in_doubt: bool,
+    needs_reparse: bool,
     indent: usize,
-    /// What is to stand in front of the next token.
+    /// The gap before the next token.
     gap: Gap,
-    /// The last token that was placed, comments included.
+    /// The previous token, which may be a comment.
     last: Option<SyntaxKind>,
     last_end: TextSize,
-    /// The last token placed is a comment.
+    /// Set if the previous token is a comment.
     after_comment: Comment,
-    /// The column behind the last token.
+    /// The column after the previous token, in characters.
     column: usize,
-    /// Nodes that stay as they are, one in the other.
+    /// Number of enclosing nodes that keep their white space.
     verbatim: u32,
 }
 
@@ -64,90 +64,90 @@ enum Comment {
     No,
     /// `/* … */`
     Block,
-    /// `// …`, or `/* … */` with the line to itself.
+    /// `// …`, or `/* … */` alone on its line.
     Line,
 }
 
-pub(super) fn lay_out(text: &str, parse: &Parse, style: Style) -> Laid {
-    let mut broken: Vec<TextRange> =
+pub(super) fn lay_out(text: &str, parse: &Parse, style: Style) -> Output {
+    let mut errors: Vec<TextRange> =
         parse.errors.iter().filter(|e| !e.kind.is_compat()).map(|e| e.range).collect();
-    broken.sort_by_key(|range| (range.start(), range.end()));
+    errors.sort_by_key(|range| (range.start(), range.end()));
     let mut layout = Layout {
         style,
         text,
         newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
-        in_doubt: !parse.errors.is_empty(),
-        broken,
+        needs_reparse: !parse.errors.is_empty(),
+        errors,
         edits: Vec::new(),
         indent: 0,
         gap: Gap::Glue,
         last: None,
-        // A byte order mark is white space to the parser, and stays.
+        // A byte order mark is white space to the parser and must not be replaced.
         last_end: TextSize::of(text.strip_prefix('\u{FEFF}').map_or("", |_| "\u{FEFF}")),
         after_comment: Comment::No,
         column: 0,
         verbatim: 0,
     };
     layout.file(Node::root(&parse.green));
-    Laid { edits: layout.edits, in_doubt: layout.in_doubt }
+    Output { edits: layout.edits, needs_reparse: layout.needs_reparse }
 }
 
 impl<'t> Layout<'t> {
     fn file(&mut self, root: Node<'t>) {
-        let mut before: Option<SyntaxKind> = None;
+        let is_opaque = |kind| matches!(kind, ERROR | TIR_ITEM | BANNER_ITEM);
+        let mut previous: Option<SyntaxKind> = None;
         for element in root.elements() {
             match element {
                 NodeOrToken::Token(token) => {
-                    if before.is_some() && !token.kind().is_trivia() {
+                    if previous.is_some() && !token.kind().is_trivia() {
                         self.gap = Gap::Keep;
                     }
                     self.token(token, SOURCE_FILE);
                 }
                 NodeOrToken::Node(item) => {
-                    let odd = |kind| matches!(kind, ERROR | TIR_ITEM | BANNER_ITEM);
-                    self.gap = match before {
+                    self.gap = match previous {
                         None if self.last.is_none() => Gap::Glue,
                         None => Gap::Line { keep: true },
-                        Some(kind) if odd(kind) || odd(item.kind()) => Gap::Keep,
+                        Some(kind) if is_opaque(kind) || is_opaque(item.kind()) => Gap::Keep,
                         Some(VERSION) => Gap::Line { keep: true },
-                        // A comment has taken the empty line already.
+                        // The empty line already precedes the comment.
                         Some(_) if self.after_comment == Comment::Line => Gap::Line { keep: true },
                         Some(_) => Gap::Blank,
                     };
-                    before = Some(item.kind());
-                    let stays = odd(item.kind()) || self.is_lost(item);
-                    self.verbatim += u32::from(stays);
-                    if stays && self.gap == Gap::Blank {
+                    previous = Some(item.kind());
+                    let is_verbatim = is_opaque(item.kind()) || self.is_broken(item);
+                    self.verbatim += u32::from(is_verbatim);
+                    if is_verbatim && self.gap == Gap::Blank {
                         self.gap = Gap::Keep;
                     }
                     self.node(item);
-                    self.verbatim -= u32::from(stays);
+                    self.verbatim -= u32::from(is_verbatim);
                     self.gap = match item.kind() {
-                        kind if odd(kind) => Gap::Keep,
+                        kind if is_opaque(kind) => Gap::Keep,
                         VERSION => Gap::Line { keep: true },
                         _ => Gap::Blank,
                     };
                 }
             }
         }
-        // The last line ends, unless there is none.
+        // End the last line. METADATA, TIR_TEXT and BANNER tokens extend to the end of the text.
         let rest = TextRange::new(self.last_end, TextSize::of(self.text));
-        let ends = matches!(self.last, None | Some(METADATA | TIR_TEXT | BANNER));
+        let is_complete = matches!(self.last, None | Some(METADATA | TIR_TEXT | BANNER));
         let after_cr = self.text[..usize::from(self.last_end)].ends_with('\r');
-        // A line feed after the only carriage return would change what ends the other lines.
-        let turns = after_cr && self.newline == "\n";
-        if !ends && !turns && self.gap != Gap::Keep {
+        // `\n` after the only `\r` would make `\r\n` the line break of the next run.
+        let changes_newline = after_cr && self.newline == "\n";
+        if !is_complete && !changes_newline && self.gap != Gap::Keep {
             self.replace(rest, if after_cr { "\n".into() } else { self.newline.into() });
         }
     }
 
-    /// Whether an item cannot be laid out: it has a syntax error that is in no statement of its
-    /// body.
-    fn is_lost(&self, item: Node<'_>) -> bool {
-        let errors = self.broken_in(item.range());
-        // What stands behind a version is not part of it: laid out, it is on another line.
-        let is_behind = |error: &TextRange| error.start() >= item.range().end();
-        if errors.is_empty() || item.kind() == VERSION && errors.iter().all(is_behind) {
+    /// Returns true if an item has a syntax error outside the statements of its body, so that none
+    /// of it can be formatted.
+    fn is_broken(&self, item: Node<'_>) -> bool {
+        let errors = self.errors_in(item.range());
+        // An error directly after a version belongs to the next item.
+        let is_after = |error: &TextRange| error.start() >= item.range().end();
+        if errors.is_empty() || item.kind() == VERSION && errors.iter().all(is_after) {
             return false;
         }
         let Some(block) = item.child(BLOCK).filter(|_| item.kind() == FN_DEF) else { return true };
@@ -156,11 +156,11 @@ impl<'t> Layout<'t> {
         !errors.iter().all(inside) || block.children().any(|child| child.kind() == ERROR)
     }
 
-    /// The syntax errors that touch a range.
-    fn broken_in(&self, range: TextRange) -> &[TextRange] {
-        let from = self.broken.partition_point(|error| error.end() < range.start());
-        let to = self.broken.partition_point(|error| error.start() <= range.end());
-        self.broken.get(from..to).unwrap_or_default()
+    /// Returns the syntax errors that touch a range.
+    fn errors_in(&self, range: TextRange) -> &[TextRange] {
+        let from = self.errors.partition_point(|error| error.end() < range.start());
+        let to = self.errors.partition_point(|error| error.start() <= range.end());
+        self.errors.get(from..to).unwrap_or_default()
     }
 
     fn node(&mut self, node: Node<'t>) {
@@ -168,7 +168,7 @@ impl<'t> Layout<'t> {
             return self.plain(node);
         }
         match node.kind() {
-            BLOCK => self.block(node, None),
+            BLOCK => self.block(node, false),
             ARM_LIST | CONSTRUCTOR_LIST => self.braced_list(node),
             PARAM_LIST => self.params(node),
             PAREN_EXPR => self.paren(node),
@@ -182,7 +182,7 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// What has no lines of its own.
+    /// Formats a node that adds no line breaks.
     fn plain(&mut self, node: Node<'t>) {
         let kind = node.kind();
         for element in node.elements() {
@@ -196,7 +196,8 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// What stands in front of a node for reasons that its first token does not tell.
+    /// Sets the gap before a node where its first token alone does not determine it: `(` follows a
+    /// callee directly, but a `=` after a space.
     fn before_child(&mut self, parent: SyntaxKind, child: SyntaxKind) {
         if self.gap != Gap::Auto || self.verbatim > 0 {
             return;
@@ -211,16 +212,15 @@ impl<'t> Layout<'t> {
         };
     }
 
-    /// `{`, statements on lines, `}`; without braces, just the statements.
-    fn block(&mut self, node: Node<'t>, lines: Option<bool>) {
+    /// Formats a block: `{`, one statement per line, `}`. A block without braces has one statement
+    /// per line if `on_lines` is set.
+    fn block(&mut self, node: Node<'t>, on_lines: bool) {
         let braced = node.first_token().is_some_and(|token| token.kind() == L_BRACE)
             && node.token(L_BRACE).is_some();
-        let on_lines = braced || lines.unwrap_or(false);
-        if !braced {
-            // Where bindings stand without braces, lines can mean something.
-            self.in_doubt = true;
-        }
-        let mut first = true;
+        let on_lines = braced || on_lines;
+        // Without braces, line breaks can be significant.
+        self.needs_reparse |= !braced;
+        let mut is_empty = true;
         for element in node.elements() {
             match element {
                 NodeOrToken::Token(token) if braced && token.kind() == L_BRACE => {
@@ -235,7 +235,7 @@ impl<'t> Layout<'t> {
                 }
                 NodeOrToken::Token(token) => self.token(token, BLOCK),
                 NodeOrToken::Node(child) => {
-                    let broken = child.kind() == ERROR || !self.broken_in(child.range()).is_empty();
+                    let broken = child.kind() == ERROR || !self.errors_in(child.range()).is_empty();
                     if broken {
                         self.gap = Gap::Keep;
                     }
@@ -246,7 +246,7 @@ impl<'t> Layout<'t> {
                         self.node(child);
                     }
                     self.verbatim -= u32::from(broken);
-                    first = false;
+                    is_empty = false;
                     self.gap = match on_lines {
                         _ if broken => Gap::Keep,
                         true => Gap::Line { keep: true },
@@ -255,18 +255,18 @@ impl<'t> Layout<'t> {
                 }
             }
         }
-        if braced && first && node.token(R_BRACE).is_none() {
+        if braced && node.token(R_BRACE).is_none() {
             self.indent = self.indent.saturating_sub(INDENT);
-        } else if braced && node.token(R_BRACE).is_none() {
-            self.indent = self.indent.saturating_sub(INDENT);
-            self.gap = Gap::Keep;
+            if !is_empty {
+                self.gap = Gap::Keep;
+            }
         }
         if on_lines && !braced {
             self.gap = Gap::Auto;
         }
     }
 
-    /// `{ A => a, B => b }`, one a line.
+    /// Formats `{ A => a, B => b }`, one element per line.
     fn braced_list(&mut self, node: Node<'t>) {
         let kind = node.kind();
         let is_empty = node.children().next().is_none();
@@ -280,7 +280,7 @@ impl<'t> Layout<'t> {
                 NodeOrToken::Token(token) if token.kind() == R_BRACE => {
                     self.indent = self.indent.saturating_sub(INDENT);
                     self.gap = Gap::Line { keep: false };
-                    // TVM prints an empty line, indented, where a type has no constructors.
+                    // For a type without constructors TVM prints an indented empty line.
                     let printed = is_empty && self.style == Style::Tvm && kind == CONSTRUCTOR_LIST;
                     if printed && self.after_comment == Comment::No {
                         self.gap = Gap::Keep;
@@ -313,19 +313,16 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// Parameters: one line, or one line each.
+    /// Formats parameters on one line, or one per line where the reading style has no space.
     fn params(&mut self, node: Node<'t>) {
-        let tall = self.style == Style::Reading
+        let is_too_long = self.style == Style::Reading
             && node.children().nth(1).is_some()
             && self.column + width::flat(node, 2 * WIDTH) > WIDTH;
-        if !tall {
-            return self.plain(node);
-        }
-        self.each_on_a_line(node, true);
+        if is_too_long { self.wrapped_list(node, true) } else { self.plain(node) }
     }
 
-    /// The parts of a bracketed list on lines: each on its own, or as many on one as fit.
-    fn each_on_a_line(&mut self, node: Node<'t>, alone: bool) {
+    /// Breaks the lines of a bracketed list: one element per line, or as many as fit.
+    fn wrapped_list(&mut self, node: Node<'t>, one_per_line: bool) {
         let kind = node.kind();
         let mut first = true;
         for element in node.elements() {
@@ -343,13 +340,13 @@ impl<'t> Layout<'t> {
                 NodeOrToken::Token(token) => {
                     self.token(token, kind);
                     if token.kind() == COMMA {
-                        self.gap = if alone { Gap::Line { keep: false } } else { Gap::Auto };
+                        self.gap = if one_per_line { Gap::Line { keep: false } } else { Gap::Auto };
                     }
                 }
                 NodeOrToken::Node(child) => {
                     first = false;
                     if self.gap == Gap::Auto {
-                        // A comma and what closes the list come behind.
+                        // Two more for the comma and the closing bracket.
                         let width = width::flat(child, 2 * WIDTH) + 2;
                         self.gap = match self.column + width > WIDTH {
                             true => Gap::Line { keep: false },
@@ -366,7 +363,7 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// An expression that may be too long for what is left of its line.
+    /// Formats an expression, breaking its argument list if it does not fit on the line.
     fn wrapped(&mut self, node: Node<'t>) {
         if self.style != Style::Reading || self.verbatim > 0 {
             return self.node(node);
@@ -380,14 +377,14 @@ impl<'t> Layout<'t> {
             return self.node(node);
         }
         if node.kind() == TUPLE_EXPR {
-            return self.each_on_a_line(node, false);
+            return self.wrapped_list(node, false);
         }
         for element in node.elements() {
             match element {
                 NodeOrToken::Node(list) if list.kind() == ARG_LIST => {
                     self.before_child(CALL_EXPR, ARG_LIST);
                     if list.children().next().is_some() {
-                        self.each_on_a_line(list, false);
+                        self.wrapped_list(list, false);
                     } else {
                         self.node(list);
                     }
@@ -401,7 +398,7 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// A statement, or the expression at the end of a block.
+    /// Formats a statement or the tail expression of a block.
     fn statement(&mut self, node: Node<'t>) {
         if !node.kind().is_stmt() {
             return self.wrapped(node);
@@ -409,9 +406,9 @@ impl<'t> Layout<'t> {
         for element in node.elements() {
             match element {
                 NodeOrToken::Node(child) if child.kind() == BLOCK => {
-                    // `let %x = let %y = e; %y;` goes on at the same depth.
+                    // TVM does not indent the inner bindings of `let %x = let %y = e; %y;`.
                     self.gap = Gap::Space;
-                    self.block(child, Some(node.kind() == LET_STMT));
+                    self.block(child, node.kind() == LET_STMT);
                 }
                 NodeOrToken::Node(child) => {
                     self.before_child(node.kind(), child.kind());
@@ -425,7 +422,7 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// `(e)`; with bindings in it, on lines.
+    /// Formats `(e)`; bindings in the parentheses are on lines of their own.
     fn paren(&mut self, node: Node<'t>) {
         if node.child(BLOCK).is_none() {
             return self.plain(node);
@@ -443,7 +440,7 @@ impl<'t> Layout<'t> {
                     self.token(token, PAREN_EXPR);
                 }
                 NodeOrToken::Token(token) => self.token(token, PAREN_EXPR),
-                NodeOrToken::Node(child) if child.kind() == BLOCK => self.block(child, Some(true)),
+                NodeOrToken::Node(child) if child.kind() == BLOCK => self.block(child, true),
                 NodeOrToken::Node(child) => self.node(child),
             }
         }
@@ -458,8 +455,8 @@ impl<'t> Layout<'t> {
             LINE_COMMENT | HASH_COMMENT | BLOCK_COMMENT => self.comment(token),
             kind => {
                 let sign = kind == MINUS && self.is_before_digit(token);
-                // What a sign against a number means depends on what is in front of it.
-                self.in_doubt |= sign;
+                // `-1` is a literal or part of a subtraction, depending on the token before it.
+                self.needs_reparse |= sign;
                 let gap = match (self.after_comment, self.gap) {
                     (Comment::No, Gap::Auto)
                         if sign && parent == INFIX_EXPR && self.text_before_is_glued() =>
@@ -470,10 +467,10 @@ impl<'t> Layout<'t> {
                     (_, Gap::Keep) => Gap::Keep,
                     (Comment::Line, Gap::Line { keep }) => Gap::Line { keep },
                     (Comment::Line, Gap::Blank) => Gap::Blank,
-                    // What follows a comment on its line goes on in the next.
+                    // The comment extends to the end of its line.
                     (Comment::Line, _) => Gap::Line { keep: false },
-                    (Comment::Block, Gap::Auto) if closes(kind) => Gap::Glue,
-                    (Comment::Block, Gap::Auto | Gap::Glue) if !closes(kind) => Gap::Space,
+                    (Comment::Block, Gap::Auto) if is_closing(kind) => Gap::Glue,
+                    (Comment::Block, Gap::Auto | Gap::Glue) if !is_closing(kind) => Gap::Space,
                     (_, Gap::Auto) => self.between(kind, parent),
                     (_, gap) => gap,
                 };
@@ -489,14 +486,14 @@ impl<'t> Layout<'t> {
         let gap_range = TextRange::new(self.last_end, token.start());
         let between = &self.text[std::ops::Range::<usize>::from(gap_range)];
         let own_line = self.last.is_none() || between.contains('\n');
-        let wanted = self.gap;
-        let gap = match wanted {
+        let requested = self.gap;
+        let gap = match requested {
             Gap::Keep => Gap::Keep,
             _ if self.verbatim > 0 => Gap::Keep,
             _ if self.last.is_none() => Gap::Glue,
             Gap::Blank if own_line && self.after_comment == Comment::No => Gap::Blank,
             Gap::Blank | Gap::Line { .. } if own_line => Gap::Line {
-                keep: !matches!(wanted, Gap::Line { keep: false })
+                keep: !matches!(requested, Gap::Line { keep: false })
                     || self.after_comment != Comment::No,
             },
             _ if own_line => Gap::Line { keep: false },
@@ -506,7 +503,6 @@ impl<'t> Layout<'t> {
             _ => Gap::Space,
         };
         self.place(gap, token);
-        // Whether the comment has the rest of its line to itself.
         let rest = &self.text[usize::from(token.range().end())..];
         let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
         let ends_line = rest[blank..].starts_with('\n');
@@ -517,14 +513,14 @@ impl<'t> Layout<'t> {
             self.gap = Gap::Line { keep: true };
             return;
         }
-        // A blank line that was asked for may still come, but behind the comment of its line.
-        self.gap = match wanted {
+        // A blank line was placed before this comment; the source decides on another one after it.
+        self.gap = match requested {
             Gap::Blank if own_line => Gap::Line { keep: true },
             gap => gap,
         };
     }
 }
 
-fn closes(kind: SyntaxKind) -> bool {
+fn is_closing(kind: SyntaxKind) -> bool {
     matches!(kind, COMMA | SEMICOLON | R_PAREN | R_BRACK)
 }

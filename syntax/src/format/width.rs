@@ -1,10 +1,11 @@
-//! How wide a piece of text is on one line.
+//! Estimates the width of a node on one line.
 
 use crate::{Node, NodeOrToken, SyntaxKind};
 
-/// The characters of a node on one line, comments left out: a matter of its tokens alone, so that
-/// one layout gives the same answer as another. Stops counting at `most`.
-pub(super) fn flat(node: Node<'_>, most: usize) -> usize {
+/// Returns the number of characters of a node on one line, without comments. It depends on the
+/// tokens alone and not on the white space of the source, which keeps formatting idempotent. The
+/// count stops soon after `max`.
+pub(super) fn flat(node: Node<'_>, max: usize) -> usize {
     let mut width = 0;
     let mut stack = vec![NodeOrToken::Node(node)];
     while let Some(element) = stack.pop() {
@@ -17,14 +18,14 @@ pub(super) fn flat(node: Node<'_>, most: usize) -> usize {
                 }
             }
         }
-        if width > most {
+        if width > max {
             break;
         }
     }
     width
 }
 
-/// The spaces around a token.
+/// Returns the number of spaces around a token.
 fn spaces(kind: SyntaxKind) -> usize {
     use SyntaxKind::*;
     match kind {
@@ -35,7 +36,7 @@ fn spaces(kind: SyntaxKind) -> usize {
     }
 }
 
-/// Whether a node holds something that stands on lines of its own: a block, the arms of a `match`.
+/// Returns true if a node contains line breaks in any layout: a block or the arms of a `match`.
 pub(super) fn has_lines(node: Node<'_>) -> bool {
     node.descendants().any(|node| matches!(node.kind(), SyntaxKind::BLOCK | SyntaxKind::ARM_LIST))
 }

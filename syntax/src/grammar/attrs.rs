@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whether `name =` stands here. Reserved words are names of attributes too.
+/// Returns true at `name =`. Keywords are valid attribute names.
 pub(super) fn at_attr(p: &mut Parser<'_>) -> bool {
     let name = p.current();
     (name == IDENT || name.is_keyword()) && p.nth(1) == T!["="]
@@ -19,7 +19,7 @@ pub(super) fn attr(p: &mut Parser<'_>) {
     attr.complete(p, ATTR);
 }
 
-/// A literal, list, `None`, metadata reference, or an expression.
+/// Parses a literal, a list, `None`, a metadata reference or an expression.
 fn value(p: &mut Parser<'_>) {
     match p.current() {
         T!["["] => {
@@ -63,16 +63,16 @@ fn value(p: &mut Parser<'_>) {
                 let open = p.range();
                 p.bump();
                 value(p);
-                // TVM takes one value in parentheses; a tuple is no attribute value.
-                let mut tuple = false;
+                // TVM accepts one value in parentheses, but no tuple.
+                let mut is_tuple = false;
                 while p.eat(T![","]) {
-                    tuple = true;
+                    is_tuple = true;
                     if p.at(T![")"]) {
                         break;
                     }
                     value(p);
                 }
-                if p.expect_close(T![")"], open) && tuple {
+                if p.expect_close(T![")"], open) && is_tuple {
                     let whole = open.cover(p.last_range());
                     p.compat(whole, SyntaxErrorKind::AttributeTuple);
                 }
@@ -107,7 +107,7 @@ fn map(p: &mut Parser<'_>) {
     map.complete(p, ATTR_MAP);
 }
 
-/// `( … )` with whatever balanced content.
+/// Skips `( … )` with any balanced content.
 fn balanced(p: &mut Parser<'_>) {
     let mut open = 0u32;
     loop {

@@ -3,10 +3,10 @@
 use super::*;
 use crate::{kind::KindSet, parser::Completed};
 
-/// What follows the `.` of a projection.
-const A_POSITION: &str = "the position of a tuple field, such as `.0`";
+/// The construct after the `.` of a projection, for messages.
+const TUPLE_INDEX: &str = "a tuple index, such as `.0`";
 
-/// An expression that is part of something, or an error.
+/// Parses an expression inside another construct, or reports that it is missing.
 pub(super) fn expr(p: &mut Parser<'_>) {
     let first = p.range();
     match opt_expr(p) {
@@ -15,19 +15,19 @@ pub(super) fn expr(p: &mut Parser<'_>) {
     }
 }
 
-/// TVM takes a `match` or a block where a whole expression stands, and not as a part of one.
+/// Records a `match` or block operand: TVM accepts those only as whole expressions.
 fn operand(p: &mut Parser<'_>, first: TextRange, expr: Completed) {
     if matches!(expr.kind(), MATCH_EXPR | BLOCK_EXPR) {
         p.compat(first.cover(p.last_range()), SyntaxErrorKind::BareOperand);
     }
 }
 
-/// Operator expressions, calls and below.
+/// Parses an operator expression or anything that binds tighter.
 pub(super) fn opt_expr(p: &mut Parser<'_>) -> Option<Completed> {
     infix(p, 0)
 }
 
-/// TVM's precedences, and below them the manual's `&&` and `||`.
+/// Returns the precedence of a binary operator, 0 for other tokens. `&&` and `||` are the manual's.
 fn binding_power(kind: SyntaxKind) -> u8 {
     match kind {
         T!["*"] | T!["/"] => 12,
@@ -40,7 +40,7 @@ fn binding_power(kind: SyntaxKind) -> u8 {
     }
 }
 
-/// `a op b op c`, all left-associative.
+/// Parses `a op b op c`; all operators are left-associative.
 fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
     let first = p.range();
     let mut left = postfix(p)?;
@@ -53,7 +53,7 @@ fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
         }
         operand(p, first, left);
         if operator == T!["-"] && p.nth(1) == INT && p.is_glued(1) && !p.is_glued(0) {
-            // `%a -1`: for TVM a variable and a number.
+            // `%a -1`: TVM's lexer makes a variable and a negative number of it.
             p.compat(p.range(), SyntaxErrorKind::GluedMinus);
         }
         if power < 7 {
@@ -75,8 +75,8 @@ fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
     }
 }
 
-/// Calls and projections: `f(%x)(%y)`, `%t.0`. Each of them puts what comes before it one level
-/// deeper, with what nests in there: the levels of both are bounded together.
+/// Parses calls and projections: `f(%x)(%y)`, `%t.0`. Each of them nests the expression before it
+/// one level deeper, so the limit applies to the chain and the nesting inside it together.
 fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
     p.measured(postfix_measured)
 }
@@ -104,7 +104,7 @@ fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
                 p.bump();
                 // `%t.1i8`, `%t.99999999999`
                 if p.text(0).parse::<u32>().is_err() {
-                    p.expected(A_POSITION);
+                    p.expected(TUPLE_INDEX);
                 }
                 p.bump();
                 projection.complete(p, PROJ_EXPR)
@@ -112,7 +112,7 @@ fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
             T!["."] => {
                 let projection = expr.precede(p);
                 p.bump();
-                p.expected(A_POSITION);
+                p.expected(TUPLE_INDEX);
                 projection.complete(p, PROJ_EXPR)
             }
             T!["<"] if p.is_glued(0) && at_type_args(p) => {
@@ -141,7 +141,7 @@ fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
     }
 }
 
-/// A type, or a shape for a parameter of that kind: `(10, 10)`.
+/// Parses a type, or a shape such as `(10, 10)` for a parameter of kind `Shape`.
 fn type_arg(p: &mut Parser<'_>) {
     if p.at(T!["("]) && matches!(p.nth(1), INT | QUESTION) {
         types::shape(p);
@@ -150,8 +150,8 @@ fn type_arg(p: &mut Parser<'_>) {
     }
 }
 
-/// Whether `<` opens type arguments: only what a type is made of, up to a `>` with `(` at once
-/// behind it.
+/// Returns true if `<` opens type arguments and is not an operator: only tokens of types follow, up
+/// to a `>` directly before `(`.
 fn at_type_args(p: &mut Parser<'_>) -> bool {
     let mut depth = 0;
     for n in 1..256 {
@@ -183,7 +183,8 @@ fn arg(p: &mut Parser<'_>) -> bool {
     chain(p)
 }
 
-/// An expression where bindings may stand before it without braces: arguments, parentheses.
+/// Parses an argument or the inside of parentheses, where bindings without braces may precede the
+/// expression: `f(let %y = 1; %y)`.
 fn chain(p: &mut Parser<'_>) -> bool {
     let at_binding =
         matches!(p.current(), LET_KW | FREE_VAR_KW) || (p.at(GRAPH) && p.nth(1) == T!["="]);
@@ -197,7 +198,7 @@ fn chain(p: &mut Parser<'_>) -> bool {
         p.expected("an expression");
         return false;
     };
-    // `(%a; %b)`. Where the line ends at the `;`, the bracket was never closed.
+    // `(%a; %b)`. A `;` at the end of a line indicates a missing closing bracket instead.
     if p.at(T![";"]) && !p.on_new_line(1) && p.nth(1) != T![";"] {
         let stmt = expr.precede(p);
         p.bump();
@@ -210,7 +211,7 @@ fn chain(p: &mut Parser<'_>) -> bool {
 
 const LITERALS: KindSet = KindSet::new(&[INT, FLOAT, TRUE_KW, FALSE_KW]);
 
-/// What is not taken apart by operators: names, literals, brackets, `if`, `match`, `fn`.
+/// Parses an atom: a name, a literal, brackets, `if`, `match` or `fn`.
 pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
     let kind = p.current();
     if LITERALS.contains(kind) {
@@ -261,7 +262,7 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
         T!["ref"] => Some(reference(p, REF_EXPR, 1)),
         T!["ref_read"] => Some(reference(p, REF_READ_EXPR, 1)),
         T!["ref_write"] => Some(reference(p, REF_WRITE_EXPR, 2)),
-        // A tensor type where a value belongs, and characters that are none of ours.
+        // A tensor type or an unknown character in place of a value.
         TENSOR_TEXT | UNKNOWN | PERCENT | AT if !p.on_new_line(0) => {
             p.error(SyntaxErrorKind::Expected {
                 expected: "an expression".into(),
@@ -276,7 +277,7 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
     }
 }
 
-/// `nn.conv2d`, and with white space around the dots, as TVM allows.
+/// `nn.conv2d`. TVM allows white space around the dots.
 fn name_ref(p: &mut Parser<'_>) -> Completed {
     let name = p.start();
     p.bump();
@@ -294,7 +295,7 @@ fn literal(p: &mut Parser<'_>) -> Completed {
     literal.complete(p, LITERAL)
 }
 
-/// `-1`, `--1`, `-inff`: a sign against a number is part of it.
+/// `-1`, `--1`, `-inff`: signs directly before a number are part of the literal.
 fn negative(p: &mut Parser<'_>) -> Option<Completed> {
     let mut signs = 1;
     while signs < 16 && p.nth(signs) == T!["-"] && p.is_glued(signs) {
@@ -425,7 +426,7 @@ fn match_expr(p: &mut Parser<'_>) -> Completed {
             p.compat(scrutinee.cover(p.last_range()), SyntaxErrorKind::MatchScrutinee);
         }
         Some(_) => {}
-        None => p.expected("what to match on"),
+        None => p.expected("the value to match on"),
     }
     if !p.at(T!["{"]) {
         p.expected("match arms in braces");
@@ -450,18 +451,18 @@ fn arm_list(p: &mut Parser<'_>) {
     let open = p.range();
     p.bump();
     let mut separators = Separators::default();
-    // No arm begins with a binding: where one follows, the closing brace is missing.
+    // No arm begins with a binding, so a binding indicates a missing closing brace.
     while !p.at(T!["}"]) && !p.at_end() && !items::at_item_line(p) && !stmts::at_statement_line(p) {
         let before = p.position();
-        let case = arm(p);
-        if p.is_lost() && !p.on_new_line(0) && !skip_to_end_of_arms(p) {
+        let is_case = arm(p);
+        if p.is_recovering() && !p.on_new_line(0) && !skip_to_end_of_arms(p) {
             params::skip_to_brace(p);
         }
         if p.on_new_line(0) {
             p.recover();
         }
-        // The manual writes arms on lines of their own, without commas.
-        if !separators.comma(p, case) && !p.on_new_line(0) {
+        // The manual separates arms by line breaks.
+        if !separators.comma(p, is_case) && !p.on_new_line(0) {
             p.expected("`,`");
         }
         if p.position() == before {
@@ -472,8 +473,8 @@ fn arm_list(p: &mut Parser<'_>) {
     arms.complete(p, ARM_LIST);
 }
 
-/// After a broken arm: takes the rest of the arms, where their closing brace is on the same line. Says
-/// whether it is.
+/// After a broken arm: skips to the closing brace of the arms and returns true if that is on the
+/// same line.
 fn skip_to_end_of_arms(p: &mut Parser<'_>) -> bool {
     let mut open = 0usize;
     let end = (0..p.count_on_line()).find(|&n| {
@@ -496,27 +497,27 @@ fn skip_to_end_of_arms(p: &mut Parser<'_>) -> bool {
     true
 }
 
-/// `Cons(%x, _) => e`, `case Cons(%x, _) { e }`. Says whether it is the latter.
+/// `Cons(%x, _) => e`, `case Cons(%x, _) { e }`. Returns true for the latter.
 fn arm(p: &mut Parser<'_>) -> bool {
     let arm = p.start();
-    let case = p.at_word("case") && matches!(p.nth(1), IDENT | LOCAL | L_PAREN);
-    if case {
+    let is_case = p.at_contextual_kw("case") && matches!(p.nth(1), IDENT | LOCAL | L_PAREN);
+    if is_case {
         p.compat(p.range(), SyntaxErrorKind::CaseArm);
         p.bump();
     }
     patterns::pattern(p);
-    if case && p.at(T!["{"]) {
+    if is_case && p.at(T!["{"]) {
         stmts::block(p);
     } else if p.expect(T!["=>"]) {
         if p.at(T!["{"]) {
-            // A block is the whole arm; `{…}(x)` is not a call.
+            // A block is the whole body of the arm; `{…}(x)` is not a call.
             stmts::block(p);
         } else {
             chain(p);
         }
     }
     arm.complete(p, ARM);
-    case
+    is_case
 }
 
 /// `ref(e)`, `ref_read(r)`, `ref_write(r, e)`
@@ -543,8 +544,8 @@ fn reference(p: &mut Parser<'_>, kind: SyntaxKind, arity: usize) -> Completed {
     marker.complete(p, kind)
 }
 
-/// Whether `Constant(` begins the manual's constant and not a call of something of that name:
-/// `Constant(1, (10, 10), float32)`.
+/// Returns true at the manual's `Constant(1, (10, 10), float32)`, false at a call of a constructor
+/// with that name.
 fn at_constant(p: &mut Parser<'_>) -> bool {
     let value = if p.nth(2) == T!["-"] { 3 } else { 2 };
     LITERALS.contains(p.nth(value)) && p.nth(value + 1) == T![","] && p.nth(value + 2) == T!["("]

@@ -3,11 +3,11 @@
 use super::*;
 use crate::lexer::is_log_line;
 
-/// Items up to token number `stop`, or to the end.
+/// Parses items up to token number `stop` or the end of the file.
 pub(super) fn items(p: &mut Parser<'_>, stop: usize) {
-    let mut seen = Seen { anything: stop != usize::MAX, expression: false };
+    let mut seen = Seen { item: stop != usize::MAX, expression: false };
     while p.position() < stop && !p.at_end() {
-        if p.is_lost() && !at_item_line(p) {
+        if p.is_recovering() && !at_item_line(p) {
             skip_line(p);
         }
         p.recover();
@@ -17,21 +17,20 @@ pub(super) fn items(p: &mut Parser<'_>, stop: usize) {
     }
 }
 
-/// What the module has shown so far.
-#[derive(Default)]
+/// The kinds of items parsed so far in the current module.
 struct Seen {
-    anything: bool,
+    item: bool,
     expression: bool,
 }
 
 fn item(p: &mut Parser<'_>, seen: &mut Seen) {
-    let first = !std::mem::replace(&mut seen.anything, true);
+    let first = !std::mem::replace(&mut seen.item, true);
     match p.current() {
         HASH if p.nth(1) == T!["["] => {
             if p.nth(2) == IDENT && p.text(2) == "version" {
                 if !first {
                     p.compat(p.range(), SyntaxErrorKind::SecondModule);
-                    *seen = Seen { anything: true, expression: false };
+                    *seen = Seen { item: true, expression: false };
                 }
                 version(p);
             } else {
@@ -50,11 +49,11 @@ fn item(p: &mut Parser<'_>, seen: &mut Seen) {
         GLOBAL | AT if at_tir(p) => tir(p),
         T!["["] if p.at_column_zero() && is_log_line(p.rest_of_line()) => {
             banner(p);
-            // A module that begins behind the first line of a log is the first one still.
-            *seen = Seen { anything: !first, expression: false };
+            // A module that follows a log line at the start of the file is the first one.
+            *seen = Seen { item: !first, expression: false };
         }
         T!["}"] | T![")"] | T!["]"] | T![";"] => {
-            seen.anything = !first;
+            seen.item = !first;
             p.bump_unexpected();
         }
         _ => {
@@ -76,7 +75,7 @@ fn banner(p: &mut Parser<'_>) {
     item.complete(p, BANNER_ITEM);
 }
 
-/// Whether a line begins an item, so that nothing before it may run into it.
+/// Returns true at a line that begins an item, where every enclosing construct ends.
 pub(super) fn at_item_line(p: &mut Parser<'_>) -> bool {
     if !p.on_new_line(0) {
         return false;
@@ -166,7 +165,7 @@ fn type_def(p: &mut Parser<'_>) {
     p.expect(IDENT);
     name.complete(p, NAME);
     params::opt_type_params(p);
-    if p.is_lost() {
+    if p.is_recovering() {
         params::skip_to_brace(p);
     }
     if p.at(T!["{"]) {
@@ -182,7 +181,7 @@ fn type_def(p: &mut Parser<'_>) {
                 continue;
             }
             let signature = constructor(p);
-            // The manual writes one constructor a line, without commas.
+            // The manual separates constructors by line breaks.
             if !separators.comma(p, signature) && !p.on_new_line(0) {
                 p.expected("`,`");
                 let error = p.start();
@@ -201,7 +200,7 @@ fn type_def(p: &mut Parser<'_>) {
     item.complete(p, TYPE_DEF);
 }
 
-/// `Cons(A, List[A])`, `Nil`, `S : (Nat) -> Nat`. Says whether it is the latter.
+/// `Cons(A, List[A])`, `Nil`, `S : (Nat) -> Nat`. Returns true for the last form.
 fn constructor(p: &mut Parser<'_>) -> bool {
     let mut signature = false;
     let constructor = p.start();
@@ -225,7 +224,7 @@ fn constructor(p: &mut Parser<'_>) -> bool {
     signature
 }
 
-/// Whether a TIR function, as TVM prints one among Relay definitions, begins here.
+/// Returns true at a TIR function, which TVM prints among Relay definitions.
 fn at_tir(p: &mut Parser<'_>) -> bool {
     match p.current() {
         // `@T.prim_func`, `@main = primfn(…)`
@@ -237,7 +236,7 @@ fn at_tir(p: &mut Parser<'_>) -> bool {
     }
 }
 
-/// A TIR function to the line where the next item begins, as one token.
+/// Parses a TIR function, up to the line that begins the next item, as one token.
 fn tir(p: &mut Parser<'_>) {
     let item = p.start();
     p.compat(p.range(), SyntaxErrorKind::TirFunction);
@@ -253,7 +252,7 @@ fn tir(p: &mut Parser<'_>) {
     item.complete(p, TIR_ITEM);
 }
 
-/// Bindings and an expression in place of a module.
+/// Parses bindings and an expression in place of definitions.
 fn expr_item(p: &mut Parser<'_>) {
     let item = p.start();
     let block = p.start();
@@ -266,7 +265,7 @@ fn expr_item(p: &mut Parser<'_>) {
     item.complete(p, EXPR_ITEM);
 }
 
-/// Takes what no construct takes, to the next line that begins something, as one error.
+/// Skips tokens up to the next line that begins an item or a statement, as one error.
 fn skip_line(p: &mut Parser<'_>) {
     let kind = p.current();
     p.error(SyntaxErrorKind::Unexpected(kind));

@@ -1,4 +1,4 @@
-//! What a definition and a function expression share: type parameters, parameters, result, body.
+//! Signatures and bodies of definitions and function expressions.
 
 use super::*;
 
@@ -23,7 +23,7 @@ pub(super) fn signature_and_body(p: &mut Parser<'_>) {
     }
 }
 
-/// After a broken header: takes the rest of it, up to the brace at the end of the line.
+/// After a broken header: skips to the last `{` on the line, or to the end of the line.
 pub(super) fn skip_to_brace(p: &mut Parser<'_>) {
     if p.on_new_line(0) {
         return;
@@ -40,7 +40,7 @@ pub(super) fn skip_to_brace(p: &mut Parser<'_>) {
     }
 }
 
-/// `[A, B]`, and the manual's `<t : Type>` and `<a>`.
+/// Parses `[A, B]`, and the manual's `<t : Type>` and `<a>`.
 pub(super) fn opt_type_params(p: &mut Parser<'_>) {
     let (open, close) = match p.current() {
         T!["["] => (T!["["], T!["]"]),
@@ -118,11 +118,11 @@ pub(super) fn opt_ret_type(p: &mut Parser<'_>) {
     ret_type(p, types::ty);
 }
 
-/// `-> T`, with `ty` for the type.
+/// Parses `-> T`, where `ty` parses the type.
 pub(super) fn ret_type(p: &mut Parser<'_>, ty: fn(&mut Parser<'_>)) {
     if p.at(T!["->"]) || (p.at(T!["-"]) && p.nth(1) == T![">"]) {
         let ret = p.start();
-        // TVM reads the arrow as two tokens, so white space may stand between.
+        // The arrow is two tokens for TVM, so white space may separate them.
         if !p.eat(T!["->"]) {
             p.bump();
             p.bump();
@@ -134,7 +134,7 @@ pub(super) fn ret_type(p: &mut Parser<'_>, ty: fn(&mut Parser<'_>)) {
 
 /// `where Broadcast`, `where Broadcast(t1, t2, t3), Identity`
 pub(super) fn opt_where(p: &mut Parser<'_>, in_type: bool) {
-    if !p.at_word("where") {
+    if !p.at_contextual_kw("where") {
         return;
     }
     p.compat(p.range(), SyntaxErrorKind::WhereClause);
@@ -147,7 +147,7 @@ pub(super) fn opt_where(p: &mut Parser<'_>, in_type: bool) {
             types::tuple_type(p);
         }
         relation.complete(p, RELATION);
-        // In a list of types or parameters the comma belongs to the list.
+        // In a list of types the comma belongs to the list, unless a relation clearly follows.
         let more = p.at(T![","]) && p.nth(1) == IDENT && (!in_type || p.nth(2) == T!["("]);
         if !found || !more {
             break;

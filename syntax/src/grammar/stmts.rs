@@ -1,9 +1,10 @@
-//! Binding chains: flat lists of statements, however long.
+//! Statements. A chain of bindings is a flat list of any length: nesting each binding in the one
+//! before it, as `let %a = 1; let %b = 2; %b` means, would exceed any limit of depth.
 
 use super::*;
 use crate::kind::KindSet;
 
-/// `{ … }` as the body of a function, a branch or an arm.
+/// Parses `{ … }`, the body of a function, a branch or an arm.
 pub(super) fn block(p: &mut Parser<'_>) {
     let block = p.start();
     let open = p.range();
@@ -11,14 +12,14 @@ pub(super) fn block(p: &mut Parser<'_>) {
     block_rest(p, block, Some(open));
 }
 
-/// A body whose opening brace is missing: everything up to the closing one.
+/// Parses a body whose opening brace is missing, up to the closing one.
 pub(super) fn block_without_brace(p: &mut Parser<'_>) {
     let block = p.start();
     block_rest(p, block, None);
 }
 
 fn block_rest(p: &mut Parser<'_>, block: crate::parser::Marker, open: Option<TextRange>) {
-    // Where a block begins, what went wrong in its header is over.
+    // The `{` ends recovery from an error in the header.
     p.recover();
     let style = if p.on_new_line(0) { Style::Lines } else { Style::OneLine };
     let first = p.position();
@@ -42,29 +43,29 @@ fn block_rest(p: &mut Parser<'_>, block: crate::parser::Marker, open: Option<Tex
     block.complete(p, BLOCK);
 }
 
-/// Part of the body of a block, up to token number `stop`.
+/// Parses statements of a block, up to token number `stop`.
 pub(super) fn block_part(p: &mut Parser<'_>, stop: usize, on_lines: bool) {
     statements_until(p, stop, if on_lines { Style::Lines } else { Style::OneLine });
 }
 
-/// How a block is laid out, which tells a brace that ends it from a stray one in a broken line.
+/// The layout of a block. Recovery uses it to tell a closing brace from a stray one.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     /// The first statement is on a line of its own; so is the closing brace.
     Lines,
     /// `{ %x }`
     OneLine,
-    /// In place of an expression, without braces: `(let %x = 1; %x)`.
+    /// Without braces: `(let %x = 1; %x)`.
     Bare,
 }
 
-/// Statements in place of an expression, up to the bracket that closes it.
+/// Parses statements without braces, up to the closing bracket around them.
 pub(super) fn statements(p: &mut Parser<'_>) {
     statements_until(p, usize::MAX, Style::Bare);
 }
 
-/// Statements up to token number `stop` or to the end of the block, the expression at the end
-/// included.
+/// Parses statements up to token number `stop` or to the end of the block, including the tail
+/// expression.
 fn statements_until(p: &mut Parser<'_>, stop: usize, style: Style) {
     while p.position() < stop && !at_block_end(p, style) {
         let before = p.position();
@@ -74,7 +75,7 @@ fn statements_until(p: &mut Parser<'_>, stop: usize, style: Style) {
                 end_of_statement(p, style);
             }
             Last::No if at_block_end(p, style) => {
-                // A chain of bindings has an expression at its end.
+                // A chain of bindings requires a tail expression.
                 p.expected("an expression");
                 return;
             }
@@ -91,7 +92,7 @@ fn at_block_end(p: &mut Parser<'_>, style: Style) -> bool {
     match p.current() {
         T!["}"] if style == Style::Lines && !p.on_new_line(0) => {
             // `%2 = reshape}%1);` has a stray brace; `{⏎ %x }` ends with its own.
-            !p.is_lost()
+            !p.is_recovering()
                 && (p.on_new_line(1)
                     || matches!(p.nth(1), T![";"] | T![","] | T![")"] | T!["}"] | T!["else"]))
         }
@@ -102,19 +103,21 @@ fn at_block_end(p: &mut Parser<'_>, style: Style) -> bool {
     }
 }
 
-/// Whether a statement can be the last of its block.
+/// The ways in which a statement can end a block.
 enum Last {
+    /// A tail expression.
     Yes,
+    /// A binding, which requires an expression after it.
     No,
-    /// It cannot, but the block ends here, which has been reported: its brace is no stray one, though
-    /// an error precedes it.
+    /// A binding at the end of the block. The missing expression has been reported; the brace is
+    /// not stray although an error precedes it.
     Missing,
 }
 
 fn statement(p: &mut Parser<'_>, style: Style) -> Last {
     match p.current() {
         T!["let"] => let_stmt(p, style),
-        // `%x = e;`: no graph variable, and clearly meant as a binding.
+        // `%x = e;` is not a graph binding, but can only be meant as one.
         GRAPH | LOCAL if p.nth(1) == T!["="] => graph_stmt(p, style),
         IDENT if p.nth(1) == LOCAL && matches!(p.nth(2), EQ | COLON) => misspelt_let(p, style),
         T!["free_var"] => free_var(p, style),
@@ -124,7 +127,7 @@ fn statement(p: &mut Parser<'_>, style: Style) -> Last {
                 p.error(SyntaxErrorKind::Unexpected(kind));
                 return Last::Yes;
             };
-            if p.at(T![";"]) && !p.is_lost() {
+            if p.at(T![";"]) && !p.is_recovering() {
                 let stmt = expr.precede(p);
                 p.bump();
                 stmt.complete(p, EXPR_STMT);
@@ -154,7 +157,7 @@ fn misspelt_let(p: &mut Parser<'_>, style: Style) -> Last {
     last
 }
 
-/// What follows `let`.
+/// Parses the part of a binding after `let`.
 fn binding(p: &mut Parser<'_>, style: Style) -> Last {
     local_name(p);
     types::opt_ascription(p);
@@ -168,7 +171,7 @@ fn binding(p: &mut Parser<'_>, style: Style) -> Last {
     end_of_statement(p, style)
 }
 
-/// `let %x = let %y = e; %y;`: what TVM prints for a binding inside a binding, without brackets.
+/// `let %x = let %y = e; %y;`: TVM prints nested bindings without brackets.
 fn nested_let(p: &mut Parser<'_>) {
     p.compat(p.range(), SyntaxErrorKind::NestedLet);
     let block = p.start();
@@ -198,8 +201,8 @@ fn graph_stmt(p: &mut Parser<'_>, style: Style) -> Last {
     p.bump();
     exprs::expr(p);
     let ended = p.on_new_line(0) || (p.at(T!["}"]) && at_block_end(p, style));
-    let last = if !p.at(T![";"]) && !p.is_lost() && ended && !p.at_end() {
-        // The manual's notation.
+    let last = if !p.at(T![";"]) && !p.is_recovering() && ended && !p.at_end() {
+        // The manual omits the `;`.
         let end = p.last_range().end();
         p.compat(TextRange::new(end, end), SyntaxErrorKind::MissingSemicolon);
         Last::No
@@ -221,16 +224,15 @@ fn free_var(p: &mut Parser<'_>, style: Style) -> Last {
     last
 }
 
-/// The `;` of a statement. Where the statement is broken, takes what is left of it: up to a `;` at
+/// Parses the `;` of a statement. If the statement is broken, skips the rest of it: up to a `;` at
 /// the end of a line, to the next line that begins a statement, or to the end of the block.
 fn end_of_statement(p: &mut Parser<'_>, style: Style) -> Last {
-    if !p.is_lost() {
+    if !p.is_recovering() {
         if p.eat(T![";"]) {
             return Last::No;
         }
         if at_block_end(p, style) {
-            // The last of the chain: its end and the expression behind it are missing together.
-            p.expected("`;` and an expression behind it");
+            p.expected("`;` and an expression after it");
             return Last::Missing;
         }
         p.expected(T![";"]);
@@ -246,8 +248,8 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) -> Last {
             _ if at_expr_line => break,
             L_PAREN | L_BRACK | L_BRACE => open += 1,
             R_PAREN | R_BRACK | R_BRACE if open > 0 => open -= 1,
-            // A closing bracket too many is part of the broken statement, unless it is the
-            // block's own.
+            // An unmatched closing bracket is part of the broken statement, unless it ends the
+            // block.
             R_BRACE if at_block_end(p, style) => break,
             R_PAREN | R_BRACK if style == Style::Bare => break,
             SEMICOLON if p.on_new_line(1) => break,
@@ -272,7 +274,7 @@ fn end_of_statement(p: &mut Parser<'_>, style: Style) -> Last {
 
 const EXPR_LINE: KindSet = KindSet::new(&[LOCAL, GRAPH, GLOBAL, IDENT, IF_KW, MATCH_KW, FN_KW]);
 
-/// Whether a line begins with a binding, so that an unfinished expression before it has ended.
+/// Returns true at a line that begins with a binding, where an unfinished expression ends.
 pub(super) fn at_statement_line(p: &mut Parser<'_>) -> bool {
     if !p.on_new_line(0) {
         return false;

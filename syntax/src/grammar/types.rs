@@ -9,7 +9,7 @@ pub(super) fn opt_ascription(p: &mut Parser<'_>) {
     }
 }
 
-/// Any type.
+/// Parses any type.
 pub(super) fn ty(p: &mut Parser<'_>) {
     match p.current() {
         TENSOR_TEXT => p.bump(),
@@ -47,9 +47,9 @@ fn list_of_types(p: &mut Parser<'_>, open: SyntaxKind, close: SyntaxKind) {
     });
 }
 
-/// A type inside of another. TVM takes `_` for a whole type only.
+/// Parses a type inside another one, where TVM does not accept `_`.
 fn inner_type(p: &mut Parser<'_>) {
-    if p.at_word("_") {
+    if p.at_contextual_kw("_") {
         p.compat(p.range(), SyntaxErrorKind::NestedHole);
     }
     ty(p);
@@ -82,7 +82,7 @@ fn fn_type(p: &mut Parser<'_>) {
     } else {
         p.expected("`->`");
     }
-    // Behind a function type without type parameters, `where` belongs to the definition around:
+    // After a function type without type parameters, `where` belongs to the enclosing definition:
     // `def @f(%x) -> fn(int32) -> int32 where R { … }`.
     if is_generic {
         params::opt_where(p, true);
@@ -149,8 +149,8 @@ pub(crate) fn tensor_type(p: &mut Parser<'_>) {
             p.expected("a data type such as `float32`");
         }
     }
-    if p.is_lost() && !p.at(T!["]"]) {
-        // The type ends at its bracket, whatever stands before it.
+    if p.is_recovering() && !p.at(T!["]"]) {
+        // Skip to the closing bracket if it is on this line.
         let on_line = p.count_on_line();
         let end = (0..on_line).find(|&n| matches!(p.nth(n), T!["{"] | T!["]"]));
         if let Some(close) = end.filter(|&n| p.nth(n) == T!["]"]) {

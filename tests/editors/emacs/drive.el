@@ -95,7 +95,7 @@
        (text (flymake-diagnostic-text found)))
   (same (buffer-substring (flymake-diagnostic-beg found) (flymake-diagnostic-end found))
         "%keys" "the place of the error")
-  (unless (string-search "`nn.batch_matmul`: `tensor_a` has 64 features, `tensor_b` takes 128" text)
+  (unless (string-search "`nn.batch_matmul`: `tensor_a` has 64 features, but `tensor_b` expects 128" text)
     (fail "the text of the error is %s" text))
   (unless (string-search "shape-mismatch" text)
     (fail "the code of the error is not in %s" text))

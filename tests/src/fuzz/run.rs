@@ -6,7 +6,7 @@ use std::time::Duration;
 use interpreter::{FaultKind, Limits, Machine, Tensor, Value, count_of};
 use semantics::{
     Database, Def, DefKind, Severity, View, all_defs, body::UnitKind, check_file, is_fully_typed,
-    scope::Binding, types_in,
+    scope::LocalRef, types_in,
 };
 use syntax::ParseLimits;
 use types::{TensorType, Type};
@@ -89,7 +89,7 @@ fn parameters(view: &View<'_>) -> Vec<Type> {
         let header = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
         for &binder in header.iter().chain(&free) {
-            types.push(view.binding_type(Binding { unit: number as u32, binder }).clone());
+            types.push(view.binding_type(LocalRef { unit: number as u32, binder }).clone());
         }
     }
     types

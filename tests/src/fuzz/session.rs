@@ -69,6 +69,7 @@ const METHODS: &[&str] = &[
     "relay/readingView",
     "relay/readingFormat",
     "relay/shapesOfFile",
+    "relay/convertFile",
     "relay/health",
     "callHierarchy/incomingCalls",
     "textDocument/unknown",

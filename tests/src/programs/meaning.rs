@@ -9,7 +9,7 @@ use std::{
 
 use interpreter::{FaultKind, Limits, Machine, Tensor, Value};
 use semantics::{
-    Database, Def, DefKind, Severity, SourceFile, Spot, TypeAt, View, all_defs,
+    Database, Def, DefKind, ExprRef, Severity, SourceFile, TypeAt, View, all_defs,
     body::{BinderId, Expr, ExprId},
     check_file, modules,
 };
@@ -177,7 +177,7 @@ fn types_of(view: &View<'_>) -> Vec<TypeAt> {
     for (number, unit) in view.body.units.iter().enumerate() {
         for (index, expr) in unit.exprs.iter().enumerate() {
             if !expr.is_step() && *expr != Expr::Missing {
-                let spot = Spot { unit: number, expr: ExprId(index as u32) };
+                let spot = ExprRef { unit: number, expr: ExprId(index as u32) };
                 types.push(TypeAt { range: view.range(spot), ty: view.ty(spot).clone() });
             }
         }

@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use super::{VSCODE, binary, editors, installed, root, run, scratch};
 
 /// A block of a page: the language that it names, and its lines.
-type Block = (String, String);
+pub(super) type Block = (String, String);
 
 /// The blocks of a page in the repository.
-fn blocks(page: &str) -> Vec<Block> {
+pub(super) fn blocks(page: &str) -> Vec<Block> {
     let text = fs::read_to_string(root().join(page)).expect("the page is there");
     let mut found = Vec::new();
     let mut lines = text.lines();
@@ -310,8 +310,10 @@ fn attach(home: &Home, nvim: &Path, more: &[&str]) {
 fn follow_helix(home: &Home, block: &str) {
     home.has_server();
     let finds = |printed: &str| {
-        let is_found = |line: &str| line.contains('✓') && line.contains("relay-analyzer");
-        assert!(printed.lines().any(is_found), "{printed}");
+        for what in ["relay-analyzer", "Tree-sitter parser", "Highlight queries"] {
+            let is_found = |line: &str| line.contains('✓') && line.contains(what);
+            assert!(printed.lines().any(is_found), "{what}: {printed}");
+        }
     };
     finds(&home.follow(block));
     let file = home.folder.join(".config/helix/languages.toml");
@@ -329,7 +331,10 @@ fn follow_emacs(home: &Home, emacs: &Path, block: &str) {
     let init = home.folder.join("init.el");
     let block = block.replace(place, &home.clone().display().to_string());
     fs::write(&init, &block).expect("a file");
-    let check = if block.contains("relay-mode") {
+    let check = if block.contains("relay-ts-mode") {
+        "(find-file \"tests/examples/broken-attention.relay\") \
+         (eq major-mode (if (treesit-available-p) 'relay-ts-mode 'relay-mode))"
+    } else if block.contains("relay-mode") {
         "(find-file \"tests/examples/broken-attention.relay\") (eq major-mode 'relay-mode)"
     } else {
         "(eq (plist-get (plist-get (default-value 'eglot-workspace-configuration) :relay) :tvm) t)"

@@ -1,4 +1,4 @@
-//! Alignment in the order of evaluation.
+//! Sequence alignment of nodes in the order of evaluation.
 
 use super::{Input, Pairing};
 use crate::{
@@ -6,13 +6,13 @@ use crate::{
     graph::{NONE, mix},
 };
 
-/// The most cells of tables that one alignment fills in all; each takes a few operations.
+/// The maximal number of table cells of an alignment in total. A cell costs a few operations.
 pub(super) const CELLS: usize = 24 << 20;
-/// The most cells of one table.
+/// The maximal number of cells of one table.
 const TABLE: usize = 4 << 20;
 
-/// Pairs free nodes of one family that lie between the same pairs, so that most of them agree and
-/// no two pairs cross.
+/// Pairs unpaired nodes of equal families between the same pairs, so that the total similarity is
+/// maximal and no two pairs cross.
 pub(super) fn align(input: &Input<'_>, pairing: &mut Pairing) {
     let all = |side: &Side| -> Vec<u32> {
         (0..side.len() as u32).filter(|&at| !side.kind(at).is_leaf()).collect()
@@ -21,8 +21,8 @@ pub(super) fn align(input: &Input<'_>, pairing: &mut Pairing) {
     between(input, pairing, &all(input.a), &all(input.b), 0, &mut cells);
 }
 
-/// Aligns two lists of nodes around the pairs that are there. `depth` is how often keys have been
-/// tried to part a gap, which bounds the recursion to three levels.
+/// Aligns two lists of nodes in the gaps between existing pairs. `depth` is the number of attempts to
+/// split a large gap by keys, which is at most two.
 fn between(
     input: &Input<'_>,
     pairing: &mut Pairing,
@@ -61,7 +61,7 @@ fn between(
         }
         let size = gap_a.len() * gap_b.len();
         if size > TABLE && depth < 2 {
-            part(input, pairing, &gap_a, &gap_b, depth);
+            split(input, pairing, &gap_a, &gap_b, depth);
             between(input, pairing, &gap_a, &gap_b, depth + 1, cells);
         } else {
             table(input, pairing, &gap_a, &gap_b, cells);
@@ -69,8 +69,8 @@ fn between(
     }
 }
 
-/// Pairs what looks alike with its surroundings in two large gaps, in order.
-fn part(input: &Input<'_>, pairing: &mut Pairing, a: &[u32], b: &[u32], depth: u32) {
+/// Splits two large gaps: pairs nodes that are equal including their neighbours, in order.
+fn split(input: &Input<'_>, pairing: &mut Pairing, a: &[u32], b: &[u32], depth: u32) {
     let key = |side: &Side, types: &[u64], at: u32| {
         let mut key = mix(side.label(at), types[at as usize]);
         if depth == 0 {
@@ -93,9 +93,11 @@ fn part(input: &Input<'_>, pairing: &mut Pairing, a: &[u32], b: &[u32], depth: u
     super::by_key(input, pairing, &keys_a, &keys_b);
 }
 
-/// The longest part of `pairs`, which ascend on the left, that ascends on the right, too.
+/// Returns the longest subsequence of `pairs`, whose first elements are increasing, in which the
+/// second elements increase, too.
 fn ascending(pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
-    // For each length, the pair that ends a run of it lowest; before each pair, the one before it.
+    // For each length, the last pair of the subsequence that ends lowest; for each pair, its
+    // predecessor.
     let mut ends: Vec<usize> = Vec::new();
     let mut before = vec![usize::MAX; pairs.len()];
     for (at, pair) in pairs.iter().enumerate() {
@@ -118,8 +120,8 @@ fn ascending(pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     found
 }
 
-/// The resemblance of two free nodes; 0 for nodes of different families.
-pub(super) fn likeness(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> u32 {
+/// Returns the similarity of two unpaired nodes, 0 for nodes of different families.
+pub(super) fn similarity(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> u32 {
     let (side_a, side_b) = (input.a, input.b);
     if side_a.family(a) != side_b.family(b) {
         return 0;
@@ -146,18 +148,17 @@ pub(super) fn likeness(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> 
     let is_user = |&(user, slot): &(u32, u32)| {
         pairing.b(user).is_some_and(|user| side_b.users(b).contains(&(user, slot)))
     };
-    // Most nodes have a few users; of those with many the first ones say enough.
+    // The number of users is bounded, because a constant may have hundreds.
     if side_b.users(b).len() <= 16 && side_a.users(a).iter().take(16).any(is_user) {
         score += 3;
     }
     score
 }
 
-/// Aligns two gaps by a table, or where that would be too large by the part of it around the
-/// diagonal.
+/// Aligns two gaps by dynamic programming, restricted to a band around the diagonal if the table
+/// would be too large.
 fn table(input: &Input<'_>, pairing: &mut Pairing, a: &[u32], b: &[u32], cells: &mut usize) {
     let (rows, columns) = (a.len(), b.len());
-    // A band around the diagonal that fits into what is left.
     let most = TABLE.min(*cells) / rows.max(1);
     let slope = columns.div_ceil(rows);
     if most < slope + 2 {
@@ -169,7 +170,7 @@ fn table(input: &Input<'_>, pairing: &mut Pairing, a: &[u32], b: &[u32], cells: 
         let middle = row * columns / rows;
         middle.saturating_sub(width / 2).min(columns - width)
     };
-    // Scores of the best alignment of what follows, and the step that leads there.
+    // The scores of the best alignments of the remaining nodes, and their first steps.
     let mut next = vec![0u32; columns + 1];
     let mut steps = vec![0u8; width * rows];
     for row in (0..rows).rev() {
@@ -177,12 +178,12 @@ fn table(input: &Input<'_>, pairing: &mut Pairing, a: &[u32], b: &[u32], cells: 
         let mut own = vec![0u32; columns + 1];
         own[start + width..].copy_from_slice(&next[start + width..]);
         for column in (start..start + width).rev() {
-            let like = likeness(input, pairing, a[row], b[column]);
-            let take = if like > 0 { next[column + 1] + like } else { 0 };
+            let score = similarity(input, pairing, a[row], b[column]);
+            let take = if score > 0 { next[column + 1] + score } else { 0 };
             let best = take.max(own[column + 1]).max(next[column]);
             own[column] = best;
             steps[row * width + column - start] = match best {
-                best if like > 0 && best == take => 2,
+                best if score > 0 && best == take => 2,
                 best if best == own[column + 1] => 1,
                 _ => 0,
             };

@@ -1,18 +1,17 @@
-//! Partners that follow from the partners of operands and users.
+//! Pairing of the operands and users of pairs.
 
-use super::{Input, Pairing, align::likeness};
+use super::{Input, Pairing, align::similarity};
 use crate::{
     flat::Side,
     graph::{Kind, NONE},
 };
 
-/// Pairs operands in the same slot of pairs, and users in the same slot, if they are of one family
-/// and the only ones there. What a pass put in between is looked through.
+/// Pairs operands and users of equal families in the same slots of pairs, skipping nodes that a pass
+/// inserted in between.
 pub(super) fn spread(input: &Input<'_>, pairing: &mut Pairing) {
     let (a, b) = (input.a, input.b);
     let mut work: Vec<(u32, u32)> =
         (0..a.len() as u32).filter_map(|at| Some((at, pairing.b(at)?))).collect();
-    // Each pair is taken from the list once, and each pairing adds one.
     while let Some((at_a, at_b)) = work.pop() {
         if a.kind(at_a) == b.kind(at_b) && a.operands(at_a).len() == b.operands(at_b).len() {
             let slots = a.operands(at_a).iter().zip(b.operands(at_b));
@@ -30,7 +29,8 @@ pub(super) fn spread(input: &Input<'_>, pairing: &mut Pairing) {
     }
 }
 
-/// The free nodes of one family in the place of two operands, behind what was put before them.
+/// Returns the unpaired nodes of equal families that are two operands, or inputs of nodes inserted
+/// before them.
 fn operand(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32, u32)> {
     let same = |a: u32, b: u32| {
         let is_inner = !input.a.kind(a).is_leaf();
@@ -40,7 +40,7 @@ fn operand(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32,
         return Some((a, b));
     }
     let (mut under_a, mut under_b) = (a, b);
-    // A pass puts a cast and a change of layout in one place, and hardly more.
+    // A pass rarely inserts more than a cast and a layout change in one place.
     for _ in 0..3 {
         if let Some(next) = through(input.b, under_b).filter(|_| pairing.a(under_b).is_none()) {
             under_b = next;
@@ -58,8 +58,8 @@ fn operand(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32,
     None
 }
 
-/// The two free users of a pair that are most alike and use it in one slot; those that are reached
-/// through what has no partner count as well.
+/// Returns the most similar unpaired users of a pair in the same slot, including users of unpaired
+/// unary nodes in between.
 fn user(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32, u32)> {
     let users_a = reached(input.a, &pairing.to_b, a);
     if users_a.is_empty() {
@@ -72,9 +72,9 @@ fn user(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32, u3
             if slot_a != slot_b {
                 continue;
             }
-            let like = likeness(input, pairing, user_a, user_b);
-            let score = (like * 4).saturating_sub(far_a + far_b);
-            if like > 0 && best.is_none_or(|(most, _)| score > most) {
+            let similarity = similarity(input, pairing, user_a, user_b);
+            let score = (similarity * 4).saturating_sub(far_a + far_b);
+            if similarity > 0 && best.is_none_or(|(most, _)| score > most) {
                 best = Some((score, (user_a, user_b)));
             }
         }
@@ -82,14 +82,13 @@ fn user(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32, u3
     best.map(|(_, found)| found)
 }
 
-/// The most users of a node that are looked at: some hundred nodes may use one constant.
+/// The maximal number of users of a node to visit. A constant may have hundreds.
 const USERS: usize = 24;
 
-/// The users of a node without partner, each with the slot and the number of nodes in between.
+/// Returns the unpaired users of a node with the slot and the number of nodes in between.
 fn reached(side: &Side, partners: &[u32], at: u32) -> Vec<(u32, u32, u32)> {
     let mut found = Vec::new();
     let mut from = vec![(at, 0)];
-    // Each step looks at [`USERS`] users at most, of no more than that many nodes, three deep.
     while let Some((node, far)) = from.pop() {
         for &(user, slot) in side.users(node).iter().take(USERS) {
             if partners[user as usize] != NONE || found.len() >= USERS {
@@ -104,7 +103,7 @@ fn reached(side: &Side, partners: &[u32], at: u32) -> Vec<(u32, u32, u32)> {
     found
 }
 
-/// The operand of a node that changes nothing but the form of a value: the only one that it has.
+/// Returns the operand of a unary call or projection.
 pub(crate) fn through(side: &Side, at: u32) -> Option<u32> {
     match (side.kind(at), side.operands(at)) {
         (Kind::Call | Kind::Proj, &[only]) => Some(only),
@@ -112,8 +111,8 @@ pub(crate) fn through(side: &Side, at: u32) -> Option<u32> {
     }
 }
 
-/// Pairs free nodes of different operators that lie between the same pairs: an operand and a user
-/// of both belong together.
+/// Pairs unpaired calls of different operators between the same pairs: both an operand and a user of
+/// the calls are paired.
 pub(super) fn between(input: &Input<'_>, pairing: &mut Pairing) {
     let (a, b) = (input.a, input.b);
     for at_b in 0..b.len() as u32 {

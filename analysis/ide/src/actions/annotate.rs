@@ -1,9 +1,9 @@
-//! The types that were inferred, written down.
+//! Actions that write inferred types as annotations: `let %y = …` becomes `let %y: int32 = …`.
 
 use semantics::{
-    DefKind, Spot, View, all_defs,
+    DefKind, ExprRef, View, all_defs,
     body::{BinderId, BinderKind, ExprId},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::{
     SyntaxKind, TextRange,
@@ -14,10 +14,10 @@ use types::{Flags, Type};
 use super::Context;
 use crate::{edit::Edits, place::Symbol};
 
-/// A type as it is written, if it can be: the text format has no words for references, and none
-/// for a type parameter that the header does not declare.
+/// Returns the text of a type, or `None` if the text format cannot express it: it has no syntax for
+/// reference types, nor for a type parameter that the header does not declare.
 pub(super) fn written(view: &View<'_>, ty: &Type) -> Option<String> {
-    // First: it refuses types that are too large to be walked for each of many variables.
+    // This comes first because it rejects types that are too large to walk for each variable.
     let text = semantics::writable(ty)?;
     let header = view.body.header();
     let mut is_declared = true;
@@ -27,31 +27,31 @@ pub(super) fn written(view: &View<'_>, ty: &Type) -> Option<String> {
         None
     });
     let mut is_plain = is_declared && !ty.flags().has(Flags::POLY);
-    types::for_each_part(ty, Flags::EVERYTHING, &mut |part| {
+    types::for_each_part(ty, Flags::ALL, &mut |part| {
         is_plain &= !matches!(part, Type::Ref(_) | Type::OpenTensor(_));
     });
     is_plain.then_some(text)
 }
 
-/// Returns true if each use of a variable chooses the data types of numbers in its value:
-/// `let %x = 1;`.
-fn chooses_numbers(view: &View<'_>, binding: Binding) -> bool {
+/// Returns true if each use of a variable chooses the data types of the literals in its value, as in
+/// `let %x = 1; (add(%x, 1f), add(%x, 1i64))`.
+fn chooses_numbers(view: &View<'_>, binding: LocalRef) -> bool {
     let numeric = view.unit_types(binding.unit as usize).numeric.as_deref();
     numeric.is_some_and(|n| n.binders.iter().any(|(binder, _)| *binder == binding.binder))
 }
 
 /// Returns true if all uses of a variable have type `ty`, so that it can be written.
-fn uses_agree(view: &View<'_>, binding: Binding, ty: &Type) -> bool {
+fn uses_agree(view: &View<'_>, binding: LocalRef, ty: &Type) -> bool {
     view.body.units.iter().enumerate().skip(binding.unit as usize).all(|(unit, data)| {
         (0..data.exprs.len()).all(|at| {
-            let spot = Spot { unit, expr: ExprId(at as u32) };
-            view.variable(spot) != Some(binding) || view.ty(spot) == ty
+            let expr_ref = ExprRef { unit, expr: ExprId(at as u32) };
+            view.variable(expr_ref) != Some(binding) || view.ty(expr_ref) == ty
         })
     })
 }
 
-/// Where the type of a variable would be written, if it is not.
-fn binder_edit(view: &View<'_>, binding: Binding) -> Option<(TextRange, String)> {
+/// Returns the edit that annotates a variable, unless it has an annotation.
+fn binder_edit(view: &View<'_>, binding: LocalRef) -> Option<(TextRange, String)> {
     let binder = view.binder(binding);
     let can = matches!(binder.kind, BinderKind::Param | BinderKind::Let | BinderKind::Pattern);
     if !can || binder.annotation.is_some() || binder.name.is_empty() {
@@ -65,7 +65,7 @@ fn binder_edit(view: &View<'_>, binding: Binding) -> Option<(TextRange, String)>
     Some((TextRange::empty(view.binding_range(binding).end()), format!(": {ty}")))
 }
 
-/// Where the result type of the definition would be written, if it is not.
+/// Returns the edit that annotates the result of the definition, unless it has an annotation.
 fn result_edit(view: &View<'_>) -> Option<(TextRange, String)> {
     let node = view.def.node(view.db);
     let def = ast::FnDef::cast(node)?;
@@ -79,7 +79,8 @@ fn result_edit(view: &View<'_>) -> Option<(TextRange, String)> {
     Some((TextRange::empty(at), format!(" -> {text}")))
 }
 
-fn shown(text: &str) -> String {
+/// Returns the type that an edit inserts, shortened for a title.
+fn brief(text: &str) -> String {
     let text = text.trim_start_matches([':', '-', '>', ' ']);
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -91,7 +92,7 @@ fn edit_at(context: &Context<'_>) -> Option<(TextRange, String)> {
     let (place, view) = (context.place.as_ref()?, context.view.as_ref()?);
     match place.symbol(context.db) {
         Some((Symbol::Local(binding), range)) => {
-            // Where the variable is bound, not where it is used.
+            // Only at the binder, not at a use.
             let here = range + place.start(context.db) == view.binding_range(binding);
             here.then(|| binder_edit(view, binding)).flatten()
         }
@@ -106,7 +107,7 @@ fn edit_at(context: &Context<'_>) -> Option<(TextRange, String)> {
 }
 
 pub(super) fn offer_one(context: &Context<'_>) -> Option<String> {
-    edit_at(context).map(|(_, text)| format!("Write the type `{}`", shown(&text)))
+    edit_at(context).map(|(_, text)| format!("Write the type `{}`", brief(&text)))
 }
 
 pub(super) fn one(context: &Context<'_>) -> Result<Edits, String> {
@@ -123,18 +124,18 @@ fn views<'a>(context: &'a Context<'_>) -> impl Iterator<Item = View<'a>> {
 fn edits_of<'v>(view: &'v View<'_>) -> impl Iterator<Item = (TextRange, String)> + 'v {
     let binders = view.body.units.iter().enumerate().flat_map(|(number, unit)| {
         (0..unit.binders.len())
-            .map(move |i| Binding { unit: number as u32, binder: BinderId(i as u32) })
+            .map(move |i| LocalRef { unit: number as u32, binder: BinderId(i as u32) })
     });
     binders.filter_map(|binding| binder_edit(view, binding)).chain(result_edit(view))
 }
 
 pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
     let any = views(context).any(|view| edits_of(&view).next().is_some());
-    any.then(|| "Write all types that are inferred".into())
+    any.then(|| "Write all inferred types".into())
 }
 
 pub(super) fn all(context: &Context<'_>) -> Result<Edits, String> {
     let edits: Edits =
         views(context).flat_map(|view| edits_of(&view).collect::<Vec<_>>()).collect();
-    if edits.is_empty() { Err("every type that is known is written".into()) } else { Ok(edits) }
+    if edits.is_empty() { Err("every known type is already written".into()) } else { Ok(edits) }
 }

@@ -1,6 +1,6 @@
-//! The arms that a `match` lacks.
+//! The action that adds missing arms to a `match`: `match (%l) { Nil => 0 }` gets `Cons(_, _) => 0`.
 
-use semantics::{Spot, View, infer::Finding};
+use semantics::{ExprRef, View, infer::Finding};
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange,
     ast::{self, AstNode},
@@ -10,19 +10,19 @@ use types::{DataType, Type};
 use super::Context;
 use crate::edit::Edits;
 
-/// The `match` around the cursor, with what is missing in it.
-fn missing<'db>(context: &Context<'db>) -> Option<(ast::MatchExpr<'db>, Spot, Vec<String>)> {
+/// Returns the `match` around the cursor and the patterns that it does not cover.
+fn missing<'db>(context: &Context<'db>) -> Option<(ast::MatchExpr<'db>, ExprRef, Vec<String>)> {
     let view = context.view.as_ref()?;
     let place = context.place.as_ref()?;
     context.around().into_iter().find_map(|node| {
         let node = ast::MatchExpr::cast(node)?;
-        let spot = place.expr_of(node.range())?;
-        let findings = &view.unit_types(spot.unit).findings;
+        let expr_ref = place.expr_of(node.range())?;
+        let findings = &view.unit_types(expr_ref.unit).findings;
         let patterns = findings.iter().find_map(|finding| match finding {
-            Finding::NotExhaustive { expr, missing } if *expr == spot.expr => Some(missing),
+            Finding::NotExhaustive { expr, missing } if *expr == expr_ref.expr => Some(missing),
             _ => None,
         })?;
-        Some((node, spot, patterns.clone()))
+        Some((node, expr_ref, patterns.clone()))
     })
 }
 
@@ -35,17 +35,18 @@ pub(super) fn offer(context: &Context<'_>) -> Option<String> {
 }
 
 pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
-    let (node, spot, missing) = missing(context).ok_or("no arm is missing here")?;
-    let view = context.view.as_ref().ok_or("there is nothing to match here")?;
+    let (node, expr_ref, missing) = missing(context).ok_or("no arm is missing here")?;
+    let view = context.view.as_ref().ok_or("there is no definition here")?;
     let list = node.arms().ok_or("the arms have no braces")?;
-    let value = value(view, view.ty(spot), 3)
+    let value = value(view, view.ty(expr_ref), 3)
         .or_else(|| constant_arm(context, list))
-        .ok_or("there is no simple value of the type that the arms give")?;
+        .ok_or("the type of the arms has no default value")?;
     let close = list.node().token(SyntaxKind::R_BRACE).ok_or("the arms have no closing brace")?;
-    // What stands last in the list: the comma goes behind it.
+    // The end of the last arm or comma, where a comma is inserted.
     let mut last_end = close.start();
     let mut has_comma = true;
-    // A comment behind it stays on its line.
+    // The end of a line comment after it. New arms are inserted after the comment, not before it,
+    // so that it stays with its arm.
     let mut comment_end = None;
     for element in list.node().elements() {
         match element {
@@ -63,7 +64,7 @@ pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
             {
                 comment_end = Some(token.range().end());
             }
-            // A type comment belongs to what stands in front of it.
+            // A type comment belongs to the preceding arm.
             NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
                 if !has_comma {
                     last_end = token.range().end();
@@ -113,7 +114,7 @@ pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
     Ok(edits)
 }
 
-/// The value of an arm that does without the variables of its pattern.
+/// Returns the value of the first arm whose pattern binds no variable.
 fn constant_arm(context: &Context<'_>, list: ast::ArmList<'_>) -> Option<String> {
     list.arms().find_map(|arm| {
         let binds = |node: Node<'_>| node.descendants().any(|n| n.kind() == SyntaxKind::VAR_PAT);
@@ -122,7 +123,7 @@ fn constant_arm(context: &Context<'_>, list: ast::ArmList<'_>) -> Option<String>
     })
 }
 
-/// Some value of a type: zeros, an empty list.
+/// Returns a default value of a type, such as zeros or an empty list.
 fn value(view: &View<'_>, ty: &Type, depth: u32) -> Option<String> {
     if depth == 0 {
         return None;

@@ -1,6 +1,7 @@
-//! Graph bindings and `let`: A-normal form, and back.
+//! Actions that convert between graph bindings, `%0 = add(%x, %x);`, and A-normal form,
+//! `let %x0 = add(%x, %x);`.
 //!
-//! Both ways each value is bound once and used by name, so that what is shared stays shared.
+//! Both forms bind each value once and use it by name, so that shared values stay shared.
 
 use semantics::{View, body::BinderKind};
 use syntax::{
@@ -16,8 +17,11 @@ use super::{
 };
 use crate::edit::{Edits, apply_all};
 
-/// Whether an expression gets a name in A-normal form: it computes something, and has no block of
-/// its own.
+const EVALUATION_ORDER: &str = "graph bindings are evaluated on first use, which could reorder the \
+                                reads and writes of references in this module";
+
+/// Returns true if an expression gets a name in A-normal form: it computes something and contains no
+/// block.
 fn is_compound(node: Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -32,7 +36,7 @@ fn is_compound(node: Node<'_>) -> bool {
         && !super::has_lines(node)
 }
 
-/// The operands of an expression, each with the node that it stands in.
+/// Returns the operands of an expression, each preceded by its parent node.
 fn operands<'t>(node: Node<'t>) -> Vec<(Node<'t>, Node<'t>)> {
     let of = |parent: Node<'t>| -> Vec<(Node<'t>, Node<'t>)> {
         parent.children().filter(|child| is_expr(*child)).map(|child| (parent, child)).collect()
@@ -46,21 +50,22 @@ fn operands<'t>(node: Node<'t>) -> Vec<(Node<'t>, Node<'t>)> {
         | SyntaxKind::REF_EXPR
         | SyntaxKind::REF_READ_EXPR
         | SyntaxKind::REF_WRITE_EXPR => of(node),
-        // The condition alone is evaluated always.
+        // Only the condition is always evaluated.
         SyntaxKind::IF_EXPR => node.child(SyntaxKind::PAREN_EXPR).map(of).unwrap_or_default(),
         _ => Vec::new(),
     }
 }
 
+/// A definition that is converted to A-normal form.
 struct Normal<'a, 'db> {
     context: &'a Context<'db>,
     names: Names,
-    /// New names of variables, in order of their places in the definition.
+    /// The new names of variables, in order of their ranges in the definition.
     renames: Edits,
 }
 
 impl Normal<'_, '_> {
-    /// The text of a range with new names and `replaced`.
+    /// Returns the text of a range after applying the renames and `replaced`.
     fn text(&self, range: TextRange, replaced: &Edits) -> String {
         let text = self.context.slice(range);
         let from = self.renames.partition_point(|(place, _)| place.start() < range.start());
@@ -75,12 +80,13 @@ impl Normal<'_, '_> {
         apply_all(text, &edits)
     }
 
-    /// Gives the compound operands of `node` names, and says what stands for them.
+    /// Binds the compound operands of `node` in `lets` and returns the edits that replace them by
+    /// names: `add(tanh(%x), %y)` becomes `let %v = tanh(%x); add(%v, %y)`.
     fn flatten(&mut self, node: Node<'_>, lets: &mut Vec<String>) -> Edits {
         let mut out = Edits::new();
         for (parent, operand) in operands(node) {
             let mut inner = operand;
-            // `(add(%x, %y))` is its inside.
+            // The parentheses of `(add(%x, %y))` are not needed around a name.
             while let Some(next) = (inner.kind() == SyntaxKind::PAREN_EXPR)
                 .then(|| inner.children().find(|child| is_expr(*child)))
                 .flatten()
@@ -104,14 +110,14 @@ impl Normal<'_, '_> {
     }
 }
 
-/// The statements of all blocks of a definition, and the expressions at their ends.
+/// Returns the statements and tail expressions of all blocks of a definition.
 fn all_statements<'t>(root: Node<'t>) -> impl Iterator<Item = Node<'t>> {
     root.descendants()
         .filter(|node| node.kind() == SyntaxKind::BLOCK)
         .flat_map(|block| block.children().filter(|c| c.kind().is_stmt() || is_expr(*c)))
 }
 
-/// The value of a statement, or the expression itself.
+/// Returns the value of a statement, or the tail expression itself.
 fn value_of(stmt: Node<'_>) -> Option<Node<'_>> {
     if is_expr(stmt) { Some(stmt) } else { stmt.children().find(|child| is_expr(*child)) }
 }
@@ -136,11 +142,7 @@ pub(super) fn to_let(context: &Context<'_>) -> Result<Edits, String> {
     let effects = module_has_effects(context);
     let graph = names::bound(view, BinderKind::Graph);
     if effects && !graph.is_empty() {
-        return Err(
-            "a graph binding is evaluated when it is used first, and this module has references: \
-             their reads and writes could change places"
-                .into(),
-        );
+        return Err(EVALUATION_ORDER.into());
     }
     let start = context.start();
     let uses = names::all_uses(view);
@@ -167,7 +169,7 @@ pub(super) fn to_let(context: &Context<'_>) -> Result<Edits, String> {
         if lets.is_empty() {
             continue;
         }
-        // What has a block of its own stays, and would be evaluated after what is moved out.
+        // Nested blocks stay in place, and would be evaluated after the extracted operands.
         if effects && super::has_lines(value) {
             return Err("the order of reads and writes of references would change".into());
         }
@@ -182,12 +184,13 @@ pub(super) fn to_let(context: &Context<'_>) -> Result<Edits, String> {
     };
     edits.extend(normal.renames.iter().filter(|(place, _)| !is_moved(place)).cloned());
     if edits.is_empty() {
-        return Err("the definition is in A-normal form".into());
+        return Err("the definition is already in A-normal form".into());
     }
     Ok(edits.into_iter().map(|(range, text)| (range + start, text)).collect())
 }
 
-/// Statements in front of the one at `at`: on lines of their own if that one is.
+/// Returns the text of `stmts` to insert before the statement at `at`, on separate lines if that
+/// statement starts a line.
 pub(super) fn before(context: &Context<'_>, at: TextSize, stmts: &[String]) -> String {
     let indent = context.indent_of(at);
     let head = context.text().get(..usize::from(at + context.start())).unwrap_or_default();
@@ -202,7 +205,7 @@ pub(super) fn offer_graph(context: &Context<'_>) -> Option<String> {
     Some("Rewrite `let` to graph bindings".into())
 }
 
-/// What stands between `let` and `=`, if it can give way to a number.
+/// Returns the range from `let` to `=`, or `None` if it has a comment that must not be removed.
 fn head_of(stmt: Node<'_>) -> Option<TextRange> {
     let mut end = None;
     for element in stmt.elements() {
@@ -224,11 +227,7 @@ fn head_of(stmt: Node<'_>) -> Option<TextRange> {
 pub(super) fn to_graph(context: &Context<'_>) -> Result<Edits, String> {
     let Some(view) = &context.view else { return Err("there is no definition here".into()) };
     if module_has_effects(context) {
-        return Err(
-            "a graph binding is evaluated when it is used first, and this module has references: \
-             their reads and writes could change places"
-                .into(),
-        );
+        return Err(EVALUATION_ORDER.into());
     }
     let start = context.start();
     let uses = names::all_uses(view);
@@ -247,11 +246,11 @@ pub(super) fn to_graph(context: &Context<'_>) -> Result<Edits, String> {
     Ok(edits)
 }
 
-/// The head of a `let` that can be a graph binding, and its new name. A function that calls itself
-/// needs its name in its own value, and a `let` in a `let` has no other form.
+/// Returns the head of a `let` that can be a graph binding, and its new name. A function may be
+/// recursive, which a graph binding does not allow, and a graph binding cannot hold a block.
 fn graph_head(
     view: &View<'_>,
-    binding: semantics::scope::Binding,
+    binding: semantics::scope::LocalRef,
     known: &mut Names,
 ) -> Option<(TextRange, String)> {
     let stmt = statement_of(view, binding)?;

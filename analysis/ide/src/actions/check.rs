@@ -1,4 +1,4 @@
-//! Whether a change keeps what a text means.
+//! The check that an action preserves the meaning of the text.
 
 use std::collections::BTreeMap;
 
@@ -8,46 +8,47 @@ use syntax::{ParseLimits, TextRange};
 use super::Context;
 use crate::edit::apply_all;
 
-/// What has to be as it was.
+/// The properties that an action has to preserve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Level {
-    /// There are no errors that were not there.
+    /// No new errors.
     Errors,
-    /// There are no errors that were not there, and every definition has its type. TVM may find
-    /// other things than before: with more types it comes further.
+    /// No new errors, and every definition keeps its type. New TVM findings are allowed, because
+    /// TVM's checks reach further when more types are written.
     Written,
-    /// There are no errors that were not there, also for TVM, and every definition has its type.
+    /// No new errors or TVM findings, and every definition keeps its type.
     Types,
-    /// That, and no kind of error is gone: the annotation that a value is refused for, say.
+    /// As `Types`, and no code of an error disappears, such as that of an annotation that the value
+    /// contradicts: a refactoring must not hide an error.
     Meaning,
 }
 
-/// Looks at the text with the edits.
+/// Checks the text after applying sorted edits.
+///
+/// # Errors
+/// Returns the property that is not preserved, as a text for the user.
 pub(super) fn check(
     context: &Context<'_>,
     edits: &[(TextRange, String)],
     level: Level,
 ) -> Result<(), String> {
     if edits.windows(2).any(|pair| pair[0].0.end() > pair[1].0.start()) {
-        return Err("two parts of this change touch the same place".into());
+        return Err("the edits of this action overlap".into());
     }
-    let after = apply_all(context.text(), edits);
-    let mut scratch = Database::new();
-    scratch.set_prelude(semantics::prelude(context.db).is_some());
-    let file = scratch.add_file(&after, ParseLimits::default());
+    let (scratch, file) = applied(context, edits);
     let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
     for (code, (count, message)) in &now {
         if level == Level::Written && is_compat(code) {
             continue;
         }
         if before.get(code).is_none_or(|(there, _)| there < count) {
-            return Err(format!("this cannot be done here: {message}"));
+            return Err(format!("this would introduce an error: {message}"));
         }
     }
     if level == Level::Meaning {
         for (code, (_, message)) in &before {
             if !now.contains_key(code) && !is_compat(code) {
-                return Err(format!("this would hide an error, so mend it first: {message}"));
+                return Err(format!("this would hide an error; fix it first: {message}"));
             }
         }
     }
@@ -67,12 +68,18 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Returns true if the edits remove at least one error and add none of any code.
-pub(super) fn mends(context: &Context<'_>, edits: &[(TextRange, String)]) -> bool {
+/// Returns a database that holds the file with the edits.
+fn applied(context: &Context<'_>, edits: &[(TextRange, String)]) -> (Database, SourceFile) {
     let after = apply_all(context.text(), edits);
     let mut scratch = Database::new();
     scratch.set_prelude(semantics::prelude(context.db).is_some());
     let file = scratch.add_file(&after, ParseLimits::default());
+    (scratch, file)
+}
+
+/// Returns true if the edits remove at least one error and add none of any code.
+pub(super) fn removes_errors(context: &Context<'_>, edits: &[(TextRange, String)]) -> bool {
+    let (scratch, file) = applied(context, edits);
     let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
     let count =
         |errors: &BTreeMap<_, (usize, String)>| errors.values().map(|(n, _)| n).sum::<usize>();
@@ -82,13 +89,13 @@ pub(super) fn mends(context: &Context<'_>, edits: &[(TextRange, String)]) -> boo
     count(&now) < count(&before) && !now.iter().any(is_more)
 }
 
-/// Returns true for the code of what only TVM does not take.
-fn is_compat(code: &str) -> bool {
+/// Returns true for the code of a finding about TVM's restrictions.
+pub(super) fn is_compat(code: &str) -> bool {
     code_of(code).is_some_and(|code| code.tvm)
 }
 
-/// How many errors of each code a file has, with one of them; what TVM does not take counts, so that
-/// a text that TVM reads stays one.
+/// Returns the number of errors of each code, and the message of the last one. TVM findings count
+/// whatever their severity, so that a text that TVM accepts stays acceptable.
 fn errors(db: &dyn Db, file: SourceFile) -> BTreeMap<&'static str, (usize, String)> {
     let mut found: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
     for diagnostic in check_file(db, file).iter() {
@@ -101,7 +108,7 @@ fn errors(db: &dyn Db, file: SourceFile) -> BTreeMap<&'static str, (usize, Strin
     found
 }
 
-/// The type of each definition by module and name.
+/// Returns the type of each definition by module and name.
 fn types(db: &dyn Db, file: SourceFile) -> BTreeMap<(u32, String), String> {
     let defs = all_defs(db, file).filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
     defs.filter_map(|def| {

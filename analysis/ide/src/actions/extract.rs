@@ -1,6 +1,7 @@
-//! Something gets a name.
+//! Actions that give a name to the selection: a variable for an expression, or a definition for an
+//! expression or for bindings.
 
-use semantics::{View, body::BinderKind, scope::Binding};
+use semantics::{View, body::BinderKind, scope::LocalRef};
 use syntax::{Node, SyntaxKind, TextRange};
 use types::{Flags, Type};
 
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::edit::{Edits, apply_all};
 
-/// The expression that is selected, with the node it stands in.
+/// Returns the parent of the selected expression, and the expression.
 fn selected<'db>(context: &Context<'db>) -> Option<(Node<'db>, Node<'db>)> {
     if context.range.is_empty() {
         return None;
@@ -27,14 +28,14 @@ fn selected<'db>(context: &Context<'db>) -> Option<(Node<'db>, Node<'db>)> {
         (is_expr(node) && node.range() == range).then_some((parent, node))
     });
     let found = whole.or_else(|| {
-        // With the comment behind it.
+        // The selection may include the comments that follow the expression.
         let parent = *path.last()?;
         let mut exprs = parent.children().filter(|child| is_expr(*child));
         let node = exprs.find(|child| with_comments(parent, *child) == range)?;
         Some((parent, node))
     });
     let (mut parent, mut node) = found?;
-    // The brackets of `match (%x)` belong to the `match`.
+    // The parentheses of `match (%x)` belong to the `match`.
     while node.kind() == SyntaxKind::PAREN_EXPR {
         let inner = node.children().find(|child| is_expr(*child))?;
         (parent, node) = (node, inner);
@@ -56,7 +57,7 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
         return Err("there is no definition here".into());
     };
     let stmt = statement_around(root, node.range())
-        .ok_or("it stands in an arm without braces: put the arm's value in braces first")?;
+        .ok_or("the expression is in an arm without braces; put the arm's value in braces first")?;
     if has_effects(stmt) {
         return Err("the order of reads and writes of references would change".into());
     }
@@ -74,7 +75,7 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
     ])
 }
 
-/// The statements that are selected: a run of bindings of one block.
+/// Returns the selected statements: consecutive bindings of one block.
 fn statements<'db>(context: &Context<'db>) -> Option<Vec<Node<'db>>> {
     if context.range.is_empty() {
         return None;
@@ -107,12 +108,12 @@ pub(super) fn offer_definition(context: &Context<'_>) -> Option<String> {
 }
 
 fn type_text(view: &View<'_>, ty: &Type, of: &str) -> Result<String, String> {
-    // Type parameters belong to the definition around.
+    // Type parameters are in scope only in the enclosing definition.
     if ty.flags().has(Flags::PARAM) {
         return Err(format!("the type of {of} depends on a type parameter of this definition"));
     }
     annotate::written(view, ty)
-        .ok_or_else(|| format!("the type of {of} is not known in full: `{ty}`"))
+        .ok_or_else(|| format!("the type of {of} is not fully known: `{ty}`"))
 }
 
 pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
@@ -134,16 +135,16 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
         }
     };
     let inside = range + start;
-    // What comes in: variables that are bound outside, in the order of their use.
-    let mut inputs: Vec<Binding> = Vec::new();
+    // Variables that are bound outside, in the order of their use, become parameters.
+    let mut inputs: Vec<LocalRef> = Vec::new();
     let used = names::used_in(view, inside);
     for (binding, _) in &used {
         if !inside.contains_range(view.binding_range(*binding)) && !inputs.contains(binding) {
             inputs.push(*binding);
         }
     }
-    // What goes out: variables that are bound inside and used behind.
-    let mut outputs: Vec<Binding> = Vec::new();
+    // Variables that are bound inside and used after the selection become results.
+    let mut outputs: Vec<LocalRef> = Vec::new();
     for kind in [BinderKind::Let, BinderKind::Graph] {
         for binding in names::bound(view, kind) {
             if stmts.is_empty() || !inside.contains_range(view.binding_range(binding)) {
@@ -156,7 +157,7 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
     }
     outputs.sort_by_key(|&binding| view.binding_range(binding).start());
     if !stmts.is_empty() && outputs.is_empty() {
-        return Err("nothing of what is selected is used behind it".into());
+        return Err("no selected binding is used after the selection".into());
     }
     if stmts.iter().any(|s| s.kind() == SyntaxKind::GRAPH_STMT && has_effects(*s)) {
         return Err("the order of reads and writes of references would change".into());
@@ -184,7 +185,7 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
         params.push(format!("{param}: {ty}"));
         args.push(name);
     }
-    // What goes out keeps its number outside, so that it needs another one inside.
+    // A graph variable keeps its number outside, so that it needs a fresh one inside.
     let mut inner: Vec<String> = Vec::new();
     for &binding in &outputs {
         let name = view.binder(binding).name.to_string();
@@ -205,8 +206,8 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
     let (result, tail, replacement) = if stmts.is_empty() {
         let place = context.place.as_ref().ok_or(nothing)?;
         let (_, node) = expr.ok_or(nothing)?;
-        let spot = place.expr_of(node.range()).ok_or(nothing)?;
-        (type_text(view, view.ty(spot), "the result")?, String::new(), call)
+        let expr_ref = place.expr_of(node.range()).ok_or(nothing)?;
+        (type_text(view, view.ty(expr_ref), "the result")?, String::new(), call)
     } else {
         let names: Vec<&str> =
             outputs.iter().map(|&binding| view.binder(binding).name.as_str()).collect();
@@ -215,7 +216,7 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
             .map(|&binding| type_text(view, view.binding_type(binding), "a result"))
             .collect();
         let types = types?;
-        let keyword = |binding: Binding| match view.binder(binding).kind {
+        let keyword = |binding: LocalRef| match view.binder(binding).kind {
             BinderKind::Graph => "",
             _ => "let ",
         };
@@ -240,7 +241,8 @@ pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
     let text =
         format!("\n\ndef {global}({}) -> {result} {{\n  {body}{tail}\n}}", params.join(", "));
     let end = root.range().end() + start;
-    // Behind what is left of the line: a comment there belongs to this definition.
+    // The new definition follows the rest of the line if that is a comment, which belongs to this
+    // definition.
     let rest = context.text().get(usize::from(end)..).unwrap_or_default();
     let line = rest.find('\n').unwrap_or(rest.len());
     let only_comment =

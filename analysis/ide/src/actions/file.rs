@@ -1,12 +1,12 @@
-//! Changes of a whole file.
+//! Actions that change the whole file, and the fixes of several diagnostics at once.
 
-use semantics::{Diagnostic, Fix, check_file, code_of};
+use semantics::{Diagnostic, Fix, check_file};
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 
-use super::Context;
+use super::{Context, check::is_compat};
 use crate::edit::Edits;
 
-/// The text is replaced where it differs, and nowhere else.
+/// Returns one edit from the first to the last difference between the texts.
 fn difference(before: &str, after: &str) -> Edits {
     if before == after {
         return Edits::new();
@@ -39,18 +39,15 @@ pub(super) fn offer_version(context: &Context<'_>) -> Option<String> {
 
 pub(super) fn version(context: &Context<'_>) -> Result<Edits, String> {
     if has_version(context) {
-        return Err("the file has a version header".into());
+        return Err("the file already has a version header".into());
     }
     Ok(vec![(TextRange::empty(TextSize::new(0)), "#[version = \"0.0.5\"]\n".into())])
 }
 
-fn is_compat(diagnostic: &Diagnostic) -> bool {
-    code_of(diagnostic.code).is_some_and(|code| code.tvm)
-}
-
 pub(super) fn offer_tvm(context: &Context<'_>) -> Option<String> {
     let found = check_file(context.db, context.file);
-    let any = found.iter().any(|diagnostic| is_compat(diagnostic) && !diagnostic.fixes.is_empty());
+    let any =
+        found.iter().any(|diagnostic| is_compat(diagnostic.code) && !diagnostic.fixes.is_empty());
     any.then(|| "Convert the file to TVM's text format".into())
 }
 
@@ -60,17 +57,17 @@ pub(super) fn tvm(context: &Context<'_>) -> Result<Edits, String> {
     if edits.is_empty() {
         return Err(match converted.left.first() {
             Some(left) => format!("nothing can be converted: {}", left.message),
-            None => "the file is in TVM's text format".into(),
+            None => "the file is already in TVM's text format".into(),
         });
     }
     Ok(edits)
 }
 
-/// What is mended without asking: fixes that leave no choice and change no meaning. Where a name
-/// is guessed (`did you mean`), a person decides.
+/// Returns the fix of a diagnostic that can be applied unattended: it is unambiguous and keeps the
+/// meaning. A guessed name (`did you mean`) is left to the user.
 fn safe_fix(diagnostic: &Diagnostic) -> Option<&Fix> {
-    let safe = is_compat(diagnostic)
-        || matches!(diagnostic.code, "stale-type-comment")
+    let safe = is_compat(diagnostic.code)
+        || diagnostic.code == "stale-type-comment"
         || diagnostic.unnecessary;
     diagnostic.fixes.first().filter(|_| safe)
 }
@@ -78,7 +75,7 @@ fn safe_fix(diagnostic: &Diagnostic) -> Option<&Fix> {
 pub(super) fn offer_fix_all(context: &Context<'_>) -> Option<String> {
     let found = check_file(context.db, context.file);
     let count = found.iter().filter(|diagnostic| safe_fix(diagnostic).is_some()).count();
-    (count > 0).then(|| "Fix all that can be fixed without a choice".into())
+    (count > 0).then(|| "Fix all auto-fixable problems".into())
 }
 
 pub(super) fn fix_all(context: &Context<'_>) -> Result<Edits, String> {
@@ -89,7 +86,7 @@ pub(super) fn fix_all(context: &Context<'_>) -> Result<Edits, String> {
     if edits.is_empty() { Err("there is nothing to fix".into()) } else { Ok(edits) }
 }
 
-/// The fixes of all diagnostics that have the code of the one at the cursor.
+/// Returns the fixes of all diagnostics that have the code of the one at the cursor.
 fn same_fixes<'d>(context: &Context<'_>, found: &'d [Diagnostic]) -> Vec<&'d Fix> {
     let touches = |diagnostic: &&Diagnostic| {
         let range = diagnostic.range;
@@ -100,15 +97,15 @@ fn same_fixes<'d>(context: &Context<'_>, found: &'d [Diagnostic]) -> Vec<&'d Fix
     found.iter().filter(|diagnostic| diagnostic.code == code).filter_map(safe_fix).collect()
 }
 
-pub(super) fn offer_correct_all(context: &Context<'_>) -> Option<String> {
+pub(super) fn offer_fix_code(context: &Context<'_>) -> Option<String> {
     let found = check_file(context.db, context.file);
     let count = same_fixes(context, &found).len();
-    (count > 1).then(|| format!("Correct all {count} of this kind"))
+    (count > 1).then(|| format!("Fix all {count} problems of this kind"))
 }
 
-pub(super) fn correct_all(context: &Context<'_>) -> Result<Edits, String> {
+pub(super) fn fix_code(context: &Context<'_>) -> Result<Edits, String> {
     let found = check_file(context.db, context.file);
     let after = semantics::apply(context.text(), same_fixes(context, &found));
     let edits = difference(context.text(), &after);
-    if edits.is_empty() { Err("there is nothing to correct".into()) } else { Ok(edits) }
+    if edits.is_empty() { Err("there is nothing to fix here".into()) } else { Ok(edits) }
 }

@@ -1,4 +1,4 @@
-//! `add(%a, %b)` and `%a + %b`.
+//! Actions that convert between `add(%a, %b)` and `%a + %b`.
 
 use semantics::body::{Callee, Expr};
 use syntax::{
@@ -9,7 +9,8 @@ use syntax::{
 use super::{Context, is_atom, with_comments};
 use crate::edit::Edits;
 
-const SIGNS: &[(&str, &str)] = &[
+/// The operators that have an infix form, with their symbols.
+const SYMBOLS: &[(&str, &str)] = &[
     ("add", "+"),
     ("subtract", "-"),
     ("multiply", "*"),
@@ -22,32 +23,31 @@ const SIGNS: &[(&str, &str)] = &[
     ("not_equal", "!="),
 ];
 
-/// The call of an operator that has a sign, at the cursor.
+/// Returns the call at the cursor whose operator has an infix form, and the symbol.
 fn call_at<'db>(context: &Context<'db>) -> Option<(ast::CallExpr<'db>, &'static str)> {
     let place = context.place.as_ref()?;
     let view = context.view.as_ref()?;
-    // From the name of the operator or a bracket, not from deep inside of an argument.
     let call = context.nearest(SyntaxKind::CALL_EXPR).and_then(ast::CallExpr::cast)?;
-    let spot = place.expr_of(call.range())?;
-    let unit = view.unit(spot.unit);
-    let Expr::Call(id) = unit.expr(spot.expr) else { return None };
+    let expr_ref = place.expr_of(call.range())?;
+    let unit = view.unit(expr_ref.unit);
+    let Expr::Call(id) = unit.expr(expr_ref.expr) else { return None };
     let data = unit.call(*id);
     let Callee::Operator(operator) = &data.callee else { return None };
     if view.types.constructor(operator.name).is_some() || !data.written.is_empty() {
         return None;
     }
-    let (_, sign) = SIGNS.iter().find(|(name, _)| *name == operator.name)?;
+    let (_, symbol) = SYMBOLS.iter().find(|(name, _)| *name == operator.name)?;
     let args = call.args()?;
     (data.args.len() == 2 && args.args().count() == 2 && call.type_args().is_none())
-        .then_some((call, sign))
+        .then_some((call, symbol))
 }
 
-/// An operand as the sign wants it, with the comments behind it: what is no atom or call is put in
-/// brackets.
+/// Returns the text of an operand with the comments that follow it, in parentheses unless it is an
+/// atom or a call.
 fn operand(context: &Context<'_>, parent: Node<'_>, node: Node<'_>) -> String {
     let text = context.slice(node.range());
     let whole = with_comments(parent, node);
-    let behind = context.slice(TextRange::new(node.range().end(), whole.end()));
+    let comments = context.slice(TextRange::new(node.range().end(), whole.end()));
     let negative = node.kind() == SyntaxKind::LITERAL && text.starts_with('-');
     let bare = is_atom(node) && !negative
         || matches!(
@@ -58,22 +58,21 @@ fn operand(context: &Context<'_>, parent: Node<'_>, node: Node<'_>) -> String {
                 | SyntaxKind::TUPLE_EXPR
                 | SyntaxKind::REF_READ_EXPR
         );
-    match (bare, behind.contains("ty=")) {
-        // A type comment behind the last operand would speak of the whole.
-        (_, true) => format!("({text}{behind})"),
-        (true, false) => format!("{text}{behind}"),
-        (false, false) => format!("({text}){behind}"),
+    match (bare, comments.contains("ty=")) {
+        // A type comment after the last operand would apply to the whole expression.
+        (_, true) => format!("({text}{comments})"),
+        (true, false) => format!("{text}{comments}"),
+        (false, false) => format!("({text}){comments}"),
     }
 }
 
 pub(super) fn offer_infix(context: &Context<'_>) -> Option<String> {
-    let (_, sign) = call_at(context)?;
-    Some(format!("Write it with `{sign}`"))
+    let (_, symbol) = call_at(context)?;
+    Some(format!("Rewrite with `{symbol}`"))
 }
 
 pub(super) fn to_infix(context: &Context<'_>) -> Result<Edits, String> {
-    let (call, sign) =
-        call_at(context).ok_or("there is no call of an operator with a sign here")?;
+    let (call, symbol) = call_at(context).ok_or("there is no call with an infix form here")?;
     let args = call.args().ok_or("the call has no arguments")?;
     let kept: Vec<TextRange> =
         args.args().map(|arg| with_comments(args.node(), arg.node())).collect();
@@ -83,11 +82,11 @@ pub(super) fn to_infix(context: &Context<'_>) -> Result<Edits, String> {
         .tokens()
         .filter(|token| token.kind().is_trivia() && token.kind() != SyntaxKind::WHITESPACE);
     if comments.any(|token| is_lost(token.range())) {
-        return Err("a comment stands between the arguments, and would be lost".into());
+        return Err("a comment between the arguments would be lost".into());
     }
     let operands: Vec<String> =
         args.args().map(|arg| operand(context, args.node(), arg.node())).collect();
-    let mut text = operands.join(&format!(" {sign} "));
+    let mut text = operands.join(&format!(" {symbol} "));
     let parent = context.root().map(|root| root.path_to(call.range())).and_then(|path| {
         let at = path.iter().position(|node| node.range() == call.range())?;
         path.get(at.checked_sub(1)?).map(|node| node.kind())
@@ -106,25 +105,25 @@ pub(super) fn to_infix(context: &Context<'_>) -> Result<Edits, String> {
     Ok(vec![(call.range() + context.start(), text)])
 }
 
-/// The operation with a sign at the cursor, and its operator.
+/// Returns the infix expression at the cursor, and the name of its operator.
 fn infix_at<'db>(context: &Context<'db>) -> Option<(ast::InfixExpr<'db>, &'static str)> {
     let infix = context.nearest(SyntaxKind::INFIX_EXPR).and_then(ast::InfixExpr::cast)?;
-    let sign = infix.operator()?;
-    let (name, _) = SIGNS.iter().find(|(_, known)| *known == sign.text())?;
+    let symbol = infix.operator()?;
+    let (name, _) = SYMBOLS.iter().find(|(_, known)| *known == symbol.text())?;
     Some((infix, name))
 }
 
 pub(super) fn offer_call(context: &Context<'_>) -> Option<String> {
     let (_, name) = infix_at(context)?;
-    Some(format!("Write it as a call of `{name}`"))
+    Some(format!("Rewrite as a call of `{name}`"))
 }
 
 pub(super) fn to_call(context: &Context<'_>) -> Result<Edits, String> {
-    let (infix, name) = infix_at(context).ok_or("there is no operator sign here")?;
+    let (infix, name) = infix_at(context).ok_or("there is no infix operator here")?;
     let (Some(left), Some(right)) = (infix.left(), infix.right()) else {
         return Err("an operand is missing".into());
     };
-    // Only what stands around the operands changes, so that nothing between them is lost.
+    // The parentheses of an operand are not needed in a call.
     let plain = |node: Node<'_>| {
         let inner = ast::ParenExpr::cast(node).and_then(|paren| paren.inner());
         let text = context.slice(node.range());
@@ -138,7 +137,7 @@ pub(super) fn to_call(context: &Context<'_>) -> Result<Edits, String> {
     let text = format!("{name}({}, {})", plain(left.node()), plain(right.node()));
     let between = infix.node().tokens();
     if between.into_iter().any(|t| t.kind().is_trivia() && t.kind() != SyntaxKind::WHITESPACE) {
-        return Err("a comment stands between the operands, and would be lost".into());
+        return Err("a comment between the operands would be lost".into());
     }
     Ok(vec![(infix.range() + context.start(), text)])
 }

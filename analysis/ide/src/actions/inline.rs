@@ -1,10 +1,11 @@
-//! A name gives way to what it stands for.
+//! Actions that inline a variable or a call: `@f(%x)` becomes the body of `@f` with `%x` for its
+//! parameter.
 
 use rustc_hash::FxHashMap;
 use semantics::{
     DefKind, View,
     body::{BinderId, BinderKind},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::{
     Node, SyntaxKind, TextRange,
@@ -24,8 +25,11 @@ use crate::{
     place::Symbol,
 };
 
-/// The variable at the cursor that is bound to a value.
-fn bound_at(context: &Context<'_>) -> Option<Binding> {
+const REFERENCE_ORDER: &str =
+    "this could reorder the reads and writes of references in this module";
+
+/// Returns the `let` or graph variable at the cursor.
+fn bound_at(context: &Context<'_>) -> Option<LocalRef> {
     let (place, view) = (context.place.as_ref()?, context.view.as_ref()?);
     let (Symbol::Local(binding), _) = place.symbol(context.db)? else { return None };
     let kind = view.binder(binding).kind;
@@ -36,7 +40,6 @@ pub(super) fn offer_variable(context: &Context<'_>) -> Option<String> {
     let view = context.view.as_ref()?;
     let binding = bound_at(context)?;
     let value = value_of(statement_of(view, binding)?)?;
-    // One use is enough to know; looking for all takes its time when it is chosen.
     let uses = names::uses(view, binding);
     let can = uses.len() == 1 || (is_atom(value) && !uses.is_empty());
     can.then(|| format!("Inline `{}`", view.binder(binding).name))
@@ -47,7 +50,7 @@ fn value_of(stmt: Node<'_>) -> Option<Node<'_>> {
 }
 
 pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
-    let nothing = "there is no variable here that is bound to a value";
+    let nothing = "there is no `let` or graph variable here";
     let (Some(view), Some(root)) = (&context.view, context.root()) else {
         return Err(nothing.into());
     };
@@ -59,18 +62,16 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
     let start = context.start();
     if uses.len() != 1 && !is_atom(value) {
         return Err(format!(
-            "`{name}` is used {} times, and would be computed as often",
+            "`{name}` is used {} times and would be computed each time",
             uses.len()
         ));
     }
     if !is_atom(value) && module_has_effects(context) {
-        return Err(
-            "this module has references, and the order of reads and writes would change".into()
-        );
+        return Err(REFERENCE_ORDER.into());
     }
     let inside = names::used_in(view, value.range() + start);
     if inside.iter().any(|(used, _)| *used == binding) {
-        return Err(format!("`{name}` is a function that calls itself"));
+        return Err(format!("`{name}` is recursive"));
     }
     let text = context.slice(value.range()).to_owned();
     let mut edits = vec![(context.whole_line(stmt.range() + context.start()), String::new())];
@@ -80,12 +81,12 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
             let around = path.iter().filter(|node| !node.range().contains_range(stmt.range()));
             if around.into_iter().any(|node| node.kind() == SyntaxKind::FN_EXPR) {
                 return Err(format!(
-                    "`{name}` is used in a function, and would be computed whenever that is called"
+                    "`{name}` is used inside a function and would be computed on each call"
                 ));
             }
         }
-        // The names in the value have to mean the same where it goes.
-        let known: FxHashMap<&str, Binding> = locals(view, place.start(), None)
+        // The names in the value have to refer to the same variables at the use.
+        let known: FxHashMap<&str, LocalRef> = locals(view, place.start(), None)
             .into_iter()
             .map(|local| (local.name, local.binding))
             .collect();
@@ -96,7 +97,7 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
             }
             let used_name = view.binder(*used).name.as_str();
             if known.get(used_name) != Some(used) {
-                return Err(format!("`{used_name}` means something else where `{name}` is used"));
+                return Err(format!("`{used_name}` is shadowed where `{name}` is used"));
             }
         }
         let node = path.iter().rposition(|node| node.range() == place - start);
@@ -106,7 +107,7 @@ pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
     Ok(edits)
 }
 
-/// An expression in the place of a variable: in brackets where it would be read otherwise.
+/// Returns the text that replaces a variable, in parentheses where precedence requires them.
 fn bracketed(text: &str, kind: SyntaxKind, parent: Option<Node<'_>>, place: TextRange) -> String {
     let wide = matches!(
         kind,
@@ -120,7 +121,7 @@ fn bracketed(text: &str, kind: SyntaxKind, parent: Option<Node<'_>>, place: Text
         Some(parent) => match parent.kind() {
             SyntaxKind::INFIX_EXPR | SyntaxKind::MATCH_EXPR => wide,
             SyntaxKind::PROJ_EXPR => true,
-            // What is called, and not an argument.
+            // The callee, not an argument.
             SyntaxKind::CALL_EXPR => parent.start() == place.start(),
             _ => false,
         },
@@ -136,8 +137,8 @@ fn bracketed(text: &str, kind: SyntaxKind, parent: Option<Node<'_>>, place: Text
     if tight && !plain { format!("({text})") } else { text.to_owned() }
 }
 
-/// The statement of the innermost block around a node, if nothing in between is evaluated only
-/// sometimes.
+/// Returns the statement of the innermost block around a node, unless a `match` arm without braces
+/// is in between: it is evaluated conditionally and has no place for a statement.
 pub(super) fn statement_around<'t>(root: Node<'t>, range: TextRange) -> Option<Node<'t>> {
     let path = root.path_to(range);
     for pair in path.windows(2).rev() {
@@ -145,7 +146,6 @@ pub(super) fn statement_around<'t>(root: Node<'t>, range: TextRange) -> Option<N
         if parent.kind() == SyntaxKind::BLOCK && (node.kind().is_stmt() || is_expr(node)) {
             return Some(node);
         }
-        // The value of an arm without braces has no place for a statement.
         if parent.kind() == SyntaxKind::ARM {
             return None;
         }
@@ -153,7 +153,7 @@ pub(super) fn statement_around<'t>(root: Node<'t>, range: TextRange) -> Option<N
     None
 }
 
-/// The call at the cursor, and the definition that it calls.
+/// Returns the call at the cursor, and the definition that it calls.
 fn call_at<'db>(context: &Context<'db>) -> Option<(ast::CallExpr<'db>, View<'db>)> {
     let place = context.place.as_ref()?;
     if place.token.kind() != SyntaxKind::GLOBAL {
@@ -186,35 +186,35 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
     let name = callee.def.name(context.db);
     let db = context.db;
     if callee.body.units.iter().any(|unit| unit.globals().any(|(used, _)| used == name)) {
-        return Err(format!("`{name}` calls itself"));
+        return Err(format!("`{name}` is recursive"));
     }
     if module_has_effects(context) {
-        return Err(
-            "this module has references, and the order of reads and writes would change".into()
-        );
+        return Err(REFERENCE_ORDER.into());
     }
     let header = callee.body.header().ok_or(nothing)?;
     if !header.type_params.is_empty() {
         return Err(format!("`{name}` has type parameters"));
     }
     let stmt = statement_around(root, call.range())
-        .ok_or("the call stands in an arm without braces: put its value in braces first")?;
+        .ok_or("the call is in an arm without braces; put the arm's value in braces first")?;
     let node = callee.def.node(db);
-    let block = ast::FnDef::cast(node).and_then(|def| def.body()).ok_or("it has no body")?;
-    let tail = block.tail().ok_or("it has no result")?;
+    let block =
+        ast::FnDef::cast(node).and_then(|def| def.body()).ok_or("the callee has no body")?;
+    let tail = block.tail().ok_or("the callee has no result")?;
     let args: Vec<ast::BlockOrExpr<'_>> =
         call.args().map(|args| args.args().collect()).unwrap_or_default();
     if args.len() != header.params.len() {
-        return Err(format!("`{name}` takes {} arguments", header.params.len()));
+        let expected = header.params.len();
+        return Err(format!("`{name}` expects {expected} arguments, found {}", args.len()));
     }
-    // The texts of the definition and of the file are two if it comes from the prelude.
+    // The text of the callee is not part of the file if it comes from the prelude.
     let body_text = node.to_string();
     let callee_start = callee.def.start(db);
     let mut names = Names::of(host);
-    let mut renamed: FxHashMap<Binding, String> = FxHashMap::default();
+    let mut renamed: FxHashMap<LocalRef, String> = FxHashMap::default();
     let mut lets: Vec<String> = Vec::new();
     for (arg, &binder) in args.iter().zip(&header.params) {
-        let binding = Binding { unit: 0, binder };
+        let binding = LocalRef { unit: 0, binder };
         let text = context.slice(arg.range());
         let kind = arg.node().kind();
         if matches!(kind, SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF) {
@@ -222,7 +222,7 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
             continue;
         }
         if kind == SyntaxKind::BLOCK {
-            return Err("an argument has bindings of its own".into());
+            return Err("an argument is a block with bindings".into());
         }
         let fresh = names.local(&callee.binder(binding).name);
         let ty = super::annotate::written(&callee, callee.binding_type(binding));
@@ -232,7 +232,7 @@ pub(super) fn call(context: &Context<'_>) -> Result<Edits, String> {
     }
     for (number, unit) in callee.body.units.iter().enumerate() {
         for (i, binder) in unit.binders.iter().enumerate() {
-            let binding = Binding { unit: number as u32, binder: BinderId(i as u32) };
+            let binding = LocalRef { unit: number as u32, binder: BinderId(i as u32) };
             if renamed.contains_key(&binding) || binder.name.is_empty() {
                 continue;
             }

@@ -1,16 +1,16 @@
-//! Names that are free, and where names are used.
+//! Fresh names, and the uses of variables.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Db, DefKind, Module, Spot, View,
+    Db, DefKind, ExprRef, Module, View,
     body::{BinderId, BinderKind, ExprId},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::TextRange;
 
 use crate::references::local_uses;
 
-/// The names of a definition, and those that are given out.
+/// A source of names that are not used in a definition.
 pub(super) struct Names {
     used: FxHashSet<String>,
     next: u64,
@@ -25,13 +25,13 @@ impl Names {
                 used.insert(name.to_string());
             }
         }
-        // TVM has one set of numbers for a whole module: the second `%0` of it is the first.
+        // TVM numbers graph variables per module: a second `%0` refers to the first.
         let next =
             graph_numbers(view.db, view.module).max().map_or(0, |most| most.saturating_add(1));
         Names { used, next }
     }
 
-    /// A variable called `base`, or that with a number.
+    /// Returns a fresh variable `%base`, or `%base_1` and so on if that is used.
     pub(super) fn local(&mut self, base: &str) -> String {
         let base = base.trim_start_matches('%');
         let mut name = format!("%{base}");
@@ -43,7 +43,7 @@ impl Names {
         name
     }
 
-    /// A graph variable.
+    /// Returns a fresh graph variable.
     pub(super) fn graph(&mut self) -> String {
         let name = format!("%{}", self.next);
         self.next = self.next.saturating_add(1);
@@ -52,7 +52,7 @@ impl Names {
     }
 }
 
-/// The numbers of the graph variables of a module.
+/// Returns the numbers of the graph variables of a module.
 pub(crate) fn graph_numbers<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
@@ -72,21 +72,21 @@ pub(crate) fn graph_numbers<'db>(
     })
 }
 
-/// Every variable of a definition that is bound in one of these ways.
-pub(super) fn bound(view: &View<'_>, kind: BinderKind) -> Vec<Binding> {
+/// Returns the variables of a definition that a kind of binder binds.
+pub(super) fn bound(view: &View<'_>, kind: BinderKind) -> Vec<LocalRef> {
     let mut found = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
         for (i, binder) in unit.binders.iter().enumerate() {
             if binder.kind == kind {
-                found.push(Binding { unit: number as u32, binder: BinderId(i as u32) });
+                found.push(LocalRef { unit: number as u32, binder: BinderId(i as u32) });
             }
         }
     }
     found
 }
 
-/// Where a variable is used, in the file.
-pub(super) fn uses(view: &View<'_>, binding: Binding) -> Vec<TextRange> {
+/// Returns the ranges in the file of the uses of a variable, in order.
+pub(super) fn uses(view: &View<'_>, binding: LocalRef) -> Vec<TextRange> {
     let mut found = Vec::new();
     local_uses(view, binding, &mut |range| found.push(range));
     found.sort_by_key(|range| range.start());
@@ -94,15 +94,15 @@ pub(super) fn uses(view: &View<'_>, binding: Binding) -> Vec<TextRange> {
     found
 }
 
-/// Where each variable of a definition is used, in the file, in order.
-pub(super) fn all_uses(view: &View<'_>) -> FxHashMap<Binding, Vec<TextRange>> {
-    let mut uses: FxHashMap<Binding, Vec<TextRange>> = FxHashMap::default();
+/// Returns the ranges in the file of the uses of each variable, in order.
+pub(super) fn all_uses(view: &View<'_>) -> FxHashMap<LocalRef, Vec<TextRange>> {
+    let mut uses: FxHashMap<LocalRef, Vec<TextRange>> = FxHashMap::default();
     for (number, unit) in view.body.units.iter().enumerate() {
         view.db.unwind_if_revision_cancelled();
         for i in 0..unit.exprs.len() {
-            let spot = Spot { unit: number, expr: ExprId(i as u32) };
-            if let Some(binding) = view.variable(spot) {
-                uses.entry(binding).or_default().push(view.range(spot));
+            let expr_ref = ExprRef { unit: number, expr: ExprId(i as u32) };
+            if let Some(binding) = view.variable(expr_ref) {
+                uses.entry(binding).or_default().push(view.range(expr_ref));
             }
         }
     }
@@ -113,8 +113,8 @@ pub(super) fn all_uses(view: &View<'_>) -> FxHashMap<Binding, Vec<TextRange>> {
     uses
 }
 
-/// The variables that are used in a range of the file, with the places.
-pub(super) fn used_in(view: &View<'_>, range: TextRange) -> Vec<(Binding, TextRange)> {
+/// Returns the variables that are used in a range of the file, with the ranges of the uses.
+pub(super) fn used_in(view: &View<'_>, range: TextRange) -> Vec<(LocalRef, TextRange)> {
     let mut found = Vec::new();
     let start = view.def.start(view.db);
     let first = view.unit_at(range.start()).unwrap_or(0);
@@ -123,11 +123,11 @@ pub(super) fn used_in(view: &View<'_>, range: TextRange) -> Vec<(Binding, TextRa
             break;
         }
         for i in 0..unit.exprs.len() {
-            let spot = Spot { unit: number, expr: ExprId(i as u32) };
-            if let Some(binding) = view.variable(spot)
-                && range.contains_range(view.range(spot))
+            let expr_ref = ExprRef { unit: number, expr: ExprId(i as u32) };
+            if let Some(binding) = view.variable(expr_ref)
+                && range.contains_range(view.range(expr_ref))
             {
-                found.push((binding, view.range(spot)));
+                found.push((binding, view.range(expr_ref)));
             }
         }
     }

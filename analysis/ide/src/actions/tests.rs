@@ -5,7 +5,8 @@ use syntax::{TextRange, TextSize};
 
 use super::{actions, resolve};
 
-/// The text after the action, or why it is not done. `$0` is the cursor; two of them select.
+/// Checks the text after an action, or the reason for which it is refused. `$0` marks the cursor,
+/// two of them a selection.
 fn check(id: &str, text: &str, expected: Expect) {
     let parts: Vec<&str> = text.trim_start_matches('\n').split("$0").collect();
     let clean = parts.concat();
@@ -16,15 +17,15 @@ fn check(id: &str, text: &str, expected: Expect) {
     let range = TextRange::new(start, end);
     let offered = actions(&db, file, range).into_iter().find(|action| action.id == id);
     let title = offered.map_or("not offered".to_owned(), |action| action.title);
-    let shown = match resolve(&db, file, range, id) {
+    let outcome = match resolve(&db, file, range, id) {
         Ok(edits) => crate::edit::apply_all(&clean, &edits),
         Err(reason) => format!("refused: {reason}\n"),
     };
-    expected.assert_eq(&format!("// {title}\n{shown}"));
+    expected.assert_eq(&format!("// {title}\n{outcome}"));
 }
 
 #[test]
-fn the_inferred_type_of_one_name() {
+fn write_type_annotates_the_name_at_the_cursor() {
     check(
         "write-type",
         "
@@ -87,7 +88,7 @@ def @main(%x: Tensor[(2, 3), float32]) {
 }
 
 #[test]
-fn all_inferred_types() {
+fn write_all_types_annotates_every_binder_and_result() {
     check(
         "write-all-types",
         "
@@ -99,7 +100,7 @@ def @main(%x: int32) {
 def @other() { 1f }
 ",
         expect![[r#"
-            // Write all types that are inferred
+            // Write all inferred types
             def @main(%x: int32) -> int32 {
               let %y: int32 = add(%x, %x);
               let %f: fn (int32) -> int32 = fn (%a: int32) { add(%a, %y) };
@@ -111,7 +112,7 @@ def @other() { 1f }
 }
 
 #[test]
-fn missing_arms() {
+fn fill_arms_adds_missing_arms() {
     check(
         "fill-arms",
         "
@@ -151,7 +152,7 @@ def @main(%c: T) -> Tensor[(2, 2), float32] { mat$0ch (%c) { A => ones(shape=[2,
 type T { A, B, C }
 def @main(%c: T) -> (int32, bool) {
   match (%c) {
-    A => (1, $0True) // behind
+    A => (1, $0True) // pair
   }
 }
 ",
@@ -160,7 +161,7 @@ def @main(%c: T) -> (int32, bool) {
             type T { A, B, C }
             def @main(%c: T) -> (int32, bool) {
               match (%c) {
-                A => (1, True), // behind
+                A => (1, True), // pair
                 B => (0, False),
                 C => (0, False),
               }
@@ -170,7 +171,7 @@ def @main(%c: T) -> (int32, bool) {
 }
 
 #[test]
-fn a_selection_becomes_a_definition() {
+fn extract_definition_moves_the_selection() {
     check(
         "extract-definition",
         "
@@ -257,12 +258,12 @@ def @main[A](%x: A) -> (A, A) {
 }
 
 #[test]
-fn calls_and_signs() {
+fn calls_and_infix_expressions_convert() {
     check(
         "to-infix",
         "def @main(%x: int32) { ad$0d(%x, %x + 1) }\n",
         expect![[r#"
-        // Write it with `+`
+        // Rewrite with `+`
         def @main(%x: int32) { %x + (%x + 1) }
     "#]],
     );
@@ -270,7 +271,7 @@ fn calls_and_signs() {
         "to-infix",
         "def @main(%x: int32) { %x * su$0btract(%x, -1) }\n",
         expect![[r#"
-        // Write it with `-`
+        // Rewrite with `-`
         def @main(%x: int32) { %x * (%x - (-1)) }
     "#]],
     );
@@ -278,7 +279,7 @@ fn calls_and_signs() {
         "to-infix",
         "def @main(%x: int32) { ad$0d(%x /* a */, 1 /* ty=int32 */) }\n",
         expect![[r#"
-            // Write it with `+`
+            // Rewrite with `+`
             def @main(%x: int32) { %x /* a */ + (1 /* ty=int32 */) }
         "#]],
     );
@@ -286,15 +287,15 @@ fn calls_and_signs() {
         "to-infix",
         "def @main(%x: int32) { ad$0d(/* lost */ %x, 1) }\n",
         expect![[r#"
-        // Write it with `+`
-        refused: a comment stands between the arguments, and would be lost
+        // Rewrite with `+`
+        refused: a comment between the arguments would be lost
     "#]],
     );
     check(
         "to-call",
         "def @main(%x: int32) { (%x + 1) $0* %x }\n",
         expect![[r#"
-        // Write it as a call of `multiply`
+        // Rewrite as a call of `multiply`
         def @main(%x: int32) { multiply(%x + 1, %x) }
     "#]],
     );
@@ -302,14 +303,14 @@ fn calls_and_signs() {
         "to-call",
         "def @main(%x: int32) { %x $0< 3 }\n",
         expect![[r#"
-        // Write it as a call of `less`
+        // Rewrite as a call of `less`
         def @main(%x: int32) { less(%x, 3) }
     "#]],
     );
 }
 
 #[test]
-fn what_nothing_uses_goes() {
+fn unused_bindings_are_removed() {
     check(
         "remove-unused",
         "
@@ -341,7 +342,7 @@ def @main(%x: int32) {
 def @g(%x: int32) { let %z = 1; %x }
 ",
         expect![[r#"
-            // Remove all bindings that nothing uses
+            // Remove all unused bindings
             def @main(%x: int32) {
               // stays
               let %_kept = 1;
@@ -355,7 +356,7 @@ def @g(%x: int32) { let %z = 1; %x }
 }
 
 #[test]
-fn whole_files() {
+fn file_actions_change_the_whole_file() {
     check(
         "add-version",
         "def @main(%x: int32) {$0 %x }\n",
@@ -385,14 +386,14 @@ def @main(%x: float32) {$0 %0 = mul(%x, %x)
 def @main(%x: int32 /* ty=int64 */) -> int32 {$0 sub(%x, %x) }
 "#,
         expect![[r#"
-            // Fix all that can be fixed without a choice
+            // Fix all auto-fixable problems
             #[version = "0.0.5"]
             def @main(%x: int32 /* ty=int32 */) -> int32 { subtract(%x, %x) }
         "#]],
     );
 }
 
-/// Found by the laws: the annotation went, and the error with it.
+/// Removing the annotation of `let %bad: bool = 1f` would remove the error too.
 #[test]
 fn rewrites_do_not_hide_errors() {
     check(
@@ -405,7 +406,7 @@ def @main() {
 ",
         expect![[r#"
             // Rewrite `let` to graph bindings
-            refused: this would hide an error, so mend it first: `%bad` is declared as `bool`, but its value is `float32`
+            refused: this would hide an error; fix it first: `%bad` is declared as `bool`, but its value is `float32`
         "#]],
     );
     check(
@@ -418,14 +419,14 @@ def @main(%x: float32) {
 ",
         expect![[r#"
             // Inline `%y`
-            refused: this would hide an error, so mend it first: there is no type `Real`
+            refused: this would hide an error; fix it first: there is no type `Real`
         "#]],
     );
 }
 
-/// Each use of `%x` chooses a data type of its own, and of `%y` all choose the same.
+/// The uses of `%x` choose different data types, those of `%y` the same one.
 #[test]
-fn types_of_numbers_are_written_where_all_uses_agree() {
+fn literal_type_is_written_if_all_uses_agree() {
     check(
         "write-all-types",
         "
@@ -436,7 +437,7 @@ def $0@main() {
 }
 ",
         expect![[r#"
-            // Write all types that are inferred
+            // Write all inferred types
             def @main() -> (float32, int64, float32) {
               let %x = 1;
               let %y: float32 = 2;
@@ -446,9 +447,9 @@ def $0@main() {
     );
 }
 
-/// Found by the laws: with the type of `@main`, TVM finds something else in it than before.
+/// Writing the type of `@main` changes the TVM findings, which `Level::Written` allows.
 #[test]
-fn types_are_written_into_what_tvm_does_not_take() {
+fn types_are_written_in_modules_that_tvm_rejects() {
     check(
         "write-all-types",
         "
@@ -456,16 +457,16 @@ def $0@f(%n, %v) { if (%n <= 0) { %v } else { @f(%n - 1, %v) } }
 def @main() { (@f(0, @f(0, (0f, 0i32)).0), 1) }
 ",
         expect![[r#"
-            // Write all types that are inferred
+            // Write all inferred types
             def @f(%n, %v) { if (%n <= 0) { %v } else { @f(%n - 1, %v) } }
             def @main() -> (float32, int32) { (@f(0, @f(0, (0f, 0i32)).0), 1) }
         "#]],
     );
 }
 
-/// Every action at every place of some texts is refused or keeps the types, and nothing panics.
+/// Every action at every offset passes the check or is refused with a reason, and none panics.
 #[test]
-fn every_action_everywhere() {
+fn every_action_at_every_offset_resolves_or_is_refused() {
     let texts = [
         "#[version = \"0.0.5\"]\ntype T[A] { C(A, T[A]), D }\ndef @f(%c: T[int32], %x: int32) -> int32 {\n  %0 = add(%x, 1);\n  let %g = fn (%y: int32) { add(%y, %0) };\n  match? (%c) { C(%h, _) => %g(%h + %0) }\n}\ndef @main(%x: int32) { @f(D, add(%x, %x)) }\n",
         "def @main(%x: int32) {\n  %0 = add(%x, ;\n  let = 3;\n  match (%x) { \n}\n",
@@ -481,7 +482,7 @@ fn every_action_everywhere() {
                 let size = |at: usize| TextSize::new(at as u32);
                 let range = TextRange::new(size(start), size(end));
                 for action in actions(&db, file, range) {
-                    // Offered is not promised: what does not pass the check says why.
+                    // An offered action may still fail the check.
                     if let Err(reason) = resolve(&db, file, range, action.id) {
                         assert!(!reason.is_empty(), "{}", action.id);
                     }
@@ -491,24 +492,23 @@ fn every_action_everywhere() {
     }
 }
 
-/// A change that is wrong does not pass.
 #[test]
-fn the_check_finds_what_is_wrong() {
+fn check_rejects_edits_that_change_errors_or_types() {
     let text =
         "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { add(%x, 1) }\ndef @g() { 1 }\n";
     let db = semantics::Database::new();
     let file = db.add_file(text, syntax::ParseLimits::default());
     let context = super::Context::new(&db, file, TextRange::empty(TextSize::new(0)));
     let change = |from: &str, to: &str| {
-        let start = TextSize::new(text.find(from).expect("it is there") as u32);
+        let start = TextSize::new(text.find(from).expect("the text occurs") as u32);
         let edits = vec![(TextRange::at(start, TextSize::of(from)), to.to_owned())];
         super::check::check(&context, &edits, super::check::Level::Types).err()
     };
     assert_eq!(change("add(%x, 1)", "%x"), None);
-    expect!["this cannot be done here: there is no variable `%y` here"]
+    expect!["this would introduce an error: there is no variable `%y` here"]
         .assert_eq(&change("%x, 1", "%y, 1").unwrap_or_default());
     expect!["this would give `@g` the type `fn () -> float32` instead of `fn () -> int32`"]
         .assert_eq(&change("{ 1 }", "{ 1f }").unwrap_or_default());
-    expect!["this cannot be done here: TVM reads a `-` against a number as its sign"]
+    expect!["this would introduce an error: TVM reads a `-` directly before a number as its sign"]
         .assert_eq(&change("add(%x, 1)", "%x -1").unwrap_or_default());
 }

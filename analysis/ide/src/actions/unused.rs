@@ -1,27 +1,27 @@
-//! Bindings that nothing uses, away with them.
+//! Actions that remove unused bindings.
 
 use std::collections::BTreeMap;
 
 use semantics::{
     DefKind, View, all_defs,
     body::BinderKind,
-    scope::{Binding, is_silenced},
+    scope::{LocalRef, is_marked_unused},
 };
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 
 use super::{Context, has_effects, names};
 use crate::{edit::Edits, place::Symbol};
 
-/// The statement that binds a variable, with places of its definition.
-pub(super) fn statement_of<'v>(view: &'v View<'_>, binding: Binding) -> Option<Node<'v>> {
+/// Returns the statement that binds a variable, with offsets relative to the definition.
+pub(super) fn statement_of<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<Node<'v>> {
     let name = view.binding_range(binding) - view.def.start(view.db);
     let path = view.def.node(view.db).path_to(name);
     path.into_iter().rev().find(|node| node.kind().is_stmt())
 }
 
-/// Whether a statement can go: what it computes has no effect. A call of a function may have one
-/// where the module has references.
-fn can_go(stmt: Node<'_>, effects: bool) -> bool {
+/// Returns true if a statement has no side effect. A call of a function may have one if the module
+/// uses references.
+fn is_removable(stmt: Node<'_>, effects: bool) -> bool {
     if has_effects(stmt) {
         return false;
     }
@@ -37,19 +37,20 @@ fn can_go(stmt: Node<'_>, effects: bool) -> bool {
     !effects || !calls_functions()
 }
 
-/// The statements of a definition that bind what nothing uses, or nothing but others of the kind:
-/// their places in the file.
+/// Returns the ranges in the file of the dead bindings: those that are unused, or used only by
+/// other dead bindings.
 fn dead(view: &View<'_>, effects: bool) -> Vec<TextRange> {
     let mut bindings = names::bound(view, BinderKind::Let);
     bindings.extend(names::bound(view, BinderKind::Graph));
     bindings.sort_by_key(|&binding| view.binding_range(binding).start());
     let uses = names::all_uses(view);
     let start = view.def.start(view.db);
-    // The end of each statement that goes, by its start. None is inside of another one.
-    let mut gone: BTreeMap<TextSize, TextSize> = BTreeMap::new();
-    // From the end on: uses before what they use, and inner statements before outer ones.
+    // The ends of dead statements by their starts. No range contains another one.
+    let mut dead: BTreeMap<TextSize, TextSize> = BTreeMap::new();
+    // In reverse order, uses are visited before their bindings, and inner statements before outer
+    // ones.
     for binding in bindings.into_iter().rev() {
-        if is_silenced(&view.binder(binding).name) {
+        if is_marked_unused(&view.binder(binding).name) {
             continue;
         }
         let places = uses.get(&binding).map_or(&[][..], Vec::as_slice);
@@ -57,24 +58,24 @@ fn dead(view: &View<'_>, effects: bool) -> Vec<TextRange> {
             continue;
         };
         let own = stmt.range() + start;
-        let goes = |place: &TextRange| {
-            let before = gone.range(..=place.start()).next_back();
+        let is_dead = |place: &TextRange| {
+            let before = dead.range(..=place.start()).next_back();
             before.is_some_and(|(_, end)| place.end() <= *end)
         };
-        let unused = places.iter().all(|place| own.contains_range(*place) || goes(place));
-        if unused && can_go(stmt, effects) {
+        let unused = places.iter().all(|place| own.contains_range(*place) || is_dead(place));
+        if unused && is_removable(stmt, effects) {
             let inside: Vec<TextSize> =
-                gone.range(own.start()..own.end()).map(|(start, _)| *start).collect();
+                dead.range(own.start()..own.end()).map(|(start, _)| *start).collect();
             for inner in inside {
-                gone.remove(&inner);
+                dead.remove(&inner);
             }
-            gone.insert(own.start(), own.end());
+            dead.insert(own.start(), own.end());
         }
     }
-    gone.into_iter().rev().map(|(start, end)| TextRange::new(start, end)).collect()
+    dead.into_iter().rev().map(|(start, end)| TextRange::new(start, end)).collect()
 }
 
-fn binding_at(context: &Context<'_>) -> Option<Binding> {
+fn binding_at(context: &Context<'_>) -> Option<LocalRef> {
     let (place, view) = (context.place.as_ref()?, context.view.as_ref()?);
     let (symbol, range) = place.symbol(context.db)?;
     let Symbol::Local(binding) = symbol else { return None };
@@ -88,7 +89,7 @@ pub(super) fn offer_one(context: &Context<'_>) -> Option<String> {
     let binding = binding_at(context)?;
     let view = context.view.as_ref()?;
     let stmt = statement_of(view, binding)?;
-    can_go(stmt, super::module_has_effects(context))
+    is_removable(stmt, super::module_has_effects(context))
         .then(|| format!("Remove `{}`", view.binder(binding).name))
 }
 
@@ -111,10 +112,10 @@ pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
                 let unit = &body.units[binding.unit as usize];
                 let binder = unit.binder(binding.binder);
                 matches!(binder.kind, BinderKind::Let | BinderKind::Graph)
-                    && !is_silenced(&binder.name)
+                    && !is_marked_unused(&binder.name)
             })
         });
-    any.then(|| "Remove all bindings that nothing uses".into())
+    any.then(|| "Remove all unused bindings".into())
 }
 
 pub(super) fn all(context: &Context<'_>) -> Result<Edits, String> {

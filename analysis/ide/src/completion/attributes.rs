@@ -1,4 +1,4 @@
-//! Attributes of calls and their values.
+//! Completion of attributes and their values.
 
 use operators::{Operator, attrs::AttrProblem};
 use types::{AttrDefault, AttrField, AttrType};
@@ -9,13 +9,14 @@ use crate::{
     words,
 };
 
-/// Layouts that are offered where an attribute takes any, for data and for kernels.
+/// The layouts to offer for an attribute that accepts any layout of data.
 const DATA_LAYOUTS: &[&str] =
     &["NCHW", "NHWC", "NCHW4c", "NCHW16c", "NCW", "NWC", "NCDHW", "NDHWC"];
+/// The layouts to offer for an attribute that accepts any layout of a kernel.
 const KERNEL_LAYOUTS: &[&str] =
     &["OIHW", "HWIO", "OHWI", "HWOI", "IOHW", "OIW", "WIO", "OIDHW", "DHWIO"];
 
-/// The operator that a call calls.
+/// Returns the operator that a call site names.
 pub(crate) fn operator_of(call: &CallSite<'_>) -> Option<&'static Operator> {
     match &call.callee {
         Callee::Name(name) => operators::named(name),
@@ -23,7 +24,7 @@ pub(crate) fn operator_of(call: &CallSite<'_>) -> Option<&'static Operator> {
     }
 }
 
-/// A value to begin with.
+/// Returns a placeholder value.
 pub(super) fn example(ty: AttrType) -> String {
     match ty {
         AttrType::Int | AttrType::OptionalInt | AttrType::Dim => "0".into(),
@@ -42,11 +43,11 @@ pub(super) fn example(ty: AttrType) -> String {
 }
 
 impl List<'_, '_> {
-    /// The attributes that are not written yet.
+    /// Adds the attributes of the operator that are not written yet.
     pub(super) fn attributes(&mut self, call: &CallSite<'_>) {
         let Some(operator) = operator_of(call) else { return };
         let Some(schema) = operator.schema.filter(|_| !operator.detached) else { return };
-        // Once the arguments are there, attributes come first.
+        // Attributes come first once all arguments are written.
         let class = if call.argument >= operator.args.len() { 0 } else { 2 };
         for (order, field) in schema.fields.iter().enumerate() {
             if call.written.iter().any(|name| name == field.name) {
@@ -73,7 +74,7 @@ impl List<'_, '_> {
         }
     }
 
-    /// The values that an attribute takes.
+    /// Adds the values that an attribute accepts.
     pub(super) fn attribute_values(
         &mut self,
         call: Option<&CallSite<'_>>,
@@ -117,12 +118,11 @@ impl List<'_, '_> {
             let is_default =
                 default.as_ref().is_some_and(|d| d.trim_matches('"') == value.trim_matches('"'));
             let detail = is_default.then(|| "the default".to_owned());
-            // What is typed inside of the quotes, or with them, is compared without.
-            let label = value.clone();
-            let mut entry = Item { detail, ..item(label, ItemKind::Value) };
+            let mut entry = Item { detail, ..item(value.as_str(), ItemKind::Value) };
             entry.lookup = Some(Lookup::Attribute(operator.name.to_owned(), field.name.to_owned()));
-            let fits = super::fit(self.typed.trim_matches('"'), value.trim_matches('"'));
-            if let Some(fit) = fits {
+            // Quotes may or may not be typed, so that they are ignored.
+            let fit = super::fit(self.typed.trim_matches('"'), value.trim_matches('"'));
+            if let Some(fit) = fit {
                 entry.rank = (fit, u8::from(!is_default), order as u32);
                 self.items.push(entry);
             }
@@ -130,11 +130,12 @@ impl List<'_, '_> {
     }
 }
 
-/// `an integer = 1`, `a dimension or None, must be written`
+/// Describes the type and default of an attribute: `an integer = 1`, `a dimension or None,
+/// required`.
 pub(crate) fn describe(field: &AttrField) -> String {
     let ty = AttrProblem::describe(field.ty).replace('`', "");
     match words::default(&field.default) {
         Some(default) => format!("{ty} = {default}"),
-        None => format!("{ty}, must be written"),
+        None => format!("{ty}, required"),
     }
 }

@@ -1,4 +1,5 @@
-//! What fits an argument: by the type that a function declares, by the relation of an operator.
+//! Ranking of completions by type: an argument has to fit the parameter of a function, or the type
+//! relation of an operator.
 
 use std::cell::RefCell;
 
@@ -7,49 +8,50 @@ use rustc_hash::FxHashMap;
 use semantics::body::{CallData, Callee as Called, Expr};
 use types::{Attrs, Dim, Place, Relation, State, Table, Type, probe};
 
-use super::{List, ahead::Ahead};
+use super::{List, lookahead::Lookahead};
 use crate::{
     cursor::{CallSite, Callee},
     locals::Local,
 };
 
-/// The most types that a relation is asked about: most variables of a network share a few.
-const MAX_ASKED: usize = 256;
-/// The heaviest type that a relation is asked about.
+/// The maximal number of distinct types to probe a relation with. The variables of a network share
+/// few types, so that the limit is rarely reached.
+const MAX_PROBES: usize = 256;
+/// The maximal weight of a type to probe a relation with.
 const MAX_WEIGHT: u32 = 256;
 
-/// What an argument has to be.
-pub(super) enum Fits {
+/// The constraint on an argument.
+pub(super) enum Constraint {
     Unknown,
     Type(Type),
-    Relation(Box<Asked>),
+    Relation(Box<Probe>),
 }
 
-/// A relation that waits for one of its arguments.
-pub(super) struct Asked {
+/// A call of an operator, to be probed with types of one argument.
+pub(super) struct Probe {
     operator: &'static Operator,
     relation: Relation,
-    /// The types of the arguments, as far as they are known.
+    /// The types of the arguments; unknown ones are type variables.
     inputs: Vec<Type>,
-    /// The argument that is asked about.
+    /// The index of the argument to probe.
     position: usize,
-    /// What has been answered.
+    /// The memoized results by type.
     answers: RefCell<FxHashMap<Type, bool>>,
 }
 
-impl Fits {
-    pub(super) fn takes(&self, ty: &Type) -> bool {
+impl Constraint {
+    pub(super) fn accepts(&self, ty: &Type) -> bool {
         match self {
-            Fits::Unknown => false,
-            Fits::Type(wanted) => may_be(wanted, ty, 64),
-            Fits::Relation(asked) => asked.takes(ty),
+            Constraint::Unknown => false,
+            Constraint::Type(expected) => is_compatible(expected, ty, 64),
+            Constraint::Relation(probe) => probe.accepts(ty),
         }
     }
 }
 
-impl Asked {
-    fn takes(&self, ty: &Type) -> bool {
-        // A relation that waits for another argument does not say what it thinks of this one.
+impl Probe {
+    fn accepts(&self, ty: &Type) -> bool {
+        // A relation that waits for another argument does not reject a tuple here.
         let takes_tuples = matches!(self.relation.name, "Concatenate" | "Stack")
             || self.operator.name == "concatenate";
         if ty.as_tuple().is_some() != takes_tuples {
@@ -58,7 +60,7 @@ impl Asked {
         if let Some(&answer) = self.answers.borrow().get(ty) {
             return answer;
         }
-        if self.answers.borrow().len() >= MAX_ASKED || ty.weight() > MAX_WEIGHT {
+        if self.answers.borrow().len() >= MAX_PROBES || ty.weight() > MAX_WEIGHT {
             return false;
         }
         let mut inputs = self.inputs.clone();
@@ -69,23 +71,23 @@ impl Asked {
     }
 }
 
-/// Whether a relation fails for what its arguments are.
+/// Returns true if a relation fails because of its arguments.
 fn is_refused(operator: &Operator, relation: &Relation, inputs: &[Type]) -> bool {
     let State::Failed(reason) = probe(relation, operator.args, inputs).0 else { return false };
     let is_argument =
         |place: Place| matches!(place, Place::Argument(_) | Place::Field(..) | Place::Operator);
-    // Attributes may still be written.
+    // A failure because of attributes does not count: they may be written later.
     reason.marks.is_empty() || reason.marks.iter().any(|mark| is_argument(mark.place))
 }
 
-/// A type of which nothing is known.
+/// Returns a new type variable.
 fn unknown() -> Type {
     let mut table = Table::new();
     let node = table.fresh();
     table.resolve(node)
 }
 
-/// The type of a variable, for a relation.
+/// Returns the type of a variable, or a type variable if it has errors or is too large.
 fn type_of(known: &[Local<'_>], name: Option<&str>) -> Type {
     let local = name.and_then(|name| known.iter().find(|local| local.name == name));
     match local.map(|local| local.ty) {
@@ -95,18 +97,18 @@ fn type_of(known: &[Local<'_>], name: Option<&str>) -> Type {
 }
 
 impl List<'_, '_> {
-    /// What the argument under the cursor has to be; `ahead` follows it.
-    pub(super) fn wanted_by(
+    /// Returns the constraint of `call` on the argument at the cursor, which `lookahead` follows.
+    pub(super) fn constraint_of(
         &self,
         call: &CallSite<'_>,
-        ahead: Option<&Ahead<'_>>,
+        lookahead: Option<&Lookahead<'_>>,
         known: &[Local<'_>],
-    ) -> Fits {
+    ) -> Constraint {
         let params = |ty: &Type| {
             let signature = ty.signature();
             match signature.as_ref().and_then(|s| s.func.params().get(call.argument)) {
-                Some(ty) => Fits::Type(ty.clone()),
-                None => Fits::Unknown,
+                Some(ty) => Constraint::Type(ty.clone()),
+                None => Constraint::Unknown,
             }
         };
         match &call.callee {
@@ -115,11 +117,11 @@ impl List<'_, '_> {
                     self.module.and_then(|module| semantics::global(self.db, module, name.text()));
                 found
                     .and_then(|(def, _)| semantics::global_type(self.db, def))
-                    .map_or(Fits::Unknown, |ty| params(&ty))
+                    .map_or(Constraint::Unknown, |ty| params(&ty))
             }
             Callee::Variable(name) => {
                 let variable = known.iter().find(|local| local.name == name.text());
-                variable.map_or(Fits::Unknown, |local| params(local.ty))
+                variable.map_or(Constraint::Unknown, |local| params(local.ty))
             }
             Callee::Name(name) => {
                 let types = self.module.map(|module| semantics::module_types(self.db, module));
@@ -127,24 +129,24 @@ impl List<'_, '_> {
                     types.as_ref().and_then(|types| types.constructor(name))
                 {
                     let field = constructor.fields.get(call.argument);
-                    return field.map_or(Fits::Unknown, |ty| Fits::Type(ty.clone()));
+                    return field.map_or(Constraint::Unknown, |ty| Constraint::Type(ty.clone()));
                 }
-                let asked = operators::named(name)
-                    .and_then(|operator| self.asked(operator, call, ahead, known));
-                asked.map_or(Fits::Unknown, |asked| Fits::Relation(Box::new(asked)))
+                let probe = operators::named(name)
+                    .and_then(|operator| self.probe(operator, call, lookahead, known));
+                probe.map_or(Constraint::Unknown, |probe| Constraint::Relation(Box::new(probe)))
             }
-            Callee::Expr(_) => Fits::Unknown,
+            Callee::Expr(_) => Constraint::Unknown,
         }
     }
 
-    /// The relation of a call with the arguments that are there.
-    fn asked(
+    /// Returns the relation of a call with the types of the arguments that are written.
+    fn probe(
         &self,
         operator: &'static Operator,
         call: &CallSite<'_>,
-        ahead: Option<&Ahead<'_>>,
+        lookahead: Option<&Lookahead<'_>>,
         known: &[Local<'_>],
-    ) -> Option<Asked> {
+    ) -> Option<Probe> {
         let mut relation = operator.plain_relation()?;
         if let Some(attrs) = self.attrs_of(operator) {
             relation.attrs = attrs;
@@ -153,14 +155,14 @@ impl List<'_, '_> {
         let mut inputs: Vec<Type> =
             before.map(|token| type_of(known, token.map(|token| token.text()))).collect();
         inputs.resize_with(call.argument + 1, unknown);
-        for token in ahead.into_iter().flat_map(|ahead| &ahead.arguments) {
+        for token in lookahead.into_iter().flat_map(|lookahead| &lookahead.arguments) {
             inputs.push(type_of(known, token.map(|token| token.text())));
         }
         if inputs.len() > operator.args.len() && !operator.variadic {
             return None;
         }
         inputs.resize_with(inputs.len().max(operator.args.len()), unknown);
-        Some(Asked {
+        Some(Probe {
             operator,
             relation,
             inputs,
@@ -169,12 +171,12 @@ impl List<'_, '_> {
         })
     }
 
-    /// The attributes that are written in the call around the cursor, before and behind it.
+    /// Returns the attributes of the call around the cursor.
     fn attrs_of(&self, operator: &'static Operator) -> Option<Attrs> {
         let view = self.view?;
         let number = view.unit_at(self.offset)?;
         let unit = view.unit(number);
-        let around = |call: &&CallData| {
+        let is_call = |call: &&CallData| {
             matches!(call.callee, Called::Operator(found) if found == operator) && call.trusted
         };
         let calls = unit.exprs.iter().zip(&unit.ranges).filter_map(|(expr, range)| match expr {
@@ -183,37 +185,37 @@ impl List<'_, '_> {
         });
         let (call, _) = calls
             .filter(|(call, range)| {
-                around(call) && range.start() < self.offset && self.offset <= range.end()
+                is_call(call) && range.start() < self.offset && self.offset <= range.end()
             })
             .min_by_key(|(_, range)| range.len())?;
         call.attrs.schema().is_some().then(|| call.attrs.clone())
     }
 
-    /// Whether an operator can be called with what follows its name or, where nothing does, with
+    /// Returns true if an operator accepts the arguments that follow its name or, if there are none,
     /// `first` as its first argument.
     pub(super) fn may_call(
         &self,
         operator: &'static Operator,
-        ahead: Option<&Ahead<'_>>,
+        lookahead: Option<&Lookahead<'_>>,
         first: Option<&Type>,
         known: &[Local<'_>],
     ) -> bool {
-        let inputs = match ahead {
-            Some(ahead) => {
-                let count = ahead.arguments.len();
+        let inputs = match lookahead {
+            Some(lookahead) => {
+                let count = lookahead.arguments.len();
                 let has = |name: &&str| {
                     operator.schema.is_some_and(|schema| schema.field(name).is_some())
                 };
                 if !(count == operator.args.len() || operator.variadic)
-                    || !ahead.attributes.iter().all(has)
+                    || !lookahead.attributes.iter().all(has)
                 {
                     return false;
                 }
-                // What the attributes say is not read here.
-                if !ahead.attributes.is_empty() {
+                // The values of attributes are not parsed here, and the relation may depend on them.
+                if !lookahead.attributes.is_empty() {
                     return true;
                 }
-                let names = ahead.arguments.iter().map(|token| token.map(|token| token.text()));
+                let names = lookahead.arguments.iter().map(|token| token.map(|token| token.text()));
                 names.map(|name| type_of(known, name)).collect()
             }
             None => {
@@ -229,17 +231,18 @@ impl List<'_, '_> {
     }
 }
 
-/// Whether a value of type `ty` may stand where `wanted` is; parameters of types may be anything.
-fn may_be(wanted: &Type, ty: &Type, depth: u32) -> bool {
+/// Returns true if a value of type `ty` may be passed where `expected` is expected. Type parameters
+/// accept any type.
+fn is_compatible(expected: &Type, ty: &Type, depth: u32) -> bool {
     if depth == 0 {
         return true;
     }
     let all = |a: &[Type], b: &[Type]| {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be(a, b, depth - 1))
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_compatible(a, b, depth - 1))
     };
-    match (wanted, ty) {
+    match (expected, ty) {
         (Type::Param(_) | Type::Var(_) | Type::Error | Type::OpenTensor(_), _) => true,
-        // An instance of it may fit.
+        // One of its instances may be compatible.
         (_, Type::Poly(_)) => true,
         (_, Type::Error | Type::Var(_) | Type::OpenTensor(_)) => false,
         (Type::Tensor(a), Type::Tensor(b)) => {
@@ -253,9 +256,9 @@ fn may_be(wanted: &Type, ty: &Type, depth: u32) -> bool {
         }
         (Type::Tuple(a), Type::Tuple(b)) => all(a, b),
         (Type::Adt(a), Type::Adt(b)) => a.name() == b.name() && all(a.args(), b.args()),
-        (Type::Ref(a), Type::Ref(b)) => may_be(a.inner(), b.inner(), depth - 1),
+        (Type::Ref(a), Type::Ref(b)) => is_compatible(a.inner(), b.inner(), depth - 1),
         (Type::Func(a), Type::Func(b)) => {
-            all(a.params(), b.params()) && may_be(a.ret(), b.ret(), depth - 1)
+            all(a.params(), b.params()) && is_compatible(a.ret(), b.ret(), depth - 1)
         }
         _ => false,
     }

@@ -1,11 +1,12 @@
-//! Globals, operators, constructors, types, fields of tuples.
+//! Completion of globals, operators, constructors, types and tuple fields.
 
 use semantics::{DefKind, Settings, View, global_type, module_types};
 use syntax::TextSize;
 use types::{AttrDefault, Type};
 
 use super::{
-    Item, ItemKind, List, Lookup, ahead::Ahead, brief, escaped, item, usage::Usage, variables::Uses,
+    Item, ItemKind, List, Lookup, brief, escaped, item, lookahead::Lookahead, usage::Usage,
+    variables::Uses,
 };
 use crate::{
     cursor::Cursor,
@@ -13,20 +14,20 @@ use crate::{
     locals::Local,
 };
 
-/// The data types that are offered, the most used first.
+/// The data types, the most common first.
 pub(super) const DATA_TYPES: &[&str] = &[
     "float32", "int32", "int64", "bool", "float16", "int8", "uint8", "bfloat16", "float64",
     "int16", "uint16", "uint32", "uint64",
 ];
 
-/// `(data, weight)`
+/// Returns the names of the arguments of an operator: `(data, weight)`.
 fn arguments(operator: &operators::Operator) -> String {
     let more = if operator.variadic { &["…"][..] } else { &[] };
     format!("({})", [operator.args, more].concat().join(", "))
 }
 
 impl List<'_, '_> {
-    /// The functions of the module, then the prelude's.
+    /// Adds the functions of the module, then those of the prelude.
     pub(super) fn globals(&mut self, has_args: bool) {
         let Some(module) = self.module else { return };
         let mut names: Vec<(u8, semantics::Def<'_>)> = Vec::new();
@@ -46,7 +47,6 @@ impl List<'_, '_> {
             if order >= own && semantics::global(self.db, module, name).is_none_or(|(_, p)| !p) {
                 continue;
             }
-            // A call of itself is inferred with it: its type is no news, and asking for it is slow.
             let ty = global_type(self.db, def);
             let count = ty.as_ref().and_then(Type::arity);
             let mut entry = item(name.as_str(), ItemKind::Function);
@@ -55,14 +55,14 @@ impl List<'_, '_> {
             entry.summary = result.map(|result| format!("→ {result}"));
             entry.lookup = Some(Lookup::Global(name.to_string()));
             if let (Some(count), false) = (count, has_args) {
-                self.with_args(&mut entry, &param_names(self.db, def, count));
+                self.add_args(&mut entry, &param_names(self.db, def, count));
             }
             self.add(class, order as u32, entry);
         }
     }
 
-    /// Gives an entry its arguments: `@f(${1:%x})`.
-    fn with_args(&self, entry: &mut Item, args: &[String]) {
+    /// Adds placeholders for arguments to an entry: `@f(${1:%x})`.
+    fn add_args(&self, entry: &mut Item, args: &[String]) {
         if !self.abilities.snippets || args.len() > 12 {
             return;
         }
@@ -102,19 +102,19 @@ impl List<'_, '_> {
                 ..item(name, ItemKind::Constructor)
             };
             if !fields.is_empty() && !has_args {
-                self.with_args(&mut entry, &fields);
+                self.add_args(&mut entry, &fields);
             }
             self.add(if from_prelude { 9 } else { 5 }, order as u32, entry);
         }
     }
 
-    /// The operators; `ahead` are the arguments that stand behind the name.
+    /// Adds the operators. `lookahead` holds the arguments that follow the name.
     pub(super) fn operators(
         &mut self,
         known: &[Local<'_>],
         uses: &Uses,
         cursor: &Cursor<'_>,
-        ahead: Option<&Ahead<'_>>,
+        lookahead: Option<&Lookahead<'_>>,
     ) {
         let has_args = cursor.next == Some(syntax::SyntaxKind::L_PAREN);
         let usage = self
@@ -158,10 +158,10 @@ impl List<'_, '_> {
                 entry.insert = format!("{}({})$0", operator.name, parts.join(", "));
                 entry.is_snippet = true;
             }
-            // An argument is a variable more often than a call.
+            // Inside a call, variables come first: an argument is rarely a nested call.
             let is_first = cursor.begins_value || has_args;
             let class = match usage.is_likely(operator) {
-                _ if !self.may_call(operator, ahead, argument, known) => 7,
+                _ if !self.may_call(operator, lookahead, argument, known) => 7,
                 true if is_first => 0,
                 _ => 6,
             };
@@ -169,7 +169,7 @@ impl List<'_, '_> {
         }
     }
 
-    /// What a pattern may be.
+    /// Adds patterns.
     pub(super) fn patterns(&mut self) {
         let Some(module) = self.module else { return };
         let types = module_types(self.db, module);
@@ -184,7 +184,7 @@ impl List<'_, '_> {
                 let names: Vec<String> =
                     (1..=constructor.fields.len()).map(|i| format!("%x{i}")).collect();
                 if !names.is_empty() {
-                    self.with_args(&mut entry, &names);
+                    self.add_args(&mut entry, &names);
                 }
                 self.add(class, order as u32, entry);
             }
@@ -192,7 +192,7 @@ impl List<'_, '_> {
         self.add(3, 0, item("_", ItemKind::Keyword));
     }
 
-    /// What a type may be.
+    /// Adds types.
     pub(super) fn types(&mut self) {
         let tensor = Item { detail: Some("a tensor".into()), ..item("Tensor", ItemKind::Type) };
         let tensor = match self.abilities.snippets {
@@ -238,7 +238,7 @@ impl List<'_, '_> {
         self.add(5, 0, function);
     }
 
-    /// The type parameters in sight.
+    /// Adds the type parameters in scope.
     fn type_params(&mut self) {
         let Some(view) = self.view else { return };
         let params =
@@ -259,7 +259,7 @@ impl List<'_, '_> {
         }
     }
 
-    /// The fields of the tuple that ends at `dot`.
+    /// Adds the fields of the tuple expression that ends at `dot`.
     pub(super) fn fields(&mut self, dot: TextSize) {
         let Some(view) = self.view else { return };
         let Some(ty) = type_ending_at(view, dot) else { return };
@@ -275,7 +275,7 @@ impl List<'_, '_> {
     }
 }
 
-/// The type of the largest expression that ends at `end`, before a dot.
+/// Returns the type of the shortest expression that ends at `end`, before a dot.
 pub(crate) fn type_ending_at(view: &View<'_>, end: TextSize) -> Option<Type> {
     let number = view.unit_at(end.checked_sub(1.into())?)?;
     let unit = view.unit(number);
@@ -301,7 +301,7 @@ fn functions_of<'db>(
     items.filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Tir))
 }
 
-/// The names of a definition's parameters.
+/// Returns the names of the parameters of a definition.
 fn param_names(db: &dyn semantics::Db, def: semantics::Def<'_>, count: usize) -> Vec<String> {
     let body = semantics::body(db, def);
     let names = body.header().map(|header| header.params.clone()).unwrap_or_default();

@@ -1,26 +1,27 @@
-//! Documentation of an entry, made when it is looked at.
+//! Documentation of completions, rendered when the client resolves an entry rather than for the
+//! whole list.
 
 use semantics::{Db, SourceFile, module_types, modules};
 
 use crate::{goto::type_def_named, hover, markdown::code_block};
 
-/// What an entry is about.
+/// The subject of a completion, by which its documentation is found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Lookup {
-    /// An operator.
+    /// The name of an operator.
     Operator(String),
-    /// An attribute of an operator.
+    /// The names of an operator and of one of its attributes.
     Attribute(String, String),
-    /// `@f`
+    /// The name of a global, with its `@`.
     Global(String),
-    /// A constructor.
+    /// The name of a constructor.
     Constructor(String),
-    /// A type.
+    /// The name of a data type.
     Type(String),
 }
 
-/// The documentation of an entry as markdown. A file of several modules answers from the first
-/// that knows the name.
+/// Returns the documentation of a completion as Markdown. In a file of several modules, the first
+/// one that declares the name is used.
 pub fn documentation(db: &dyn Db, file: SourceFile, lookup: &Lookup) -> Option<String> {
     match lookup {
         Lookup::Operator(name) => {

@@ -1,4 +1,4 @@
-//! Keywords, and pieces of text with places to fill in.
+//! Completion of keywords and snippets.
 
 use super::{Item, ItemKind, List, item};
 
@@ -17,7 +17,7 @@ impl List<'_, '_> {
         self.add(class, 0, entry);
     }
 
-    /// What may begin an item.
+    /// Adds the keywords that start an item.
     pub(super) fn items_of_module(&mut self) {
         self.snippet(
             0,
@@ -26,7 +26,7 @@ impl List<'_, '_> {
             "def @${1:main}(${2:%x}: ${3:Tensor[(1, 3, 224, 224), float32]}) {\n  $0\n}",
         );
         self.snippet(1, "type", "a data type", "type ${1:T}[${2:A}] {\n  ${3:C}($2),\n}$0");
-        self.snippet(2, "extern type", "a type from outside", "extern type ${1:T}$0");
+        self.snippet(2, "extern type", "an external type", "extern type ${1:T}$0");
         let header = "#[version = \"0.0.5\"]";
         self.add(
             3,
@@ -35,15 +35,15 @@ impl List<'_, '_> {
         );
     }
 
-    /// What may begin a statement.
+    /// Adds the keywords that start a statement.
     pub(super) fn statement_keywords(&mut self) {
-        // With its first letter it comes before the operators.
+        // Once a letter is typed, `let` precedes the operators.
         let class = if self.typed.is_empty() { 2 } else { 0 };
         self.snippet(class, "let", "a binding", "let ${1:%x} = ${2:value};\n$0");
         self.snippet(9, "free_var", "a free variable", "free_var ${1:%x}: ${2:float32};\n$0");
     }
 
-    /// What may begin an expression.
+    /// Adds the keywords that start an expression.
     pub(super) fn expr_keywords(&mut self) {
         if self.typed.starts_with(['%', '@']) {
             return;
@@ -52,19 +52,19 @@ impl List<'_, '_> {
         self.snippet(
             7,
             "if",
-            "a choice",
+            "a conditional",
             "if (${1:cond}) {\n  ${2:then}\n} else {\n  ${3:otherwise}\n}$0",
         );
         self.snippet(
             7,
             "match",
-            "by constructor",
+            "a match",
             "match (${1:value}) {\n  ${2:pattern} => ${3:value},\n}$0",
         );
         self.snippet(
             8,
             "match?",
-            "by constructor, not all of them",
+            "a match that may be incomplete",
             "match? (${1:value}) {\n  ${2:pattern} => ${3:value},\n}$0",
         );
         self.snippet(8, "ref", "a new reference", "ref(${1:value})$0");
@@ -79,7 +79,7 @@ impl List<'_, '_> {
         self.add(8, 1, item("False", ItemKind::Keyword));
     }
 
-    /// What may stand for the shape in a tensor type.
+    /// Adds examples of the shape in a tensor type.
     pub(super) fn shapes(&mut self) {
         let shapes = [
             (
@@ -96,7 +96,7 @@ impl List<'_, '_> {
             ),
             ("(1, 64)", "a matrix", "(${1:1}, ${2:64})"),
             ("(64)", "a vector", "(${1:64})"),
-            ("(?, 64)", "a size that is not known", "(?, ${1:64})"),
+            ("(?, 64)", "an unknown size", "(?, ${1:64})"),
         ];
         for (order, (label, detail, text)) in shapes.into_iter().enumerate() {
             let entry = item(label, ItemKind::Snippet);

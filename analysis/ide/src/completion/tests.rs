@@ -3,14 +3,14 @@ use expect_test::{Expect, expect};
 use super::{Abilities, completions};
 use crate::fixture::Fixture;
 
-/// The first entries at `$0`, with what they insert.
-fn check(text: &str, shown: usize, expected: Expect) {
+/// Checks the first `count` entries at `$0`: label, detail and inserted text.
+fn check(text: &str, count: usize, expected: Expect) {
     let fixture = Fixture::new(text);
     let abilities = Abilities { snippets: true };
     let found = completions(&fixture.db, fixture.file, fixture.cursor(), abilities);
     let replaced = std::ops::Range::<usize>::from(found.replace);
     let mut out = format!("for `{}`\n", &fixture.text[replaced]);
-    for item in found.items.iter().take(shown) {
+    for item in found.items.iter().take(count) {
         out += &format!("{} | {}", item.label, item.detail.as_deref().unwrap_or("-"));
         if item.insert != item.label {
             out += &format!(" | {}", item.insert);
@@ -21,7 +21,7 @@ fn check(text: &str, shown: usize, expected: Expect) {
 }
 
 #[test]
-fn an_operator_that_is_begun() {
+fn operators_match_prefix() {
     check(
         "def @main(%x: Tensor[(1, 3, 8, 8), float32]) {\n  nn.conv2d_t$0\n}\n",
         3,
@@ -42,7 +42,7 @@ fn an_operator_that_is_begun() {
 }
 
 #[test]
-fn variables_that_fit_come_first() {
+fn variables_of_matching_type_come_first() {
     check(
         "
 def @main(%x: Tensor[(2, 3), float32], %i: int32, %n: Tensor[(5, 5), float32]) {
@@ -80,7 +80,7 @@ def @main(%x: int32, %t: (int32, int32)) {
 }
 
 #[test]
-fn the_binding_itself_is_not_in_sight() {
+fn binding_is_not_in_scope_in_its_own_value() {
     check(
         "def @main(%x: int32) {\n  let %y = add(%$0\n  let %z = %x;\n  %z\n}\n",
         5,
@@ -101,7 +101,7 @@ fn the_binding_itself_is_not_in_sight() {
 }
 
 #[test]
-fn attributes_of_the_call() {
+fn attributes_and_their_values_are_completed() {
     check(
         "
 def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) {
@@ -152,7 +152,7 @@ def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) 
 }
 
 #[test]
-fn types_shapes_and_patterns() {
+fn types_shapes_and_patterns_are_completed() {
     check(
         "type Chain { Link(int32, Chain), End }\ndef @main(%x: $0) { %x }\n",
         4,
@@ -202,7 +202,7 @@ def @main(%c: Chain) -> int32 {
 }
 
 #[test]
-fn fields_and_globals() {
+fn tuple_fields_and_globals_are_completed() {
     check(
         "def @main(%t: (int32, float32)) { %t.$0 }\n",
         3,
@@ -224,7 +224,7 @@ fn fields_and_globals() {
 }
 
 #[test]
-fn keywords_where_they_belong() {
+fn keywords_depend_on_position() {
     check(
         "d$0",
         2,
@@ -260,9 +260,9 @@ fn keywords_where_they_belong() {
     );
 }
 
-/// A cursor anywhere in any text is answered.
+/// Completion and signature help do not panic at any offset of malformed texts.
 #[test]
-fn no_place_is_too_odd() {
+fn malformed_text_is_completed_at_every_offset() {
     let texts = [
         "def @main(%x: Tensor[(1, 2), float32]) { nn.conv2d(%x, \"a, [b=) => {] } match { %x.0. , ",
         "#[version = \"0.0.5\"]\ntype T[A] { C(A, T[A]), D }\ndef @f<t : Type>(%a: t) { let %b: = fn(%q) { %q }; é(%a) }",
@@ -278,4 +278,22 @@ fn no_place_is_too_odd() {
             crate::signature::signature_help(&db, file, offset);
         }
     }
+}
+
+#[test]
+fn empty_prefix_without_context_offers_common_operators_first() {
+    let fixture = Fixture::new("def @main() {\n  $0\n}\n");
+    let abilities = Abilities { snippets: true };
+    let found = completions(&fixture.db, fixture.file, fixture.cursor(), abilities);
+    let place = |name: &str| found.items.iter().position(|item| item.label == name);
+    let names = found.items.iter().map(|item| item.label.as_str());
+    let is_rare = |name: &str| name.starts_with("annotation.") || name.starts_with("vm.");
+    let first_rare = names.clone().position(is_rare).unwrap_or(found.items.len());
+    for common in ["add", "nn.conv2d", "nn.relu", "nn.dense", "nn.softmax", "reshape"] {
+        let place = place(common).unwrap_or_else(|| panic!("no {common}"));
+        assert!(place < first_rare, "{common} is at {place}, the first rare at {first_rare}");
+    }
+    assert!(
+        place("add") < Some(10) && place("nn.conv2d") < Some(10) && place("nn.relu") < Some(10)
+    );
 }

@@ -1,17 +1,18 @@
-//! How often a file uses each operator, and what follows what.
+//! Statistics of the operators in a file, for ranking: which ones it uses, and which one usually
+//! follows another, as `nn.bias_add` follows `nn.conv2d`.
 
 use operators::Operator;
 use rustc_hash::FxHashMap;
 use semantics::{Db, Def, DefKind, Module, body::Callee};
 use syntax::TextSize;
 
-/// What the calls of a module say about the next one.
+/// The numbers of calls of each operator in a module.
 #[derive(Default)]
 pub(super) struct Usage {
-    /// Calls of each operator.
+    /// All calls.
     calls: Counts,
-    /// Calls of each operator right behind one of that which is called in front of the cursor.
-    behind: Counts,
+    /// The calls that directly follow a call of the operator that precedes the cursor.
+    following: Counts,
 }
 
 #[derive(Default)]
@@ -26,7 +27,7 @@ impl Counts {
         self.sum += 1;
     }
 
-    /// The share of an operator in all calls, in thousandths.
+    /// Returns the share of an operator in all calls, in thousandths.
     fn share(&self, name: &str) -> u32 {
         let count = self.by_name.get(name).copied().unwrap_or(0);
         (u64::from(count) * 1000 / u64::from(self.sum + 1)) as u32
@@ -34,7 +35,7 @@ impl Counts {
 }
 
 impl Usage {
-    /// Counts the calls of a module; the cursor is at `offset` of the file.
+    /// Counts the calls of a module for a cursor at `offset` of the file.
     pub(super) fn of(db: &dyn Db, module: Module<'_>, offset: TextSize) -> Usage {
         let mut usage = Usage::default();
         let defs = module.items(db).iter();
@@ -43,7 +44,7 @@ impl Usage {
             .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
             .collect();
         let here = defs.iter().copied().rfind(|def| def.start(db) <= offset);
-        // Nothing stands in front of the first call of a definition: `None` is followed, too.
+        // `None` precedes the first call of a definition, so that first calls are counted, too.
         let last = here.and_then(|def| {
             let before = |start| start < offset;
             calls(db, def).take_while(|(start, _)| before(*start)).last().map(|(_, name)| name)
@@ -53,7 +54,7 @@ impl Usage {
             for (_, operator) in calls(db, def) {
                 usage.calls.add(operator);
                 if previous == last {
-                    usage.behind.add(operator);
+                    usage.following.add(operator);
                 }
                 previous = Some(operator);
             }
@@ -61,27 +62,28 @@ impl Usage {
         usage
     }
 
-    /// How likely an operator is the next: the higher the more. What followed the last call
-    /// elsewhere in the file counts most, then what the file uses, then what models use.
+    /// Returns the likelihood that an operator is called next; higher is more likely. Operators that
+    /// follow the preceding one elsewhere in the file weigh most, then those that the file uses,
+    /// then those that are common in models.
     pub(super) fn score(&self, operator: &Operator) -> u32 {
-        /// About the sum of all counts.
+        /// The approximate sum of [`operators::usage_count`].
         const ALL: u32 = 12_000;
-        let common = u32::from(operators::commonness(operator.name));
-        400 * self.behind.share(operator.name)
+        let common = u32::from(operators::usage_count(operator.name));
+        400 * self.following.share(operator.name)
             + 100 * self.calls.share(operator.name)
             + 100 * common * 1000 / ALL
     }
 
-    /// Whether the file, or many models, use the operator.
+    /// Returns true if the file or many models use the operator.
     pub(super) fn is_likely(&self, operator: &Operator) -> bool {
-        /// One network, or as many tests.
+        /// The number of uses from which an operator counts as common.
         const MANY: u16 = 20;
         self.calls.by_name.contains_key(operator.name)
-            || operators::commonness(operator.name) >= MANY
+            || operators::usage_count(operator.name) >= MANY
     }
 }
 
-/// The calls of operators in a definition in the order of their text, with where they stand.
+/// Returns the calls of operators in a definition with their offsets in the file, in text order.
 fn calls<'db>(
     db: &'db dyn Db,
     def: Def<'db>,

@@ -1,20 +1,22 @@
-//! Variables: which of those in sight is meant.
+//! Completion of variables, ranked by how likely they are used next.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use semantics::{View, body::BinderKind, scope::Binding};
+use semantics::{View, body::BinderKind, scope::LocalRef};
 
-use super::{Item, ItemKind, List, MAX_ITEMS, ahead::Ahead, brief, fit, fits::Fits, item};
+use super::{
+    Item, ItemKind, List, MAX_ITEMS, brief, fit, fits::Constraint, item, lookahead::Lookahead,
+};
 use crate::{
     cursor::{CallSite, Cursor},
     locals::Local,
 };
 
-/// The variables that are used somewhere, by one look at the names of each unit: the table that the
-/// definition keeps of all uses would be made anew after every letter.
+/// The variables that are used somewhere. They are collected from the scopes of each unit, because
+/// the definition's table of uses would be recomputed after every keystroke.
 #[derive(Default)]
 pub(super) struct Uses {
-    /// Whether there is a use in front of the cursor.
-    by_binding: FxHashMap<Binding, bool>,
+    /// The used variables; true if one of the uses precedes the cursor.
+    by_binding: FxHashMap<LocalRef, bool>,
 }
 
 impl Uses {
@@ -26,7 +28,7 @@ impl Uses {
         let word = word.and_then(|word| list.root.token_at(word.start()));
         for number in 0..view.body.units.len() {
             for &binding in view.scopes.unit(number).iter().flatten() {
-                // The name under the cursor is no use of what it names.
+                // The word at the cursor does not count as a use.
                 let is_word = |name: &str| word.is_some_and(|word| word.text() == name);
                 if number == here && is_word(&view.binder(binding).name) {
                     continue;
@@ -38,20 +40,22 @@ impl Uses {
     }
 }
 
-/// How far variables are from being meant, the least the best.
+/// The order of variables in the list.
 struct Order<'a> {
     view: &'a View<'a>,
     uses: &'a Uses,
-    /// Arguments that the call has.
+    /// The variables that are already arguments of the call.
     passed: FxHashSet<&'a str>,
 }
 
 impl Order<'_> {
-    /// Most values of a network are used once, soon behind their statement, and parameters in the
-    /// order of the header: what nothing uses yet comes first, and a second argument that is the
-    /// first one again comes last.
+    /// Returns the order of a variable; lower is better.
+    ///
+    /// Most values of a network are used once, soon after their statement, and parameters in the
+    /// order of the header. So unused variables come first, and variables that are already arguments
+    /// of the call come last.
     fn of(&self, local: &Local<'_>, distance: usize) -> u32 {
-        let Binding { unit, binder } = local.binding;
+        let LocalRef { unit, binder } = local.binding;
         let used = self.uses.by_binding.get(&local.binding).copied();
         let (is_used, is_used_before) = (used.is_some(), used == Some(true));
         let is_param = self.view.binder(local.binding).kind == BinderKind::Param;
@@ -68,32 +72,33 @@ impl Order<'_> {
 }
 
 impl List<'_, '_> {
-    /// The variables in sight that fit what is typed.
+    /// Adds the variables in scope that match the typed prefix.
     pub(super) fn variables(
         &mut self,
         known: &[Local<'_>],
         uses: &Uses,
         call: Option<&CallSite<'_>>,
-        ahead: Option<&Ahead<'_>>,
+        lookahead: Option<&Lookahead<'_>>,
     ) {
         let Some(view) = self.view else { return };
-        let wanted = call.map_or(Fits::Unknown, |call| self.wanted_by(call, ahead, known));
+        let constraint =
+            call.map_or(Constraint::Unknown, |call| self.constraint_of(call, lookahead, known));
         let before = call.into_iter().flat_map(|call| &call.variables);
-        let behind = ahead.into_iter().flat_map(|ahead| &ahead.arguments);
-        let passed = before.chain(behind).flatten().map(|token| token.text()).collect();
+        let after = lookahead.into_iter().flat_map(|lookahead| &lookahead.arguments);
+        let passed = before.chain(after).flatten().map(|token| token.text()).collect();
         let order = Order { view, uses, passed };
-        // Of very many, only what will be shown is spelled out.
+        // Details are rendered only for the entries that are returned.
         let mut found: Vec<((u8, u8, u32), usize)> = Vec::new();
         for (distance, local) in known.iter().enumerate() {
             if let Some(fit) = fit(&self.typed, local.name) {
-                let class = if wanted.takes(local.ty) { 1 } else { 3 };
+                let class = if constraint.accepts(local.ty) { 1 } else { 3 };
                 let order = self.order(fit, local.name, order.of(local, distance));
                 found.push(((fit, class, order), distance));
             }
         }
         if found.len() > MAX_ITEMS {
             found.select_nth_unstable(MAX_ITEMS);
-            // One more than is shown, so that it is known that there are more.
+            // One more than is returned, so that the list is marked as incomplete.
             found.truncate(MAX_ITEMS + 1);
         }
         for (rank, at) in found {
@@ -105,7 +110,7 @@ impl List<'_, '_> {
         }
     }
 
-    /// The variable that is most likely an argument of the next call.
+    /// Returns the variable that is most likely an argument of the next call.
     pub(super) fn likely_argument<'k>(
         &self,
         known: &'k [Local<'k>],
@@ -117,5 +122,5 @@ impl List<'_, '_> {
     }
 }
 
-/// How many of the nearest variables the next argument is looked for in.
+/// The number of nearest variables that [`List::likely_argument`] considers.
 const MAX_NEAREST: usize = 64;

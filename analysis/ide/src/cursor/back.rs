@@ -1,11 +1,11 @@
-//! The tokens in front of a place, the last first.
+//! Backward iteration over the tokens before an offset.
 
 use syntax::{Element, Node, NodeOrToken, SyntaxKind, T, TextSize, Token};
 
-/// The most tokens that are looked at. A header of 662 parameters has some 20,000.
+/// The maximal number of tokens to scan. A header of 662 parameters has about 20,000.
 const MAX_TOKENS: usize = 60_000;
 
-/// The elements of a node that begin before `offset`, the last first.
+/// Returns the elements of a node that start before `offset`, the last first.
 fn before(node: Node<'_>, offset: TextSize) -> impl Iterator<Item = Element<'_>> {
     node.elements().rev().skip_while(move |element| {
         let start = match element {
@@ -16,7 +16,7 @@ fn before(node: Node<'_>, offset: TextSize) -> impl Iterator<Item = Element<'_>>
     })
 }
 
-/// The tokens that begin before `offset`, the last first.
+/// Returns the tokens that start before `offset`, the last first.
 pub(crate) fn tokens_before(root: Node<'_>, offset: TextSize) -> impl Iterator<Item = Token<'_>> {
     let mut stack = vec![before(root, offset)];
     std::iter::from_fn(move || {
@@ -32,7 +32,7 @@ pub(crate) fn tokens_before(root: Node<'_>, offset: TextSize) -> impl Iterator<I
     })
 }
 
-/// Significant tokens in front of a place, fetched as they are asked for; number 0 is the nearest.
+/// The tokens before an offset without trivia, fetched lazily and indexed from the nearest one.
 pub(super) struct Back<'t, I> {
     pub(super) tokens: I,
     pub(super) seen: Vec<Token<'t>>,
@@ -54,7 +54,7 @@ impl<'t, I: Iterator<Item = Token<'t>>> Back<'t, I> {
         self.get(at).map_or(SyntaxKind::END_OF_FILE, |token| token.kind())
     }
 
-    /// The position in front of the bracket that the one at `at` closes.
+    /// Returns the position before the bracket that matches the closing one at `at`.
     pub(super) fn skip_closed(&mut self, mut at: usize) -> usize {
         let mut depth = 0u32;
         loop {
@@ -73,7 +73,7 @@ impl<'t, I: Iterator<Item = Token<'t>>> Back<'t, I> {
         }
     }
 
-    /// The name with dots that ends at `at`, and the position in front of it.
+    /// Returns the dotted name that ends at `at`, and the position before it.
     pub(super) fn dotted(&mut self, mut at: usize) -> (String, usize) {
         let mut name = self.get(at).map_or("", |token| token.text()).to_owned();
         while self.kind(at + 1) == T!["."] && self.kind(at + 2) == SyntaxKind::IDENT {

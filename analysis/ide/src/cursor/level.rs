@@ -1,22 +1,23 @@
-//! What has been seen inside of one pair of brackets on the way back from a place.
+//! The state of the backward scan inside one pair of brackets.
 
 use syntax::{SyntaxKind, Token};
 
 use super::{CallSite, Callee};
 
-/// What stands directly in a bracket, from the cursor backwards.
+/// The tokens directly inside a bracket, collected backwards from the cursor.
 #[derive(Default)]
 pub(super) struct Level<'t> {
     pub(super) commas: usize,
     pub(super) written: Vec<String>,
     pub(super) attribute: Option<String>,
     pub(super) arrow: bool,
-    /// The argument that is passed: how many tokens it has, and the last of them.
+    /// The number of tokens of the current argument.
     pub(super) tokens: usize,
+    /// The token of the current argument if it is a variable.
     pub(super) variable: Option<Token<'t>>,
-    /// How many tokens stand in front of the cursor in its own argument.
+    /// The number of tokens between the start of the argument at the cursor and the cursor.
     pub(super) own: Option<usize>,
-    /// The arguments that are passed, the last first.
+    /// The arguments, the last first; the token of each one that is a variable.
     pub(super) variables: Vec<Option<Token<'t>>>,
 }
 

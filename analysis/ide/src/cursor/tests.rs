@@ -1,6 +1,6 @@
 use super::*;
 
-/// What may stand at `$0`, and the call around it.
+/// Checks the expected syntax at `$0` and the enclosing call.
 fn check(text: &str, expected: &str) {
     let at = TextSize::new(text.find("$0").expect("a cursor") as u32);
     let text = text.replace("$0", "");
@@ -14,12 +14,12 @@ fn check(text: &str, expected: &str) {
         };
         format!(" {callee}#{}", call.argument)
     });
-    let shown = format!("{:?}{}", found.wanted, call.unwrap_or_default());
-    assert_eq!(shown, expected, "{text}");
+    let found = format!("{:?}{}", found.expected, call.unwrap_or_default());
+    assert_eq!(found, expected, "{text}");
 }
 
 #[test]
-fn types() {
+fn type_positions() {
     for text in [
         "def @f(%x: $0",
         "def @f(%x: int32, %y: T$0) { %x }",
@@ -40,7 +40,7 @@ fn types() {
 }
 
 #[test]
-fn expressions() {
+fn expression_positions() {
     let plain = "Expr { attribute: false }";
     let either = "Expr { attribute: true }";
     check("def @f(%x: int32) {\n  $0\n}", "Statement");
@@ -68,7 +68,7 @@ fn expressions() {
 }
 
 #[test]
-fn patterns_attributes_and_fields() {
+fn pattern_attribute_and_field_positions() {
     check("def @f(%x: int32) { match (%x) { $0", "Pattern");
     check("def @f(%x: int32) { match (%x) { A => 1, $0 } }", "Pattern");
     check("def @f(%x: int32) { match? (%x) { Cons($0 } }", "Pattern");
@@ -91,7 +91,7 @@ fn patterns_attributes_and_fields() {
 }
 
 #[test]
-fn where_nothing_can_be_offered() {
+fn new_names_and_comments_expect_nothing() {
     for text in [
         "def @f($0",
         "def @f(%x: int32, %$0",

@@ -1,4 +1,4 @@
-//! What names mean, as far as colours go.
+//! Name resolution for highlighting.
 
 use std::{
     cell::RefCell,
@@ -14,7 +14,7 @@ use semantics::{
     global,
     module::ModuleTypes,
     module_types,
-    scope::{Binding, Scopes, is_silenced, unused_inside},
+    scope::{LocalRef, Scopes, is_marked_unused, unused_inside},
 };
 use syntax::{
     TextRange, TextSize,
@@ -23,16 +23,16 @@ use syntax::{
 
 use super::{TokenKind, modifier};
 
-/// A variable where it is bound or used.
+/// A binder or use of a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
-    /// Where, counted from the start of the definition.
+    /// The range, relative to the start of the definition.
     pub(super) range: TextRange,
     pub(super) kind: TokenKind,
     pub(super) modifiers: u8,
 }
 
-/// Names that a whole module sees.
+/// The names in the scope of a module.
 pub(super) struct ModuleNames<'db> {
     db: &'db dyn Db,
     module: Module<'db>,
@@ -45,8 +45,8 @@ impl<'db> ModuleNames<'db> {
     pub(super) fn new(db: &'db dyn Db, module: Module<'db>) -> ModuleNames<'db> {
         let types = module_types(db, module);
         let mut hasher = FxHasher::default();
-        // Which names are the module's own, and which the prelude's, colours the whole module: it
-        // is looked at anew when a name is defined that was not, or ceases to be.
+        // The highlighting of the whole module depends on which names it declares and which come
+        // from the prelude, so that adding or removing a declaration invalidates every segment.
         semantics::prelude(db).is_some().hash(&mut hasher);
         for &def in module.items(db) {
             let kind = def.kind(db);
@@ -56,7 +56,7 @@ impl<'db> ModuleNames<'db> {
             let adt = if kind == DefKind::Type { types.adt(def.name(db)) } else { None };
             for constructor in adt.into_iter().flat_map(|adt| &adt.constructors) {
                 constructor.name.hash(&mut hasher);
-                // Globals of the prelude are about its types, and not about others of the name.
+                // A global of the prelude is hidden if the module redefines a type that it uses.
                 constructor.fields.iter().for_each(|field| field.to_string().hash(&mut hasher));
             }
         }
@@ -64,7 +64,7 @@ impl<'db> ModuleNames<'db> {
         ModuleNames { db, module, types, globals, hash: hasher.finish() }
     }
 
-    /// The modifiers of a global.
+    /// Returns the modifiers of a global.
     pub(super) fn global(&self, name: &str) -> u8 {
         if let Some(&known) = self.globals.borrow().get(name) {
             return known;
@@ -75,13 +75,13 @@ impl<'db> ModuleNames<'db> {
         modifiers
     }
 
-    /// The modifiers of a constructor, if there is one of the name.
+    /// Returns the modifiers of a constructor, or `None` if there is none of the name.
     pub(super) fn constructor(&self, name: &str) -> Option<u8> {
         let (adt, _) = self.types.constructor(name)?;
         Some(if adt.from_prelude { modifier::PRELUDE } else { 0 })
     }
 
-    /// The modifiers of a type: those of data types come with the language.
+    /// Returns the modifiers of a type. Built-in data types count as prelude.
     pub(super) fn type_name(&self, name: &str) -> u8 {
         match self.types.adt(name) {
             Some(adt) if !adt.from_prelude => 0,
@@ -92,7 +92,7 @@ impl<'db> ModuleNames<'db> {
     }
 }
 
-/// Names of a definition.
+/// The names in the scope of a definition.
 pub(super) struct DefNames<'db> {
     pub(super) module: Rc<ModuleNames<'db>>,
     pub(super) type_params: Vec<Box<str>>,
@@ -103,9 +103,9 @@ pub(super) struct DefNames<'db> {
 struct Code {
     body: Arc<Body>,
     scopes: Arc<Scopes>,
-    unused: FxHashSet<Binding>,
-    hidden: FxHashSet<Binding>,
-    /// Whether what each unit binds is a constant.
+    unused: FxHashSet<LocalRef>,
+    hidden: FxHashSet<LocalRef>,
+    /// For each unit, true if it binds a constant.
     constant: Vec<bool>,
 }
 
@@ -137,13 +137,14 @@ impl<'db> DefNames<'db> {
         DefNames { module, type_params, code, hash: hasher.finish() }
     }
 
-    /// The unit that stands at an offset of the definition.
+    /// Returns the unit at an offset of the definition.
     pub(super) fn unit_at(&self, offset: TextSize) -> usize {
         let starts = self.code.as_ref().map_or(&[][..], |code| &code.body.starts);
         starts.partition_point(|&start| start <= offset).saturating_sub(1)
     }
 
-    /// A hash of what the names in a unit mean. Equal trees with equal hashes have equal words.
+    /// Returns a hash of the resolution of the names in a unit. Equal trees with equal hashes have
+    /// equal highlighting.
     pub(super) fn context(&self, number: usize) -> u64 {
         let mut hasher = FxHasher::default();
         self.hash.hash(&mut hasher);
@@ -154,18 +155,18 @@ impl<'db> DefNames<'db> {
         }
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
         for &binder in params.iter().chain(&unit.binds) {
-            code.of(Binding { unit: number as u32, binder }).hash(&mut hasher);
+            code.of(LocalRef { unit: number as u32, binder }).hash(&mut hasher);
         }
         hasher.finish()
     }
 
-    /// Every variable of a unit where it is bound or used, in the order of the text.
+    /// Returns the binders and uses of variables in a unit, in text order.
     pub(super) fn of_unit(&self, number: usize) -> Vec<Named> {
         let Some(code) = &self.code else { return Vec::new() };
         let Some(unit) = code.body.units.get(number) else { return Vec::new() };
         let base = code.body.starts[number];
         let mut own: Vec<(TokenKind, u8)> = (0..unit.binders.len())
-            .map(|i| code.of(Binding { unit: number as u32, binder: BinderId(i as u32) }))
+            .map(|i| code.of(LocalRef { unit: number as u32, binder: BinderId(i as u32) }))
             .collect();
         for expr in &unit.exprs {
             if let Expr::Bind { binder, .. } = expr
@@ -176,19 +177,19 @@ impl<'db> DefNames<'db> {
         }
         let mut found: Vec<Named> = Vec::new();
         for (i, expr) in unit.exprs.iter().enumerate() {
-            let meant = match expr {
+            let resolved = match expr {
                 Expr::Bound(binder) => Some(own[binder.index()]),
                 Expr::Free(free) => {
                     let binding = code.scopes.get(number, *free);
                     Some(binding.map_or((TokenKind::Variable, 0), |binding| code.of(binding)))
                 }
-                // Where it is no longer name, it is a projection, and its front answers.
+                // Unless the whole is a name, it is a projection, whose operand is highlighted.
                 Expr::Dotted { whole, .. } => {
                     code.scopes.get(number, *whole).map(|binding| code.of(binding))
                 }
                 _ => None,
             };
-            if let Some((kind, modifiers)) = meant {
+            if let Some((kind, modifiers)) = resolved {
                 let modifiers = modifiers & !modifier::UNUSED;
                 found.push(Named { range: unit.ranges[i] + base, kind, modifiers });
             }
@@ -198,12 +199,12 @@ impl<'db> DefNames<'db> {
         }
         for (binder, (kind, modifiers)) in unit.binders.iter().zip(own) {
             if !binder.name.is_empty() {
-                let silenced = if is_silenced(&binder.name) { modifier::UNUSED } else { 0 };
+                let silenced = if is_marked_unused(&binder.name) { modifier::UNUSED } else { 0 };
                 let modifiers = (modifiers & !silenced) | modifier::DECLARATION;
                 found.push(Named { range: binder.range + base, kind, modifiers });
             }
         }
-        // Of `%input` and `%input.1`, which begin together, the longer one is meant.
+        // Of `%input` and `%input.1`, which start at the same offset, the longer one wins.
         found.sort_by_key(|named| (named.range.start(), std::cmp::Reverse(named.range.end())));
         found.dedup_by_key(|named| named.range.start());
         found
@@ -211,8 +212,8 @@ impl<'db> DefNames<'db> {
 }
 
 impl Code {
-    /// What a variable is.
-    fn of(&self, binding: Binding) -> (TokenKind, u8) {
+    /// Returns the kind and modifiers of a variable.
+    fn of(&self, binding: LocalRef) -> (TokenKind, u8) {
         let number = binding.unit as usize;
         let Some(unit) = self.body.units.get(number) else { return (TokenKind::Variable, 0) };
         let kind = match unit.binders.get(binding.binder.index()).map(|binder| binder.kind) {
@@ -233,7 +234,7 @@ impl Code {
     }
 }
 
-/// Whether a `Bind` step binds a constant.
+/// Returns true if a `Bind` expression binds a constant.
 fn is_constant(unit: &Unit, bind: &Expr) -> bool {
     let Expr::Bind { value, .. } = bind else { return false };
     matches!(unit.expr(*value), Expr::Literal(_) | Expr::Filled(_) | Expr::Meta(_))

@@ -6,7 +6,7 @@ use syntax::{Edit, ParseLimits, TextRange};
 use super::*;
 use crate::fixture::Fixture;
 
-fn shown(fixture: &Fixture, words: &Highlights) -> String {
+fn render(fixture: &Fixture, words: &Highlights) -> String {
     let mut out = String::new();
     for word in words.iter() {
         let text = &fixture.text[std::ops::Range::<usize>::from(word.range)];
@@ -21,11 +21,11 @@ fn shown(fixture: &Fixture, words: &Highlights) -> String {
 fn check(text: &str, expected: Expect) {
     let fixture = Fixture::new(text);
     let words = highlight(&fixture.db, fixture.file, None);
-    expected.assert_eq(&shown(&fixture, &words));
+    expected.assert_eq(&render(&fixture, &words));
 }
 
 #[test]
-fn variables() {
+fn variables_have_modifiers() {
     check(
         "
 def @main(%x: int32, %input.1: int32, %w: int32) -> int32 {
@@ -67,7 +67,7 @@ def @main(%x: int32, %input.1: int32, %w: int32) -> int32 {
 }
 
 #[test]
-fn types_and_constructors() {
+fn types_and_constructors_are_highlighted() {
     check(
         "
 // Two
@@ -125,7 +125,7 @@ def @f<s : Shape, b : BaseType>(%x: Tensor[s, b], %p: Pair[int32]) {
 }
 
 #[test]
-fn attributes_strings_and_what_is_broken() {
+fn attributes_strings_and_malformed_code_are_highlighted() {
     check(
         "
 #[version = \"0.0.5\"]
@@ -162,9 +162,9 @@ def def
     );
 }
 
-/// What is taken over equals what is found anew.
+/// Incremental highlighting equals highlighting from scratch, and recomputes only changed segments.
 #[test]
-fn edits_cost_what_they_touch() {
+fn edit_recomputes_only_affected_segments() {
     let text = "
 def @main(%x: int32) -> int32 {
   let %a = add(%x, 1);
@@ -180,16 +180,16 @@ def @other() -> int32 { 1 }
     let mut before = highlight(&fixture.db, fixture.file, None);
     let edits: &[(&str, &str, usize)] = &[
         ("add(%a, 2)", "subtract(%a, 2)", 1),
-        // The last statement ceases to use `%0`.
+        // The last statement no longer uses `%0`, which becomes unused.
         ("%c(%0)", "%c(%b)", 2),
-        // A line more moves everything behind it, and changes nothing there.
+        // Added lines move the following segments without changing them.
         ("// between", "// between\n\n  // more", 1),
-        // `%a` hides the first: what is said of the first changes. One statement has become
-        // two, and the parser reads the block anew.
+        // The second `%a` shadows the first one, whose modifiers change. One statement becomes two,
+        // so that the parser reparses the block.
         ("  %0 =", "  let %a = 1;\n  %0 =", 6),
     ];
     for (from, to, fresh) in edits {
-        let at = fixture.text.find(from).expect("the text is there");
+        let at = fixture.text.find(from).expect("the text occurs");
         let range = TextRange::at((at as u32).into(), TextSize::of(*from));
         let edit = Edit { range, insert: (*to).into() };
         edit.apply(&mut fixture.text);
@@ -197,8 +197,8 @@ def @other() -> int32 { 1 }
         let next = parse.reparse(&fixture.text, &edit, ParseLimits::default());
         fixture.db.set_parse(fixture.file, Arc::new(next));
         let after = highlight(&fixture.db, fixture.file, Some(&before));
-        let anew = highlight(&fixture.db, fixture.file, None);
-        assert_eq!(shown(&fixture, &after), shown(&fixture, &anew));
+        let scratch = highlight(&fixture.db, fixture.file, None);
+        assert_eq!(render(&fixture, &after), render(&fixture, &scratch));
         let old: Vec<_> = before.segments.iter().map(|s| Arc::as_ptr(&s.words)).collect();
         let new = after.segments.iter().filter(|s| !old.contains(&Arc::as_ptr(&s.words)));
         assert_eq!(new.count(), *fresh, "{to}");
@@ -207,7 +207,7 @@ def @other() -> int32 { 1 }
 }
 
 #[test]
-fn a_range_is_a_part_of_the_whole() {
+fn highlight_range_covers_touched_segments() {
     let fixture = Fixture::new("def @f() { 1 }\ndef @g() { let %x = 2; %x }\n");
     let at = TextRange::new(27.into(), 30.into());
     let words = highlight_range(&fixture.db, fixture.file, at);
@@ -216,5 +216,5 @@ fn a_range_is_a_part_of_the_whole() {
             %x  Variable declaration readonly
             2  Number
         "#]]
-    .assert_eq(&shown(&fixture, &words));
+    .assert_eq(&render(&fixture, &words));
 }

@@ -1,4 +1,4 @@
-//! A walk over the words of a segment.
+//! The traversal that highlights the tokens of a segment.
 
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token,
@@ -10,7 +10,7 @@ use super::{
     names::{DefNames, Named},
 };
 
-/// A word for each line that `text` covers: editors take none that goes on behind a line break.
+/// Adds a highlight for each line of `text`, because clients do not support multi-line tokens.
 pub(super) fn lines_of(
     text: &str,
     start: TextSize,
@@ -29,7 +29,7 @@ pub(super) fn lines_of(
     }
 }
 
-/// What a token is that is no name.
+/// Returns the kind of a token that is not a name.
 pub(super) fn kind_of_word(token: Token<'_>, parent: SyntaxKind) -> Option<TokenKind> {
     use SyntaxKind::*;
     Some(match token.kind() {
@@ -50,23 +50,23 @@ fn is_bracket(kind: SyntaxKind) -> bool {
     matches!(kind, L_PAREN | R_PAREN | L_BRACE | R_BRACE | L_BRACK | R_BRACK | COMMA | SEMICOLON)
 }
 
-/// A walk over the tokens of a segment.
+/// A traversal of the tokens of a segment.
 pub(super) struct Walk<'w, 'db> {
     to: &'w mut Vec<Highlight>,
     base: TextSize,
-    /// Variables by their place, in order; those in front have been passed.
+    /// The remaining binders and uses of variables in text order.
     named: std::iter::Peekable<std::vec::IntoIter<Named>>,
     names: Option<&'w DefNames<'db>>,
-    /// Type parameters in scope.
+    /// The type parameters in scope.
     type_params: Vec<&'w str>,
-    /// Words up to here have been said.
-    said: TextSize,
+    /// The end of the last highlight.
+    end: TextSize,
 }
 
-/// A step of the walk.
+/// A pending step of the traversal.
 enum Step<'t> {
     Element(NodeOrToken<Node<'t>, Token<'t>>, SyntaxKind, SyntaxKind),
-    /// As many type parameters stay in scope.
+    /// Leaves a scope and keeps this number of type parameters.
     Leave(usize),
 }
 
@@ -80,7 +80,7 @@ impl<'w, 'db> Walk<'w, 'db> {
         let type_params: Vec<&str> =
             names.into_iter().flat_map(|names| &names.type_params).map(|name| &**name).collect();
         let named = named.into_iter().peekable();
-        Walk { to, base, named, names, type_params, said: TextSize::default() }
+        Walk { to, base, named, names, type_params, end: TextSize::default() }
     }
 
     pub(super) fn node<'t: 'w>(&mut self, root: Node<'t>, parent: SyntaxKind) {
@@ -113,13 +113,13 @@ impl<'w, 'db> Walk<'w, 'db> {
 
     fn add(&mut self, range: TextRange, kind: TokenKind, modifiers: u8) {
         self.to.push(Highlight { range: range - self.base, kind, modifiers });
-        self.said = range.end();
+        self.end = range.end();
     }
 
-    /// A token in a node of kind `parent`, which stands in one of kind `around`.
+    /// Highlights a token whose parent and grandparent have the kinds `parent` and `around`.
     fn token(&mut self, token: Token<'_>, parent: SyntaxKind, around: SyntaxKind) {
         use SyntaxKind::*;
-        if token.kind() == WHITESPACE || token.start() < self.said {
+        if token.kind() == WHITESPACE || token.start() < self.end {
             return;
         }
         let range = token.range();
@@ -152,7 +152,7 @@ impl<'w, 'db> Walk<'w, 'db> {
                 let kind =
                     if token.kind() == STRING { TokenKind::String } else { TokenKind::Comment };
                 lines_of(token.text(), range.start() - self.base, kind, 0, self.to);
-                self.said = range.end();
+                self.end = range.end();
             }
             _ => {
                 if let Some(kind) = kind_of_word(token, parent) {
@@ -162,7 +162,7 @@ impl<'w, 'db> Walk<'w, 'db> {
         }
     }
 
-    /// A name without sigil.
+    /// Returns the kind and modifiers of a name without a sigil.
     fn name(
         &self,
         token: Token<'_>,

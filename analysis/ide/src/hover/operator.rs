@@ -1,8 +1,8 @@
-//! Operators and their attributes.
+//! Hovers of operators and their attributes.
 
 use operators::Operator;
 use semantics::{
-    Spot, View,
+    ExprRef, View,
     body::{CallData, Expr},
 };
 use types::AttrField;
@@ -10,18 +10,21 @@ use types::AttrField;
 use super::{code, type_text};
 use crate::{markdown::code_span, words};
 
-/// An operator: this call of it, how it is called, what it computes.
-pub(super) fn of_operator(operator: &'static Operator, call: Option<(&View<'_>, Spot)>) -> String {
+/// Describes an operator: the types of the call, then its signature and documentation.
+pub(super) fn of_operator(
+    operator: &'static Operator,
+    call: Option<(&View<'_>, ExprRef)>,
+) -> String {
     let mut out = String::new();
-    if let Some((view, spot)) = call
-        && let Expr::Call(id) = view.unit(spot.unit).expr(spot.expr)
+    if let Some((view, expr_ref)) = call
+        && let Expr::Call(id) = view.unit(expr_ref.unit).expr(expr_ref.expr)
     {
-        out += &code(&this_call(view, spot, operator, view.unit(spot.unit).call(*id)));
+        out += &code(&this_call(view, expr_ref, operator, view.unit(expr_ref.unit).call(*id)));
         match operator.relation_name() {
             "" => {}
             name => out += &format!("\n\nby `{name}`"),
         }
-        if view.is_assumed(spot) {
+        if view.is_assumed(expr_ref) {
             out += super::ASSUMED;
         }
         out += "\n\n---\n\n";
@@ -29,11 +32,12 @@ pub(super) fn of_operator(operator: &'static Operator, call: Option<(&View<'_>, 
     out + &code(&signature(operator)) + &documentation(operator)
 }
 
-/// The types of a call, `_` where nothing is known:
-/// `nn.dense(data: Tensor[(1, 8), float32], weight: _) -> Tensor[(1, 4), float32]`
-fn this_call(view: &View<'_>, spot: Spot, operator: &Operator, call: &CallData) -> String {
-    let types = call.args.iter().map(|&expr| type_text(view.ty(Spot { unit: spot.unit, expr })));
-    // An argument that is not written yet is named all the same.
+/// Returns the types of a call, with `_` for unknown ones:
+/// `nn.dense(data: Tensor[(1, 8), float32], weight: _) -> Tensor[(1, 4), float32]`.
+fn this_call(view: &View<'_>, expr_ref: ExprRef, operator: &Operator, call: &CallData) -> String {
+    let types =
+        call.args.iter().map(|&expr| type_text(view.ty(ExprRef { unit: expr_ref.unit, expr })));
+    // Missing arguments are listed, too.
     let missing = operator.args.len().saturating_sub(call.args.len());
     let types = types.chain(std::iter::repeat_n("_".to_owned(), missing));
     let parts: Vec<String> = types
@@ -43,7 +47,7 @@ fn this_call(view: &View<'_>, spot: Spot, operator: &Operator, call: &CallData) 
             None => ty,
         })
         .collect();
-    let result = type_text(view.ty(spot));
+    let result = type_text(view.ty(expr_ref));
     let one_line = format!("{}({}) -> {result}", operator.name, parts.join(", "));
     if one_line.len() > 80 {
         format!("{}(\n  {}\n) -> {result}", operator.name, parts.join(",\n  "))
@@ -52,7 +56,7 @@ fn this_call(view: &View<'_>, spot: Spot, operator: &Operator, call: &CallData) 
     }
 }
 
-/// `nn.dense(data, weight, units=None, out_dtype="")`
+/// Returns the signature of an operator: `nn.dense(%data, %weight, units, out_dtype="")`.
 pub(crate) fn signature(operator: &Operator) -> String {
     let mut parts: Vec<String> = operator.args.iter().map(|arg| format!("%{arg}")).collect();
     if operator.variadic {
@@ -72,7 +76,7 @@ pub(crate) fn signature(operator: &Operator) -> String {
     }
 }
 
-/// The documentation column as markdown.
+/// Returns the documentation of an operator as Markdown.
 pub(crate) fn documentation(operator: &Operator) -> String {
     let doc = &operator.doc;
     let mut out = String::new();
@@ -97,29 +101,33 @@ pub(crate) fn documentation(operator: &Operator) -> String {
     out
 }
 
-/// The relation at work: `` `nn.dense` by `Dense`: `(A, B)` → `C` ``.
+/// Returns the line that describes the application of a relation:
+/// `` `nn.dense` by `Dense`: `(A, B)` → `C` ``.
 pub(super) fn relation_line(
     view: &View<'_>,
-    spot: Spot,
+    expr_ref: ExprRef,
     operator: &Operator,
     call: &CallData,
 ) -> String {
-    let args: Vec<String> =
-        call.args.iter().map(|&expr| type_text(view.ty(Spot { unit: spot.unit, expr }))).collect();
+    let args: Vec<String> = call
+        .args
+        .iter()
+        .map(|&expr| type_text(view.ty(ExprRef { unit: expr_ref.unit, expr })))
+        .collect();
     let by = match operator.relation_name() {
         "" => String::new(),
         name => format!(" by `{name}`"),
     };
     let args = code_span(&format!("({})", args.join(", ")));
-    let result = code_span(&type_text(view.ty(spot)));
+    let result = code_span(&type_text(view.ty(expr_ref)));
     format!("\n\n`{}`{by}: {args} → {result}", operator.name)
 }
 
-/// An attribute: what it takes, its default, its value here.
+/// Describes an attribute: its type, its default and its value in the call.
 pub(crate) fn of_attribute(
     operator: &Operator,
     field: &AttrField,
-    call: Option<(&View<'_>, Spot)>,
+    call: Option<(&View<'_>, ExprRef)>,
 ) -> String {
     let ty = operators::attrs::AttrProblem::describe(field.ty);
     let default = match words::default(&field.default) {
@@ -129,12 +137,12 @@ pub(crate) fn of_attribute(
     let mut out = code(&format!("{}: {ty}{default}", field.name));
     out += &format!("\n\nattribute of `{}`", operator.name);
     if words::default(&field.default).is_none() {
-        out += ", must be written";
+        out += ", required";
     }
-    if let Some((view, spot)) = call
-        && let Expr::Call(id) = view.unit(spot.unit).expr(spot.expr)
+    if let Some((view, expr_ref)) = call
+        && let Expr::Call(id) = view.unit(expr_ref.unit).expr(expr_ref.expr)
     {
-        let call = view.unit(spot.unit).call(*id);
+        let call = view.unit(expr_ref.unit).call(*id);
         if let Some(written) = call.written.iter().find(|attr| attr.name == field.name) {
             out += &format!(", here {}", code_span(&words::value(&written.value)));
         }
@@ -146,7 +154,7 @@ pub(crate) fn of_attribute(
 mod tests {
     use crate::fixture::Fixture;
 
-    /// What a hover says of the call, in front of the page of the operator.
+    /// Returns the part of a hover that describes the call, before the page of the operator.
     fn call(text: &str) -> String {
         let fixture = Fixture::new(text);
         let hover = crate::hover::hover(&fixture.db, fixture.file, fixture.cursor());
@@ -157,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn this_call_comes_first() {
+    fn hover_on_operator_starts_with_types_of_the_call() {
         let whole = "
 def @main(%x: Tensor[(8, 512), float32], %w: Tensor[(10, 512), float32]) {
   nn.de$0nse(%x, %w, units=10)
@@ -168,7 +176,7 @@ def @main(%x: Tensor[(8, 512), float32], %w: Tensor[(10, 512), float32]) {
             "```relay\nnn.dense(\n  data: Tensor[(8, 512), float32],\n  \
              weight: Tensor[(10, 512), float32]\n) -> Tensor[(8, 10), float32]\n```\n\nby `Dense`"
         );
-        // What is known of a call that is wrong, or not written to its end.
+        // A call with an error, and an incomplete call.
         let known = "```relay\nnn.dense(data: Tensor[(8, 512), float32], weight: _) -> _\n```\n\n\
                      by `Dense`";
         assert_eq!(call(&whole.replace("%w,", "%nothing,")), known);

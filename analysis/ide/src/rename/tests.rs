@@ -5,18 +5,18 @@ use crate::fixture::Fixture;
 fn check(text: &str, new: &str, expected: Expect) {
     let fixture = Fixture::new(text);
     let (db, file, at) = (&fixture.db, fixture.file, fixture.cursor());
-    let shown = match super::rename(db, file, at, new) {
+    let outcome = match super::rename(db, file, at, new) {
         Ok(edits) => {
             let edits = edits.iter().map(|(range, text)| (*range, text.as_str()));
             crate::edit::apply(&fixture.text, edits)
         }
         Err(reason) => format!("refused: {reason}\n"),
     };
-    expected.assert_eq(&shown);
+    expected.assert_eq(&outcome);
 }
 
 #[test]
-fn locals_with_and_without_sigil() {
+fn rename_local_with_or_without_sigil() {
     let text = "
 def @main(%x$0: int32) {
   let %y = add(%x, %x);
@@ -57,7 +57,7 @@ def @main(%x$0: int32) {
         text,
         "1",
         expect![[r#"
-                refused: `%1` would be a graph variable: begin the name with a letter
+                refused: `%1` is the name of a graph variable; start the name with a letter
             "#]],
     );
     check(
@@ -70,8 +70,8 @@ def @main(%x$0: int32) {
 }
 
 #[test]
-fn never_captures() {
-    // The other binding would take over a use.
+fn rename_that_captures_is_refused() {
+    // The other binding would capture a use of `%y`.
     check(
         "
 def @main(%x: int32) {
@@ -82,10 +82,10 @@ def @main(%x: int32) {
 ",
         "z",
         expect![[r#"
-                refused: `%z` is bound on line 3 already, and `%y` on line 4 would refer to that one
+                refused: `%z` is already bound on line 3, and `%y` on line 4 would refer to that binding
             "#]],
     );
-    // A use of the other would be taken over.
+    // The renamed binding would capture a use of `%x`.
     check(
         "
 def @main(%x: int32) {
@@ -95,10 +95,10 @@ def @main(%x: int32) {
 ",
         "x",
         expect![[r#"
-                refused: `%x` on line 3 refers to line 1, and would refer to the renamed `%y` instead
+                refused: `%x` on line 3 refers to the binding on line 1, but would refer to the renamed `%y`
             "#]],
     );
-    // Nothing behind needs the old one any more.
+    // Shadowing is allowed if the shadowed variable has no later use.
     check(
         "
 def @main(%x: int32) {
@@ -118,7 +118,7 @@ def @main(%x: int32) {
         "def @main(%x$0: int32, %y: int32) { 1 }\n",
         "y",
         expect![[r#"
-                refused: another parameter is called `%y` already
+                refused: another parameter is already called `%y`
             "#]],
     );
     // Inner functions and patterns.
@@ -131,7 +131,7 @@ def @main(%x$0: int32) {
 ",
         "y",
         expect![[r#"
-                refused: `%y` is bound on line 2 already, and `%x` on line 2 would refer to that one
+                refused: `%y` is already bound on line 2, and `%x` on line 2 would refer to that binding
             "#]],
     );
     check(
@@ -142,19 +142,19 @@ def @main(%x$0: int32) {
 ",
         "unknown",
         expect![[r#"
-                refused: `%unknown` on line 2 is not defined, and would refer to the renamed `%x`
+                refused: `%unknown` on line 2 is undefined, but would refer to the renamed `%x`
             "#]],
     );
 }
 
 #[test]
-fn graph_variables_are_numbers() {
+fn graph_variable_is_renamed_to_unused_number() {
     let text = "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %1 = add(%$00, %x);\n  %1\n}\ndef @g() {\n  %5 = 1;\n  %5\n}\n";
     check(
         text,
         "5",
         expect![[r#"
-                refused: another function of this module has a `%5`, and TVM reads equal numbers as one variable
+                refused: another function of this module has a `%5`, and TVM parses equal numbers as one variable
             "#]],
     );
     check(
@@ -176,20 +176,20 @@ fn graph_variables_are_numbers() {
         text,
         "%1",
         expect![[r#"
-            refused: `%1` is bound on line 3 already
+            refused: `%1` is already bound on line 3
         "#]],
     );
     check(
         text,
         "%sum",
         expect![[r#"
-                refused: graph variables are numbered, as in `%7`: make it a `let` binding to call it `%sum`
+                refused: graph variables have numbers, as in `%7`; rewrite it as a `let` binding to name it `%sum`
             "#]],
     );
 }
 
 #[test]
-fn globals_types_and_constructors() {
+fn rename_globals_types_and_constructors() {
     let text = "
 type Chain[A] { Link(A, Chain[A]), End }
 def @ma$0in(%c: Chain[int32] /* ty=Chain[int32] */) -> int32 {
@@ -212,14 +212,14 @@ def @other() { @main(Link(1, End)) }
         text,
         "other",
         expect![[r#"
-            refused: `@other` is defined on line 5 already
+            refused: `@other` is already defined on line 5
         "#]],
     );
     check(
         text,
         "map",
         expect![[r#"
-                refused: `@map` is a function of the prelude, and calls of that one would call this one
+                refused: `@map` is a function of the prelude, whose calls would be captured
             "#]],
     );
     let on = |what: &str| text.replace("$0", "").replacen(what, &format!("$0{what}"), 1);
@@ -238,14 +238,14 @@ def @other() { @main(Link(1, End)) }
         &on("Chain"),
         "List",
         expect![[r#"
-            refused: `List` is a type of the prelude already
+            refused: `List` is already a type of the prelude
         "#]],
     );
     check(
         &on("Chain"),
         "A",
         expect![[r#"
-            refused: `A` is a type on line 1 already
+            refused: `A` is already a type on line 1
         "#]],
     );
     check(
@@ -263,14 +263,14 @@ def @other() { @main(Link(1, End)) }
         &on("Link"),
         "add",
         expect![[r#"
-                refused: `add` is an operator, and calls of it would build this constructor
+                refused: `add` is an operator, whose calls would be captured
             "#]],
     );
     check(
         &on("Link"),
         "let",
         expect![[r#"
-            refused: `let` is a word of the language
+            refused: `let` is a keyword
         "#]],
     );
     check(
@@ -288,20 +288,20 @@ def @other() { @main(Link(1, End)) }
         &on("A]"),
         "Chain",
         expect![[r#"
-            refused: `Chain` is a type on line 1 already
+            refused: `Chain` is already a type on line 1
         "#]],
     );
     check(
         &on("A]"),
         "float32",
         expect![[r#"
-            refused: `float32` is a type of the language
+            refused: `float32` is a built-in type
         "#]],
     );
 }
 
 #[test]
-fn what_has_a_fixed_name() {
+fn rename_of_builtin_is_refused() {
     check(
         "def @main(%x: int32) { ad$0d(%x, %x) }",
         "sum",
@@ -333,7 +333,7 @@ fn what_has_a_fixed_name() {
 }
 
 #[test]
-fn printed_names() {
+fn rename_local_with_dots() {
     check(
         "def @main(%input.1: int32) {\n  %0 = add(%inp$0ut.1, %input.1);\n  %0\n}\n",
         "data",
@@ -346,15 +346,14 @@ fn printed_names() {
     );
 }
 
-/// Each name of some texts, renamed to each other name: refused, or everything has the type
-/// that it had, and nothing new is wrong.
+/// Any rename of a variable to another name is refused or keeps all types and adds no error.
 #[test]
-fn any_name_to_any_other() {
+fn every_rename_is_refused_or_keeps_types() {
     let texts = [
         "type T { C(int32, T), D }\ndef @f(%a: int32, %b: float32, %t: T) {\n  let %c = add(%a, 1);\n  let %g = fn (%a: float32) { let %b = (%a, %c); %b.0 };\n  %0 = %g(%b);\n  let %a = %0;\n  match? (%t) { C(%c, %b) => (%a, %b, %c), D => (%a, D, 1) }\n}\n",
         "def @f(%x: int32) {\n  let %x = (%x, 1f);\n  let %y = (%x, %x.0);\n  let %loop = fn (%n: int32) -> int32 { if (less(%n, 1)) { %n } else { %loop(subtract(%n, 1)) } };\n  (%loop(%x.0), %y)\n}\n",
     ];
-    let look = |text: &str| {
+    let analyze = |text: &str| {
         let db = semantics::Database::new();
         let file = db.add_file(text, syntax::ParseLimits::default());
         let types: Vec<String> =
@@ -368,7 +367,7 @@ fn any_name_to_any_other() {
     };
     let (mut done, mut refused) = (0, 0);
     for text in texts {
-        let before = look(text);
+        let before = analyze(text);
         assert_eq!(before.1, [] as [&str; 0]);
         let db = semantics::Database::new();
         let file = db.add_file(text, syntax::ParseLimits::default());
@@ -378,7 +377,7 @@ fn any_name_to_any_other() {
                 match super::rename(&db, file, offset, new) {
                     Ok(edits) => {
                         let after = crate::edit::apply_all(text, &edits);
-                        assert_eq!(look(&after), before, "{at} to {new}:\n{after}");
+                        assert_eq!(analyze(&after), before, "{at} to {new}:\n{after}");
                         done += 1;
                     }
                     Err(_) => refused += 1,

@@ -1,8 +1,7 @@
-//! Numbers of operations, elements and bytes, as far as sizes are known.
+//! Symbolic numbers of operations, elements and bytes.
 //!
-//! A function with `?` in its shapes costs what its sizes turn out to be when it runs: with `n` for
-//! axis 0 of `%x`, `nn.dense` of it with a weight of 128 by 784 takes `100,352·n`
-//! multiply-accumulates.
+//! The cost of a function with `?` in its shapes depends on sizes at run time. With `n` for axis 0 of
+//! `%x`, `nn.dense(%x, %w)` with a weight of 128 by 784 needs `100,352·n` multiply-accumulates.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +9,30 @@ use types::{Dim, Symbol, SymbolId, Type};
 
 use crate::words;
 
-/// A size that is not known, by its number in a report.
+/// The number of an unknown size in a report.
 pub type Unknown = u32;
 
-/// A sum of products: `100,352·n + 12`, and how many parts of it cannot be told at all.
+/// A polynomial in unknown sizes, `100,352·n + 12`, with a number of undefined summands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Amount {
-    /// Coefficients, by which sizes they are multiplied with and how often.
+    /// The coefficients by factors, each of which is an unknown size and its power.
     terms: BTreeMap<Vec<(Unknown, u32)>, u64>,
-    /// How many summands are not known.
-    untold: u32,
+    /// The number of undefined summands.
+    undefined: u32,
 }
 
 impl Amount {
-    /// Nothing.
-    pub const ZERO: Amount = Amount { terms: BTreeMap::new(), untold: 0 };
+    /// The amount 0.
+    pub const ZERO: Amount = Amount { terms: BTreeMap::new(), undefined: 0 };
 
-    /// A known number.
+    /// Returns a known amount.
     pub fn known(n: u64) -> Amount {
         Amount::term(n, Vec::new())
     }
 
-    /// Something that cannot be told.
-    pub fn untold() -> Amount {
-        Amount { untold: 1, ..Amount::ZERO }
+    /// Returns an undefined amount.
+    pub fn undefined() -> Amount {
+        Amount { undefined: 1, ..Amount::ZERO }
     }
 
     fn term(n: u64, factors: Vec<(Unknown, u32)>) -> Amount {
@@ -41,24 +40,24 @@ impl Amount {
         if n > 0 {
             terms.insert(factors, n);
         }
-        Amount { terms, untold: 0 }
+        Amount { terms, undefined: 0 }
     }
 
-    /// Adds another; a sum that does not fit counts as something that cannot be told.
+    /// Adds an amount. A coefficient that overflows counts as an undefined summand.
     pub fn add(&mut self, other: &Amount) {
-        self.untold = self.untold.saturating_add(other.untold);
+        self.undefined = self.undefined.saturating_add(other.undefined);
         for (factors, n) in &other.terms {
             let own = self.terms.entry(factors.clone()).or_default();
             match own.checked_add(*n) {
                 Some(sum) => *own = sum,
-                None => self.untold = self.untold.saturating_add(1),
+                None => self.undefined = self.undefined.saturating_add(1),
             }
         }
     }
 
-    /// Takes away what was added before.
+    /// Subtracts an amount that was added before.
     pub fn subtract(&mut self, other: &Amount) {
-        self.untold = self.untold.saturating_sub(other.untold);
+        self.undefined = self.undefined.saturating_sub(other.undefined);
         for (factors, n) in &other.terms {
             if let Some(own) = self.terms.get_mut(factors) {
                 *own = own.saturating_sub(*n);
@@ -69,41 +68,41 @@ impl Amount {
         }
     }
 
-    /// The number, if it is known.
+    /// Returns the number if it is known.
     pub fn as_known(&self) -> Option<u64> {
         let mut terms = self.terms.iter();
-        match (terms.next(), terms.next(), self.untold) {
+        match (terms.next(), terms.next(), self.undefined) {
             (None, _, 0) => Some(0),
             (Some((factors, n)), None, 0) if factors.is_empty() => Some(*n),
             _ => None,
         }
     }
 
-    /// Whether there is nothing, known or not.
+    /// Returns true for 0 without undefined summands.
     pub fn is_zero(&self) -> bool {
-        self.terms.is_empty() && self.untold == 0
+        self.terms.is_empty() && self.undefined == 0
     }
 
-    /// How many summands cannot be told.
-    pub fn untold_count(&self) -> u32 {
-        self.untold
+    /// Returns the number of undefined summands.
+    pub fn undefined_count(&self) -> u32 {
+        self.undefined
     }
 
-    /// The coefficients, each with the unknown sizes that it is multiplied with and how often.
+    /// Returns the factors and coefficients of the terms. A factor is an unknown size and its power.
     pub fn terms(&self) -> impl Iterator<Item = (&[(Unknown, u32)], u64)> {
         self.terms.iter().map(|(factors, n)| (factors.as_slice(), *n))
     }
 
-    /// The number with every unknown size taken as 1, to compare amounts by.
+    /// Returns the value with 1 for every unknown size, as a sort key.
     pub fn at_one(&self) -> u64 {
         self.terms.values().fold(0, |sum, n| sum.saturating_add(*n))
     }
 
-    /// The amount as people read it. `name` names the sizes that are not known, `number` writes
-    /// the numbers: with a unit, where they have one.
+    /// Formats the amount. `name` returns the name of an unknown size, `number` formats a
+    /// coefficient, with a unit if it has one.
     pub fn text(&self, name: &dyn Fn(Unknown) -> String, number: &dyn Fn(u64) -> String) -> String {
         let mut parts: Vec<String> = Vec::new();
-        // The highest powers first, the known number last.
+        // The highest powers come first, the constant last.
         let degree = |factors: &[(Unknown, u32)]| factors.iter().map(|f| f.1).sum::<u32>();
         let mut terms: Vec<_> = self.terms().collect();
         terms.sort_by_key(|(factors, _)| std::cmp::Reverse(degree(factors)));
@@ -117,13 +116,13 @@ impl Amount {
             }
             parts.push(part);
         }
-        if self.untold > 0 {
+        if self.undefined > 0 {
             parts.push("?".to_owned());
         }
         if parts.is_empty() { number(0) } else { parts.join(" + ") }
     }
 
-    /// The amount as a plain number.
+    /// Formats the amount without a unit.
     pub fn plain(&self, name: &dyn Fn(Unknown) -> String) -> String {
         self.text(name, &words::number)
     }
@@ -134,13 +133,13 @@ fn superscript(digit: char) -> char {
     digit.to_digit(10).and_then(|digit| digits.get(digit as usize).copied()).unwrap_or(digit)
 }
 
-/// How many different unknown sizes one operator may have.
-const MOST_UNKNOWNS: usize = 6;
+/// The maximal number of different unknown sizes of one operator.
+const MAX_UNKNOWNS: usize = 6;
 
-/// What `measure` makes of `types`, with the sizes that are not known as factors.
+/// Returns the result of `measure` for `types` with unknown sizes as factors.
 ///
-/// `measure` knows numbers only: it is asked with the unknown sizes set to 1, then with each of
-/// them doubled, which shows its power. Sums are no products: of those nothing can be told.
+/// `measure` takes known sizes only. It is evaluated with 1 for all unknown sizes, then with 2 for
+/// each of them, which determines its power. A result that is not a product is undefined.
 pub(super) fn measured(
     types: &[Type],
     numbers: &mut dyn FnMut(SymbolId, &str) -> Unknown,
@@ -151,26 +150,28 @@ pub(super) fn measured(
         collect(ty, &mut symbols);
     }
     if symbols.is_empty() {
-        return measure(types).map_or_else(Amount::untold, Amount::known);
+        return measure(types).map_or_else(Amount::undefined, Amount::known);
     }
-    if symbols.len() > MOST_UNKNOWNS {
-        return Amount::untold();
+    if symbols.len() > MAX_UNKNOWNS {
+        return Amount::undefined();
     }
     let at = |size: &dyn Fn(SymbolId) -> i64| {
         let types: Option<Vec<Type>> = types.iter().map(|ty| with_sizes(ty, size)).collect();
         measure(&types?)
     };
-    let Some(one) = at(&|_| 1) else { return Amount::untold() };
+    let Some(one) = at(&|_| 1) else { return Amount::undefined() };
     if one == 0 {
         return Amount::ZERO;
     }
     let mut factors = Vec::new();
     let mut tripled = Some(one);
     for (symbol, name) in &symbols {
-        let Some(two) = at(&|s| if s == *symbol { 2 } else { 1 }) else { return Amount::untold() };
+        let Some(two) = at(&|s| if s == *symbol { 2 } else { 1 }) else {
+            return Amount::undefined();
+        };
         let ratio = two / one;
         if !ratio.is_power_of_two() || ratio.checked_mul(one) != Some(two) {
-            return Amount::untold();
+            return Amount::undefined();
         }
         let power = ratio.trailing_zeros();
         if power > 0 {
@@ -178,9 +179,9 @@ pub(super) fn measured(
         }
         tripled = tripled.and_then(|n| n.checked_mul(3u64.checked_pow(power)?));
     }
-    // A product is one at every point: `(n + 1) / 2` doubles with `n` here and there only.
+    // Evaluation at 3 rejects functions that look like a product at 1 and 2, as `(n + 1) / 2` does.
     if tripled.is_none() || at(&|_| 3) != tripled {
-        return Amount::untold();
+        return Amount::undefined();
     }
     factors.sort_unstable();
     Amount::term(one, factors)
@@ -199,7 +200,7 @@ fn collect_dim(dim: &Dim, found: &mut Vec<(SymbolId, String)>) {
     let Dim::Symbol(symbol) = dim else { return };
     match &**symbol {
         Symbol::Variable { name, id } => {
-            if found.len() <= MOST_UNKNOWNS && !found.iter().any(|(known, _)| known == id) {
+            if found.len() <= MAX_UNKNOWNS && !found.iter().any(|(known, _)| known == id) {
                 found.push((*id, name.to_string()));
             }
         }
@@ -211,7 +212,7 @@ fn collect_dim(dim: &Dim, found: &mut Vec<(SymbolId, String)>) {
     }
 }
 
-/// `ty` with numbers for its symbolic sizes.
+/// Replaces the symbolic sizes of `ty` by numbers.
 fn with_sizes(ty: &Type, size: &dyn Fn(SymbolId) -> i64) -> Option<Type> {
     Some(match ty {
         Type::Tensor(tensor) => {
@@ -233,7 +234,7 @@ fn dim_with(dim: &Dim, size: &dyn Fn(SymbolId) -> i64) -> Option<Dim> {
         Symbol::Binary { op, lhs, rhs, .. } => {
             Dim::apply(*op, &dim_with(lhs, size)?, &dim_with(rhs, size)?)
         }
-        // Known where the function is called.
+        // These are known only at a call of the function.
         Symbol::Param(_) | Symbol::Bound(_) => return None,
     })
 }
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn products_of_sizes() {
+    fn products_of_unknown_sizes_are_terms() {
         let n = || Dim::symbol("n", SymbolId::of_entry(1));
         let m = || Dim::symbol("m", SymbolId::of_entry(2));
         let four = || Dim::known(4);
@@ -271,15 +272,15 @@ mod tests {
     }
 
     #[test]
-    fn sums() {
+    fn amounts_add_and_subtract() {
         let mut sum = Amount::known(5);
         sum.add(&Amount::term(7, vec![(0, 1)]));
         sum.add(&Amount::term(3, vec![(0, 2)]));
-        sum.add(&Amount::untold());
+        sum.add(&Amount::undefined());
         let name = |_: u32| "n".to_owned();
         assert_eq!(sum.plain(&name), "3·n² + 7·n + 5 + ?");
         assert_eq!((sum.as_known(), sum.at_one()), (None, 15));
-        sum.subtract(&Amount::untold());
+        sum.subtract(&Amount::undefined());
         sum.subtract(&Amount::term(7, vec![(0, 1)]));
         sum.subtract(&Amount::term(3, vec![(0, 2)]));
         assert_eq!(sum.as_known(), Some(5));
@@ -287,6 +288,6 @@ mod tests {
         assert!(sum.is_zero());
         let mut large = Amount::known(u64::MAX);
         large.add(&Amount::known(1));
-        assert_eq!(large.untold_count(), 1);
+        assert_eq!(large.undefined_count(), 1);
     }
 }

@@ -1,58 +1,58 @@
-//! A definition with what the shape report looks up in it again and again.
+//! A definition with indexes for the shape report.
 
 use operators::Operator;
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Spot, View,
+    ExprRef, View,
     body::{BinderKind, CallData, Callee, Expr, ExprId, FnId, Region, Subject},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::{NodeOrToken, SyntaxKind, TextSize};
 
 use super::{Input, Source, SourceKind};
 
-/// How many expressions are looked at to find out where one argument comes from.
+/// The maximal number of expressions to visit for the origins of one argument.
 const MAX_SOURCES: usize = 256;
-/// Constants of at most this many bytes are called by their text.
+/// The maximal length in bytes of a constant that is named by its text.
 const MAX_CONSTANT_NAME: usize = 60;
 
-/// A function: a definition, or a function expression of one.
+/// A function: the whole definition, or a function expression inside it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Which {
     Whole,
     Inner(usize, FnId),
 }
 
-/// A tensor that a function is given: by a parameter, or as a constant.
+/// A value that is not computed: a parameter or a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Leaf {
-    Param(Binding),
-    Constant(Spot),
+    Param(LocalRef),
+    Constant(ExprRef),
 }
 
-/// What a function is given, each once.
+/// The sources of a function without duplicates.
 #[derive(Default)]
 pub(super) struct Sources {
     pub(super) list: Vec<Source>,
     index: FxHashMap<Leaf, usize>,
 }
 
-/// A definition, with what is looked up in it again and again.
+/// A definition with indexes.
 pub(super) struct Data<'db> {
     pub(super) view: View<'db>,
-    pub(super) values: FxHashMap<Binding, Spot>,
-    /// Names of variables by the expressions that they are bound to.
-    pub(super) names: FxHashMap<Spot, String>,
-    /// What `span=` comments say, by where the comment begins.
+    pub(super) values: FxHashMap<LocalRef, ExprRef>,
+    /// The names of variables by their values.
+    pub(super) names: FxHashMap<ExprRef, String>,
+    /// The offsets and contents of `span=` comments, in order.
     pub(super) spans: Vec<(TextSize, String)>,
 }
 
-/// The expressions of a function, without those of functions in it.
+/// The expressions of a function, excluding those of nested functions.
 pub(super) struct Code {
-    pub(super) exprs: Vec<Spot>,
+    pub(super) exprs: Vec<ExprRef>,
     pub(super) functions: Vec<(usize, FnId)>,
-    /// The expression that the function gives.
-    pub(super) result: Option<Spot>,
+    /// The result of the function.
+    pub(super) result: Option<ExprRef>,
 }
 
 impl<'db> Data<'db> {
@@ -62,13 +62,13 @@ impl<'db> Data<'db> {
         for (number, unit) in view.body.units.iter().enumerate() {
             for expr in &unit.exprs {
                 let Expr::Bind { binder, value, .. } = expr else { continue };
-                let value = Spot { unit: number, expr: *value };
-                values.insert(Binding { unit: number as u32, binder: *binder }, value);
+                let value = ExprRef { unit: number, expr: *value };
+                values.insert(LocalRef { unit: number as u32, binder: *binder }, value);
                 names.entry(value).or_insert_with(|| unit.binder(*binder).name.to_string());
             }
         }
         let mut spans = Vec::new();
-        if with_spans && view.body.units.iter().any(|unit| !unit.evidence.is_empty()) {
+        if with_spans && view.body.units.iter().any(|unit| !unit.type_comments.is_empty()) {
             let mut stack = vec![view.def.node(view.db)];
             while let Some(node) = stack.pop() {
                 for element in node.elements() {
@@ -89,72 +89,75 @@ impl<'db> Data<'db> {
         Data { view, values, names, spans }
     }
 
-    /// The place in the framework's program that a comment behind an expression names.
-    pub(super) fn span(&self, spot: Spot) -> Option<String> {
+    /// Returns the place in the framework's program that the comment after an expression names.
+    pub(super) fn span(&self, expr_ref: ExprRef) -> Option<String> {
         if self.spans.is_empty() {
             return None;
         }
-        let unit = self.view.unit(spot.unit);
-        let about = unit.evidence.iter().find(|e| e.about == Subject::Expr(spot.expr))?;
-        let at = about.range.start() + self.view.body.starts[spot.unit];
+        let unit = self.view.unit(expr_ref.unit);
+        let subject = Subject::Expr(expr_ref.expr);
+        let about = unit.type_comments.iter().find(|e| e.subject == subject)?;
+        let at = about.range.start() + self.view.body.starts[expr_ref.unit];
         let before = self.spans.partition_point(|(start, _)| *start <= at).checked_sub(1)?;
-        // The comment that begins in front of the type is the one that holds it.
+        // The last comment that starts before the type contains it.
         let (start, span) = &self.spans[before];
         (at - *start < TextSize::new(16)).then(|| span.clone())
     }
 
-    /// Follows variables to what they are bound to.
-    pub(super) fn resolve(&self, mut spot: Spot) -> Spot {
+    /// Follows variables to their values.
+    pub(super) fn resolve(&self, mut expr_ref: ExprRef) -> ExprRef {
         for _ in 0..10_000 {
-            match self.view.variable(spot).and_then(|binding| self.values.get(&binding)) {
-                Some(&value) => spot = value,
+            match self.view.variable(expr_ref).and_then(|binding| self.values.get(&binding)) {
+                Some(&value) => expr_ref = value,
                 None => break,
             }
         }
-        spot
+        expr_ref
     }
 
-    /// The parameters of a function.
-    pub(super) fn params(&self, which: Which) -> Vec<Binding> {
+    /// Returns the parameters of a function.
+    pub(super) fn params(&self, which: Which) -> Vec<LocalRef> {
         let (unit, function) = match which {
             Which::Whole => (0, self.view.body.header()),
             Which::Inner(unit, id) => (unit, self.view.unit(unit).fns.get(id.index())),
         };
         let params = function.map(|function| function.params.as_slice()).unwrap_or_default();
-        params.iter().map(|&binder| Binding { unit: unit as u32, binder }).collect()
+        params.iter().map(|&binder| LocalRef { unit: unit as u32, binder }).collect()
     }
 
+    /// Returns the expressions of a function.
     pub(super) fn code(&self, which: Which) -> Code {
         let mut code = Code { exprs: Vec::new(), functions: Vec::new(), result: None };
         match which {
             Which::Whole => {
                 for (number, unit) in self.view.body.units.iter().enumerate() {
                     let region = 0..unit.exprs.len() as u32;
-                    self.stretch(number, region, &mut code);
+                    self.add_exprs(number, region, &mut code);
                     if let Some(root) = unit.root {
-                        code.result = Some(Spot { unit: number, expr: root });
+                        code.result = Some(ExprRef { unit: number, expr: root });
                     }
                 }
             }
             Which::Inner(unit, id) => {
                 let function = self.view.unit(unit).fns.get(id.index());
                 if let Some(Region { start, end, result }) = function.and_then(|f| f.body) {
-                    self.stretch(unit, start..end, &mut code);
-                    code.result = Some(Spot { unit, expr: result });
+                    self.add_exprs(unit, start..end, &mut code);
+                    code.result = Some(ExprRef { unit, expr: result });
                 }
             }
         }
         code
     }
 
-    pub(super) fn stretch(&self, number: usize, range: std::ops::Range<u32>, code: &mut Code) {
+    /// Adds a range of the expressions of a unit to `code`, except bodies of nested functions.
+    pub(super) fn add_exprs(&self, number: usize, range: std::ops::Range<u32>, code: &mut Code) {
         let unit = self.view.unit(number);
         let mut at = range.start;
         while at < range.end.min(unit.exprs.len() as u32) {
-            let spot = Spot { unit: number, expr: ExprId(at) };
-            code.exprs.push(spot);
+            let expr_ref = ExprRef { unit: number, expr: ExprId(at) };
+            code.exprs.push(expr_ref);
             at += 1;
-            if let Expr::EnterFn(id) = unit.expr(spot.expr) {
+            if let Expr::EnterFn(id) = unit.expr(expr_ref.expr) {
                 code.functions.push((number, *id));
                 if let Some(body) = unit.fns.get(id.index()).and_then(|function| function.body) {
                     at = at.max(body.end);
@@ -163,33 +166,33 @@ impl<'db> Data<'db> {
         }
     }
 
-    /// The parameter or constant that an expression is, but for how it is laid out: `transpose(%w)`
-    /// is `%w`.
-    pub(super) fn leaf(&self, mut spot: Spot) -> Option<Leaf> {
+    /// Returns the parameter or constant that an expression is, possibly in another layout:
+    /// `transpose(%w)` is `%w`.
+    pub(super) fn leaf(&self, mut expr_ref: ExprRef) -> Option<Leaf> {
         for _ in 0..64 {
-            spot = self.resolve(spot);
-            if let Some(binding) = self.view.variable(spot) {
+            expr_ref = self.resolve(expr_ref);
+            if let Some(binding) = self.view.variable(expr_ref) {
                 let kind = self.view.binder(binding).kind;
                 let is_given = matches!(kind, BinderKind::Param | BinderKind::Free);
                 return is_given.then_some(Leaf::Param(binding));
             }
-            let unit = self.view.unit(spot.unit);
-            match unit.expr(spot.expr) {
-                Expr::Meta(_) | Expr::Filled(_) => return Some(Leaf::Constant(spot)),
+            let unit = self.view.unit(expr_ref.unit);
+            match unit.expr(expr_ref.expr) {
+                Expr::Meta(_) | Expr::Filled(_) => return Some(Leaf::Constant(expr_ref)),
                 Expr::Call(id) => {
                     let call = unit.call(*id);
                     match (&call.callee, call.args[..].first()) {
                         (Callee::Operator(operator), Some(&first))
                             if call.args.len() == 1 && keeps_data(operator) =>
                         {
-                            spot = Spot { unit: spot.unit, expr: first };
+                            expr_ref = ExprRef { unit: expr_ref.unit, expr: first };
                         }
                         _ => return None,
                     }
                 }
                 Expr::Proj { tuple, index } => {
-                    let tuple = self.resolve(Spot { unit: spot.unit, expr: *tuple });
-                    spot = self.field(tuple, *index)?;
+                    let tuple = self.resolve(ExprRef { unit: expr_ref.unit, expr: *tuple });
+                    expr_ref = self.field(tuple, *index)?;
                 }
                 _ => return None,
             }
@@ -197,29 +200,29 @@ impl<'db> Data<'db> {
         None
     }
 
-    /// A field of a tuple that is written.
-    fn field(&self, tuple: Spot, index: u32) -> Option<Spot> {
+    /// Returns a field of a tuple expression.
+    fn field(&self, tuple: ExprRef, index: u32) -> Option<ExprRef> {
         match self.view.unit(tuple.unit).expr(tuple.expr) {
             Expr::Tuple(fields) => {
                 let &expr = fields.get(index as usize)?;
-                Some(Spot { unit: tuple.unit, expr })
+                Some(ExprRef { unit: tuple.unit, expr })
             }
             _ => None,
         }
     }
 
-    /// The parameters that are the first argument of some operator: what the function works on.
+    /// Returns the parameters that are the first argument of an operator, and hence data.
     pub(super) fn data_inputs(&self, code: &Code) -> FxHashSet<Leaf> {
         let mut found = FxHashSet::default();
-        for spot in &code.exprs {
-            let unit = self.view.unit(spot.unit);
-            let Expr::Call(id) = unit.expr(spot.expr) else { continue };
+        for expr_ref in &code.exprs {
+            let unit = self.view.unit(expr_ref.unit);
+            let Expr::Call(id) = unit.expr(expr_ref.expr) else { continue };
             let call = unit.call(*id);
             let Callee::Operator(operator) = &call.callee else { continue };
             if keeps_data(operator) || operator.name == "take" || operator.args == ["lhs", "rhs"] {
                 continue;
             }
-            let first = call.args.first().map(|&expr| Spot { unit: spot.unit, expr });
+            let first = call.args.first().map(|&expr| ExprRef { unit: expr_ref.unit, expr });
             if let Some(leaf @ Leaf::Param(_)) = first.and_then(|first| self.leaf(first)) {
                 found.insert(leaf);
             }
@@ -227,13 +230,21 @@ impl<'db> Data<'db> {
         found
     }
 
-    /// The weights among the arguments of an operator.
-    pub(super) fn weights_of(&self, spot: Spot, call: &CallData, operator: &Operator) -> Vec<Leaf> {
+    /// Returns the weights and constants among the arguments of an operator.
+    pub(super) fn weights_of(
+        &self,
+        expr_ref: ExprRef,
+        call: &CallData,
+        operator: &Operator,
+    ) -> Vec<Leaf> {
         if operator.variadic || call.args.len() == 1 && keeps_data(operator) {
             return Vec::new();
         }
-        let leaves: Vec<Option<Leaf>> =
-            call.args.iter().map(|&expr| self.leaf(Spot { unit: spot.unit, expr })).collect();
+        let leaves: Vec<Option<Leaf>> = call
+            .args
+            .iter()
+            .map(|&expr| self.leaf(ExprRef { unit: expr_ref.unit, expr }))
+            .collect();
         let names = operator.args;
         let mut found = Vec::new();
         for (at, leaf) in leaves.iter().enumerate() {
@@ -255,24 +266,28 @@ impl<'db> Data<'db> {
         found
     }
 
-    /// Where the arguments of a call come from.
+    /// Returns the origins of the arguments of a call.
     pub(super) fn inputs(
         &self,
-        spot: Spot,
-        rows: &FxHashMap<Spot, usize>,
+        expr_ref: ExprRef,
+        rows: &FxHashMap<ExprRef, usize>,
         sources: &mut Sources,
     ) -> Vec<Input> {
-        let unit = self.view.unit(spot.unit);
-        let Expr::Call(id) = unit.expr(spot.expr) else { return Vec::new() };
+        let unit = self.view.unit(expr_ref.unit);
+        let Expr::Call(id) = unit.expr(expr_ref.expr) else { return Vec::new() };
         let args = unit.call(*id).args.iter().rev();
-        self.origins(args.map(|&expr| Spot { unit: spot.unit, expr }).collect(), rows, sources)
+        self.origins(
+            args.map(|&expr| ExprRef { unit: expr_ref.unit, expr }).collect(),
+            rows,
+            sources,
+        )
     }
 
-    /// Where the values of expressions come from, the last of `stack` first.
+    /// Returns the origins of expressions, those of the last one in `stack` first.
     pub(super) fn origins(
         &self,
-        mut stack: Vec<Spot>,
-        rows: &FxHashMap<Spot, usize>,
+        mut stack: Vec<ExprRef>,
+        rows: &FxHashMap<ExprRef, usize>,
         sources: &mut Sources,
     ) -> Vec<Input> {
         let mut found: Vec<Input> = Vec::new();
@@ -291,20 +306,22 @@ impl<'db> Data<'db> {
                             Expr::Meta(_) | Expr::Filled(_) | Expr::Literal(_) => {
                                 Some(Input::Source(self.source(Leaf::Constant(value), sources)))
                             }
-                            // A wide tuple is not gone through for each of its projections.
+                            // Only the projected field is visited, because a wide tuple would be
+                            // traversed once for each of its projections.
                             &Expr::Proj { tuple, index } => {
-                                let tuple = self.resolve(Spot { unit: value.unit, expr: tuple });
+                                let tuple = self.resolve(ExprRef { unit: value.unit, expr: tuple });
                                 stack.push(self.field(tuple, index).unwrap_or(tuple));
                                 None
                             }
                             Expr::Tuple(fields) => {
                                 let fields = fields.iter().take(MAX_SOURCES).rev();
-                                stack.extend(fields.map(|&expr| Spot { unit: value.unit, expr }));
+                                stack
+                                    .extend(fields.map(|&expr| ExprRef { unit: value.unit, expr }));
                                 None
                             }
                             expr => {
                                 parts(of, expr, &mut |expr| {
-                                    stack.push(Spot { unit: value.unit, expr });
+                                    stack.push(ExprRef { unit: value.unit, expr });
                                 });
                                 None
                             }
@@ -319,7 +336,7 @@ impl<'db> Data<'db> {
         found
     }
 
-    /// The number of a source; it is noted if it is new.
+    /// Returns the index of a source, which is added if it is new.
     fn source(&self, leaf: Leaf, sources: &mut Sources) -> usize {
         *sources.index.entry(leaf).or_insert_with(|| {
             sources.list.push(match leaf {
@@ -329,14 +346,14 @@ impl<'db> Data<'db> {
                     kind: SourceKind::Input,
                     range: self.view.binding_range(binding),
                 },
-                Leaf::Constant(spot) => {
-                    let range = self.view.range(spot);
+                Leaf::Constant(expr_ref) => {
+                    let range = self.view.range(expr_ref);
                     let is_short = usize::from(range.len()) <= MAX_CONSTANT_NAME;
                     let text = is_short.then(|| self.view.text(range));
                     let name = text.filter(|text| !text.is_empty() && !text.contains('\n'));
                     Source {
                         name: name.unwrap_or_else(|| "constant".to_owned()),
-                        ty: self.view.ty(spot).clone(),
+                        ty: self.view.ty(expr_ref).clone(),
                         kind: SourceKind::Constant,
                         range,
                     }
@@ -348,7 +365,7 @@ impl<'db> Data<'db> {
 }
 
 impl Sources {
-    /// Says which of the parameters are weights.
+    /// Sets the kind of the parameters that are weights.
     pub(super) fn mark_weights(&mut self, is_weight: impl Fn(Leaf) -> bool) {
         for (&leaf, &at) in &self.index {
             if matches!(leaf, Leaf::Param(_)) && is_weight(leaf) {
@@ -358,7 +375,7 @@ impl Sources {
     }
 }
 
-/// Operators that give the same data in another form.
+/// Returns true for operators that keep the data and change only its layout or type.
 pub(crate) fn keeps_data(operator: &Operator) -> bool {
     matches!(
         operator.name,
@@ -379,7 +396,7 @@ pub(crate) fn keeps_data(operator: &Operator) -> bool {
     )
 }
 
-/// Arguments that say where or how much, and are no weights.
+/// Returns true for names of arguments that are indices or sizes, and hence not weights.
 pub(crate) fn is_index(name: &str) -> bool {
     name.contains("ind")
         || matches!(
@@ -406,7 +423,7 @@ pub(crate) fn is_index(name: &str) -> bool {
         )
 }
 
-/// The expressions whose values an expression holds or passes on.
+/// Passes the expressions that the value of an expression may contain to `add`.
 pub(super) fn parts(unit: &semantics::body::Unit, expr: &Expr, add: &mut dyn FnMut(ExprId)) {
     match expr {
         Expr::Tuple(fields) => fields.iter().rev().for_each(|&field| add(field)),
@@ -427,7 +444,6 @@ pub(super) fn parts(unit: &semantics::body::Unit, expr: &Expr, add: &mut dyn FnM
             add(*value);
         }
         Expr::Call(id) => {
-            // Constructors hold their fields; what is called otherwise makes values of its own.
             let call = unit.call(*id);
             call.args.iter().rev().for_each(|&arg| add(arg));
         }

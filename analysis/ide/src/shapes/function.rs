@@ -1,11 +1,11 @@
-//! The rows of one function, and what a run of it takes.
+//! The rows and the cost of a function.
 
 use std::{collections::BTreeMap, rc::Rc};
 
 use operators::{Cost, CostCall, Operator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Db, Def, DefKind, Spot, View,
+    Db, Def, DefKind, ExprRef, View,
     body::{CallData, Callee, Expr, ExprId, FnId},
     global,
 };
@@ -21,10 +21,10 @@ use super::{
     sorted,
 };
 
-/// How deep functions are followed into those that they call.
+/// The maximal depth of calls to follow.
 const MAX_DEPTH: usize = 48;
 
-/// What a function takes, for those that call it.
+/// The cost of a function, for its callers.
 #[derive(Default)]
 struct Summary<'db> {
     total: Total,
@@ -33,34 +33,33 @@ struct Summary<'db> {
     by_span: BTreeMap<String, Group>,
 }
 
-/// Makes reports; what it has found of a function is not looked for again.
+/// A builder of reports with a memo of the functions that were analyzed.
 pub(super) struct Reporter<'db> {
     db: &'db dyn Db,
-    in_full: bool,
+    details: bool,
     data: FxHashMap<Def<'db>, Rc<Data<'db>>>,
     origins: FxHashMap<Def<'db>, Origins>,
     sizes: Sizes,
-    known: FxHashMap<(Def<'db>, Which), Rc<Done<'db>>>,
+    known: FxHashMap<(Def<'db>, Which), Rc<Analysis<'db>>>,
     active: FxHashSet<(Def<'db>, Which)>,
 }
 
-/// A function that has been looked at.
-struct Done<'db> {
+/// The analysis of a function.
+struct Analysis<'db> {
     rows: Vec<Row>,
     sources: Vec<Source>,
     results: Vec<Input>,
-    inner: Vec<FnId>,
-    inner_units: Vec<usize>,
+    inner: Vec<(usize, FnId)>,
     summary: Summary<'db>,
 }
 
 impl<'db> Reporter<'db> {
-    /// `in_full`: attributes are copied, and what `span=` comments say is looked up, which takes a
-    /// look at every token.
-    pub(super) fn new(db: &'db dyn Db, in_full: bool) -> Reporter<'db> {
+    /// Creates a builder. `details` enables attributes and `span=` comments, which require a
+    /// traversal of all tokens.
+    pub(super) fn new(db: &'db dyn Db, details: bool) -> Reporter<'db> {
         Reporter {
             db,
-            in_full,
+            details,
             data: FxHashMap::default(),
             origins: FxHashMap::default(),
             sizes: Sizes::default(),
@@ -69,7 +68,7 @@ impl<'db> Reporter<'db> {
         }
     }
 
-    /// A definition with all its rows.
+    /// Returns the full report of a definition.
     pub(super) fn report(&mut self, def: Def<'db>) -> Option<FunctionShapes> {
         let data = self.data(def)?;
         let mut report = self.shapes(&data, Which::Whole, 0)?;
@@ -82,12 +81,12 @@ impl<'db> Reporter<'db> {
         Some(report)
     }
 
-    /// A definition with its totals alone.
+    /// Returns a report of a definition with only its totals.
     pub(super) fn summary(&mut self, def: Def<'db>) -> Option<FunctionShapes> {
         let data = self.data(def)?;
-        let done = self.done(&data, Which::Whole, 0)?;
-        let mut report = named(&data, Which::Whole);
-        report.total = done.summary.total.clone();
+        let analysis = self.analysis(&data, Which::Whole, 0)?;
+        let mut report = empty_report(&data, Which::Whole);
+        report.total = analysis.summary.total.clone();
         report.unknowns = self.sizes.unknowns.clone();
         Some(report)
     }
@@ -98,16 +97,16 @@ impl<'db> Reporter<'db> {
         which: Which,
         depth: usize,
     ) -> Option<FunctionShapes> {
-        let done = self.done(data, which, depth)?;
-        let mut report = named(data, which);
-        report.rows = done.rows.clone();
-        report.sources = done.sources.clone();
-        report.results = done.results.clone();
-        report.total = done.summary.total.clone();
-        report.by_operator = sorted(&done.summary.by_operator);
-        report.by_span = sorted(&done.summary.by_span);
+        let analysis = self.analysis(data, which, depth)?;
+        let mut report = empty_report(data, which);
+        report.rows = analysis.rows.clone();
+        report.sources = analysis.sources.clone();
+        report.results = analysis.results.clone();
+        report.total = analysis.summary.total.clone();
+        report.by_operator = sorted(&analysis.summary.by_operator);
+        report.by_span = sorted(&analysis.summary.by_span);
         if depth < MAX_DEPTH {
-            for (&unit, &id) in done.inner_units.iter().zip(&done.inner) {
+            for &(unit, id) in &analysis.inner {
                 let inner = self.shapes(data, Which::Inner(unit, id), depth + 1);
                 let inner = inner.filter(|f| !f.rows.is_empty() || !f.functions.is_empty());
                 report.functions.extend(inner);
@@ -123,45 +122,51 @@ impl<'db> Reporter<'db> {
         if !matches!(def.kind(self.db), DefKind::Fn | DefKind::Expr) {
             return None;
         }
-        let data = Rc::new(Data::new(View::new(self.db, def)?, self.in_full));
+        let data = Rc::new(Data::new(View::new(self.db, def)?, self.details));
         self.data.insert(def, data.clone());
         Some(data)
     }
 
-    /// Looks at a function, unless that is going on already: then it calls itself.
-    fn done(&mut self, data: &Rc<Data<'db>>, which: Which, depth: usize) -> Option<Rc<Done<'db>>> {
+    /// Returns the analysis of a function, or `None` if it is recursive or nested too deeply.
+    fn analysis(
+        &mut self,
+        data: &Rc<Data<'db>>,
+        which: Which,
+        depth: usize,
+    ) -> Option<Rc<Analysis<'db>>> {
         let key = (data.view.def, which);
-        if let Some(done) = self.known.get(&key) {
-            return Some(done.clone());
+        if let Some(known) = self.known.get(&key) {
+            return Some(known.clone());
         }
         if depth > MAX_DEPTH || !self.active.insert(key) {
             return None;
         }
-        let done = Rc::new(self.look(data, which, depth));
+        let found = Rc::new(self.analyze(data, which, depth));
         self.active.remove(&key);
-        // What was cut off because it lies too deep is looked at again from nearer.
-        if depth == 0 || self.active.is_empty() || done.summary.total.macs.untold_count() == 0 {
-            self.known.insert(key, done.clone());
+        // An analysis that may be cut off at the maximal depth is not memoized, because a caller at
+        // a smaller depth gets a complete one.
+        if depth == 0 || self.active.is_empty() || found.summary.total.macs.undefined_count() == 0 {
+            self.known.insert(key, found.clone());
         }
-        Some(done)
+        Some(found)
     }
 
-    fn look(&mut self, data: &Rc<Data<'db>>, which: Which, depth: usize) -> Done<'db> {
+    fn analyze(&mut self, data: &Rc<Data<'db>>, which: Which, depth: usize) -> Analysis<'db> {
         let code = data.code(which);
         let mut rows: Vec<Row> = Vec::new();
-        let mut spots: Vec<Spot> = Vec::new();
+        let mut calls: Vec<ExprRef> = Vec::new();
         let mut peaks: Vec<Amount> = Vec::new();
         let mut summary = Summary::default();
         let mut weights: FxHashSet<(Def<'db>, Leaf)> = FxHashSet::default();
         let inputs = data.data_inputs(&code);
-        for (count, &spot) in code.exprs.iter().enumerate() {
+        for (count, &expr_ref) in code.exprs.iter().enumerate() {
             if count % 512 == 0 {
                 self.db.unwind_if_revision_cancelled();
             }
-            let unit = data.view.unit(spot.unit);
-            let Expr::Call(id) = unit.expr(spot.expr) else { continue };
+            let unit = data.view.unit(expr_ref.unit);
+            let Expr::Call(id) = unit.expr(expr_ref.expr) else { continue };
             let call = unit.call(*id);
-            let Some(found) = self.call(data, spot, call, &inputs, depth) else { continue };
+            let Some(found) = self.call(data, expr_ref, call, &inputs, depth) else { continue };
             for weight in found.weights {
                 if weights.insert((weight.0, weight.1)) {
                     summary.total.params.add(&weight.2);
@@ -172,19 +177,19 @@ impl<'db> Reporter<'db> {
             summary.add(&found.row, found.inner.as_deref());
             peaks.push(found.inner.map_or(Amount::ZERO, |inner| inner.summary.total.peak.clone()));
             rows.push(found.row);
-            spots.push(spot);
+            calls.push(expr_ref);
         }
-        let index: FxHashMap<Spot, usize> =
-            spots.iter().enumerate().map(|(at, &spot)| (spot, at)).collect();
+        let index: FxHashMap<ExprRef, usize> =
+            calls.iter().enumerate().map(|(at, &expr_ref)| (expr_ref, at)).collect();
         let mut sources = Sources::default();
-        for (row, &spot) in rows.iter_mut().zip(&spots) {
-            row.inputs = data.inputs(spot, &index, &mut sources);
+        for (row, &expr_ref) in rows.iter_mut().zip(&calls) {
+            row.inputs = data.inputs(expr_ref, &index, &mut sources);
         }
         let results = data.origins(code.result.into_iter().collect(), &index, &mut sources);
         sources.mark_weights(|leaf| weights.contains(&(data.view.def, leaf)));
-        memory(data, &code, &spots, &mut rows);
+        memory(data, &code, &calls, &mut rows);
         for (at, (row, inner)) in rows.iter().zip(&peaks).enumerate() {
-            // The function called makes the result in the end: its own memory holds it already.
+            // The memory of the callee includes the result.
             let mut here = row.live.clone();
             if inner.at_one() > row.bytes.at_one() {
                 here.subtract(&row.bytes);
@@ -195,51 +200,50 @@ impl<'db> Reporter<'db> {
                 summary.total.peak_row = Some(at);
             }
         }
-        let (inner_units, inner) = code.functions.into_iter().unzip();
-        Done { rows, sources: sources.list, results, inner, inner_units, summary }
+        Analysis { rows, sources: sources.list, results, inner: code.functions, summary }
     }
 }
 
-/// A call that has been looked at.
+/// The analysis of a call.
 struct Found<'db> {
     row: Row,
     weights: Vec<(Def<'db>, Leaf, Amount, Amount)>,
     /// The function that is called.
-    inner: Option<Rc<Done<'db>>>,
+    inner: Option<Rc<Analysis<'db>>>,
 }
 
 impl<'db> Reporter<'db> {
-    fn sized(&mut self, data: &Data<'db>, spot: Spot) -> Type {
+    fn sized(&mut self, data: &Data<'db>, expr_ref: ExprRef) -> Type {
         let origins = self.origins.entry(data.view.def).or_default();
-        self.sizes.sized(&data.view, origins, spot)
+        self.sizes.sized(&data.view, origins, expr_ref)
     }
 
-    /// A call as a row; constructors make none.
+    /// Returns the row of a call, `None` for a constructor.
     fn call(
         &mut self,
         data: &Rc<Data<'db>>,
-        spot: Spot,
+        expr_ref: ExprRef,
         call: &CallData,
         inputs: &FxHashSet<Leaf>,
         depth: usize,
     ) -> Option<Found<'db>> {
         let view = &data.view;
-        let at = |expr: ExprId| Spot { unit: spot.unit, expr };
-        let result = self.sized(data, spot);
+        let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
+        let result = self.sized(data, expr_ref);
         let mut row = Row {
-            binding: data.names.get(&spot).cloned(),
+            binding: data.names.get(&expr_ref).cloned(),
             operator: String::new(),
             is_operator: false,
-            ty: view.ty(spot).clone(),
-            range: view.range(spot),
+            ty: view.ty(expr_ref).clone(),
+            range: view.range(expr_ref),
             params: Amount::ZERO,
             macs: Amount::ZERO,
             bytes: self.sizes.bytes(&result),
             live: Amount::ZERO,
-            span: data.span(spot),
+            span: data.span(expr_ref),
             inputs: Vec::new(),
-            attributes: if self.in_full { attributes(data, spot, call) } else { Vec::new() },
-            untold: None,
+            attributes: if self.details { attributes(data, expr_ref, call) } else { Vec::new() },
+            undefined: None,
         };
         let mut leaves: Vec<(Def<'db>, Leaf, Amount, Amount)> = Vec::new();
         let mut inner = None;
@@ -251,8 +255,8 @@ impl<'db> Reporter<'db> {
             Callee::Operator(operator) => {
                 row.operator = operator.name.to_owned();
                 row.is_operator = true;
-                (row.macs, row.untold) = self.cost(data, spot, call, operator, &result);
-                for leaf in data.weights_of(spot, call, operator) {
+                (row.macs, row.undefined) = self.cost(data, expr_ref, call, operator, &result);
+                for leaf in data.weights_of(expr_ref, call, operator) {
                     if inputs.contains(&leaf) {
                         continue;
                     }
@@ -272,12 +276,13 @@ impl<'db> Reporter<'db> {
                     Expr::Fn(id) => Some((data.clone(), Which::Inner(value.unit, *id))),
                     _ => None,
                 };
-                inner = target.as_ref().and_then(|(of, which)| self.done(of, *which, depth + 1));
+                inner =
+                    target.as_ref().and_then(|(of, which)| self.analysis(of, *which, depth + 1));
                 match (&inner, &target) {
-                    (Some(done), Some((of, which))) => {
-                        row.macs = done.summary.total.macs.clone();
+                    (Some(callee), Some((of, which))) => {
+                        row.macs = callee.summary.total.macs.clone();
                         let params = of.params(*which);
-                        for weight in &done.summary.weights {
+                        for weight in &callee.summary.weights {
                             let own = match weight.1 {
                                 Leaf::Param(binding) if weight.0 == of.view.def => {
                                     params.iter().position(|param| *param == binding)
@@ -285,7 +290,7 @@ impl<'db> Reporter<'db> {
                                 _ => None,
                             };
                             match own {
-                                // A weight of the function called is what this call gives it.
+                                // A weight parameter of the callee is an argument of this call.
                                 Some(position) => {
                                     let arg = call.args.get(position);
                                     let leaf = arg.and_then(|&arg| data.leaf(at(arg)));
@@ -296,12 +301,12 @@ impl<'db> Reporter<'db> {
                         }
                     }
                     (None, Some(_)) => {
-                        row.macs = Amount::untold();
-                        row.untold = Some("how often it calls itself is not known".into());
+                        row.macs = Amount::undefined();
+                        row.undefined = Some("the depth of the recursion is unknown".into());
                     }
                     _ => {
-                        row.macs = Amount::untold();
-                        row.untold = Some("what the function computes is not known".into());
+                        row.macs = Amount::undefined();
+                        row.undefined = Some("the callee is unknown".into());
                     }
                 }
             }
@@ -314,11 +319,11 @@ impl<'db> Reporter<'db> {
         Some(Found { row, weights: leaves, inner })
     }
 
-    /// The multiply-accumulates of an operator, or why they cannot be told.
+    /// Returns the multiply-accumulates of an operator, and the reason if they are undefined.
     fn cost(
         &mut self,
         data: &Data<'db>,
-        spot: Spot,
+        expr_ref: ExprRef,
         call: &CallData,
         operator: &Operator,
         result: &Type,
@@ -326,16 +331,16 @@ impl<'db> Reporter<'db> {
         let macs = match operator.cost {
             Cost::Free | Cost::Elementwise | Cost::Reduction => return (Amount::ZERO, None),
             Cost::Unknown => {
-                let why = "nothing is known about what the operator costs";
-                return (Amount::untold(), Some(why.into()));
+                let why = "the cost of the operator is unknown";
+                return (Amount::undefined(), Some(why.into()));
             }
-            Cost::Undefined(why) => return (Amount::untold(), Some(why.into())),
+            Cost::Undefined(why) => return (Amount::undefined(), Some(why.into())),
             Cost::Macs(macs) => macs,
         };
         let mut types: Vec<Type> = call
             .args
             .iter()
-            .map(|&expr| self.sized(data, Spot { unit: spot.unit, expr }))
+            .map(|&expr| self.sized(data, ExprRef { unit: expr_ref.unit, expr }))
             .collect();
         types.push(result.clone());
         let measure = |types: &[Type]| {
@@ -343,13 +348,13 @@ impl<'db> Reporter<'db> {
             macs(&CostCall { args, result, attrs: &call.attrs })
         };
         let amount = self.sizes.measure(&types, &measure);
-        let untold = (amount.untold_count() > 0).then(|| "its sizes are not known".to_owned());
-        (amount, untold)
+        let undefined = (amount.undefined_count() > 0).then(|| "its sizes are unknown".to_owned());
+        (amount, undefined)
     }
 
     fn weight(&mut self, data: &Data<'db>, leaf: Leaf) -> (Def<'db>, Leaf, Amount, Amount) {
         let ty = match leaf {
-            Leaf::Constant(spot) => self.sized(data, spot),
+            Leaf::Constant(expr_ref) => self.sized(data, expr_ref),
             Leaf::Param(binding) => data.view.binding_type(binding).clone(),
         };
         let (elements, bytes) = (self.sizes.elements(&ty), self.sizes.bytes(&ty));
@@ -358,7 +363,7 @@ impl<'db> Reporter<'db> {
 }
 
 impl<'db> Summary<'db> {
-    fn add(&mut self, row: &Row, inner: Option<&Done<'db>>) {
+    fn add(&mut self, row: &Row, inner: Option<&Analysis<'db>>) {
         self.total.macs.add(&row.macs);
         let Some(inner) = inner else {
             self.total.calls += u64::from(row.is_operator);
@@ -391,11 +396,11 @@ fn merge(groups: &mut BTreeMap<String, Group>, more: &Group) {
     }
 }
 
-/// The attributes of a call, as they are written.
-fn attributes(data: &Data<'_>, spot: Spot, call: &CallData) -> Vec<(String, String)> {
+/// Returns the names and texts of the attributes of a call.
+fn attributes(data: &Data<'_>, expr_ref: ExprRef, call: &CallData) -> Vec<(String, String)> {
     let view = &data.view;
     let written = call.written.iter().map(|attribute| {
-        let value = view.text(view.place(spot.unit, attribute.value_range));
+        let value = view.text(view.place(expr_ref.unit, attribute.value_range));
         (attribute.name.to_string(), value)
     });
     let meta = call
@@ -405,8 +410,8 @@ fn attributes(data: &Data<'_>, spot: Spot, call: &CallData) -> Vec<(String, Stri
     written.chain(meta).collect()
 }
 
-/// What a `span=` comment names, without its line and column: `aten::linear_3:0:0` is
-/// `aten::linear_3`.
+/// Returns the content of a `span=` comment without line and column: `aten::linear_3` for
+/// `aten::linear_3:0:0`.
 pub fn layer(span: &str) -> String {
     let mut name = span;
     for _ in 0..2 {
@@ -418,8 +423,8 @@ pub fn layer(span: &str) -> String {
     name.to_owned()
 }
 
-/// A report without rows.
-fn named(data: &Data<'_>, which: Which) -> FunctionShapes {
+/// Returns a report with name and range only.
+fn empty_report(data: &Data<'_>, which: Which) -> FunctionShapes {
     let view = &data.view;
     let (name, range) = match which {
         Which::Whole => {
@@ -428,12 +433,13 @@ fn named(data: &Data<'_>, which: Which) -> FunctionShapes {
             (name, view.def.range(view.db))
         }
         Which::Inner(unit, id) => {
-            let is_it = |expr: &Expr| matches!(expr, Expr::Fn(own) if *own == id);
-            match view.unit(unit).exprs.iter().position(is_it) {
+            let is_function = |expr: &Expr| matches!(expr, Expr::Fn(own) if *own == id);
+            match view.unit(unit).exprs.iter().position(is_function) {
                 Some(at) => {
-                    let spot = Spot { unit, expr: ExprId(at as u32) };
-                    let name = data.names.get(&spot).cloned().unwrap_or_else(|| "fn".to_owned());
-                    (name, view.range(spot))
+                    let expr_ref = ExprRef { unit, expr: ExprId(at as u32) };
+                    let name =
+                        data.names.get(&expr_ref).cloned().unwrap_or_else(|| "fn".to_owned());
+                    (name, view.range(expr_ref))
                 }
                 None => ("fn".to_owned(), TextRange::default()),
             }
@@ -453,7 +459,8 @@ fn named(data: &Data<'_>, which: Which) -> FunctionShapes {
     }
 }
 
-/// The sizes up to the last that a report uses: their numbers stay what they are.
+/// Returns the unknown sizes up to the last one that a report uses, so that their numbers stay
+/// valid as indices.
 fn used_unknowns(function: &FunctionShapes, all: &[UnknownSize]) -> Vec<UnknownSize> {
     let rows = function.rows.iter().flat_map(|row| [&row.params, &row.macs, &row.bytes, &row.live]);
     let total = &function.total;

@@ -1,8 +1,8 @@
-//! How much memory results take, and for how long.
+//! Liveness of results, and their memory.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Spot,
+    ExprRef,
     body::{Callee, Expr, ExprId},
 };
 
@@ -12,30 +12,31 @@ use super::{
     data::{Code, Data, parts},
 };
 
-/// Finds how much memory the results take that are there at each row.
+/// Computes the memory of the live results at each row.
 ///
-/// Each expression is used last at the latest use of whatever holds it: a tuple that is read later
-/// keeps its fields. Going back from the end, each expression hands its last use on to its parts.
-pub(super) fn memory(data: &Data<'_>, code: &Code, spots: &[Spot], rows: &mut [Row]) {
-    let times: FxHashMap<Spot, u32> =
-        code.exprs.iter().enumerate().map(|(at, &spot)| (spot, at as u32)).collect();
+/// The last use of an expression is the last use of any value that contains it: a tuple keeps its
+/// fields alive. Expressions are visited backwards, so that each passes its last use on to its
+/// parts.
+pub(super) fn memory(data: &Data<'_>, code: &Code, calls: &[ExprRef], rows: &mut [Row]) {
+    let times: FxHashMap<ExprRef, u32> =
+        code.exprs.iter().enumerate().map(|(at, &expr_ref)| (expr_ref, at as u32)).collect();
     let mut last = vec![0u32; code.exprs.len()];
-    let is_row: FxHashSet<Spot> = spots.iter().copied().collect();
-    let reach = |last: &mut Vec<u32>, spot: Spot, time: u32| {
-        if let Some(&at) = times.get(&spot) {
+    let is_row: FxHashSet<ExprRef> = calls.iter().copied().collect();
+    let reach = |last: &mut Vec<u32>, expr_ref: ExprRef, time: u32| {
+        if let Some(&at) = times.get(&expr_ref) {
             last[at as usize] = last[at as usize].max(time);
         }
     };
     if let Some(result) = code.result {
         reach(&mut last, result, u32::MAX);
     }
-    for (time, &spot) in code.exprs.iter().enumerate().rev() {
-        let unit = data.view.unit(spot.unit);
-        let at = |expr: ExprId| Spot { unit: spot.unit, expr };
+    for (time, &expr_ref) in code.exprs.iter().enumerate().rev() {
+        let unit = data.view.unit(expr_ref.unit);
+        let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
         let own = last[time];
         let now = time as u32;
-        match unit.expr(spot.expr) {
-            Expr::Call(id) if is_row.contains(&spot) => {
+        match unit.expr(expr_ref.expr) {
+            Expr::Call(id) if is_row.contains(&expr_ref) => {
                 let call = unit.call(*id);
                 call.args.iter().for_each(|&arg| reach(&mut last, at(arg), now));
                 if let Callee::Expr(callee) = &call.callee {
@@ -43,7 +44,7 @@ pub(super) fn memory(data: &Data<'_>, code: &Code, spots: &[Spot], rows: &mut [R
                 }
             }
             Expr::Condition(cond) => reach(&mut last, at(*cond), now),
-            // A function holds what it uses of what is outside of it.
+            // A function keeps the variables alive that it captures.
             Expr::Fn(id) => {
                 if let Some(body) = unit.fns.get(id.index()).and_then(|function| function.body) {
                     for inner in body.start..body.end.min(unit.exprs.len() as u32) {
@@ -57,7 +58,7 @@ pub(super) fn memory(data: &Data<'_>, code: &Code, spots: &[Spot], rows: &mut [R
                 }
             }
             Expr::Bound(_) | Expr::Free(_) => {
-                if let Some(binding) = data.view.variable(spot)
+                if let Some(binding) = data.view.variable(expr_ref)
                     && let Some(&value) = data.values.get(&binding)
                 {
                     reach(&mut last, value, own);
@@ -65,29 +66,31 @@ pub(super) fn memory(data: &Data<'_>, code: &Code, spots: &[Spot], rows: &mut [R
             }
             expr => {
                 if let Expr::Dotted { .. } = expr
-                    && let Some(binding) = data.view.variable(spot)
+                    && let Some(binding) = data.view.variable(expr_ref)
                     && let Some(&value) = data.values.get(&binding)
                 {
                     reach(&mut last, value, own);
                 }
-                // Matching looks at its value when it begins, too.
+                // A `match` also reads its scrutinee at its start.
                 parts(unit, expr, &mut |part| reach(&mut last, at(part), own.max(now)));
             }
         }
     }
-    // Rows by when they are used last.
-    let mut ends: Vec<(u32, usize)> = spots
+    // Rows by their last use.
+    let mut ends: Vec<(u32, usize)> = calls
         .iter()
         .enumerate()
-        .map(|(row, spot)| (times.get(spot).map_or(0, |&at| last[at as usize].max(at)), row))
+        .map(|(row, expr_ref)| {
+            (times.get(expr_ref).map_or(0, |&at| last[at as usize].max(at)), row)
+        })
         .collect();
     ends.sort_unstable();
     let mut ends = ends.into_iter().peekable();
     let mut live = Amount::ZERO;
     for at in 0..rows.len() {
-        let now = times.get(&spots[at]).copied().unwrap_or_default();
-        while let Some((_, gone)) = ends.next_if(|&(end, row)| end < now && row < at) {
-            live.subtract(&rows[gone].bytes);
+        let now = times.get(&calls[at]).copied().unwrap_or_default();
+        while let Some((_, dead)) = ends.next_if(|&(end, row)| end < now && row < at) {
+            live.subtract(&rows[dead].bytes);
         }
         live.add(&rows[at].bytes);
         rows[at].live = live.clone();

@@ -1,10 +1,10 @@
-//! Which sizes that are not known are one and the same.
+//! Identification of equal unknown sizes.
 //!
-//! A `?` says nothing but that a size is open. Where it comes from does: in
-//! `nn.relu(nn.dense(%x, %w))` axis 0 is axis 0 of `%x` all the way.
+//! Two occurrences of `?` denote the same size if they have the same origin: axis 0 of
+//! `nn.relu(nn.dense(%x, %w))` is axis 0 of `%x`.
 
 use rustc_hash::FxHashMap;
-use semantics::{Source, Spot, View, source_of};
+use semantics::{ExprRef, Source, View, source_of};
 use types::{Dim, Flags, MAX_WEIGHT, SymbolId, Type};
 
 use super::{
@@ -12,38 +12,43 @@ use super::{
     amount::{Amount, Unknown, measured},
 };
 
-/// The longest way back that is followed at once.
+/// The maximal number of expressions to follow to the origin of a size.
 const MAX_STEPS: usize = 10_000;
 
-/// The sizes of a report that are not known.
+/// The unknown sizes of a report.
 #[derive(Default)]
 pub(super) struct Sizes {
     pub(super) unknowns: Vec<UnknownSize>,
     numbers: FxHashMap<SymbolId, Unknown>,
-    /// What each symbol stands for, before any amount uses it.
-    meanings: FxHashMap<SymbolId, String>,
+    /// The descriptions of symbols, which are numbered only when an amount uses them.
+    descriptions: FxHashMap<SymbolId, String>,
     fresh: u32,
 }
 
-/// What is known about the open sizes of one definition.
+/// The symbols of the unknown sizes of a definition, by expression, field and axis.
 #[derive(Default)]
 pub(super) struct Origins {
-    symbols: FxHashMap<(Spot, Option<usize>, usize), SymbolId>,
+    symbols: FxHashMap<(ExprRef, Option<usize>, usize), SymbolId>,
 }
 
 impl Sizes {
-    /// The type of an expression, with a symbol for each `?` in it.
-    pub(super) fn sized(&mut self, view: &View<'_>, origins: &mut Origins, spot: Spot) -> Type {
-        let ty = view.ty(spot);
+    /// Returns the type of an expression with a symbol for each `?` in it.
+    pub(super) fn sized(
+        &mut self,
+        view: &View<'_>,
+        origins: &mut Origins,
+        expr_ref: ExprRef,
+    ) -> Type {
+        let ty = view.ty(expr_ref);
         match ty {
-            // A wide tuple is not copied for each of its projections.
+            // Fast path that avoids a copy of a wide tuple for each of its projections.
             _ if !ty.flags().has(Flags::ANY) => ty.clone(),
-            Type::Tensor(_) => self.tensor(view, origins, spot, None, ty),
+            Type::Tensor(_) => self.tensor(view, origins, expr_ref, None, ty),
             Type::Tuple(fields) => Type::tuple(
                 fields
                     .iter()
                     .enumerate()
-                    .map(|(at, field)| self.tensor(view, origins, spot, Some(at), field)),
+                    .map(|(at, field)| self.tensor(view, origins, expr_ref, Some(at), field)),
             ),
             other => other.clone(),
         }
@@ -53,7 +58,7 @@ impl Sizes {
         &mut self,
         view: &View<'_>,
         origins: &mut Origins,
-        spot: Spot,
+        expr_ref: ExprRef,
         field: Option<usize>,
         ty: &Type,
     ) -> Type {
@@ -65,32 +70,32 @@ impl Sizes {
             if !dim.is_any() {
                 return dim.clone();
             }
-            let id = self.symbol(view, origins, spot, field, axis);
+            let id = self.symbol(view, origins, expr_ref, field, axis);
             Dim::symbol("?", id)
         });
         Type::tensor(dims.collect::<Vec<_>>(), tensor.dtype)
     }
 
-    /// The symbol of an open size: that of the place where it was set.
+    /// Returns the symbol of an unknown size, which is that of its origin.
     fn symbol(
         &mut self,
         view: &View<'_>,
         origins: &mut Origins,
-        spot: Spot,
+        expr_ref: ExprRef,
         field: Option<usize>,
         axis: usize,
     ) -> SymbolId {
-        let mut way = Vec::new();
-        let mut at = (spot, field, axis);
+        let mut path = Vec::new();
+        let mut at = (expr_ref, field, axis);
         let mut symbol = None;
         for _ in 0..MAX_STEPS {
             symbol = origins.symbols.get(&at).copied();
             if symbol.is_some() {
                 break;
             }
-            way.push(at);
+            path.push(at);
             match source_of(view, at.0, at.1, at.2) {
-                Source::Same(spot, axis) => at = (spot, None, axis),
+                Source::Same(expr_ref, axis) => at = (expr_ref, None, axis),
                 Source::Changed(..) | Source::Set => break,
             }
         }
@@ -101,14 +106,14 @@ impl Sizes {
                 None => String::new(),
             };
             let what = format!("axis {} of {field}{}", at.2, view.describe(at.0));
-            self.meanings.insert(id, what);
+            self.descriptions.insert(id, what);
             id
         });
-        origins.symbols.extend(way.into_iter().map(|at| (at, symbol)));
+        origins.symbols.extend(path.into_iter().map(|at| (at, symbol)));
         symbol
     }
 
-    /// What `measure` makes of types that [`Sizes::sized`] gave.
+    /// Evaluates `measure` for types that [`Sizes::sized`] returned.
     pub(super) fn measure(
         &mut self,
         types: &[Type],
@@ -123,7 +128,7 @@ impl Sizes {
             return number;
         }
         let number = self.unknowns.len() as Unknown;
-        let unknown = match self.meanings.get(&id) {
+        let unknown = match self.descriptions.get(&id) {
             Some(what) => {
                 self.fresh += 1;
                 UnknownSize { name: format!("n{}", self.fresh), what: what.clone() }
@@ -135,12 +140,12 @@ impl Sizes {
         number
     }
 
-    /// The bytes of all tensors in a type.
+    /// Returns the size in bytes of all tensors in a type.
     pub(super) fn bytes(&mut self, ty: &Type) -> Amount {
         self.over_tensors(ty, &|types| types.first()?.as_tensor()?.bytes())
     }
 
-    /// The elements of all tensors in a type.
+    /// Returns the number of elements of all tensors in a type.
     pub(super) fn elements(&mut self, ty: &Type) -> Amount {
         self.over_tensors(ty, &|types| types.first()?.as_tensor()?.elements())
     }
@@ -149,9 +154,9 @@ impl Sizes {
         let mut sum = Amount::ZERO;
         let mut stack = vec![ty];
         while let Some(ty) = stack.pop() {
-            // Shared parts are counted as often as they occur, and types of values are small.
+            // The traversal visits shared parts repeatedly, so that large types are skipped.
             if ty.weight() > MAX_WEIGHT {
-                sum.add(&Amount::untold());
+                sum.add(&Amount::undefined());
                 continue;
             }
             match ty {
@@ -168,7 +173,7 @@ impl Sizes {
                 | Type::Bound(_)
                 | Type::Var(_)
                 | Type::Hole
-                | Type::Error => sum.add(&Amount::untold()),
+                | Type::Error => sum.add(&Amount::undefined()),
             }
         }
         sum

@@ -1,41 +1,41 @@
-//! What the place expects at which an expression stands.
+//! The type that the context of an expression expects.
 
 use semantics::{
-    Spot, View,
+    ExprRef, View,
     body::{CallData, Callee, Expr, UnitKind},
 };
-use types::{Relation, Type, demanded};
+use types::{Relation, Type, infer_argument};
 
 use super::pretty::one_line;
 
-/// What a place expects.
+/// The expectation of a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expected {
-    /// The place: `` `weight` of `nn.dense` ``.
+    /// The context: `` `weight` of `nn.dense` ``.
     pub place: String,
-    /// The type that it takes, if what stands around says so.
+    /// The expected type, if the context determines it.
     pub ty: Option<String>,
-    /// What the operator says of it: `` `(units, input_dim)` ``.
+    /// The documentation of the argument of an operator: `` `(units, input_dim)` ``.
     pub note: Option<String>,
 }
 
-/// What is expected of the expression at `spot`.
-pub(super) fn expected(view: &View<'_>, spot: Spot) -> Option<Expected> {
-    let unit = view.unit(spot.unit);
+/// Returns the expectation of the context of an expression.
+pub(super) fn expected(view: &View<'_>, expr_ref: ExprRef) -> Option<Expected> {
+    let unit = view.unit(expr_ref.unit);
     let argument = unit
         .calls
         .iter()
-        .find_map(|call| Some((call, call.args.iter().position(|arg| *arg == spot.expr)?)));
+        .find_map(|call| Some((call, call.args.iter().position(|arg| *arg == expr_ref.expr)?)));
     if let Some((call, position)) = argument {
-        return of_argument(view, spot, call, position);
+        return of_argument(view, expr_ref, call, position);
     }
     let plain = |place: String, ty: &Type| Expected { place, ty: Some(one_line(ty)), note: None };
     let binds = unit.exprs.iter().find_map(|expr| match expr {
-        Expr::If { cond, .. } if *cond == spot.expr => {
+        Expr::If { cond, .. } if *cond == expr_ref.expr => {
             let place = "the condition of an `if`".to_owned();
             Some(Expected { place, ty: Some("bool".to_owned()), note: None })
         }
-        Expr::Bind { binder, value, .. } if *value == spot.expr => {
+        Expr::Bind { binder, value, .. } if *value == expr_ref.expr => {
             let binder = unit.binder(*binder);
             let written = binder.annotation.as_ref()?;
             Some(plain(format!("the annotation of `{}`", binder.name), written))
@@ -45,17 +45,22 @@ pub(super) fn expected(view: &View<'_>, spot: Spot) -> Option<Expected> {
     if binds.is_some() {
         return binds;
     }
-    if unit.kind == UnitKind::Tail && unit.root == Some(spot.expr) {
+    if unit.kind == UnitKind::Tail && unit.root == Some(expr_ref.expr) {
         let written = view.body.header()?.ret.as_ref()?;
         return Some(plain(format!("the result of `{}`", view.def.name(view.db)), written));
     }
     None
 }
 
-fn of_argument(view: &View<'_>, spot: Spot, call: &CallData, position: usize) -> Option<Expected> {
+fn of_argument(
+    view: &View<'_>,
+    expr_ref: ExprRef,
+    call: &CallData,
+    position: usize,
+) -> Option<Expected> {
     match &call.callee {
         Callee::Operator(operator) => {
-            // Operators that take any number have one name for all.
+            // A variadic operator has one name for all arguments.
             let name = operator.args.get(position).or(operator.args.last());
             let place = match name {
                 Some(name) => format!("`{name}` of `{}`", operator.name),
@@ -68,9 +73,9 @@ fn of_argument(view: &View<'_>, spot: Spot, call: &CallData, position: usize) ->
                 let types: Vec<Type> = call
                     .args
                     .iter()
-                    .map(|&expr| view.ty(Spot { unit: spot.unit, expr }).clone())
+                    .map(|&expr| view.ty(ExprRef { unit: expr_ref.unit, expr }).clone())
                     .collect();
-                demanded(&relation, operator.args, &types, position)
+                infer_argument(&relation, operator.args, &types, position)
             });
             Some(Expected { place, ty: ty.as_ref().map(one_line), note })
         }
@@ -81,7 +86,7 @@ fn of_argument(view: &View<'_>, spot: Spot, call: &CallData, position: usize) ->
             Some(Expected { place, ty: Some(one_line(field)), note: None })
         }
         Callee::Expr(callee) => {
-            let callee = Spot { unit: spot.unit, expr: *callee };
+            let callee = ExprRef { unit: expr_ref.unit, expr: *callee };
             let param = view.ty(callee).signature()?;
             let param = param.func.params().get(position)?;
             let place = format!("parameter {position} of {}", view.describe(callee));

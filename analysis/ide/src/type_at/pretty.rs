@@ -1,31 +1,29 @@
-//! Types over several lines.
-
-use std::fmt::Write;
+//! Formatting of types over several lines.
 
 use types::Type;
 
 use crate::hover::{type_params_text, type_text};
 
-/// How many fields or parameters are shown.
-const MOST_PARTS: usize = 32;
-/// How many lines there are at most.
-const MOST_LINES: usize = 200;
-/// How long a type inside of another may be on its line.
+/// The maximal number of fields or parameters.
+const MAX_PARTS: usize = 32;
+/// The maximal number of lines.
+const MAX_LINES: usize = 200;
+/// The maximal width of a nested type on one line.
 const WIDTH: usize = 72;
-/// How deep types are taken apart.
-const MOST_DEPTH: usize = 6;
+/// The maximal depth of types that are broken over lines.
+const MAX_DEPTH: usize = 6;
 
-/// The names of the parameters of a function, as far as they are known.
+/// The known names of the parameters of a function.
 #[derive(Clone, Default)]
 pub(super) struct Names(pub(super) Vec<String>);
 
-/// A type on one line, cut where it is too long to read.
+/// Returns a type on one line, truncated if it is too long.
 pub(super) fn one_line(ty: &Type) -> String {
     type_text(ty)
 }
 
-/// A type over several lines: one field of a tuple a line, with its index, and one parameter of a
-/// function, with its name where that is known.
+/// Returns a type over several lines: one field of a tuple per line with its index, one parameter of
+/// a function per line with its name if it is known.
 ///
 /// ```text
 /// fn (
@@ -39,7 +37,7 @@ pub(super) fn one_line(ty: &Type) -> String {
 pub(super) fn lines(ty: &Type, names: &Names) -> Vec<String> {
     let mut printer = Printer { lines: vec![String::new()] };
     printer.ty(ty, Some(names), 0);
-    printer.lines.truncate(MOST_LINES);
+    printer.lines.truncate(MAX_LINES);
     printer.lines
 }
 
@@ -58,18 +56,19 @@ impl Printer {
         self.lines.push("  ".repeat(depth));
     }
 
-    /// `names` for the outermost type, which is taken apart whatever its length.
+    /// Prints a type. `names` is given for the outermost type, which is broken over lines whatever
+    /// its width.
     fn ty(&mut self, ty: &Type, names: Option<&Names>, depth: usize) {
         let is_outermost = names.is_some();
         let flat = one_line(ty);
-        let takes_apart = match ty {
+        let is_breakable = match ty {
             Type::Tuple(fields) => !fields.is_empty(),
             Type::Func(_) | Type::Poly(_) => ty.arity().is_some_and(|arity| arity > 0),
             _ => false,
         };
         let fits = flat.len() + 2 * depth <= WIDTH;
-        let is_full = depth >= MOST_DEPTH || self.lines.len() >= MOST_LINES;
-        if !takes_apart || is_full || (fits && !is_outermost) {
+        let is_full = depth >= MAX_DEPTH || self.lines.len() >= MAX_LINES;
+        if !is_breakable || is_full || (fits && !is_outermost) {
             self.add(&flat);
             return;
         }
@@ -89,12 +88,10 @@ impl Printer {
                 });
                 self.add(") -> ");
                 self.ty(signature.func.ret(), None, depth);
-                for (at, constraint) in signature.constraints.iter().take(MOST_PARTS).enumerate() {
+                for (at, constraint) in signature.constraints.iter().take(MAX_PARTS).enumerate() {
                     self.line(depth + 1);
-                    let mut text = if at == 0 { "where " } else { "  and " }.to_owned();
-                    // A text takes all that is written to it.
-                    let _ = write!(text, "{constraint}");
-                    self.add(&text);
+                    let word = if at == 0 { "where" } else { "  and" };
+                    self.add(&format!("{word} {constraint}"));
                 }
             }
             _ => {}
@@ -102,15 +99,15 @@ impl Printer {
     }
 
     fn parts(&mut self, parts: &[Type], depth: usize, label: impl Fn(usize) -> String) {
-        for (at, part) in parts.iter().enumerate().take(MOST_PARTS) {
+        for (at, part) in parts.iter().enumerate().take(MAX_PARTS) {
             self.line(depth + 1);
             self.add(&label(at));
             self.ty(part, None, depth + 1);
             self.add(",");
         }
-        if parts.len() > MOST_PARTS {
+        if parts.len() > MAX_PARTS {
             self.line(depth + 1);
-            self.add(&format!("… {} more", parts.len() - MOST_PARTS));
+            self.add(&format!("… {} more", parts.len() - MAX_PARTS));
         }
         self.line(depth);
     }

@@ -1,4 +1,4 @@
-//! What the view of the type under the cursor says.
+//! Tests of the details of the type at the cursor.
 
 use std::fmt::Write;
 
@@ -54,7 +54,7 @@ fn convolution(at: &str, with: &str, expected: Expect) {
 }
 
 #[test]
-fn a_variable_where_it_is_bound() {
+fn binder_shows_origin_of_each_size() {
     convolution(
         "let %y",
         "let %y$0",
@@ -63,8 +63,8 @@ fn a_variable_where_it_is_bound() {
         Tensor[(2, 4, 4, 16), float32]
         -- : Tensor[(2, 4, 4, 16), float32] (512 elements, 2.0 KiB)
         N 2 <- axis 0 of `%x` is 2 [2]
-        H 4 <- `nn.conv2d` makes 4 of 8 on axis 2 [nn.conv2d] <- axis 2 of `%x` is 8 [8]
-        W 4 <- `nn.conv2d` makes 4 of 8 on axis 3 [nn.conv2d] <- axis 3 of `%x` is 8 [8]
+        H 4 <- `nn.conv2d` computes 4 from 8 on axis 2 [nn.conv2d] <- axis 2 of `%x` is 8 [8]
+        W 4 <- `nn.conv2d` computes 4 from 8 on axis 3 [nn.conv2d] <- axis 3 of `%x` is 8 [8]
         C 16 <- `channels` sets axis 1 to 16 [16]
         %1 : Tensor[(2, 16, 4, 4), float32] [%1]
     "#]],
@@ -72,7 +72,7 @@ fn a_variable_where_it_is_bound() {
 }
 
 #[test]
-fn an_argument_with_the_letters_of_its_layout() {
+fn argument_has_letters_of_layout() {
     convolution(
         "conv2d(%x, %w",
         "conv2d(%x, %w$0",
@@ -90,7 +90,7 @@ fn an_argument_with_the_letters_of_its_layout() {
 }
 
 #[test]
-fn a_call() {
+fn call_shows_variables_of_arguments() {
     convolution(
         "nn.conv2d",
         "nn.co$0nv2d",
@@ -100,8 +100,8 @@ fn a_call() {
         -- : Tensor[(2, 16, 4, 4), float32] (512 elements, 2.0 KiB)
         N 2 <- axis 0 of `%x` is 2 [2]
         C 16 <- `channels` sets axis 1 to 16 [16]
-        H 4 <- `nn.conv2d` makes 4 of 8 on axis 2 [nn.conv2d] <- axis 2 of `%x` is 8 [8]
-        W 4 <- `nn.conv2d` makes 4 of 8 on axis 3 [nn.conv2d] <- axis 3 of `%x` is 8 [8]
+        H 4 <- `nn.conv2d` computes 4 from 8 on axis 2 [nn.conv2d] <- axis 2 of `%x` is 8 [8]
+        W 4 <- `nn.conv2d` computes 4 from 8 on axis 3 [nn.conv2d] <- axis 3 of `%x` is 8 [8]
         %x : Tensor[(2, 3, 8, 8), float32] [%x]
         %w : Tensor[(16, 3, 3, 3), float32] [%w]
     "#]],
@@ -109,7 +109,7 @@ fn a_call() {
 }
 
 #[test]
-fn a_parameter_and_its_type() {
+fn annotation_describes_its_parameter() {
     convolution(
         "%w: Tensor[(16",
         "%w: Tensor[($016",
@@ -126,7 +126,7 @@ fn a_parameter_and_its_type() {
 }
 
 #[test]
-fn functions_by_parameter() {
+fn function_shows_each_parameter() {
     check(
         "
 def @f(%x: Tensor[(2, 3), float32], %p: (int32, Tensor[(4), float32])) -> Tensor[(2, 3), float32] {
@@ -175,7 +175,7 @@ def @main(%x: Tensor[(2, 3), float32]) {
 }
 
 #[test]
-fn tuples_by_field() {
+fn tuple_shows_each_field() {
     check(
         "
 def @main(%x: Tensor[(?, 8), float32]) {
@@ -191,10 +191,10 @@ def @main(%x: Tensor[(?, 8), float32]) {
             )
             -- field 0: Tensor[(?, 4), float32] (open)
             - ? <- axis 0 of `%x` is ? [?]
-            - 4 <- `split` makes 4 of 8 on axis 1 [split] <- axis 1 of `%x` is 8 [8]
+            - 4 <- `split` computes 4 from 8 on axis 1 [split] <- axis 1 of `%x` is 8 [8]
             -- field 1: Tensor[(?, 4), float32] (open)
             - ? <- axis 0 of `%x` is ? [?]
-            - 4 <- `split` makes 4 of 8 on axis 1 [split] <- axis 1 of `%x` is 8 [8]
+            - 4 <- `split` computes 4 from 8 on axis 1 [split] <- axis 1 of `%x` is 8 [8]
             %0 : Tensor[(?, 8), float32] [%0]
         "#]],
     );
@@ -213,7 +213,7 @@ def @main(%x: Tensor[(?, 8), float32]) {
 }
 
 #[test]
-fn what_the_surroundings_expect() {
+fn context_determines_expected_type() {
     check(
         "def @main(%x: Tensor[(2, 8), float32]) { nn.dense(%x, $01f, units=4) }",
         expect![[r#"
@@ -254,15 +254,15 @@ fn what_the_surroundings_expect() {
 }
 
 #[test]
-fn where_nothing_has_a_type() {
+fn no_type_outside_of_expressions() {
     check("def @main(%x: int32) $0{ %x }", expect!["nothing"]);
     check("type T { A, $0B }", expect!["nothing"]);
     check("// def $0", expect!["nothing"]);
 }
 
-/// A size that has come a long way is followed back a part of it.
+/// A size is followed over a bounded number of expressions.
 #[test]
-fn long_chains_end_somewhere() {
+fn long_chain_is_followed_partially() {
     let mut text = "def @main(%x: Tensor[(2, 8), float32]) {\n".to_owned();
     text += "  %0 = nn.relu(%x);\n";
     for number in 1..1000 {

@@ -9,19 +9,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
     View,
     body::{BinderKind, Expr, ExprId, Region, Unit},
-    scope::Binding,
+    scope::LocalRef,
 };
 
 /// Which graph bindings wait until they are used.
 pub(super) struct Lazy {
-    vars: FxHashSet<Binding>,
+    vars: FxHashSet<LocalRef>,
     /// Where the expressions begin that they stand for.
     starts: FxHashSet<(usize, ExprId)>,
 }
 
 /// A graph binding.
 struct Graph {
-    var: Binding,
+    var: LocalRef,
     region: u32,
     /// The statement's expressions: unit, first, the step that binds.
     stretch: (usize, u32, u32),
@@ -34,7 +34,7 @@ impl Lazy {
     pub(super) fn of(view: &View<'_>) -> Lazy {
         let mut regions = vec![0u32];
         let mut graphs: Vec<Graph> = Vec::new();
-        let mut known: FxHashMap<Binding, usize> = FxHashMap::default();
+        let mut known: FxHashMap<LocalRef, usize> = FxHashMap::default();
         for (number, unit) in view.body.units.iter().enumerate() {
             let firsts = firsts(unit);
             // Values that each use makes anew wait in any case.
@@ -67,7 +67,7 @@ impl Lazy {
                 let region = inside.last().map_or(0, |&(region, _)| region);
                 for &bind in opening.get(&at).into_iter().flatten().rev() {
                     let Expr::Bind { binder, .. } = unit.exprs[bind as usize] else { continue };
-                    let var = Binding { unit: number as u32, binder };
+                    let var = LocalRef { unit: number as u32, binder };
                     let outer = open.last().map(|&(graph, _)| graph);
                     known.insert(var, graphs.len());
                     open.push((graphs.len(), bind));
@@ -78,7 +78,7 @@ impl Lazy {
                     open.pop();
                 }
                 let used = match expr {
-                    Expr::Bound(binder) => Some(Binding { unit: number as u32, binder: *binder }),
+                    Expr::Bound(binder) => Some(LocalRef { unit: number as u32, binder: *binder }),
                     Expr::Free(free) | Expr::Dotted { whole: free, .. } => {
                         view.scopes.get(number, *free)
                     }
@@ -124,7 +124,7 @@ impl Lazy {
     }
 
     /// Whether a variable waits until it is used.
-    pub(super) fn is(&self, var: Binding) -> bool {
+    pub(super) fn is(&self, var: LocalRef) -> bool {
         self.vars.contains(&var)
     }
 

@@ -12,7 +12,7 @@ use semantics::{
     View,
     body::{BinderId, Expr, ExprId, Region, Unit},
     infer::Inference,
-    scope::Binding,
+    scope::LocalRef,
 };
 use smallvec::SmallVec;
 use syntax::TextRange;
@@ -83,7 +83,7 @@ impl Numbers {
 
 impl Compiler<'_, '_> {
     /// A variable where it is used: what its maker gives, where it has one.
-    pub(super) fn use_variable(&mut self, var: Binding, id: ExprId, place: TextRange) -> Operand {
+    pub(super) fn use_variable(&mut self, var: LocalRef, id: ExprId, place: TextRange) -> Operand {
         let reg = self.variable(Var::Local(var), place);
         let Some(dtypes) = self.numbers.uses.get(&id).cloned() else { return Operand::Reg(reg) };
         let is_made = |numeric: &semantics::infer::Numeric| {
@@ -110,7 +110,7 @@ impl Compiler<'_, '_> {
     /// Binds a variable to the maker of its value.
     pub(super) fn bind_maker(
         &mut self,
-        var: Binding,
+        var: LocalRef,
         proc: Arc<Proc>,
         captures: &[Var],
         place: TextRange,

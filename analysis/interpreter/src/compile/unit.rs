@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use semantics::{
     body::{BinderId, Expr, ExprId, FnId, Pattern, PatternKind, Region},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::TextRange;
 
@@ -122,11 +122,11 @@ impl Compiler<'_, '_> {
             }
             Role::Body(at, _) => {
                 let unit = self.unit as u32;
-                let own = own.get(&at).map(|&binder| Var::Local(Binding { unit, binder }));
+                let own = own.get(&at).map(|&binder| Var::Local(LocalRef { unit, binder }));
                 self.contexts.push(Context { own, ..Context::default() });
                 let body = self.view.body.clone();
                 for &binder in &body.units[self.unit].fns[at.index()].params {
-                    self.param(Var::Local(Binding { unit, binder }));
+                    self.param(Var::Local(LocalRef { unit, binder }));
                 }
             }
             Role::Made(binder, _) => {
@@ -162,7 +162,7 @@ impl Compiler<'_, '_> {
         match &pattern.kind {
             PatternKind::Wildcard => Test::Any,
             PatternKind::Var(binder) => {
-                let var = Var::Local(Binding { unit: self.unit as u32, binder: *binder });
+                let var = Var::Local(LocalRef { unit: self.unit as u32, binder: *binder });
                 let context = self.context();
                 let reg = context.reg();
                 context.vars.insert(var, reg);

@@ -1,97 +1,96 @@
-//! Written attributes to values: names, types, defaults.
+//! Binding of the attributes of a call to their declarations: names, types, defaults.
 //!
-//! What may be written is what TVM's reader converts to the declared type. `axis=True` is the
-//! integer 1, `alpha=1` the number 1.0, `units=None` no value; `axis=1f`, `axis=[1]` and
-//! `strides=2` are refused. Where TVM converts something to a value that means nothing, such as a
-//! size of 2.5, it is refused here.
+//! A value is valid if TVM's parser converts it to the declared type. `axis=True` is the integer 1,
+//! `alpha=1` the number 1.0, and `units=None` no value; `axis=1f`, `axis=[1]` and `strides=2` are
+//! rejected. Unlike in TVM, meaningless values such as a size of 2.5 are rejected too.
 
 use smallvec::SmallVec;
 use types::{AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, DataType};
 
 use crate::similar::nearest;
 
-/// One attribute as it was written.
+/// An attribute in the source.
 #[derive(Clone, Debug)]
 pub struct Written<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a str,
-    /// Its value.
+    /// The value.
     pub value: AttrValue,
 }
 
-/// What is wrong with the attributes of a call.
+/// An error in the attributes of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttrProblem {
     /// The operator has no attribute of this name.
     Unknown {
-        /// Which of the written attributes.
+        /// The index of the written attribute.
         written: usize,
-        /// The declared name that is nearest.
+        /// The most similar declared name.
         nearest: Option<&'static str>,
     },
-    /// The value is of the wrong kind.
+    /// The value has the wrong type.
     Type {
-        /// Which of the written attributes.
+        /// The index of the written attribute.
         written: usize,
-        /// What the attribute takes.
-        wanted: AttrType,
-        /// Whether it takes `None` as well.
+        /// The declared type.
+        expected: AttrType,
+        /// True if the attribute accepts `None`.
         none: bool,
     },
-    /// The value is not one of those that there are.
+    /// The string is not one of the choices.
     Choice {
-        /// Which of the written attributes.
+        /// The index of the written attribute.
         written: usize,
-        /// What may be written.
+        /// The valid values.
         choices: &'static [&'static str],
-        /// The one that is nearest.
+        /// The most similar choice.
         nearest: Option<&'static str>,
     },
-    /// The string names no data type.
+    /// The string is not a data type.
     DType {
-        /// Which of the written attributes.
+        /// The index of the written attribute.
         written: usize,
-        /// The data type that is nearest.
+        /// The most similar data type.
         nearest: Option<&'static str>,
     },
     /// The number is too small.
     TooSmall {
-        /// Which of the written attributes.
+        /// The index of the written attribute.
         written: usize,
-        /// The least that may be written.
-        least: i64,
+        /// The minimum.
+        min: i64,
     },
-    /// `attrs_type_key` does not name the set of attributes that the operator has.
+    /// `attrs_type_key` is not the attribute set of the operator.
     TypeKey {
-        /// The name of the set; nothing, where any set would do, and this one does not exist.
-        wanted: Option<&'static str>,
+        /// The key of the set, or `None` if the operator accepts any set and this one does not
+        /// exist.
+        expected: Option<&'static str>,
     },
-    /// An attribute without default is not written.
+    /// A required attribute is missing.
     Missing {
-        /// Its name.
+        /// The name.
         name: &'static str,
     },
-    /// The attribute was written before; this value is the one that holds, as it does in TVM.
+    /// The attribute is specified twice. As in TVM, the last value is used.
     Twice {
-        /// Which of the written attributes comes second.
+        /// The index of the second written attribute.
         written: usize,
     },
 }
 
-/// The attributes of a call.
+/// The result of [`bind`].
 #[derive(Clone, Debug)]
 pub struct Bound {
     /// A value for every declared attribute.
     pub attrs: Attrs,
-    /// What is wrong.
+    /// The errors.
     pub problems: SmallVec<[AttrProblem; 1]>,
-    /// Whether the values are what was meant, as far as one can tell. Where they are not, the
-    /// rule of the operator would only say in other words what the problems say.
+    /// True if the values are those intended, despite possible errors. Otherwise the type relation
+    /// would report consequences of the errors.
     pub trusted: bool,
 }
 
-/// The attributes of a call from what is written, with everything that is wrong in it. A misspelt
-/// name counts for the name that is nearest to it.
+/// Binds the attributes of a call. A misspelt name is bound to the most similar declared one.
 pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
     let mut problems = SmallVec::new();
     let mut trusted = true;
@@ -101,7 +100,7 @@ pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
     let open = schema.key == super::system::DICT.key;
     for (index, attr) in written.iter().enumerate().filter(|_| !open) {
         let Some(position) = schema.position(attr.name) else {
-            // What stands there already, under its name or misspelt, was not meant once more.
+            // An attribute that is bound already is not a candidate.
             let is_free = |position: usize| {
                 values[position].is_none() && misspelt.iter().all(|&(_, other)| other != position)
             };
@@ -120,8 +119,8 @@ pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
         }
         values[position] = Some(match convert(&schema.fields[position], &attr.value) {
             Ok(value) => value,
-            Err(misfit) => {
-                problems.push(misfit.problem(index));
+            Err(mismatch) => {
+                problems.push(mismatch.problem(index));
                 trusted = false;
                 AttrValue::Error
             }
@@ -134,7 +133,7 @@ pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
         }
         trusted &= values[position].is_some();
     }
-    // What is missing may be what was misspelt; one of the two is enough to say.
+    // A missing attribute is possibly an unknown one, which is reported already.
     let unknown = problems.iter().any(|p| matches!(p, AttrProblem::Unknown { .. }));
     let fill = |(field, value): (&AttrField, Option<AttrValue>)| {
         value.unwrap_or_else(|| {
@@ -151,38 +150,38 @@ pub fn bind(schema: &'static AttrSchema, written: &[Written<'_>]) -> Bound {
     Bound { attrs: Attrs::new(schema, values), problems, trusted }
 }
 
-/// Whether `value`, which comes from the metadata section, may stand for the attribute.
+/// Returns true if `value`, from the metadata section, is valid for the attribute.
 pub fn accepts(field: &AttrField, value: &AttrValue) -> bool {
     convert(field, value).is_ok()
 }
 
-/// Why a value is not one for an attribute.
-enum Misfit {
+/// A conversion error.
+enum Mismatch {
     Type(AttrType, bool),
     Choice(&'static [&'static str], Option<&'static str>),
     DType(Option<&'static str>),
     TooSmall(i64),
 }
 
-impl Misfit {
+impl Mismatch {
     fn problem(self, written: usize) -> AttrProblem {
         match self {
-            Misfit::Type(wanted, none) => AttrProblem::Type { written, wanted, none },
-            Misfit::Choice(choices, nearest) => AttrProblem::Choice { written, choices, nearest },
-            Misfit::DType(nearest) => AttrProblem::DType { written, nearest },
-            Misfit::TooSmall(least) => AttrProblem::TooSmall { written, least },
+            Mismatch::Type(expected, none) => AttrProblem::Type { written, expected, none },
+            Mismatch::Choice(choices, nearest) => AttrProblem::Choice { written, choices, nearest },
+            Mismatch::DType(nearest) => AttrProblem::DType { written, nearest },
+            Mismatch::TooSmall(min) => AttrProblem::TooSmall { written, min },
         }
     }
 }
 
-/// `value` as the attribute `field`.
-fn convert(field: &AttrField, value: &AttrValue) -> Result<AttrValue, Misfit> {
+/// Converts `value` to the declared type of `field`.
+fn convert(field: &AttrField, value: &AttrValue) -> Result<AttrValue, Mismatch> {
     use AttrType as T;
     use AttrValue as V;
-    let misfit = || Err(Misfit::Type(field.ty, takes_none(field)));
+    let mismatch = || Err(Mismatch::Type(field.ty, takes_none(field)));
     match (field.ty, value) {
-        // What could not be read has been reported where it stands, and whether an entry of the
-        // metadata section fits is seen when it is looked up.
+        // Errors have been reported, and entries of the metadata section are checked when they are
+        // resolved.
         (_, V::Error | V::Meta { .. }) => Ok(value.clone()),
         (T::DType, V::None) => Ok(V::DType(DataType::VOID)),
         (_, V::None) if takes_none(field) => Ok(V::None),
@@ -191,8 +190,8 @@ fn convert(field: &AttrField, value: &AttrValue) -> Result<AttrValue, Misfit> {
         (T::Constant, V::Constant(_)) => Ok(value.clone()),
         (T::Int, V::Int { .. } | V::Bool(_)) => {
             let value = int(value, field.boxed);
-            match (value.as_int(), field.least) {
-                (Some(value), Some(least)) if value < least => Err(Misfit::TooSmall(least)),
+            match (value.as_int(), field.min) {
+                (Some(value), Some(min)) if value < min => Err(Mismatch::TooSmall(min)),
                 _ => Ok(value),
             }
         }
@@ -203,8 +202,8 @@ fn convert(field: &AttrField, value: &AttrValue) -> Result<AttrValue, Misfit> {
         (T::Float, V::Float(_)) | (T::Float, V::Int { .. } | V::Bool(_))
             if is_number(field, value) =>
         {
-            match (value.as_float(), field.least) {
-                (Some(value), Some(least)) if value < least as f64 => Err(Misfit::TooSmall(least)),
+            match (value.as_float(), field.min) {
+                (Some(value), Some(min)) if value < min as f64 => Err(Mismatch::TooSmall(min)),
                 _ => Ok(value.clone()),
             }
         }
@@ -213,34 +212,35 @@ fn convert(field: &AttrField, value: &AttrValue) -> Result<AttrValue, Misfit> {
             if choices.contains(&text.as_str()) {
                 return Ok(value.clone());
             }
-            Err(Misfit::Choice(choices, similar(text, choices)))
+            Err(Mismatch::Choice(choices, similar(text, choices)))
         }
         (T::DType, V::Str(text)) => {
-            DataType::parse(text).map(V::DType).ok_or_else(|| Misfit::DType(similar(text, DTYPES)))
+            let dtype = DataType::parse(text).map(V::DType);
+            dtype.ok_or_else(|| Mismatch::DType(similar(text, DTYPES)))
         }
         (T::DType, V::DType(_)) => Ok(value.clone()),
         (T::Dim, V::Int { .. } | V::Bool(_)) => Ok(int(value, true)),
         (T::Dim, V::Dim(_)) => Ok(value.clone()),
-        (T::Dims, V::List(values)) => list(values, size).map_or_else(misfit, Ok),
-        (T::Ints, V::List(values)) => list(values, integer).map_or_else(misfit, Ok),
+        (T::Dims, V::List(values)) => list(values, size).map_or_else(mismatch, Ok),
+        (T::Ints, V::List(values)) => list(values, integer).map_or_else(mismatch, Ok),
         (T::OptionalInts, V::List(values)) => {
             let item = |value: &V| if value.is_none() { Some(V::None) } else { integer(value) };
-            list(values, item).map_or_else(misfit, Ok)
+            list(values, item).map_or_else(mismatch, Ok)
         }
         (T::Floats, V::List(values)) => {
-            list(values, |v| is_number(field, v).then(|| v.clone())).map_or_else(misfit, Ok)
+            list(values, |v| is_number(field, v).then(|| v.clone())).map_or_else(mismatch, Ok)
         }
         (T::IntLists, V::List(rows)) => {
-            list(rows, |row| list(row.as_list()?, integer)).map_or_else(misfit, Ok)
+            list(rows, |row| list(row.as_list()?, integer)).map_or_else(mismatch, Ok)
         }
         (T::DimLists, V::List(rows)) => {
-            list(rows, |row| list(row.as_list()?, size)).map_or_else(misfit, Ok)
+            list(rows, |row| list(row.as_list()?, size)).map_or_else(mismatch, Ok)
         }
-        _ => misfit(),
+        _ => mismatch(),
     }
 }
 
-/// Whether `None` may be written.
+/// Returns true if the attribute accepts `None`.
 fn takes_none(field: &AttrField) -> bool {
     match field.ty {
         AttrType::Any
@@ -251,7 +251,7 @@ fn takes_none(field: &AttrField) -> bool {
         | AttrType::Object
         | AttrType::Constant => true,
         AttrType::Bool | AttrType::Float => field.boxed,
-        // A list that has items when nothing is written has them always: TVM reads them unseen.
+        // If the default has items, TVM's relation accesses them without a check for `None`.
         AttrType::Dims
         | AttrType::Ints
         | AttrType::Floats
@@ -269,7 +269,7 @@ fn takes_none(field: &AttrField) -> bool {
     }
 }
 
-/// A list of which every item is converted.
+/// Converts every item of a list.
 fn list(values: &[AttrValue], item: impl Fn(&AttrValue) -> Option<AttrValue>) -> Option<AttrValue> {
     let convert = |value: &AttrValue| match value {
         AttrValue::Error | AttrValue::Meta { .. } => Some(value.clone()),
@@ -278,7 +278,7 @@ fn list(values: &[AttrValue], item: impl Fn(&AttrValue) -> Option<AttrValue>) ->
     values.iter().map(convert).collect::<Option<_>>().map(AttrValue::List)
 }
 
-/// An integer or truth value as an integer; a plain one is held in 32 bits, whatever is written.
+/// Converts an integer or a truth value to an integer, which has 32 bits unless it is boxed.
 fn int(value: &AttrValue, boxed: bool) -> AttrValue {
     match value {
         AttrValue::Bool(value) => AttrValue::int(i64::from(*value)),
@@ -298,7 +298,8 @@ fn size(value: &AttrValue) -> Option<AttrValue> {
     }
 }
 
-/// Whether `value` is a number as the field takes it: a boxed one is no integer.
+/// Returns true if `value` is a number that the field accepts: a boxed number must not be an
+/// integer.
 fn is_number(field: &AttrField, value: &AttrValue) -> bool {
     match value {
         AttrValue::Float(_) => true,
@@ -308,12 +309,12 @@ fn is_number(field: &AttrField, value: &AttrValue) -> bool {
 }
 
 impl AttrProblem {
-    /// Whether TVM refuses the call for it.
+    /// Returns true if TVM rejects the call.
     pub fn is_error(&self) -> bool {
         !matches!(self, AttrProblem::Twice { .. })
     }
 
-    /// Which of the written attributes it is about.
+    /// Returns the index of the written attribute.
     pub fn written(&self) -> Option<usize> {
         match self {
             AttrProblem::Unknown { written, .. }
@@ -326,12 +327,12 @@ impl AttrProblem {
         }
     }
 
-    /// Whether it is the name that is wrong, and not the value.
+    /// Returns true if the name is wrong, false if the value is.
     pub fn is_about_name(&self) -> bool {
         matches!(self, AttrProblem::Unknown { .. } | AttrProblem::Twice { .. })
     }
 
-    /// How a message names what an attribute takes.
+    /// Returns the name of a type in messages.
     pub fn describe(ty: AttrType) -> String {
         match ty {
             AttrType::Int => "an integer".into(),
@@ -360,14 +361,14 @@ impl AttrProblem {
     }
 }
 
-/// Data types to suggest.
+/// Data types for suggestions.
 const DTYPES: &[&str] = &[
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64", "bfloat16",
 ];
 
-/// The choice nearest to `text`, upper and lower case being the same.
+/// Returns the choice most similar to `text`, which may differ in case.
 fn similar(text: &str, choices: &'static [&'static str]) -> Option<&'static str> {
-    let same = choices.iter().copied().find(|choice| choice.eq_ignore_ascii_case(text));
-    same.or_else(|| nearest(text, choices.iter().copied()))
+    let other_case = choices.iter().copied().find(|choice| choice.eq_ignore_ascii_case(text));
+    other_case.or_else(|| nearest(text, choices.iter().copied()))
 }

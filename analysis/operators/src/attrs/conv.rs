@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// How the Ethos-U takes an input twice as high and wide.
+/// The upscaling modes of the Ethos-U.
 pub(super) const ETHOSU_UPSCALE: &[&str] = &["NONE", "ZEROS", "NEAREST"];
 
 /// `relay.attrs.BinaryConv2DAttrs`

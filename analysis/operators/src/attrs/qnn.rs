@@ -40,8 +40,8 @@ pub static REQUANTIZE: AttrSchema = schema(
     ],
 );
 
-/// `relay.attrs.SimulatedQuantizeAttrs`: one name for two sets in TVM, of which this one, the
-/// one of `qnn.simulated_quantize`, is what the text format knows.
+/// `relay.attrs.SimulatedQuantizeAttrs`. TVM has two sets of that name; its text format uses this
+/// one, of `qnn.simulated_quantize`.
 pub static SIMULATED_QUANTIZE: AttrSchema = schema(
     "relay.attrs.SimulatedQuantizeAttrs",
     &[field("axis", AttrType::Int, AttrDefault::Int(-1))],

@@ -41,7 +41,7 @@ pub static DEBUG: AttrSchema = schema(
     &[field("debug_func", AttrType::Object, AttrDefault::Required)],
 );
 
-/// `DictAttrs`: names of any kind, of which no type depends.
+/// `DictAttrs`: arbitrary names, on which no type depends.
 pub static DICT: AttrSchema = schema("DictAttrs", &[]);
 
 /// `relay.attrs.DeviceCopyAttrs`

@@ -1,10 +1,10 @@
-//! Operators that pick elements by indices or by a condition.
+//! Operators that select elements by indices or by a condition.
 
 use crate::prelude::*;
 
 pub(crate) static OPERATORS: &[Operator] = &[
     op("adv_index", &["inputs"]).rule("AdvIndex", adv_index).cost(Cost::Free).doc(Doc {
-        summary: "Picks the elements whose positions on the first axes are given by one tensor of \
+        summary: "Gathers the elements whose positions on the first axes are given by one tensor of \
                   indices for each axis, as indexing with arrays does in NumPy.",
         args: &["a tuple: the data, then one tensor of indices for each of its first axes; the \
                  tensors of indices broadcast together"],
@@ -14,7 +14,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     }),
     op("gather", &["data", "indices"]).attrs(&GATHER).rule("Gather", gather).cost(Cost::Free).doc(
         Doc {
-            summary: "Picks, for each element of `indices`, the element of `data` that stands at \
+            summary: "Gathers, for each element of `indices`, the element of `data` \
                       this index on axis `axis` and at the same place on the others.",
             args: &["any tensor", "integers, of the sizes of `data` on every axis but `axis`"],
             shape: "the shape of `indices`",
@@ -26,15 +26,15 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("GatherND", gather_nd)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Picks elements or slices of `data` by tuples of indices, which stand on the \
+            summary: "Gathers elements or slices of `data` by tuples of indices along the \
                       first axis of `indices`.",
-            args: &["`(x0, …, xN)`", "`(m, y0, …, yK)`: m indices for each place of the result"],
-            shape: "`(y0, …, yK)`, followed by the axes of `data` behind the `batch_dims + m` \
+            args: &["`(x0, …, xN)`", "`(m, y0, …, yK)`: m indices for each element of the result"],
+            shape: "`(y0, …, yK)`, followed by the axes of `data` after the first `batch_dims + m`
                     first ones",
             example: "gather_nd(%x, %i)",
         }),
     op("take", &["data", "indices"]).attrs(&TAKE).rule("Take", take).cost(Cost::Free).doc(Doc {
-        summary: "Picks slices along one axis by their indices, or elements of the flattened data \
+        summary: "Gathers slices along one axis by their indices, or elements of the flattened data \
                   where `axis` is not given.",
         args: &["any tensor", "integers of any shape"],
         shape: "the shape of `data` with axis `axis` replaced by the axes of `indices` (without \
@@ -65,12 +65,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
 fn adv_index(call: &mut Call<'_>) -> Outcome {
     let fields = call.tensors(0)?;
     let Some((data, indices)) = fields.split_first() else {
-        return fault(call, "argument-type", "the tuple is empty: there is nothing to index")
+        return fault(call, "argument-type", "the tuple must not be empty")
             .argument(0, "no fields")
             .fail();
     };
     let Some((first, rest)) = indices.split_first() else {
-        return fault(call, "argument-type", "the tuple holds data and no indices")
+        return fault(call, "argument-type", "the tuple has data but no indices")
             .argument(0, "1 field")
             .help("write one tensor of indices for each of the first axes: `(%x, %i)`")
             .fail();
@@ -80,12 +80,12 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
             call,
             "rank-mismatch",
             format!(
-                "there are indices for {}, but the data has {}",
+                "the tuple has indices for {}, but the data has {}",
                 axes(indices.len()),
                 axes(data.rank())
             ),
         )
-        .rule("the tuple holds the data and at most one tensor of indices for each of its axes")
+        .rule("the tuple contains the data and at most one tensor of indices for each of its axes")
         .mark(types::Place::Field(0, 0), None, axes(data.rank()))
         .mark(types::Place::Field(0, data.rank() + 1), None, "one too many")
         .fail();
@@ -117,7 +117,7 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
 }
 
 fn gather(call: &mut Call<'_>) -> Outcome {
-    let (data, indices) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, indices) = (call.require_tensor(0)?, call.require_tensor(1)?);
     if !indices.dtype.is_int() {
         return not_integers(call, 1, indices.dtype);
     }
@@ -131,14 +131,14 @@ fn gather(call: &mut Call<'_>) -> Outcome {
             .rule(format!("{i} and {x} must have the same number of axes"))
             .argument(1, axes(found))
             .argument(0, axes(rank))
-            .help("`take` picks slices by indices of any shape")
+            .help("`take` selects slices by indices of any shape")
             .fail();
     }
     let Some(axis) = normal_axis(written, rank) else {
         return axis_out_of_range(call, "axis", written, 0, rank);
     };
     for i in 0..rank {
-        let (size, wanted) = (&indices.shape[i], &data.shape[i]);
+        let (size, expected) = (&indices.shape[i], &data.shape[i]);
         if i == axis {
             if size.as_known().is_some_and(|size| size < 1) {
                 return fault(
@@ -146,30 +146,30 @@ fn gather(call: &mut Call<'_>) -> Outcome {
                     "shape-mismatch",
                     format!("{} has no elements: axis {i} has size {size}", call.name(1)),
                 )
-                .rule("at least one element must be picked")
+                .rule("at least one element must be selected")
                 .axis(1, i, size.to_string())
                 .fail();
             }
-        } else if !may_equal(size, wanted) {
+        } else if !may_equal(size, expected) {
             return fault(
                 call,
                 "shape-mismatch",
                 format!(
-                    "{} has size {size} on axis {i}, {} has {wanted}",
+                    "{} has size {size} on axis {i}, {} has {expected}",
                     call.name(1),
                     call.name(0)
                 ),
             )
-            .rule(format!("the shapes must agree on every axis but axis {axis}, that of `axis`"))
+            .rule(format!("the shapes must be equal on every axis but axis {axis}, that of `axis`"))
             .axis(1, i, size.to_string())
-            .axis(0, i, wanted.to_string())
+            .axis(0, i, expected.to_string())
             .fail();
         }
     }
     call.output_tensor(indices.shape.clone(), data.dtype)
 }
 
-/// The size of the first axis of an argument: how many indices make one tuple of indices.
+/// Returns the size of the first axis of an argument: the number of indices in a tuple.
 pub(super) fn tuple_length(
     call: &Call<'_>,
     position: usize,
@@ -178,19 +178,23 @@ pub(super) fn tuple_length(
 ) -> Result<usize, Halt> {
     let (name, data) = (call.name(position), call.name(0));
     let Some(first) = indices.shape.first() else {
-        return fault(call, "rank-mismatch", format!("{name} is a scalar, it must have an axis"))
-            .rule(format!("the first axis of {name} holds one index for each axis of {data}"))
-            .argument(position, "a scalar")
-            .fail();
+        return fault(
+            call,
+            "rank-mismatch",
+            format!("{name} is a scalar, but it must have an axis"),
+        )
+        .rule(format!("the first axis of {name} contains one index for each axis of {data}"))
+        .argument(position, "a scalar")
+        .fail();
     };
     let Some(length) = first.as_known() else {
         return fault(
             call,
             "shape-mismatch",
-            format!("the size of axis 0 of {name} must be known, it is {first}"),
+            format!("the size of axis 0 of {name} must be known, but it is {first}"),
         )
         .rule(format!(
-            "the first axis of {name} holds one index for each axis of {data}, so its size decides \
+            "the first axis of {name} contains one index for each axis of {data}, so its size decides \
              the rank of the result"
         ))
         .axis(position, 0, first.to_string())
@@ -201,12 +205,11 @@ pub(super) fn tuple_length(
         _ => fault(
             call,
             "shape-mismatch",
-            format!(
-                "{name} holds {length} indices for each element, but {data} has {}",
-                axes(rank)
-            ),
+            format!("{name} has {length} indices for each element, but {data} has {}", axes(rank)),
         )
-        .rule(format!("the first axis of {name} holds at most one index for each axis of {data}"))
+        .rule(format!(
+            "the first axis of {name} contains at most one index for each axis of {data}"
+        ))
         .axis(position, 0, length.to_string())
         .argument(0, axes(rank))
         .fail(),
@@ -214,15 +217,15 @@ pub(super) fn tuple_length(
 }
 
 fn gather_nd(call: &mut Call<'_>) -> Outcome {
-    let (data, indices) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, indices) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let length = tuple_length(call, 1, &indices, data.rank())?;
     let batch = int_attr(call, "batch_dims")?;
     for i in 0..usize::try_from(batch).unwrap_or(0) {
-        let (Some(size), Some(wanted)) = (indices.shape.get(i + 1), data.shape.get(i)) else {
+        let (Some(size), Some(expected)) = (indices.shape.get(i + 1), data.shape.get(i)) else {
             return fault(
                 call,
                 "attribute-value",
-                format!("`batch_dims` is {batch}, more axes than the arguments share"),
+                format!("`batch_dims` is {batch}, which exceeds the number of shared axes"),
             )
             .rule(format!(
                 "the first `batch_dims` axes of {} are axes 1 to `batch_dims` of {}",
@@ -234,12 +237,12 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
             .argument(1, axes(indices.rank()))
             .fail();
         };
-        if !may_equal(size, wanted) {
+        if !may_equal(size, expected) {
             return fault(
                 call,
                 "shape-mismatch",
                 format!(
-                    "{} has size {size} on axis {}, {} has {wanted} on axis {i}",
+                    "{} has size {size} on axis {}, {} has {expected} on axis {i}",
                     call.name(1),
                     i + 1,
                     call.name(0)
@@ -247,7 +250,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
             )
             .rule(format!("with `batch_dims={batch}` these are the same axis"))
             .axis(1, i + 1, size.to_string())
-            .axis(0, i, wanted.to_string())
+            .axis(0, i, expected.to_string())
             .fail();
         }
     }
@@ -257,7 +260,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
             call,
             "attribute-value",
             format!(
-                "{} names {length} axes of {} after the first {batch}, which has {}",
+                "{} names {length} axes of {} after the first {batch}, but it has {}",
                 call.name(1),
                 call.name(0),
                 axes(data.rank())
@@ -273,7 +276,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
         .fail();
         call.lenient(reason)?;
     }
-    // A negative number of batch axes gives axes back, as in TVM.
+    // As in TVM, a negative number of batch axes adds axes.
     let from = batch.saturating_add(length as i64);
     let from = usize::try_from(from).unwrap_or(data.rank());
     shape.extend(data.shape.iter().skip(from).cloned());
@@ -290,7 +293,7 @@ fn take(call: &mut Call<'_>) -> Outcome {
     };
     let (rank, places) = (data.rank(), indices.rank());
     let batch = int_attr(call, "batch_dims")?;
-    // One axis behind the last is accepted: nothing is replaced then.
+    // As in TVM, the position after the last axis is accepted, and replaces none.
     let axis = if written < 0 { written.saturating_add(rank as i64) } else { written };
     let Some(axis) = usize::try_from(axis).ok().filter(|&axis| axis <= rank) else {
         return axis_out_of_range(call, "axis", written, 0, rank);
@@ -320,7 +323,7 @@ fn take(call: &mut Call<'_>) -> Outcome {
             format!("{} is a scalar: it has no slices", call.name(0)),
         )
         .argument(0, "a scalar")
-        .help("without `axis`, elements of the flattened data are picked")
+        .help("without `axis`, `take` selects elements of the flattened data")
         .fail();
     }
     call.lenient(names_axis(call, "axis", 0, rank))?;
@@ -335,11 +338,11 @@ fn take(call: &mut Call<'_>) -> Outcome {
 }
 
 fn unravel_index(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     if !data.dtype.is_int() && !data.dtype.is_uint() {
         return not_integers(call, 0, data.dtype);
     }
-    let target = call.need_tensor(1)?;
+    let target = call.require_tensor(1)?;
     if !target.dtype.is_int() && !target.dtype.is_uint() {
         return not_integers(call, 1, target.dtype);
     }
@@ -351,7 +354,7 @@ fn unravel_index(call: &mut Call<'_>) -> Outcome {
 }
 
 fn select(call: &mut Call<'_>) -> Outcome {
-    call.literals_like(1, 2);
+    call.infer_literal_dtype(1, 2);
     let (condition, x, y) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     if x.dtype != y.dtype {
         return dtype_mismatch(call, (1, x.dtype), (2, y.dtype));
@@ -359,10 +362,11 @@ fn select(call: &mut Call<'_>) -> Outcome {
     let values = broadcast_shapes(&x.shape, &y.shape)
         .or_else(|from_back| no_broadcast(call, (1, &x.shape), (2, &y.shape), from_back))?;
     let shape = broadcast_shapes(&condition.shape, &values).or_else(|from_back| {
-        // Blame the value whose size it is.
+        // Report the argument that has this size.
         let at = |shape: &Shape| shape.len().checked_sub(from_back).map(|at| shape[at].clone());
-        let wanted = values.len().checked_sub(from_back).map(|at| values[at].clone());
-        let (position, shape) = if at(&x.shape) == wanted { (1, &x.shape) } else { (2, &y.shape) };
+        let expected = values.len().checked_sub(from_back).map(|at| values[at].clone());
+        let (position, shape) =
+            if at(&x.shape) == expected { (1, &x.shape) } else { (2, &y.shape) };
         no_broadcast(call, (0, &condition.shape), (position, shape), from_back)
     })?;
     call.output_tensor(shape, x.dtype)

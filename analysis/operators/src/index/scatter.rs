@@ -7,12 +7,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
     op("scatter", &[])
         .variadic()
         .rule("", undefined)
-        .cost(Cost::Undefined("the operator has no type rule, so no call of it is complete"))
+        .cost(Cost::Undefined("the operator has no type relation"))
         .doc(Doc {
-            summary: "A name that TVM has kept without a type rule; its successor is \
+            summary: "Registered in TVM without a type relation; replaced by \
                       `scatter_elements`.",
             args: &[],
-            shape: "not defined: TVM refuses every call",
+            shape: "not defined: TVM rejects every call",
             example: "scatter_elements(%x, %i, %updates)",
         }),
     op("scatter_elements", &["data", "indices", "updates"])
@@ -20,8 +20,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ScatterElements", scatter_elements)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Puts each element of `updates` into `data`, at its index on axis `axis` and \
-                      at its own place on the others.",
+            summary: "Writes each element of `updates` to `data`, at its index on axis `axis` and \
+                      at its own position on the other axes.",
             args: &[
                 "any tensor",
                 "integers, one for each element of `updates`",
@@ -35,7 +35,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ScatterND", scatter_nd)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Puts elements or slices into `data`, at tuples of indices, which stand on \
+            summary: "Writes elements or slices to `data`, at tuples of indices along \
                       the first axis of `indices`.",
             args: &[
                 "`(x0, …, xN)`",
@@ -49,33 +49,33 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("StridedSet", strided_set)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Puts a tensor in the place of a strided slice of another.",
+            summary: "Replaces a strided slice of a tensor by another tensor.",
             args: &[
                 "any tensor",
                 "a tensor of the shape of the slice",
-                "a vector of integers: where the slice begins on each axis",
-                "a vector of integers: where it ends",
-                "a vector of integers: its steps",
+                "a vector of integers: the begin of the slice on each axis",
+                "a vector of integers: the end",
+                "a vector of integers: the strides",
             ],
             shape: "the shape of `data`",
             example: "strided_set(%x, %v, %begin, %end, %strides)",
         }),
 ];
 
-/// TVM keeps the name without a rule, and fails where it is called.
+/// Fails: TVM registers the name without a type relation.
 fn undefined(call: &mut Call<'_>) -> Outcome {
     Reason::new(
         "operator-undefined",
-        format!("`{}` is a name without a type rule: TVM types no call of it", call.operator()),
+        format!("`{}` is registered in TVM without a type relation", call.operator()),
     )
     .mark(types::Place::Operator, None, "not defined")
-    .help("its successor is `scatter_elements`")
+    .help("use `scatter_elements` instead")
     .fail()
 }
 
 fn scatter_elements(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
-    let (indices, _) = (call.need_tensor(1)?, call.need_tensor(2)?);
+    let data = call.require_tensor(0)?;
+    let (indices, _) = (call.require_tensor(1)?, call.require_tensor(2)?);
     if !indices.dtype.is_int() && !indices.dtype.is_uint() {
         return not_integers(call, 1, indices.dtype);
     }
@@ -83,8 +83,8 @@ fn scatter_elements(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(data.shape.clone(), data.dtype)
 }
 
-/// Checks that `axis` is there, that `updates` has an element for each index, and that `data` has a
-/// place for each of them.
+/// Checks that `axis` exists, that `updates` has an element for each index, and that `data` has a
+/// position for each of them.
 pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
     let (data, indices, updates) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let rank = data.rank();
@@ -116,7 +116,7 @@ pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
     if at.contains(&0) {
         return Ok(());
     }
-    // The axes on either side of `axis` are counted through as one.
+    // The axes before `axis` are treated as one, and so are those after it.
     let product = |sizes: &[i128]| sizes.iter().fold(1, |n: i128, &size| n.saturating_mul(size));
     let block = product(&from[axis..]);
     let last = product(&at[..axis])
@@ -127,25 +127,21 @@ pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
         return Ok(());
     }
     let (large, small) = (shape_text(&indices.shape), shape_text(&data.shape));
-    fault(
-        call,
-        "shape-mismatch",
-        format!("{i} of shape {large} reaches beyond {x} of shape {small}"),
-    )
-    .rule(format!("except on axis {axis}, {i} must not be larger than {x}"))
-    .argument(1, large)
-    .argument(0, small)
-    .fail()
+    fault(call, "shape-mismatch", format!("{i} of shape {large} exceeds {x} of shape {small}"))
+        .rule(format!("except on axis {axis}, {i} must not be larger than {x}"))
+        .argument(1, large)
+        .argument(0, small)
+        .fail()
 }
 
 fn scatter_nd(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
-    let (indices, updates) = (call.need_tensor(1)?, call.need_tensor(2)?);
+    let data = call.require_tensor(0)?;
+    let (indices, updates) = (call.require_tensor(1)?, call.require_tensor(2)?);
     if !indices.dtype.is_int() && !indices.dtype.is_uint() {
         return not_integers(call, 1, indices.dtype);
     }
     let length = tuple_length(call, 1, &indices, data.rank())?;
-    // TVM compares how many axes there are, and not their sizes.
+    // TVM compares the number of axes, but not their sizes.
     let (outer, inner) = (indices.rank() - 1, data.rank() - length);
     let needed = if inner > 0 { outer + inner } else { outer };
     if updates.rank() < needed {
@@ -153,7 +149,7 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             "rank-mismatch",
-            format!("{u} has {}, {needed} are needed", axes(updates.rank())),
+            format!("{u} has {}, expected {needed}", axes(updates.rank())),
         )
         .rule(format!(
             "{u} has the axes of {i} without the first ({outer}), then those of {x} without the \
@@ -164,16 +160,16 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         .argument(0, axes(data.rank()))
         .fail();
     }
-    let wanted = || indices.shape.iter().skip(1).chain(data.shape.iter().skip(length));
-    let is_other = |(found, wanted): (&Dim, &Dim)| !may_equal(found, wanted);
-    let mismatch = updates.shape.iter().zip(wanted()).position(is_other);
-    if let Some((axis, wanted)) = mismatch.and_then(|axis| Some((axis, wanted().nth(axis)?))) {
+    let expected = || indices.shape.iter().skip(1).chain(data.shape.iter().skip(length));
+    let is_other = |(found, expected): (&Dim, &Dim)| !may_equal(found, expected);
+    let mismatch = updates.shape.iter().zip(expected()).position(is_other);
+    if let Some((axis, expected)) = mismatch.and_then(|axis| Some((axis, expected().nth(axis)?))) {
         let (x, i, u) = (call.name(0), call.name(1), call.name(2));
         let found = &updates.shape[axis];
         let check = fault(
             call,
             "shape-mismatch",
-            format!("{u} has {found} elements on axis {axis}, {wanted} are needed"),
+            format!("{u} has {found} elements on axis {axis}, expected {expected}"),
         )
         .rule(format!(
             "{u} has the axes of {i} without the first, then those of {x} without the first {length}"
@@ -188,7 +184,7 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         let check = fault(
             call,
             "shape-mismatch",
-            format!("{u} has {}, {needed} are needed", axes(updates.rank())),
+            format!("{u} has {}, expected {needed}", axes(updates.rank())),
         )
         .rule(format!("{u} must have as many elements as the indices of {i} name"))
         .argument(2, shape_text(&updates.shape))
@@ -206,14 +202,14 @@ fn strided_set(call: &mut Call<'_>) -> Outcome {
     call.output_same(0)
 }
 
-/// Checks that there is a slice of `data` to which `v` broadcasts.
+/// Checks that `v` broadcasts to some slice of `data`.
 fn fits_slice(call: &Call<'_>) -> Outcome {
     let (data, v) = (call.tensor(0)?, call.tensor(1)?);
     let (m, n) = (v.rank(), data.rank());
     let (x, y) = (call.name(0), call.name(1));
     if m > n {
         return fault(call, "rank-mismatch", format!("{y} has {}, {x} has {}", axes(m), axes(n)))
-            .rule(format!("{y} is broadcast to a slice of {x}, and broadcasting drops no axes"))
+            .rule(format!("{y} is broadcast to a slice of {x}, and broadcasting removes no axes"))
             .argument(1, axes(m))
             .argument(0, axes(n))
             .fail();

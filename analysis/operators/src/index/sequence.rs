@@ -18,8 +18,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ReverseSequence", reverse_sequence)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Reverses the beginning of each sequence of a batch, as many elements as its \
-                      length says.",
+            summary: "Reverses the first elements of each sequence of a batch, as many as its \
+                      length.",
             args: &[
                 "a tensor with an axis of sequences and an axis of the elements of a sequence",
                 "`(batch,)` signed integers: the length of each sequence",
@@ -32,7 +32,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("SequenceMask", sequence_mask)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Replaces what stands behind the end of each sequence of a batch by \
+            summary: "Replaces the elements after the end of each sequence of a batch by \
                       `mask_value`.",
             args: &[
                 "`(length, batch, …)` where `axis` is 0, `(batch, length, …)` where it is 1",
@@ -43,7 +43,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
     op("stft", &["data", "window"]).detached_attrs(&STFT).rule("stft", stft).cost(TRANSFORM).doc(
         Doc {
-            summary: "Computes the Fourier transform of short windows that overlap.",
+            summary: "Computes the short-time Fourier transform, over overlapping windows.",
             args: &["`(length,)` or `(batch, length)`", "`(win_length,)`: the window function"],
             shape: "`(batch, n_fft / 2 + 1, (length - n_fft) / hop_length + 1, 2)`, without \
                     `batch` for one signal, and with `n_fft` frequencies unless `onesided`",
@@ -54,7 +54,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 ];
 
 fn dft(call: &mut Call<'_>) -> Outcome {
-    let (re, im) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (re, im) = (call.require_tensor(0)?, call.require_tensor(1)?);
     call.lenient(same_shape(call, (1, &im.shape), (0, &re.shape)))?;
     if re.rank() == 0 {
         call.lenient(wrong_rank(call, 0, 0, "a vector or a tensor of more axes"))?;
@@ -63,7 +63,7 @@ fn dft(call: &mut Call<'_>) -> Outcome {
 }
 
 fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
-    let (data, lengths) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, lengths) = (call.require_tensor(0)?, call.require_tensor(1)?);
     if lengths.rank() != 1 {
         return wrong_rank(call, 1, lengths.rank(), "a vector");
     }
@@ -72,27 +72,27 @@ fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
     }
     let batch = axis_attr(call, "batch_axis", 0, data.rank())?;
     axis_attr(call, "seq_axis", 0, data.rank())?;
-    let (found, wanted) = (&lengths.shape[0], &data.shape[batch]);
-    if !may_equal(found, wanted) {
+    let (found, expected) = (&lengths.shape[0], &data.shape[batch]);
+    if !may_equal(found, expected) {
         return fault(
             call,
             "shape-mismatch",
             format!(
-                "{} has {found} values, but axis {batch} of {} has size {wanted}",
+                "{} has {found} values, but axis {batch} of {} has size {expected}",
                 call.name(1),
                 call.name(0)
             ),
         )
-        .rule("there is one length for each sequence, and `batch_axis` counts the sequences")
+        .rule("each sequence has one length, and `batch_axis` counts the sequences")
         .axis(1, 0, found.to_string())
-        .axis(0, batch, wanted.to_string())
+        .axis(0, batch, expected.to_string())
         .fail();
     }
     call.output_same(0)
 }
 
 fn sequence_mask(call: &mut Call<'_>) -> Outcome {
-    let (data, lengths) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, lengths) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let axis = int_attr(call, "axis")?;
     let Some(batch) = (0..2).contains(&axis).then(|| 1 - axis as usize) else {
         return fault(call, "attribute-value", format!("sequences cannot lie along axis {axis}"))
@@ -123,7 +123,7 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
             ),
         )
         .rule(format!(
-            "there is one length for each sequence, and with `axis={axis}` axis {batch} counts \
+            "each sequence has one length, and with `axis={axis}` axis {batch} counts \
              them"
         ))
         .axis(1, 0, found.to_string())
@@ -135,7 +135,7 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
 }
 
 fn stft(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     needs_attrs(call, "relay.attrs.StftAttrs")?;
     let (points, hop) = (int_attr(call, "n_fft")?, int_attr(call, "hop_length")?);
     let time = usize::from(data.rank() == 2);

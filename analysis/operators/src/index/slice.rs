@@ -1,4 +1,4 @@
-//! Operators that cut parts out of a tensor.
+//! Operators that slice tensors.
 
 use types::AttrValue;
 
@@ -10,8 +10,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("SliceLike", slice_like)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Keeps as much of the beginning of each axis as another tensor has.",
-            args: &["any tensor", "a tensor of the wanted sizes, whose elements are not used"],
+            summary: "Slices a tensor from the start of each axis to the size of another tensor.",
+            args: &["any tensor", "a tensor of the target sizes, whose elements are not used"],
             shape: "the shape of `data` with the sizes of `shape_like` on the axes in `axes`, or \
                     on all that both have where it is `None`",
             example: "slice_like(%x, %y, axes=[2, 3])",
@@ -21,8 +21,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("SlidingWindow", sliding_window)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Moves a window over the last axes and keeps what it shows at each position.",
-            args: &["a tensor with the axes from `axis` on under the window"],
+            summary: "Extracts the window at each position along the last axes.",
+            args: &["a tensor; the window covers its axes from `axis` on"],
             shape: "the axes before `axis`, then the number of positions along each axis, \
                     `(size - window) / stride + 1`, then `window_shape`",
             example: "sliding_window(%x, axis=2, window_shape=[3, 3], strides=[1, 1])",
@@ -32,11 +32,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("StridedSlice", strided_slice)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Cuts out the elements between two positions of each axis, in steps.",
+            summary: "Extracts the elements between two positions of each axis, with strides.",
             args: &["any tensor"],
             shape: "on each axis `(end - begin) / stride`, rounded up; positions count from the \
                     end where they are negative, and are brought inside the axis. With \
-                    `slice_mode=\"size\"` `end` holds sizes, and -1 means the rest",
+                    `slice_mode=\"size\"` `end` contains sizes, and -1 means the rest",
             example: "strided_slice(%x, begin=[0, 1], end=[2, 4], strides=[1, 1], axes=None)",
         }),
 ];
@@ -47,8 +47,8 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
     let chosen: SmallVec<[i64; 6]> = match optional_ints(call, "axes")? {
         None => (0..data.rank().min(like.rank()) as i64).collect(),
         Some(axes) if axes.is_empty() => {
-            return fault(call, "attribute-value", "`axes` names no axis")
-                .rule("`axes` lists the axes to be cut; `None` means all of them")
+            return fault(call, "attribute-value", "`axes` must not be empty")
+                .rule("`axes` lists the axes to slice; `None` means all of them")
                 .attribute("axes", "no axes")
                 .fix("axes", "None")
                 .fail();
@@ -76,7 +76,7 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
                     call.name(0)
                 ),
             )
-            .rule("a slice is not larger than what it is cut from")
+            .rule("a slice must not be larger than the tensor")
             .axis(1, axis, m.to_string())
             .axis(0, axis, n.to_string())
             .fail();
@@ -87,7 +87,7 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
 }
 
 fn sliding_window(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let axis = int_attr(call, "axis")?;
     let window = optional_dims(call, "window_shape")?.unwrap_or_default();
     let strides = optional_dims(call, "strides")?.unwrap_or_default();
@@ -126,7 +126,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
             call,
             "attribute-length",
             format!(
-                "a window over {} leaves axes of {} out, which has {} from axis {first} on",
+                "a window over {} does not cover {}, which has {} from axis {first} on",
                 axes(window.len()),
                 call.name(0),
                 axes(rank - first)
@@ -144,7 +144,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
     let mut shape: Shape = data.shape[..first].iter().cloned().collect();
     for (i, (window, stride)) in window.iter().zip(&strides).enumerate() {
         if stride.is(0) {
-            return fault(call, "attribute-value", "a window cannot be moved in steps of 0")
+            return fault(call, "attribute-value", "`strides` must not be 0")
                 .rule("each stride must be at least 1")
                 .attribute("strides", "0")
                 .fail();
@@ -156,7 +156,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// One axis of a slice, as it is written.
+/// The range of one axis of a slice.
 struct Cut {
     axis: usize,
     begin: i64,
@@ -183,8 +183,8 @@ fn strided_slice(call: &mut Call<'_>) -> Outcome {
         let length = cut.length(call, size)?;
         shape[cut.axis] = Dim::known(length);
     }
-    // The new size on an axis is held in as many bits as the size at the place of the axis in the
-    // list, which is another one where `axes` skips some.
+    // TVM takes the integer width of a new size from the axis at the position of the entry in the
+    // list, which is another axis if `axes` skips some.
     let listed: SmallVec<[usize; 6]> = match optional_ints(call, "axes")? {
         Some(axes) => axes.iter().filter_map(|&axis| usize::try_from(axis).ok()).collect(),
         None => (0..data.rank()).collect(),
@@ -200,7 +200,7 @@ fn strided_slice(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(sized, data.dtype)
 }
 
-/// What is to be cut from which axis.
+/// Returns the ranges to slice, by axis.
 fn cuts(
     call: &Call<'_>,
     data: &TensorType,
@@ -219,9 +219,9 @@ fn cuts(
         .fail();
     }
     let listed = optional_ints(call, "axes")?;
-    let wanted = listed.as_ref().map_or(rank, |axes| axes.len());
+    let expected = listed.as_ref().map_or(rank, |axes| axes.len());
     if listed.is_none() {
-        // What is not written is the whole axis.
+        // Missing entries select the whole axis.
         while strides.len() < rank {
             strides.push(1);
         }
@@ -234,19 +234,15 @@ fn cuts(
     }
     for (name, list) in [("begin", &begin), ("end", &end), ("strides", &strides)] {
         let found = list.len();
-        if found != wanted {
+        if found != expected {
             return fault(
                 call,
                 "attribute-length",
-                format!(
-                    "`{name}` has {}, {wanted} {} needed",
-                    count(found, "value", "values"),
-                    if wanted == 1 { "is" } else { "are" }
-                ),
+                format!("`{name}` has {}, expected {expected}", count(found, "value", "values"),),
             )
             .rule(match listed {
                 Some(_) => {
-                    format!("`{name}` has one value for each of the {wanted} axes in `axes`")
+                    format!("`{name}` has one value for each of the {expected} axes in `axes`")
                 }
                 None => format!("{} has {}", call.name(0), axes(rank)),
             })
@@ -254,10 +250,10 @@ fn cuts(
             .fail();
         }
     }
-    if wanted == 0 || wanted > rank {
-        return fault(call, "attribute-length", format!("`axes` lists {}", axes(wanted)))
+    if expected == 0 || expected > rank {
+        return fault(call, "attribute-length", format!("`axes` lists {}", axes(expected)))
             .rule(format!("`axes` lists at least 1 and at most {}", axes(rank)))
-            .attribute("axes", axes(wanted))
+            .attribute("axes", axes(expected))
             .fail();
     }
     let by_size = call.attrs().str("slice_mode") == "size";
@@ -266,7 +262,7 @@ fn cuts(
         return Err(Halt::Silent);
     }
     let mut cuts = Vec::new();
-    for i in 0..wanted {
+    for i in 0..expected {
         let written = listed.as_ref().map_or(i as i64, |axes| axes[i]);
         let Some(axis) = usize::try_from(written).ok().filter(|&axis| axis < rank) else {
             let reason = fault(
@@ -283,7 +279,7 @@ fn cuts(
             }
             .fail();
         };
-        // Steps go with `slice_mode="end"` alone.
+        // Strides apply to `slice_mode="end"` only.
         let stride = if stepped { strides[i] } else { 1 };
         let end = match end[i] {
             size if by_size && size < 0 => i64::MAX,
@@ -296,17 +292,17 @@ fn cuts(
 }
 
 impl Cut {
-    /// How many elements it leaves of an axis of `size`.
+    /// Returns the number of elements selected from an axis of `size`.
     fn length(&self, call: &Call<'_>, size: i64) -> Result<i64, Halt> {
         let Cut { axis, begin, end, stride } = *self;
         if stride == 0 {
-            return fault(call, "attribute-value", format!("axis {axis} is cut in steps of 0"))
+            return fault(call, "attribute-value", format!("the stride of axis {axis} is 0"))
                 .rule("a stride must not be 0; negative ones go backwards")
                 .attribute("strides", "0")
                 .axis(0, axis, size.to_string())
                 .fail();
         }
-        // Positions count from the end where they are negative, and are brought inside the axis.
+        // Negative positions count from the end, and all are clamped to the axis.
         let (low, high) = if stride < 0 { (-1, size - 1) } else { (0, size) };
         let place = |position: i64| {
             let position = if position < 0 { position.saturating_add(size) } else { position };
@@ -317,19 +313,19 @@ impl Cut {
         if backwards {
             let (what, rule) = if stride < 0 {
                 let what = format!("goes backwards, but ends at {to}, after its begin at {from}");
-                (what, "with a negative stride `end` must not come after `begin`")
+                (what, "with a negative stride `end` must not be after `begin`")
             } else {
                 let what = format!("ends at {to}, before its begin at {from}");
-                (what, "with a positive stride `end` must not come before `begin`")
+                (what, "with a positive stride `end` must not be before `begin`")
             };
             return fault(call, "attribute-value", format!("the slice of axis {axis} {what}"))
-            .rule(format!(
-                "{rule}; negative positions count from the end, and all are brought inside the axis"
-            ))
-            .attribute("begin", format!("{begin} is position {from}"))
-            .attribute("end", format!("{end} is position {to}"))
-            .axis(0, axis, size.to_string())
-            .fail();
+                .rule(format!(
+                    "{rule}; negative positions count from the end, and all are clamped to the axis"
+                ))
+                .attribute("begin", format!("{begin} is position {from}"))
+                .attribute("end", format!("{end} is position {to}"))
+                .axis(0, axis, size.to_string())
+                .fail();
         }
         let distance = from.abs_diff(to);
         let length = distance.div_ceil(stride.unsigned_abs());

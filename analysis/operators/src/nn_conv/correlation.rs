@@ -8,7 +8,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     if layout != "NCHW" {
         return Reason::new(
             "invalid-layout",
-            format!("`{}` works in the layout \"NCHW\" alone, not \"{layout}\"", call.operator()),
+            format!("`{}` supports the layout \"NCHW\" only, found \"{layout}\"", call.operator()),
         )
         .attribute("layout", format!("\"{layout}\""))
         .fix("layout", "\"NCHW\"")
@@ -21,14 +21,14 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     for (name, stride) in [("stride1", stride1), ("stride2", stride2)] {
         if stride == 0 {
             return Reason::new("attribute-value", format!("`{}`: `{name}` is 0", call.operator()))
-                .rule("a stride is the distance from one place to the next, 1 at least")
+                .rule("a stride must be at least 1")
                 .attribute(name, "0")
                 .fix(name, "1")
                 .fail();
         }
     }
-    // The height is that of the first argument and the width that of the second; the two are not
-    // held against each other.
+    // TVM takes the height from the first argument and the width from the second, and does not
+    // compare the two.
     let (height, width) = (size(call, &data1, 0, 2)?, size(call, &data2, 1, 3)?);
     let batch = size(call, &data1, 0, 0)?;
     call.lenient(same_shape(call, (1, &data2.shape), (0, &data1.shape)))?;
@@ -39,7 +39,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     call.lenient(at_least(call, "kernel_size", 1))?;
     if kernel % 2 == 0 {
         let check = fault(call, "attribute-value", format!("`kernel_size` is {kernel}"))
-            .rule("`kernel_size` must be odd: a kernel has a middle")
+            .rule("`kernel_size` must be odd")
             .attribute("kernel_size", kernel.to_string())
             .fix("kernel_size", kernel.saturating_add(1).to_string())
             .fail();
@@ -48,7 +48,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     let out_of_range = || {
         Reason::new(
             "attribute-value",
-            format!("`{}`: the displacements are too many to count", call.operator()),
+            format!("`{}`: the number of displacements overflows", call.operator()),
         )
         .attribute("max_displacement", format!("{reach}"))
     };
@@ -62,7 +62,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data1.dtype)
 }
 
-/// The size of an axis that the argument at `position` must have.
+/// Returns the size of an axis, or fails if the argument does not have 4 axes.
 fn size(call: &Call<'_>, tensor: &TensorType, position: usize, axis: usize) -> Result<Dim, Halt> {
     if let Some(size) = tensor.shape.get(axis) {
         return Ok(size.clone());
@@ -70,7 +70,7 @@ fn size(call: &Call<'_>, tensor: &TensorType, position: usize, axis: usize) -> R
     let (name, rank) = (call.name(position), tensor.rank());
     Reason::new(
         "rank-mismatch",
-        format!("`{}`: {name} must have 4 axes (N, C, H, W), it has {rank}", call.operator()),
+        format!("`{}`: {name} must have 4 axes (N, C, H, W), but it has {rank}", call.operator()),
     )
     .argument(position, axes(rank))
     .fail()

@@ -2,29 +2,29 @@
 
 use crate::prelude::*;
 
-/// Every element of the weight is used once at each place of the result.
+/// One multiply-accumulate per element of the weight and position of the result.
 pub(super) fn conv(call: &CostCall<'_>) -> Option<u64> {
     result_places(call)?.checked_mul(elements(call.args.get(1)?)?)
 }
 
-/// As [`conv`]; the interpolation is not counted.
+/// Like [`conv`], without the interpolation.
 pub(super) fn deformable(call: &CostCall<'_>) -> Option<u64> {
     result_places(call)?.checked_mul(elements(call.args.get(2)?)?)
 }
 
-/// Every element of the weight is used once at each place of the data.
+/// One multiply-accumulate per element of the weight and position of the data.
 pub(super) fn transposed(call: &CostCall<'_>) -> Option<u64> {
     let (places, _) = places(call.args.first()?, call.attrs.str("data_layout"))?;
     places.checked_mul(elements(call.args.get(1)?)?)
 }
 
-/// Every element of the weight's gradient is a sum over the places of the result's gradient.
+/// Each element of the weight's gradient is a sum over the positions of the result's gradient.
 pub(super) fn gradient(call: &CostCall<'_>) -> Option<u64> {
     let (places, _) = places(call.args.first()?, call.attrs.str("data_layout"))?;
     places.checked_mul(elements(call.result)?)
 }
 
-/// What the convolution takes when it is computed by the definition, whatever the weight holds.
+/// The cost of the direct convolution, independent of the layout of the weight.
 pub(crate) fn ready(call: &CostCall<'_>) -> Option<u64> {
     let (_, channels) = places(call.args.first()?, call.attrs.str("data_layout"))?;
     let groups = u64::try_from(call.attrs.int("groups")?).ok()?;
@@ -35,7 +35,7 @@ pub(crate) fn ready(call: &CostCall<'_>) -> Option<u64> {
     elements(call.result)?.checked_mul(window)?.checked_mul(channels.checked_div(groups)?)
 }
 
-/// Each element of the result compares two patches over all channels.
+/// Each element of the result correlates two patches over all channels.
 pub(super) fn correlation(call: &CostCall<'_>) -> Option<u64> {
     let channels = u64::try_from(call.args.first()?.as_tensor()?.shape.get(1)?.as_known()?).ok()?;
     let kernel = u64::try_from(call.attrs.int("kernel_size")?).ok()?;
@@ -51,7 +51,8 @@ fn result_places(call: &CostCall<'_>) -> Option<u64> {
     places(call.result, layout).map(|(places, _)| places)
 }
 
-/// The places of a tensor in `layout` (batches times spatial elements), and its channels.
+/// Returns the positions of a tensor in `layout` (batches times spatial elements), and its
+/// channels.
 fn places(ty: &Type, layout: &str) -> Option<(u64, u64)> {
     let layout = Layout::parse(layout).ok()?;
     let (mut places, mut channels) = (1u64, 1u64);

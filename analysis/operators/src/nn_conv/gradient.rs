@@ -3,12 +3,12 @@
 use super::{attribute_needed, channels, equal_groups, kernel_size};
 use crate::prelude::*;
 
-/// The attributes are those of a convolution, with layouts that mean something else:
+/// The attributes are those of a convolution, but the layouts have other roles:
 /// `data_layout` is that of the gradient, `kernel_layout` that of the data, and `out_layout` that
 /// of the weight.
 pub(super) fn conv2d_backward_weight(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(1)?;
-    let grad = call.need_tensor(0)?;
+    let grad = call.require_tensor(0)?;
     let (nchw, oihw) = (Layout::plain("NCHW"), Layout::plain("OIHW"));
     let Some(size) = kernel_size(call)? else { return attribute_needed(call, "kernel_size") };
     let grad_layout = layout(call, "data_layout", &nchw, "the gradient")?;
@@ -19,7 +19,7 @@ pub(super) fn conv2d_backward_weight(call: &mut Call<'_>) -> Outcome {
     let (in_channels, out_channels) =
         (known_channels(call, 1, &dshape)?, known_channels(call, 0, &gshape)?);
     let groups = call.attrs().int("groups").unwrap_or(1);
-    // As many groups as channels: `channels` says how many results each channel gave.
+    // Depthwise: `channels` is the number of output channels per input channel.
     let inner = if in_channels == out_channels && in_channels == groups {
         let Some(channels) = channels(call)? else { return attribute_needed(call, "channels") };
         channels
@@ -28,7 +28,7 @@ pub(super) fn conv2d_backward_weight(call: &mut Call<'_>) -> Outcome {
     };
     let (grad_batch, batch) = (&gshape[0], &dshape[0]);
     let at = (grad_layout.index_of('N').unwrap_or(0), data_layout.index_of('N').unwrap_or(0));
-    let rule = "there is a gradient for each image of the batch";
+    let rule = "each image of the batch has a gradient";
     call.lenient(same_size(call, (0, at.0, grad_batch), (1, at.1, batch), rule))?;
     call.lenient(equal_groups(call, groups, &dshape[1], &gshape[1]))?;
     let inner = floor_div(call, "groups", &inner, &Dim::known(groups))?;
@@ -69,7 +69,7 @@ fn known_channels(call: &Call<'_>, position: usize, shape: &Shape) -> Result<i64
     Reason::new(
         "type-needed",
         format!(
-            "`{}`: the channels of {} must be known, they are `{}`",
+            "`{}`: the channels of {} must be known, but they are `{}`",
             call.operator(),
             call.name(position),
             shape[1]

@@ -1,8 +1,8 @@
-//! The layouts of a convolution: of its data, its weight and its result.
+//! The layouts of the data, the weight and the result of a convolution.
 
 use crate::prelude::*;
 
-/// The layouts of one call, and the plain ones that its rule is written for.
+/// The layouts of a call, and the base layouts in which its rule is defined.
 pub(crate) struct Layouts {
     pub(crate) data: Layout,
     pub(crate) weight: Layout,
@@ -12,7 +12,7 @@ pub(crate) struct Layouts {
 }
 
 impl Layouts {
-    /// Reads them from the attributes.
+    /// Reads the layouts from the attributes.
     pub(crate) fn read(
         call: &Call<'_>,
         data_base: &str,
@@ -29,12 +29,12 @@ impl Layouts {
         Ok(Layouts { data, weight, out, data_base, weight_base })
     }
 
-    /// The shape of the data, in the layout of the rule.
+    /// Returns the shape of the data in the base layout.
     pub(crate) fn data_shape(&self, call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
         in_layout(call, 0, data, &self.data, &self.data_base)
     }
 
-    /// The shape of the weight, which is the argument at `position`, in the layout of the rule.
+    /// Returns the shape of the weight, the argument at `position`, in the base layout.
     pub(crate) fn weight_shape(
         &self,
         call: &Call<'_>,
@@ -44,9 +44,9 @@ impl Layouts {
         in_layout(call, position, weight, &self.weight, &self.weight_base)
     }
 
-    /// The result, from its shape in the layout of the rule.
+    /// Assigns the result from its shape in the base layout.
     pub(crate) fn output(&self, call: &mut Call<'_>, shape: &Shape, dtype: DataType) -> Outcome {
-        // Both have the same axes, so that every shape of the one converts to the other.
+        // Cannot fail: both layouts have the same axes.
         let Some(shape) = self.data_base.convert(shape, &self.out) else {
             return Err(Halt::Silent);
         };
@@ -54,12 +54,12 @@ impl Layouts {
     }
 }
 
-/// The shape of the kernel, where the attributes give it.
+/// Returns the attribute `kernel_size`.
 pub(crate) fn kernel_size(call: &Call<'_>) -> Result<Option<Shape>, Halt> {
     if call.attrs().has("kernel_size") { list(call, "kernel_size").map(Some) } else { Ok(None) }
 }
 
-/// The number of output channels, where the attributes give it.
+/// Returns the attribute `channels`.
 pub(crate) fn channels(call: &Call<'_>) -> Result<Option<Dim>, Halt> {
     match call.attrs().get("channels") {
         AttrValue::None => Ok(None),
@@ -67,13 +67,13 @@ pub(crate) fn channels(call: &Call<'_>) -> Result<Option<Dim>, Halt> {
     }
 }
 
-/// A list attribute that must have one value for each of `axes`.
+/// Returns a list attribute, which must have one value for each of `axes`.
 pub(crate) fn exact(call: &Call<'_>, name: &'static str, axes: usize) -> Result<Shape, Halt> {
     let values = list(call, name)?;
     if values.len() == axes { Ok(values) } else { wrong_length(call, name, values.len(), axes) }
 }
 
-/// What a window of `kernel` elements, `dilation` apart, reaches over.
+/// Returns the extent of a window of `kernel` elements with the given `dilation`.
 pub(crate) fn reach(kernel: &Dim, dilation: Dim) -> Dim {
     (kernel - 1) * dilation + 1
 }
@@ -85,7 +85,7 @@ pub(crate) fn equal_groups(call: &Call<'_>, groups: i64, input: &Dim, output: &D
             return fault(
                 call,
                 "attribute-value",
-                format!("{channels} {side} channels do not make {groups} equal groups"),
+                format!("{channels} {side} channels cannot be divided into {groups} equal groups"),
             )
             .rule("`groups` must divide the input channels and the output channels")
             .attribute("groups", groups.to_string())

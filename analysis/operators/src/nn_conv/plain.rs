@@ -1,4 +1,4 @@
-//! Convolutions: `nn.conv1d`, `nn.conv2d`, `nn.conv3d` and those that check like them.
+//! `nn.conv1d`, `nn.conv2d`, `nn.conv3d` and `nn.deformable_conv2d`.
 
 use super::{Layouts, channels, equal_groups, exact, kernel_size, reach, weight::Weight};
 use crate::prelude::*;
@@ -15,11 +15,11 @@ pub(super) fn conv3d(call: &mut Call<'_>) -> Outcome {
     conv(call, "NCDHW", "OIDHW")
 }
 
-/// A convolution over as many axes as `data_base` has behind `NC`; the rule is written in that
-/// layout, and shapes are brought into it and back.
+/// A convolution over the axes after `NC` of `data_base`. The rule is defined in that
+/// layout, and shapes are converted to it and back.
 ///
-/// TVM's rules for one axis and for more are not of one piece: that for one axis looks no further
-/// into a list than it needs, and leaves `groups` out when it holds the data against a weight.
+/// As in TVM, the rule for one axis differs from the others: it ignores excess elements of
+/// lists, and ignores `groups` when it compares the data with the weight.
 fn conv(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
     let axes = data_base.len() - 2;
     let data = call.tensor(0)?;
@@ -48,7 +48,7 @@ fn conv(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
             exact(call, "dilation", axes)?;
         }
         let size = elements_of(call, "kernel_size", &size, axes)?;
-        let mut wanted: Shape = if grouped {
+        let mut expected: Shape = if grouped {
             let per_group = by_groups(&channels)?;
             [Dim::known(groups), per_group, by_groups(in_channels)?].into_iter().collect()
         } else if reasons.depthwise {
@@ -56,12 +56,12 @@ fn conv(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
         } else {
             [channels.clone(), by_groups(in_channels)?].into_iter().collect()
         };
-        wanted.extend(size.iter().cloned());
+        expected.extend(size.iter().cloned());
         if let Ok(weight) = &weight {
-            reasons.check(call, weight, &wanted, &dshape)?;
+            reasons.check(call, weight, &expected, &dshape)?;
         }
         let dtype = weight.map_or(data.dtype, |weight| weight.dtype);
-        let Some(shape) = layouts.weight_base.convert(&wanted, &layouts.weight) else {
+        let Some(shape) = layouts.weight_base.convert(&expected, &layouts.weight) else {
             return Err(Halt::Silent);
         };
         call.assign(1, TensorType::new(shape, dtype))?;
@@ -70,7 +70,7 @@ fn conv(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
         let weight = weight?;
         let wshape = layouts.weight_shape(call, 1, &weight)?;
         let wrong = check_by_weight(call, &reasons, axes, &dshape, &wshape);
-        // Here TVM takes the axes of a grouped weight for those of a plain one.
+        // TVM interprets the axes of a grouped weight as those of an ungrouped one here.
         match wrong {
             Err(Halt::Failed(_)) if grouped => return grouped_needs_attributes(call, &layouts),
             wrong => wrong?,
@@ -101,7 +101,7 @@ fn conv(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
     layouts.output(call, &shape, dtype)
 }
 
-/// The attributes and the data against a weight that decides the shape of the result.
+/// Checks the attributes and the data against a weight that determines the shape of the result.
 fn check_by_weight(
     call: &Call<'_>,
     reasons: &Weight<'_>,
@@ -133,7 +133,7 @@ fn check_by_weight(
     Ok(())
 }
 
-/// As many values of a list as there are axes.
+/// Returns the first `axes` values of a list.
 pub(super) fn elements_of(
     call: &Call<'_>,
     name: &'static str,
@@ -143,14 +143,14 @@ pub(super) fn elements_of(
     (0..axes).map(|i| element(call, name, values, i, axes)).collect()
 }
 
-/// The padding of `nn.conv1d`, which has a value for each side and no short form.
+/// Returns the padding of `nn.conv1d`, which requires a value for each side.
 fn both_sides(call: &Call<'_>) -> Result<Shape, Halt> {
     let values = list(call, "padding")?;
     let [left, right, ..] = &values[..] else {
         let count = if values.len() == 1 { "1 value" } else { "no values" };
         let reason = Reason::new(
             "attribute-length",
-            format!("`{}`: `padding` has {count}, 2 are needed", call.operator()),
+            format!("`{}`: `padding` has {count}, expected 2", call.operator()),
         )
         .rule("`padding` has a value for the left side and one for the right")
         .attribute("padding", count);
@@ -171,9 +171,9 @@ fn weight_needed(call: &Call<'_>) -> Outcome {
             call.name(1)
         ),
     )
-    .rule("whether each channel has kernels of its own is seen by the weight")
+    .rule("the shape of the weight decides if the convolution is depthwise")
     .argument(1, "of unknown type")
-    .help("write the type of the weight where it is bound")
+    .help("annotate the weight with its type")
     .fail()
 }
 
@@ -181,19 +181,19 @@ fn grouped_needs_attributes(call: &Call<'_>, layouts: &Layouts) -> Outcome {
     Reason::new(
         "attribute-mismatch",
         format!(
-            "`{}`: a weight of layout \"{}\" does not say the shape of the result by itself",
+            "`{}`: the shape of the result cannot be inferred from a weight of layout \"{}\"",
             call.operator(),
             layouts.weight
         ),
     )
-    .rule("with an axis G in `kernel_layout`, `channels` and `kernel_size` must be written")
+    .rule("with an axis G in `kernel_layout`, `channels` and `kernel_size` must be specified")
     .attribute("kernel_layout", format!("\"{}\"", layouts.weight))
     .help("write both `channels` and `kernel_size`")
     .fail()
 }
 
 pub(super) fn deformable_conv2d(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let weight = match call.tensor(2) {
         Err(Halt::Silent) => return Err(Halt::Silent),
         weight => weight,
@@ -208,14 +208,15 @@ pub(super) fn deformable_conv2d(call: &mut Call<'_>) -> Outcome {
         exact(call, "kernel_size", 2)?;
         exact(call, "dilation", 2)?;
         let per_group = floor_div(call, "groups", &dshape[1], &Dim::known(groups))?;
-        let wanted: Shape = [channels.clone(), per_group].into_iter().chain(size.clone()).collect();
+        let expected: Shape =
+            [channels.clone(), per_group].into_iter().chain(size.clone()).collect();
         if let Ok(weight) = &weight {
-            reasons.check(call, weight, &wanted, &dshape)?;
+            reasons.check(call, weight, &expected, &dshape)?;
             if weight.dtype != data.dtype {
                 return dtype_mismatch(call, (0, data.dtype), (2, weight.dtype));
             }
         }
-        let Some(shape) = layouts.weight_base.convert(&wanted, &layouts.weight) else {
+        let Some(shape) = layouts.weight_base.convert(&expected, &layouts.weight) else {
             return Err(Halt::Silent);
         };
         call.assign(2, TensorType::new(shape, data.dtype))?;
@@ -251,24 +252,24 @@ pub(super) fn deformable_conv2d(call: &mut Call<'_>) -> Outcome {
     layouts.output(call, &shape, dtype)
 }
 
-/// The offsets of a deformable convolution against the shape they must have.
-fn check_offset(call: &Call<'_>, wanted: &Shape, dtype: DataType) -> Outcome {
+/// Checks the shape and the data type of the offsets of a deformable convolution.
+fn check_offset(call: &Call<'_>, expected: &Shape, dtype: DataType) -> Outcome {
     let Ok(found) = call.tensor(1) else { return Ok(()) };
     let name = call.name(1);
     if found.dtype != dtype {
         return dtype_mismatch(call, (0, dtype), (1, found.dtype));
     }
-    let differs = found.shape.iter().zip(wanted).position(|(a, b)| !may_equal(a, b));
-    if found.rank() == wanted.len() && differs.is_none() {
+    let differs = found.shape.iter().zip(expected).position(|(a, b)| !may_equal(a, b));
+    if found.rank() == expected.len() && differs.is_none() {
         return Ok(());
     }
     let reason = Reason::new(
         "shape-mismatch",
         format!(
-            "`{}`: {name} has shape `{}`, `{}` is needed",
+            "`{}`: {name} has shape `{}`, expected `{}`",
             call.operator(),
             shape_text(&found.shape),
-            shape_text(wanted)
+            shape_text(expected)
         ),
     )
     .rule(

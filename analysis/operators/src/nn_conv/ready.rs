@@ -1,5 +1,5 @@
-//! Convolutions whose weight is laid out for one way to compute them: only the attributes and the
-//! data decide the type of the result, and the weight may have any.
+//! Convolutions with a weight prepared for a specific algorithm. The attributes and the data
+//! determine the type of the result; TVM does not check the weight.
 
 use super::{Layouts, channels, equal_groups, exact, kernel_size, reach};
 use crate::{
@@ -7,29 +7,29 @@ use crate::{
     prelude::*,
 };
 
-/// `nn.contrib_conv2d_NCHWc` and Winograd's algorithm on planes.
+/// `nn.contrib_conv2d_NCHWc`, and Winograd's algorithm in 2D.
 pub(crate) fn ready_conv2d(call: &mut Call<'_>) -> Outcome {
     ready_conv(call, "NCHW", "OIHW", |size, _| size)
 }
 
-/// Winograd's algorithm on volumes.
+/// Winograd's algorithm in 3D.
 pub(crate) fn ready_conv3d(call: &mut Call<'_>) -> Outcome {
-    // Whether the height is known, TVM asks of the depth.
+    // TVM tests the depth to decide if the height is known.
     ready_conv(call, "NCDHW", "OIDHW", |size, axis| match axis {
         1 => size - 1,
         _ => size,
     })
 }
 
-/// As a product of matrices.
+/// Convolution as a matrix product.
 pub(crate) fn ready_conv2d_gemm(call: &mut Call<'_>) -> Outcome {
-    // The rule is that for NCHW with the numbers of NHWC in part: whether an axis is known, TVM
-    // asks of the axis behind it.
+    // TVM's rule mixes NCHW and NHWC: it tests the axis after a spatial axis to decide if that is
+    // known.
     ready_conv(call, "NHWC", "HWIO", |size, _| size + 1)
 }
 
-/// The rule for the layout `data_base`; `asked` is the position of the size that decides whether
-/// that at the given position is computed or kept, for the given spatial axis.
+/// The rule for the layout `data_base`. `asked` returns the position of the size that decides if
+/// the size at a position, of a spatial axis, is computed or kept.
 fn ready_conv(
     call: &mut Call<'_>,
     data_base: &str,
@@ -69,7 +69,7 @@ fn ready_conv(
     layouts.output(call, &shape, dtype)
 }
 
-/// Checks the weight, which TVM does not look at, as the algorithm needs it.
+/// Checks the weight, which TVM ignores, against the requirements of the algorithm.
 fn fits_ready(call: &Call<'_>, (layouts, data): (&Layouts, &Shape)) -> Outcome {
     let Some(channels) = layouts.data_base.index_of('C').map(|at| &data[at]) else { return Ok(()) };
     let layout = call.attrs().str("data_layout");
@@ -86,7 +86,7 @@ fn fits_ready(call: &Call<'_>, (layouts, data): (&Layouts, &Shape)) -> Outcome {
     }
 }
 
-/// Checks that a weight in blocks has the input channels of a group, as the shapes hold them.
+/// Checks that a blocked weight has the input channels of a group.
 fn fits_blocked(call: &Call<'_>, layouts: &Layouts) -> Outcome {
     let data = call.tensor(0)?;
     let (Type::Tensor(weight), groups) = (call.ty(1), known_int(call, "groups").unwrap_or(1))
@@ -100,25 +100,25 @@ fn fits_blocked(call: &Call<'_>, layouts: &Layouts) -> Outcome {
     let found = size(&layouts.weight, &weight, ['I', 'i']);
     let channels = size(&layouts.data, &data, ['C', 'c']);
     let (Some(found), Some(channels)) = (found, channels) else { return Ok(()) };
-    // Each channel by itself has a kernel of its own.
+    // Depthwise: each channel has its own kernel.
     if channels == groups || found.checked_mul(groups.max(1)) == Some(channels) {
         return Ok(());
     }
     let (x, w) = (call.name(0), call.name(1));
     let each = if groups > 1 { format!(" in {groups} groups") } else { String::new() };
     fault(call, "shape-mismatch", format!("{x} has {channels} channels{each}, {w} is for {found}"))
-        .rule(format!("{w} has the input channels of a group"))
+        .rule(format!("{w} must have the input channels of a group"))
         .argument(1, shape_text(&weight.shape))
         .argument(0, shape_text(&data.shape))
         .fail()
 }
 
-/// The failure that an attribute, which the weight could stand in for elsewhere, is not written.
+/// The failure that an attribute is missing, which other operators infer from the weight.
 pub(crate) fn attribute_needed<T>(call: &Call<'_>, name: &'static str) -> Result<T, Halt> {
     let operator = call.operator();
-    Reason::new("attribute-value", format!("`{operator}` needs `{name}`, which is not written"))
-        .rule(format!("the shape of the weight does not say `{name}` here"))
-        .attribute(name, "not written")
+    Reason::new("attribute-value", format!("`{operator}` requires the attribute `{name}`"))
+        .rule(format!("`{name}` cannot be inferred from the shape of the weight"))
+        .attribute(name, "missing")
         .help(format!("write `{name}=`"))
         .fail()
 }

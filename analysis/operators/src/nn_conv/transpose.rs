@@ -15,7 +15,7 @@ pub(super) fn conv3d_transpose(call: &mut Call<'_>) -> Outcome {
     conv_transpose(call, "NCDHW", "IODHW")
 }
 
-/// A transposed convolution over as many axes as `data_base` has behind `NC`.
+/// A transposed convolution over the axes after `NC` of `data_base`.
 fn conv_transpose(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Outcome {
     let axes = data_base.len() - 2;
     let data = call.tensor(0)?;
@@ -40,17 +40,17 @@ fn conv_transpose(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Ou
         exact(call, "kernel_size", axes)?;
         exact(call, "dilation", axes)?;
         let per_group = by_groups(&channels)?;
-        let mut wanted: Shape = if grouped {
+        let mut expected: Shape = if grouped {
             [Dim::known(groups), by_groups(in_channels)?, per_group].into_iter().collect()
         } else {
             [in_channels.clone(), per_group].into_iter().collect()
         };
-        wanted.extend(size.iter().cloned());
+        expected.extend(size.iter().cloned());
         if let Ok(weight) = &weight {
-            reasons.check(call, weight, &wanted, &dshape)?;
+            reasons.check(call, weight, &expected, &dshape)?;
         }
         let dtype = weight.map_or(data.dtype, |weight| weight.dtype);
-        let Some(shape) = layouts.weight_base.convert(&wanted, &layouts.weight) else {
+        let Some(shape) = layouts.weight_base.convert(&expected, &layouts.weight) else {
             return Err(Halt::Silent);
         };
         call.assign(1, TensorType::new(shape, dtype))?;
@@ -77,11 +77,11 @@ fn conv_transpose(call: &mut Call<'_>, data_base: &str, weight_base: &str) -> Ou
             reaches.push(reach(&wshape[2 + i], element(call, "dilation", &dilation, i, axes)?));
         }
         if axes == 3 {
-            // TVM gives the kernel's height to the width and the other way round, where it takes
+            // TVM swaps the height and the width of the kernel if it takes
             // them from the weight.
             reaches.swap(1, 2);
         }
-        // The output channels of one group, not of all: so TVM says, too.
+        // As in TVM, the output channels of one group, not of all groups.
         out_channels = wshape[1].clone();
     }
 

@@ -1,33 +1,33 @@
-//! A weight against what the attributes and the data make of it.
+//! Checks of a weight against the attributes and the data.
 
 use types::Place;
 
 use super::Layouts;
 use crate::prelude::*;
 
-/// What a rule knows of the weight of a convolution, for the reasons why it does not fit.
+/// The weight of a convolution, for messages about mismatches.
 pub(super) struct Weight<'a> {
-    /// Which argument it is.
+    /// The position among the arguments.
     pub(super) position: usize,
     pub(super) layouts: &'a Layouts,
     pub(super) groups: i64,
-    /// The weight has its input channels first, as those of transposed convolutions do.
+    /// True if the input channels precede the output channels, as in transposed convolutions.
     pub(super) transposed: bool,
-    /// Each channel of the data has kernels of its own.
+    /// True for a depthwise convolution.
     pub(super) depthwise: bool,
 }
 
 impl Weight<'_> {
-    /// A weight whose type is known, against the shape `wanted` that follows from the attributes,
-    /// which is in the layout of the rule. `data` is too.
+    /// Checks a weight of known type against the shape `expected` that follows from the attributes,
+    /// in the base layout, as is `data`.
     pub(super) fn check(
         &self,
         call: &Call<'_>,
         found: &TensorType,
-        wanted: &Shape,
+        expected: &Shape,
         data: &Shape,
     ) -> Outcome {
-        let Some(blocked) = self.layouts.weight_base.convert(wanted, &self.layouts.weight) else {
+        let Some(blocked) = self.layouts.weight_base.convert(expected, &self.layouts.weight) else {
             return Ok(());
         };
         let fits = found.rank() == blocked.len()
@@ -38,7 +38,7 @@ impl Weight<'_> {
         let shape = self.layouts.weight_shape(call, self.position, found)?;
         let differs = |letter: char| {
             let at = self.layouts.weight_base.index_of(letter)?;
-            (!may_equal(&shape[at], &wanted[at])).then_some(at)
+            (!may_equal(&shape[at], &expected[at])).then_some(at)
         };
         if let Some(at) = differs('G') {
             return self.groups_mismatch(call, &shape[at]);
@@ -53,11 +53,11 @@ impl Weight<'_> {
             return self.output_mismatch(call, &channels, &shape[at]);
         }
         let from = shape.len() - (self.layouts.data_base.rank() - 2);
-        let size: Shape = wanted[from..].iter().cloned().collect();
+        let size: Shape = expected[from..].iter().cloned().collect();
         self.check_kernel(call, &size, &shape)
     }
 
-    /// `kernel_size` against the last axes of a weight in the layout of the rule.
+    /// Checks `kernel_size` against the last axes of a weight in the base layout.
     pub(super) fn check_kernel(&self, call: &Call<'_>, size: &Shape, weight: &Shape) -> Outcome {
         let from = weight.len() - size.len();
         for (i, (attr, axis)) in size.iter().zip(&weight[from..]).enumerate() {
@@ -70,7 +70,7 @@ impl Weight<'_> {
             return Reason::new(
                 "attribute-mismatch",
                 format!(
-                    "`{}`: `kernel_size` says {attr}, but {name} is {axis} on {letter}",
+                    "`{}`: `kernel_size` is {attr}, but {name} has size {axis} on {letter}",
                     call.operator()
                 ),
             )
@@ -86,7 +86,7 @@ impl Weight<'_> {
         Ok(())
     }
 
-    /// `channels` against the output channels of the weight.
+    /// The failure that `channels` differs from the output channels of the weight.
     pub(super) fn output_mismatch<T>(
         &self,
         call: &Call<'_>,
@@ -98,7 +98,7 @@ impl Weight<'_> {
         let (message, rule, fixed) = if each && groups != 1 {
             (
                 format!(
-                    "`{operator}`: `channels` is {channels} in {groups} groups, but {name} makes \
+                    "`{operator}`: `channels` is {channels} in {groups} groups, but {name} has \
                      {found} output channels for each group"
                 ),
                 format!(
@@ -110,7 +110,7 @@ impl Weight<'_> {
         } else {
             (
                 format!(
-                    "`{operator}`: `channels` is {channels}, but {name} makes {found} output \
+                    "`{operator}`: `channels` is {channels}, but {name} has {found} output \
                      channels"
                 ),
                 format!("`channels` is the number of kernels: {found} ({})", self.axis('O')),
@@ -127,7 +127,7 @@ impl Weight<'_> {
         }
     }
 
-    /// The channels of the data against the input channels of the weight.
+    /// The failure that the channels of the data differ from the input channels of the weight.
     pub(super) fn input_mismatch<T>(
         &self,
         call: &Call<'_>,
@@ -135,14 +135,14 @@ impl Weight<'_> {
         weight: &Dim,
     ) -> Result<T, Halt> {
         let (x, w, groups) = (call.name(0), call.name(self.position), self.groups);
-        // TVM's relation of `nn.conv1d` has no eye for groups.
+        // TVM's relation of `nn.conv1d` ignores groups.
         let flat = self.layouts.data_base.rank() == 3 && !self.transposed;
         let one = groups == 1 || self.transposed || flat;
         let among = if one { String::new() } else { format!(" in {groups} groups") };
         let mut reason = Reason::new(
             "shape-mismatch",
             format!(
-                "`{}`: {w} takes {weight} input channels, {x} has {data}{among}",
+                "`{}`: {w} expects {weight} input channels, but {x} has {data}{among}",
                 call.operator()
             ),
         )
@@ -162,13 +162,16 @@ impl Weight<'_> {
         if let (Some(c), Some(i), false) = (data.as_known(), weight.as_known(), self.transposed) {
             if flat {
                 if groups > 1 {
-                    reason = reason.help(format!("`{}` types no groups in TVM", call.operator()));
+                    reason = reason.help(format!(
+                        "TVM's type relation of `{}` ignores groups",
+                        call.operator()
+                    ));
                 }
             } else if i > 0 && c % i == 0 && c / i > 1 {
-                reason = reason.help(format!("with `groups={}` these shapes fit", c / i));
+                reason = reason.help(format!("with `groups={}` these shapes match", c / i));
             } else if groups > 1 && c % groups == 0 {
                 reason = reason.help(format!(
-                    "with `groups={groups}` the weight needs {} input channels",
+                    "with `groups={groups}` the weight must have {} input channels",
                     c / groups
                 ));
             }
@@ -176,17 +179,17 @@ impl Weight<'_> {
         reason.fail()
     }
 
-    /// A weight with as many kernels as the data has channels: `channels` says how many results
-    /// each channel gives.
+    /// The failure of a depthwise convolution, where `channels` divided by the channels of the data
+    /// is the number of output channels per channel.
     fn multiplier_mismatch<T>(&self, call: &Call<'_>, found: &Dim, data: &Dim) -> Result<T, Halt> {
         let (w, channels) = (call.name(self.position), call.attrs().dim("channels"));
         let channels = channels.unwrap_or(Dim::Any);
-        let wanted = &channels / data;
+        let expected = &channels / data;
         Reason::new(
             "attribute-mismatch",
             format!(
-                "`{}`: `channels` is {channels}, which is {wanted} for each of the {data} groups, \
-                 but {w} makes {found}",
+                "`{}`: `channels` is {channels}, which is {expected} for each of the {data} groups, \
+                 but {w} has {found}",
                 call.operator()
             ),
         )

@@ -7,7 +7,7 @@ use types::Place;
 use super::larger;
 use crate::prelude::*;
 
-/// A label of an equation. The ellipsis stands for axes without name, and sorts first.
+/// A label of an equation. The ellipsis represents unnamed axes, and sorts first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Label {
     Ellipsis,
@@ -20,7 +20,7 @@ struct Equation {
 }
 
 impl Equation {
-    /// Reads an equation, or says what is wrong with it.
+    /// Parses an equation, or returns the error message.
     fn parse(text: &str) -> Result<Equation, String> {
         let mut inputs = Vec::new();
         let mut current = Vec::new();
@@ -29,28 +29,28 @@ impl Equation {
         while let Some(byte) = bytes.next() {
             match byte {
                 b' ' => {}
-                b'-' if has_arrow => return Err("there are two arrows".into()),
-                b'-' if bytes.next() != Some(b'>') => return Err("`-` is no arrow".into()),
+                b'-' if has_arrow => return Err("more than one arrow".into()),
+                b'-' if bytes.next() != Some(b'>') => return Err("`-` is not an arrow".into()),
                 b'-' => {
                     has_arrow = true;
                     inputs.push(std::mem::take(&mut current));
                 }
                 b',' => inputs.push(std::mem::take(&mut current)),
                 b'.' if current.contains(&Label::Ellipsis) => {
-                    return Err("`...` stands twice in one subscript".into());
+                    return Err("`...` occurs twice in one subscript".into());
                 }
                 b'.' if (bytes.next(), bytes.next()) != (Some(b'.'), Some(b'.')) => {
-                    return Err("`.` is no ellipsis".into());
+                    return Err("`.` is not an ellipsis".into());
                 }
                 b'.' => current.push(Label::Ellipsis),
                 letter if letter.is_ascii_alphabetic() => current.push(Label::Letter(letter)),
-                _ => return Err(format!("`{}` names no axis", char::from(byte))),
+                _ => return Err(format!("`{}` is not an axis", char::from(byte))),
             }
         }
         if has_arrow {
             return Ok(Equation { inputs, output: current });
         }
-        // Without an arrow the result has the labels that stand once, in order.
+        // Without an arrow the result has the labels that occur once, in order.
         inputs.push(current);
         let mut counts = BTreeMap::new();
         for label in inputs.iter().flatten() {
@@ -64,7 +64,7 @@ impl Equation {
     }
 }
 
-/// The size that a label has, and where that was seen first: operand and axis.
+/// The size of a label, and its first occurrence: operand and axis.
 type Sizes = BTreeMap<u8, (Dim, usize, usize)>;
 
 pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
@@ -72,7 +72,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     let Some(first) = operands.first() else {
         return Reason::new(
             "argument-type",
-            format!("`{}` needs one tensor at least, its tuple is empty", call.operator()),
+            format!("`{}` expects at least one tensor, found an empty tuple", call.operator()),
         )
         .argument(0, "the empty tuple")
         .fail();
@@ -96,7 +96,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         Err(why) => {
             return Reason::new(
                 "attribute-value",
-                format!("`{}`: \"{text}\" is no equation: {why}", call.operator()),
+                format!("`{}`: \"{text}\" is not an equation: {why}", call.operator()),
             )
             .attribute("equation", why)
             .help("write a subscript for each operand and one for the result: \"ij,jk->ik\"")
@@ -108,7 +108,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         let wants = count(subscripts, "operand", "operands");
         return Reason::new(
             "attribute-mismatch",
-            format!("`{}`: \"{text}\" is for {wants}, there are {number}", call.operator()),
+            format!("`{}`: \"{text}\" is for {wants}, found {number}", call.operator()),
         )
         .rule("the equation has one subscript for each operand, separated by commas")
         .attribute("equation", format!("for {wants}"))
@@ -154,7 +154,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, dtype)
 }
 
-/// One more axis of a label, whose sizes broadcast.
+/// Adds an axis to a label, whose sizes must broadcast.
 fn add_size(
     call: &Call<'_>,
     sizes: &mut Sizes,
@@ -186,7 +186,7 @@ fn add_size(
             .mark(Place::Field(0, *k), Some(*at), format!("{letter} is {a}"))
             .fail();
         }
-        // What is known of the other one is not carried over.
+        // TVM does not propagate the known size.
         (Some(_), None) => size.clone(),
         (None, Some(_)) => return Ok(()),
         (None, None) => larger(known, size),
@@ -194,7 +194,7 @@ fn add_size(
     Ok(())
 }
 
-/// The axes behind the ellipses, broadcast together.
+/// Broadcasts the axes of the ellipses.
 fn broadcast_unnamed(call: &Call<'_>, shapes: &[(usize, Vec<Dim>)]) -> Result<Vec<Dim>, Halt> {
     let longest = shapes.iter().map(|(_, shape)| shape.len()).max().unwrap_or(0);
     let Some((_, first)) = shapes.iter().find(|(_, shape)| shape.len() == longest) else {
@@ -214,7 +214,7 @@ fn broadcast_unnamed(call: &Call<'_>, shapes: &[(usize, Vec<Dim>)]) -> Result<Ve
                     return Reason::new(
                         "broadcast-mismatch",
                         format!(
-                            "`{}`: the axes under `...` do not broadcast: {a} against {b} in \
+                            "`{}`: the axes of `...` do not broadcast: {a} and {b} in \
                              operand {k}",
                             call.operator()
                         ),
@@ -239,18 +239,18 @@ fn wrong_rank<T>(
     named: usize,
     has_ellipsis: bool,
 ) -> Result<T, Halt> {
-    let wanted = if has_ellipsis { format!("{named} or more") } else { named.to_string() };
+    let expected = if has_ellipsis { format!("{named} or more") } else { named.to_string() };
     Reason::new(
         "rank-mismatch",
         format!(
-            "`{}`: operand {operand} has {}, its subscript is for {wanted}",
+            "`{}`: operand {operand} has {}, but its subscript is for {expected}",
             call.operator(),
             axes(rank)
         ),
     )
-    .rule("a subscript has one label for each axis of its operand; `...` stands for the others")
+    .rule("a subscript has one label for each axis of its operand; `...` represents the others")
     .mark(Place::Field(0, operand), None, axes(rank))
-    .attribute("equation", format!("{wanted} axes for operand {operand}"))
+    .attribute("equation", format!("{expected} axes for operand {operand}"))
     .fail()
 }
 
@@ -258,14 +258,17 @@ fn unknown_label<T>(call: &Call<'_>, letter: u8) -> Result<T, Halt> {
     let letter = char::from(letter);
     Reason::new(
         "attribute-value",
-        format!("`{}`: the result has an axis {letter}, which no operand has", call.operator()),
+        format!(
+            "`{}`: label {letter} of the result does not occur in any operand",
+            call.operator()
+        ),
     )
-    .attribute("equation", format!("{letter} stands behind the arrow alone"))
+    .attribute("equation", format!("{letter} occurs after the arrow only"))
     .fail()
 }
 
-/// One multiplication for each choice of an index for every label, and for each operand but the
-/// first.
+/// One multiplication for each combination of the indices of all labels, and for each operand but
+/// the first.
 pub(super) fn macs(call: &CostCall<'_>) -> Option<u64> {
     let operands = call.args.first()?.as_tuple()?;
     let equation = Equation::parse(call.attrs.str("equation")).ok()?;
@@ -276,7 +279,7 @@ pub(super) fn macs(call: &CostCall<'_>) -> Option<u64> {
         let sizes: Option<Vec<u64>> =
             shape.iter().map(|size| u64::try_from(size.as_known()?).ok()).collect();
         let mut sizes = sizes?.into_iter();
-        let behind = (sizes.len() + 1).checked_sub(subscript.len())?;
+        let after = (sizes.len() + 1).checked_sub(subscript.len())?;
         for label in subscript {
             match label {
                 Label::Letter(letter) => {
@@ -285,7 +288,7 @@ pub(super) fn macs(call: &CostCall<'_>) -> Option<u64> {
                     *known = size.max(*known);
                 }
                 Label::Ellipsis => {
-                    let shape: Vec<u64> = sizes.by_ref().take(behind).collect();
+                    let shape: Vec<u64> = sizes.by_ref().take(after).collect();
                     while unnamed.len() < shape.len() {
                         unnamed.insert(0, 1);
                     }

@@ -1,4 +1,4 @@
-//! Blocks of the spatial axes as channels or as batches.
+//! Blocks of the spatial axes as channels or batches.
 
 use super::pad::not_a_pair;
 use crate::prelude::*;
@@ -27,7 +27,7 @@ pub(super) fn space_to_depth(call: &mut Call<'_>) -> Outcome {
     })
 }
 
-/// A change of shape in NCHW, by a block size.
+/// Changes the shape in NCHW by a block size.
 fn sub_pixel(call: &mut Call<'_>, change: fn(&Call<'_>, &mut Shape, &Dim) -> Outcome) -> Outcome {
     let data = call.tensor(0)?;
     let nchw = Layout::plain("NCHW");
@@ -41,7 +41,7 @@ fn sub_pixel(call: &mut Call<'_>, change: fn(&Call<'_>, &mut Shape, &Dim) -> Out
 }
 
 pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let blocks = blocks(call, &data, "paddings")?;
     let mut shape = data.shape.clone();
     for (axis, pair) in pairs(call, "paddings")?.into_iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
             .attribute("paddings", format!("not known in entry {axis}"))
             .fail();
         };
-        // TVM holds the padding of an axis in as many bits as the axis before.
+        // TVM takes the integer width of the padding from the axis before.
         let wide = matches!(data.shape[axis], Dim::Known { wide: true, .. });
         let padding = before.checked_add(after).map(|sum| Dim::known(sum).with_width(wide));
         shape[axis + 1] = &shape[axis + 1] + &padding.unwrap_or(Dim::Any);
@@ -73,14 +73,14 @@ pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
 }
 
 pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let blocks = blocks(call, &data, "crops")?;
     let crops = pairs(call, "crops")?;
     call.lenient(at_least(call, "block_shape", 1))?;
     call.lenient(whole_blocks(call, 0, &data.shape[0], &product(&blocks)))?;
     if let Some(crop) = crops.iter().flatten().find_map(|crop| crop.as_known().filter(|&n| n < 0)) {
-        let check = fault(call, "attribute-value", format!("`crops` holds {crop}"))
-            .rule("what is cropped is 0 or more elements")
+        let check = fault(call, "attribute-value", format!("`crops` contains {crop}"))
+            .rule("the cropped number of elements must not be negative")
             .attribute("crops", crop.to_string())
             .fail();
         call.lenient(check)?;
@@ -96,14 +96,14 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// Checks that blocks divide an axis, of which `size` counts the padding.
+/// Checks that blocks divide an axis, whose `size` includes the padding.
 fn whole_blocks(call: &Call<'_>, axis: usize, size: &Dim, block: &Dim) -> Outcome {
     match (size.as_known(), block.as_known()) {
         (Some(size), Some(block)) if block > 0 && size % block != 0 => fault(
             call,
             "shape-mismatch",
             format!(
-                "axis {axis} of {}, of size {size}, has no whole blocks of {block}",
+                "axis {axis} of {}, of size {size}, is not a multiple of {block}",
                 call.name(0)
             ),
         )
@@ -115,15 +115,15 @@ fn whole_blocks(call: &Call<'_>, axis: usize, size: &Dim, block: &Dim) -> Outcom
     }
 }
 
-/// The block sizes, one for each pair of `pairs` and fewer than there are axes.
+/// Returns the block sizes: one for each pair of `pairs`, and fewer than there are axes.
 fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Shape, Halt> {
     let (operator, name, rank) = (call.operator(), call.name(0), data.rank());
     if rank < 2 {
         return Reason::new(
             "rank-mismatch",
-            format!("`{operator}`: {name} must have 2 axes at least, it has {rank}"),
+            format!("`{operator}`: {name} must have 2 axes at least, but it has {rank}"),
         )
-        .rule("the first axis counts batches, and there are blocks of the axes behind it")
+        .rule("the first axis is the batch, and the axes after it are divided into blocks")
         .argument(0, axes(rank))
         .undecided();
     }
@@ -140,7 +140,7 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
                 count(number, "pair", "pairs")
             ),
         )
-        .rule(format!("each axis in blocks has a size in `block_shape` and a pair in `{pairs}`"))
+        .rule(format!("each blocked axis has a size in `block_shape` and a pair in `{pairs}`"))
         .attribute(pairs, count(number, "pair", "pairs"))
         .attribute("block_shape", count(sizes, "value", "values"))
         .fail();
@@ -149,7 +149,7 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
         return Reason::new(
             "attribute-length",
             format!(
-                "`{operator}`: `block_shape` has {}, but {name} has {} behind the batch",
+                "`{operator}`: `block_shape` has {}, but {name} has {} after the batch",
                 count(number, "value", "values"),
                 axes(rank - 1)
             ),

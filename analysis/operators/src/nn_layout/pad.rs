@@ -15,12 +15,14 @@ pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
             return Reason::new(
                 "attribute-value",
                 format!(
-                    "`{}`: axis {axis} has {size} elements, `pad_width` takes {} away",
+                    "`{}`: axis {axis} has {size} elements, but `pad_width` removes {}",
                     call.operator(),
                     before.saturating_add(after).saturating_neg()
                 ),
             )
-            .rule(format!("no size may become negative: {size} + {before} + {after} = {padded}"))
+            .rule(format!(
+                "a size must not become negative: {size} + {before} + {after} = {padded}"
+            ))
             .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
             .axis(0, axis, format!("{size}"))
             .fail();
@@ -44,7 +46,7 @@ pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
                     call.operator()
                 ),
             )
-            .rule("there is nothing to mirror in a negative width")
+            .rule("mirrored padding cannot be negative")
             .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
             .fail();
         }
@@ -55,7 +57,7 @@ pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// Checks that an axis has as many elements as are repeated or mirrored on either side of it.
+/// Checks that an axis has enough elements to be repeated or mirrored on either side.
 fn enough_to_mirror(
     call: &Call<'_>,
     mode: &str,
@@ -63,7 +65,7 @@ fn enough_to_mirror(
     (before, after): (i64, i64),
 ) -> Outcome {
     let Some(known) = size.as_known() else { return Ok(()) };
-    // How many elements there are to take, on each side; the border is one of them or is not.
+    // The number of available elements on each side, with or without the border.
     let most = match mode {
         "edge" if known > 0 => return Ok(()),
         "edge" => 0,
@@ -88,7 +90,7 @@ fn enough_to_mirror(
     .fail()
 }
 
-/// The pairs of `pad_width`, one for each axis.
+/// Returns the pairs of `pad_width`, one for each axis.
 fn widths(call: &Call<'_>, data: &TensorType) -> Result<Vec<(i64, i64)>, Halt> {
     let Some(pairs) = call.attrs().get("pad_width").as_list() else { return Err(Halt::Silent) };
     let (operator, rank) = (call.operator(), data.rank());
@@ -106,10 +108,10 @@ fn widths(call: &Call<'_>, data: &TensorType) -> Result<Vec<(i64, i64)>, Halt> {
         .rule("`pad_width` has one pair for each axis: before and after")
         .attribute("pad_width", count(number, "pair", "pairs"))
         .argument(0, axes(rank));
-        // Padding is mostly written for the last axes.
+        // The most likely intent is to pad the last axes.
         if pairs.len() < rank && number > 0 {
             return reason
-                .help("write `[0, 0]` for each axis that is not padded, the first ones too")
+                .help("write `[0, 0]` for each axis that is not padded, including the first ones")
                 .fail();
         }
         return reason.fail();
@@ -127,7 +129,7 @@ fn width(call: &Call<'_>, axis: usize, pair: &AttrValue) -> Result<(i64, i64), H
         _ if values.iter().any(|value| matches!(value, AttrValue::Error)) => Err(Halt::Silent),
         _ => Reason::new(
             "attribute-value",
-            format!("`{}`: `pad_width` on axis {axis} must be two whole numbers", call.operator()),
+            format!("`{}`: `pad_width` on axis {axis} must be two integers", call.operator()),
         )
         .attribute("pad_width", format!("the pair of axis {axis}"))
         .fail(),
@@ -144,7 +146,7 @@ pub(super) fn not_a_pair<T>(
     let values = count(found, "value", "values");
     Reason::new(
         "attribute-length",
-        format!("`{}`: entry {axis} of `{name}` has {values}, 2 are needed", call.operator()),
+        format!("`{}`: entry {axis} of `{name}` has {values}, expected 2", call.operator()),
     )
     .rule(format!("each entry of `{name}` is a pair: before and after"))
     .attribute(name, format!("{values} in entry {axis}"))
@@ -156,10 +158,10 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     if call.attrs().schema().is_none() {
         return Reason::new(
             "attribute-value",
-            format!("`{}` needs `strides`, which is not written", call.operator()),
+            format!("`{}` requires the attribute `strides`", call.operator()),
         )
         .rule("`strides` has one value for each axis")
-        .attribute("strides", "not written")
+        .attribute("strides", "missing")
         .fail();
     }
     let strides = list(call, "strides")?;
@@ -175,7 +177,7 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
                 axes(rank)
             ),
         )
-        .rule("`strides` has one value for each axis; 1 leaves it as it is")
+        .rule("`strides` has one value for each axis, 1 for no change")
         .attribute("strides", values)
         .argument(0, axes(rank))
         .fail();

@@ -17,7 +17,7 @@ fn upsample(call: &mut Call<'_>, base: &str, scales: &[&'static str]) -> Outcome
     let mut shape = in_layout(call, 0, &data, &layout, &base)?;
     for (size, scale) in shape[2..].iter_mut().zip(scales) {
         let Some(factor) = call.attrs().float(scale) else { return Err(Halt::Silent) };
-        // A size that depends on the program's run has no arithmetic with fractions.
+        // TVM cannot scale a dynamic size by a fraction.
         *size = size
             .as_known()
             .map_or(Dim::Any, |size| Dim::known((size as f64 * factor).round_ties_even() as i64));

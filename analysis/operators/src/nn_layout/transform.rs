@@ -7,7 +7,7 @@ pub(super) fn batch_flatten(call: &mut Call<'_>) -> Outcome {
     let Some((batch, rest)) = data.shape.split_first() else {
         return Reason::new(
             "rank-mismatch",
-            format!("`{}`: {} is a scalar, it has no batch axis", call.operator(), call.name(0)),
+            format!("`{}`: {} is a scalar and has no batch axis", call.operator(), call.name(0)),
         )
         .rule("the first axis stays, the others become one")
         .argument(0, "a scalar")
@@ -17,7 +17,7 @@ pub(super) fn batch_flatten(call: &mut Call<'_>) -> Outcome {
 }
 
 pub(super) fn layout_transform(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let src = layout_attr(call, "src_layout")?;
     let dst = layout_attr(call, "dst_layout")?;
     if !src.converts_to(&dst) {
@@ -41,7 +41,7 @@ fn not_convertible(call: &Call<'_>, src: &Layout, dst: &Layout) -> Outcome {
         (None, Some(letter)) => {
             ("src_layout", format!("the axis {letter} of \"{dst}\" is not in \"{src}\""))
         }
-        (None, None) => ("src_layout", "a layout has one axis at least".to_owned()),
+        (None, None) => ("src_layout", "a layout has at least one axis".to_owned()),
     };
     Reason::new("invalid-layout", format!("`{}`: {message}", call.operator()))
         .rule("both layouts must have the same axes; the order and the blocks may differ")
@@ -49,8 +49,7 @@ fn not_convertible(call: &Call<'_>, src: &Layout, dst: &Layout) -> Outcome {
         .fail()
 }
 
-/// The layout of the result has its sizes in it: `"8O64I8O"`.
-/// The axes of a layout of the auto-scheduler, `"8O64I8O"`, by their letters.
+/// Returns the axes of a layout of the auto-scheduler, such as `"8O64I8O"`, by their letters.
 fn sized_axes(layout: &str) -> Vec<&str> {
     let axes = layout.split(|letter: char| letter.is_ascii_digit());
     axes.filter(|letters| !letters.is_empty()).collect()
@@ -84,7 +83,7 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
             "shape-mismatch",
             format!("{} has {old} elements, \"{target}\" has {new}", call.name(0)),
         )
-        .rule("a change of layout keeps all elements")
+        .rule("the number of elements must stay the same")
         .argument(0, shape_text(&data.shape))
         .attribute("dst_layout", shape_text(shape))
         .fail(),
@@ -93,13 +92,13 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
 }
 
 pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let layout = call.attrs().str("dst_layout");
     let mut shape = Shape::new();
     let mut size = 0i64;
     for letter in layout.bytes() {
         match letter {
-            // Punctuation that stands between the letters counts as one, in TVM.
+            // As in TVM, punctuation between the letters counts as a letter.
             b'A'..=b'z' => {
                 if size != 0 {
                     shape.push(Dim::known(size));
@@ -111,7 +110,7 @@ pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
                 let why = format!("`{}` is neither a size nor an axis", letter as char);
                 return Reason::new(
                     "invalid-layout",
-                    format!("`{}`: \"{layout}\" is no layout: {why}", call.operator()),
+                    format!("`{}`: \"{layout}\" is not a layout: {why}", call.operator()),
                 )
                 .rule("`dst_layout` has a size before each axis, as in \"8O64I8O\"")
                 .attribute("dst_layout", why)
@@ -123,10 +122,10 @@ pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// The map stands in the metadata section, as a program that is not read here: the type of the
-/// result is left open, and nothing is said of it.
+/// The index map is a TIR function in the metadata section, which is not evaluated. The type of the
+/// result stays unknown, without a diagnostic.
 pub(super) fn meta_schedule(call: &mut Call<'_>) -> Outcome {
-    call.need_tensor(0)?;
+    call.require_tensor(0)?;
     Err(Halt::Silent)
 }
 
@@ -139,7 +138,7 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
             "rank-mismatch",
             format!("`{operator}`: {name} has {}, {other} has {b}", axes(x)),
         )
-        .rule("data and buffer have the same axes, and differ in size on `axis` alone")
+        .rule("data and buffer have the same axes, and differ in size on `axis` only")
         .argument(0, axes(x))
         .argument(1, axes(b))
         .fail();
@@ -149,14 +148,14 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
         (0..x).filter(|&k| k != axis).find(|&k| !may_equal(&data.shape[k], &buffer.shape[k]));
     if let Some(k) = same {
         let (operator, name, other) = (call.operator(), call.name(0), call.name(1));
-        let (found, wanted) = (&data.shape[k], &buffer.shape[k]);
+        let (found, expected) = (&data.shape[k], &buffer.shape[k]);
         let mismatch = Reason::new(
             "shape-mismatch",
-            format!("`{operator}`: {name} has {found} on axis {k}, {other} has {wanted}"),
+            format!("`{operator}`: {name} has {found} on axis {k}, {other} has {expected}"),
         )
-        .rule("data and buffer have the same axes, and differ in size on `axis` alone")
+        .rule("data and buffer have the same axes, and differ in size on `axis` only")
         .axis(0, k, found.to_string())
-        .axis(1, k, wanted.to_string())
+        .axis(1, k, expected.to_string())
         .fail();
         call.lenient(mismatch)?;
     }

@@ -4,7 +4,7 @@ use types::ElementKind;
 
 use crate::prelude::*;
 
-/// Two batches of distributions over the same classes, to one number.
+/// Reduces two batches of distributions over the same classes to a scalar.
 pub(super) fn cross_entropy(call: &mut Call<'_>) -> Outcome {
     let (x, y) = (call.tensor(0)?, call.tensor(1)?);
     let operator = call.operator();
@@ -14,7 +14,7 @@ pub(super) fn cross_entropy(call: &mut Call<'_>) -> Outcome {
             return Reason::new(
                 "rank-mismatch",
                 format!(
-                    "`{operator}`: {} must have 2 axes (batch, classes), it has {rank}",
+                    "`{operator}`: {} must have 2 axes (batch, classes), but it has {rank}",
                     call.name(position)
                 ),
             )
@@ -44,7 +44,7 @@ pub(super) fn cross_entropy(call: &mut Call<'_>) -> Outcome {
     call.output_tensor([], x.dtype)
 }
 
-/// Log-probabilities with a class axis, targets without it, a weight for each class.
+/// Checks log-probabilities with a class axis, targets without it, and a weight per class.
 pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     let (predictions, targets, weights) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let operator = call.operator();
@@ -63,7 +63,7 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     let Some(classes) = predictions.shape.get(1) else {
         return Reason::new(
             "rank-mismatch",
-            format!("`{operator}`: {p} must have 2 axes or more, it has {rank}"),
+            format!("`{operator}`: {p} must have 2 axes or more, but it has {rank}"),
         )
         .rule(format!("axis 0 of {p} is the batch, axis 1 the classes"))
         .argument(0, format!("{rank} axes"))
@@ -73,7 +73,7 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
         let found = weights.rank();
         return Reason::new(
             "rank-mismatch",
-            format!("`{operator}`: {w} must be a vector, it has {found} axes"),
+            format!("`{operator}`: {w} must be a vector, but it has {found} axes"),
         )
         .rule(format!("{w} has one element for each of the {classes} classes"))
         .argument(2, format!("{found} axes"))
@@ -108,7 +108,7 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
             "dtype-mismatch",
             format!("`{operator}`: {t} must be of a signed integer type, not {found}"),
         )
-        .rule(format!("{t} holds the class of each place, as an index"))
+        .rule(format!("{t} contains the class index of each position"))
         .argument(1, found.to_string())
         .help("cast the targets: `cast(…, dtype=\"int32\")`")
         .fail();

@@ -1,4 +1,4 @@
-//! Between reals and quantized integers, and between two quantizations.
+//! Conversions between reals and quantized integers, and between two quantizations.
 
 use super::*;
 
@@ -8,7 +8,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Dequantize", dequantize)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Turns quantized integers into the reals they stand for: \
+            summary: "Converts quantized integers to reals: \
                       `input_scale · (data − input_zero_point)`.",
             args: &[
                 "any shape; int8, uint8, int16, uint16 or int32",
@@ -23,7 +23,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Quantize", quantize)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Turns reals into integers: `round(data / output_scale) + \
+            summary: "Quantizes reals: `round(data / output_scale) + \
                       output_zero_point`, clipped to the range of `out_dtype`.",
             args: &[
                 "any shape; float32",
@@ -57,11 +57,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("QNNSimulatedDequantize", simulated)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Dequantizes reals that hold integers, with the quantized data type given \
-                      when the program runs.",
+            summary: "Simulates `qnn.dequantize` on reals, with the quantized data type given \
+                      at run time.",
             args: &[
                 "any shape",
-                "a code for the data type that is simulated",
+                "a code for the simulated data type",
                 "a scalar, or one scale for each index of `axis`",
                 "a scalar, or one zero point for each index of `axis`",
             ],
@@ -73,11 +73,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("QNNSimulatedQuantize", simulated)
         .cost(Cost::Elementwise)
         .doc(Doc {
-            summary: "Rounds reals to what `qnn.quantize` would keep of them, with the quantized \
-                      data type given when the program runs.",
+            summary: "Simulates `qnn.quantize` on reals, with the quantized \
+                      data type given at run time.",
             args: &[
                 "any shape",
-                "a code for the data type that is simulated",
+                "a code for the simulated data type",
                 "a scalar, or one scale for each index of `axis`",
                 "a scalar, or one zero point for each index of `axis`",
             ],
@@ -90,7 +90,7 @@ fn quantize(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     data_of(call, 0, &[DataType::FLOAT32])?;
     let scalars = is_scalar(call, 1)? & is_scalar(call, 2)?;
-    // The axis has to exist whether it matters or not, except that a scalar has none.
+    // TVM checks the axis even if it is not used, except for a scalar.
     if !(scalars && data.rank() == 0) {
         let channels = Channels::of_axis(call, "axis", 0)?;
         channels.parameter(call, 1, DataType::FLOAT32)?;
@@ -102,11 +102,11 @@ fn quantize(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(data.shape.clone(), dtype)
 }
 
-/// Whether a scale or zero point is a scalar, or a number that will be.
+/// Returns true if a scale or zero point is a scalar or an unsuffixed literal.
 fn is_scalar(call: &Call<'_>, position: usize) -> Result<bool, Halt> {
     match call.ty(position) {
         Type::OpenTensor(_) => Ok(true),
-        _ => Ok(call.need_tensor(position)?.rank() == 0),
+        _ => Ok(call.require_tensor(position)?.rank() == 0),
     }
 }
 
@@ -125,12 +125,12 @@ fn dequantize(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(data.shape.clone(), dtype)
 }
 
-/// Whether a scale or zero point is a scalar or a tensor of one element.
+/// Returns true if a scale or zero point is a scalar or a tensor of one element.
 fn is_single(call: &Call<'_>, position: usize) -> Result<bool, Halt> {
     if is_scalar(call, position)? {
         return Ok(true);
     }
-    let found = call.need_tensor(position)?;
+    let found = call.require_tensor(position)?;
     match product(&found.shape).as_known() {
         Some(elements) => Ok(elements == 1),
         None => {
@@ -138,7 +138,7 @@ fn is_single(call: &Call<'_>, position: usize) -> Result<bool, Halt> {
             Reason::new(
                 "type-needed",
                 format!(
-                    "`{operator}`: the size of {name} must be known, its shape is `{}`",
+                    "`{operator}`: the size of {name} must be known, but its shape is `{}`",
                     shape_text(&found.shape)
                 ),
             )
@@ -164,7 +164,7 @@ fn requantize(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(data.shape.clone(), dtype)
 }
 
-/// Scales and zero points are looked at when the program runs.
+/// Scales and zero points are checked at run time.
 fn simulated(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     if !matches!(call.ty(1), Type::OpenTensor(_)) {

@@ -14,7 +14,7 @@ const TWO: &[&str] = &[
     "output_zero_point",
 ];
 
-/// The documentation of a function, of which only the function differs.
+/// Returns the documentation of a unary function.
 const fn function(summary: &'static str, example: &'static str) -> Doc {
     Doc {
         summary,
@@ -43,7 +43,7 @@ const fn arithmetic(summary: &'static str, example: &'static str) -> Doc {
             "float32 scalar: the scale of the result",
             "int32 scalar: the zero point of the result",
         ],
-        shape: "`lhs` and `rhs` broadcast together; the data type stays",
+        shape: "`lhs` and `rhs` broadcast together, with their data type",
         example,
     }
 }
@@ -65,7 +65,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     binary(
         "qnn.add",
         arithmetic(
-            "Adds what two quantized tensors stand for, and quantizes the sum.",
+            "Adds two quantized tensors, and quantizes the sum.",
             "qnn.add(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
         ),
     ),
@@ -95,7 +95,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     binary(
         "qnn.mul",
         arithmetic(
-            "Multiplies what two quantized tensors stand for, and quantizes the product.",
+            "Multiplies two quantized tensors, and quantizes the product.",
             "qnn.mul(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
         ),
     ),
@@ -127,7 +127,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     binary(
         "qnn.subtract",
         arithmetic(
-            "Subtracts what two quantized tensors stand for, and quantizes the difference.",
+            "Subtracts two quantized tensors, and quantizes the difference.",
             "qnn.subtract(%x, %y, 0.1f, 0, 0.2f, 0, 0.3f, 0)",
         ),
     ),
@@ -138,7 +138,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     ),
 ];
 
-/// A function of each byte.
+/// The relation of a function on 8-bit integers.
 fn byte_function(call: &mut Call<'_>) -> Outcome {
     function_of(call, BYTES)
 }
@@ -169,7 +169,8 @@ fn broadcast_scaled(call: &mut Call<'_>) -> Outcome {
     broadcast(call)
 }
 
-/// The channels of one side. A vector or scalar is all channels, whatever the attribute says.
+/// Returns the channels of one side. The elements of a vector are channels, whatever the attribute
+/// is.
 fn side(call: &Call<'_>, attr: &'static str, position: usize) -> Result<Channels, Halt> {
     let tensor = call.tensor(position)?;
     match (tensor.rank(), tensor.shape.first()) {

@@ -32,7 +32,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("QnnDensePack", dense_pack)
         .cost(Cost::Macs(dense_pack_macs))
         .doc(Doc {
-            summary: "`qnn.dense` with a weight that is packed in blocks.",
+            summary: "`qnn.dense` with a blocked weight.",
             args: &[
                 "`(batch, input_dim)`",
                 "`(blocks, …, block, …)`: four axes",
@@ -50,7 +50,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("QnnConv2D", conv2d)
         .cost(Cost::Macs(|call| cost_as_in(call, "nn.conv2d")))
         .doc(Doc {
-            summary: "Slides kernels of quantized integers over the two spatial axes of the data.",
+            summary: "2D convolution of quantized integers.",
             args: &[
                 "`(batch, in_channels, height, width)` in the layout `data_layout`; int8, uint8 \
                  or int16",
@@ -70,7 +70,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("QnnConv2DTranspose", conv2d_transpose)
         .cost(Cost::Macs(|call| cost_as_in(call, "nn.conv2d_transpose")))
         .doc(Doc {
-            summary: "The transposed convolution (deconvolution) of quantized integers.",
+            summary: "Transposed 2D convolution of quantized integers.",
             args: &[
                 "`(batch, in_channels, height, width)` in the layout `data_layout`; int8, uint8, \
                  int16 or uint16",
@@ -137,12 +137,12 @@ fn dense(call: &mut Call<'_>) -> Outcome {
 
 fn dense_pack(call: &mut Call<'_>) -> Outcome {
     let (data, weight) = (call.tensor(0)?, call.tensor(1)?);
-    for (position, found, wanted) in [(0, data.rank(), 2), (1, weight.rank(), 4)] {
-        if found != wanted {
+    for (position, found, expected) in [(0, data.rank(), 2), (1, weight.rank(), 4)] {
+        if found != expected {
             let (operator, name) = (call.operator(), call.name(position));
             return Reason::new(
                 "rank-mismatch",
-                format!("`{operator}`: {name} must have {wanted} axes, it has {found}"),
+                format!("`{operator}`: {name} must have {expected} axes, but it has {found}"),
             )
             .argument(position, format!("{found} axes"))
             .fail();
@@ -150,18 +150,21 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
     }
     let dtype = call.attrs().dtype("out_dtype");
     if dtype.bits == 0 {
-        return Reason::new("attribute-value", format!("`{}` needs `out_dtype`", call.operator()))
-            .rule("the data type of the result does not follow from the arguments")
-            .mark(Place::Operator, None, "no `out_dtype`")
-            .help("write `out_dtype=\"int32\"`, say")
-            .fail();
+        return Reason::new(
+            "attribute-value",
+            format!("`{}` requires the attribute `out_dtype`", call.operator()),
+        )
+        .rule("the data type of the result cannot be inferred from the arguments")
+        .mark(Place::Operator, None, "no `out_dtype`")
+        .help("write `out_dtype=\"int32\"`, for example")
+        .fail();
     }
     call.lenient(packed_columns(call, &data, &weight))?;
     let units = &weight.shape[0] * &weight.shape[2];
     call.output_tensor([data.shape[0].clone(), units], dtype)
 }
 
-/// Each element of the result sums over a row of the data.
+/// One multiply-accumulate per element of the result and of a row of the data.
 fn dense_pack_macs(call: &CostCall<'_>) -> Option<u64> {
     let row = call.args.first()?.as_tensor()?.shape.last()?.as_known()?;
     elements(call.result)?.checked_mul(u64::try_from(row).ok()?)
@@ -206,7 +209,7 @@ fn conv2d(call: &mut Call<'_>) -> Outcome {
     as_in(call, "nn.conv2d")
 }
 
-/// The axis of the output channels in the weight.
+/// Returns the axis of the output channels in the weight.
 fn output_axis(call: &Call<'_>, layout: &str, weight: &TensorType) -> Result<usize, Halt> {
     match layout.find('O') {
         Some(axis) if axis < weight.rank() => Ok(axis),
@@ -225,9 +228,9 @@ fn no_letter<T>(
     let (operator, name, layout) = (call.operator(), call.name(position), call.attrs().str(attr));
     Reason::new(
         "invalid-layout",
-        format!("`{operator}`: \"{layout}\" does not place the channels `{letter}` in {name}"),
+        format!("`{operator}`: \"{layout}\" does not have the channels `{letter}` of {name}"),
     )
-    .rule(format!("`{attr}` must hold `{letter}` as one of the {rank} axes of {name}"))
+    .rule(format!("`{attr}` must contain `{letter}` among the {rank} axes of {name}"))
     .attribute(attr, format!("\"{layout}\""))
     .argument(position, format!("{rank} axes"))
     .fail()
@@ -258,7 +261,7 @@ fn conv2d_transpose(call: &mut Call<'_>) -> Outcome {
     as_in(call, "nn.conv2d_transpose")
 }
 
-/// A scale or zero point of one value, a scalar or not.
+/// Checks a scale or zero point with a single value, as a scalar or a vector.
 fn single(call: &mut Call<'_>, position: usize, one: &Channels, dtype: DataType) -> Outcome {
     let found = parameter(call, position, dtype)?;
     if found.rank() > 0 && !product(&found.shape).is(1) {
@@ -266,11 +269,11 @@ fn single(call: &mut Call<'_>, position: usize, one: &Channels, dtype: DataType)
         return Reason::new(
             "shape-mismatch",
             format!(
-                "`{operator}`: {name} must be one value, it has the shape `{}`",
+                "`{operator}`: {name} must be one value, but it has the shape `{}`",
                 shape_text(&found.shape)
             ),
         )
-        .rule(format!("one {name} holds for the whole tensor"))
+        .rule(format!("{name} applies to the whole tensor"))
         .argument(position, format!("shape {}", shape_text(&found.shape)))
         .fail();
     }

@@ -1,4 +1,4 @@
-//! Operators that arrange or pool quantized integers.
+//! Concatenation and pooling of quantized integers.
 
 use super::*;
 
@@ -32,7 +32,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     .doc(Doc {
         summary: "Joins quantized tensors along `axis`, requantized to one scale and zero point.",
         args: &[
-            "a tuple of tensors that agree in all axes but `axis`",
+            "a tuple of tensors with equal sizes on all axes but `axis`",
             "a tuple of float32 scalars, one for each tensor",
             "a tuple of int32 scalars, one for each tensor",
             "float32 scalar",
@@ -59,26 +59,26 @@ fn concatenate(call: &mut Call<'_>) -> Outcome {
     as_in(call, "concatenate")
 }
 
-/// A tuple of scales or zero points.
+/// Checks a tuple of scales or zero points.
 fn fields(call: &Call<'_>, position: usize, dtype: DataType) -> Outcome {
     let (operator, name) = (call.operator(), call.name(position));
     for (k, field) in call.tuple(position)?.iter().enumerate() {
         let wrong = match field {
             Type::Var(_) | Type::Param(_) => return Err(Halt::NotYet),
             Type::Error => return Err(Halt::Silent),
-            // A number without suffix is what it is needed for.
+            // An unsuffixed literal has the required data type.
             Type::OpenTensor(_) => continue,
             Type::Tensor(tensor) if tensor.rank() > 0 => (
                 "rank-mismatch",
                 format!(
-                    "`{operator}`: field {k} of {name} must be a scalar, it has the shape `{}`",
+                    "`{operator}`: field {k} of {name} must be a scalar, but it has the shape `{}`",
                     shape_text(&tensor.shape)
                 ),
             ),
             Type::Tensor(tensor) if tensor.dtype != dtype => (
                 "dtype-mismatch",
                 format!(
-                    "`{operator}`: field {k} of {name} is {}, it must be {dtype}",
+                    "`{operator}`: field {k} of {name} is {}, but it must be {dtype}",
                     tensor.dtype
                 ),
             ),

@@ -1,8 +1,8 @@
-//! Shapes of operators that broadcast, as numpy does.
+//! Relations of operators that broadcast as in NumPy.
 
 use super::*;
 
-/// The shape of two broadcast together, or the axes (from the back) that do not fit.
+/// Returns the broadcast of two shapes, or the first incompatible axis, counted from the end.
 pub(crate) fn broadcast_shapes(a: &[Dim], b: &[Dim]) -> Result<Shape, usize> {
     let longest = if a.len() > b.len() { a } else { b };
     let shared = a.len().min(b.len());
@@ -25,13 +25,13 @@ pub(crate) fn broadcast_shapes(a: &[Dim], b: &[Dim]) -> Result<Shape, usize> {
     Ok(shape)
 }
 
-/// Two arguments broadcast together; the result has the data type `dtype` makes of theirs.
+/// Broadcasts two arguments; `dtype` maps their data type to that of the result.
 pub(crate) fn broadcast_with(
     call: &mut Call<'_>,
     dtype: impl FnOnce(DataType) -> DataType,
 ) -> Outcome {
     if !(call.is_tensor(0) && call.is_tensor(1)) {
-        call.literals_like(0, 1);
+        call.infer_literal_dtype(0, 1);
     }
     let (a, b) = (call.tensor(0)?, call.tensor(1)?);
     if a.dtype != b.dtype {
@@ -47,7 +47,7 @@ pub(crate) fn broadcast_with(
                 "broadcast-mismatch",
                 format!(
                     "`{}`: {left} of shape `{}` and {right} of shape `{}` do not broadcast: {m} \
-                     against {n}",
+                     and {n}",
                     call.operator(),
                     shape_text(&a.shape),
                     shape_text(&b.shape)
@@ -64,14 +64,14 @@ pub(crate) fn broadcast_with(
     }
 }
 
-/// The shape of two arguments broadcast together where it is a parameter: two tensors of one shape
-/// have that shape together, and so have a tensor and a scalar, whatever the shape is:
-/// `fn<s : Shape>(%x: Tensor[s, float32]) { %x + %x * 2f }`.
+/// Returns the broadcast of two arguments whose shape is a type parameter. Two tensors of that
+/// shape have it as their broadcast, and so have a tensor and a scalar: `fn<s : Shape>(%x:
+/// Tensor[s, float32]) { %x + %x * 2f }`.
 fn open_broadcast(call: &mut Call<'_>) -> Option<(ShapeTerm, DTypeTerm)> {
     if call.is_tensor(0) && call.is_tensor(1) {
         return None;
     }
-    call.literals_like(0, 1);
+    call.infer_literal_dtype(0, 1);
     let parts = |ty: Type| match ty {
         Type::OpenTensor(open) => Some((open.shape.clone(), open.dtype.clone())),
         Type::Tensor(t) => Some((ShapeTerm::Dims(t.shape.clone()), DTypeTerm::Known(t.dtype))),
@@ -83,14 +83,14 @@ fn open_broadcast(call: &mut Call<'_>) -> Option<(ShapeTerm, DTypeTerm)> {
     let shape = match (&a, &b) {
         (ShapeTerm::Param(_), _) if a == b || is_scalar(&b) => a,
         (_, ShapeTerm::Param(_)) if is_scalar(&a) => b,
-        // `2 + 2` is of the data type that its surroundings need, as `2` is.
+        // The data type of `2 + 2` is inferred from context, as that of `2` is.
         _ if is_scalar(&a) && is_scalar(&b) && is_open(&dtype) => a,
         _ => return None,
     };
     (dtype == other).then_some((shape, dtype))
 }
 
-/// Two arguments of one data type broadcast together.
+/// Broadcasts two arguments of equal data type.
 pub(crate) fn broadcast(call: &mut Call<'_>) -> Outcome {
     if let Some((shape, dtype)) = open_broadcast(call) {
         return call.output(open_tensor(shape, dtype));
@@ -98,7 +98,7 @@ pub(crate) fn broadcast(call: &mut Call<'_>) -> Outcome {
     broadcast_with(call, |dtype| dtype)
 }
 
-/// Two arguments broadcast together and compared.
+/// Broadcasts two arguments to a result of data type bool.
 pub(crate) fn broadcast_compare(call: &mut Call<'_>) -> Outcome {
     if let Some((shape, _)) = open_broadcast(call) {
         return call.output(open_tensor(shape, DTypeTerm::Known(DataType::BOOL)));

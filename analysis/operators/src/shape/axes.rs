@@ -11,7 +11,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
             summary: "Inserts axes of size 1.",
             args: &["any tensor"],
             shape: "the shape of `data` with `num_newaxis` axes of size 1 before axis `axis`; \
-                    counted from the end, -1 stands behind the last axis",
+                    counted from the end, where -1 is after the last axis",
             example: "expand_dims(%x, axis=1)",
         }),
     op("reverse", &["data"]).attrs(&REVERSE).rule("Reverse", reverse).cost(Cost::Free).doc(Doc {
@@ -21,45 +21,49 @@ pub(crate) static OPERATORS: &[Operator] = &[
         example: "reverse(%x, axis=0)",
     }),
     op("squeeze", &["data"]).attrs(&SQUEEZE).rule("Squeeze", squeeze).cost(Cost::Free).doc(Doc {
-        summary: "Drops axes of size 1.",
-        args: &["a tensor whose axes to be dropped have size 1"],
+        summary: "Removes axes of size 1.",
+        args: &["a tensor with axes of size 1"],
         shape: "the shape of `data` without the axes in `axis`, or without any axis of size 1 \
-                where `axis` is not given",
+                if `axis` is not given",
         example: "squeeze(%x, axis=[0])",
     }),
     op("transpose", &["data"]).attrs(&TRANSPOSE).rule("Transpose", transpose).cost(Cost::Free).doc(
         Doc {
-            summary: "Puts the axes into another order.",
+            summary: "Permutes the axes.",
             args: &["any tensor"],
-            shape: "axis `i` of the result is axis `axes[i]` of `data`; the reverse order where \
+            shape: "axis `i` of the result is axis `axes[i]` of `data`; the reverse order if \
                     `axes` is `None`",
             example: "transpose(%x, axes=[0, 2, 3, 1])",
         },
     ),
 ];
 
-/// More axes than any tensor has; TVM knows no limit, and would run out of memory instead.
+/// Maximum number of axes. TVM has no limit and runs out of memory.
 const MOST_AXES: i64 = 4096;
 
 fn expand_dims(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let rank = data.rank();
     let (axis, new) = (int_attr(call, "axis")?, int_attr(call, "num_newaxis")?);
     if !(0..=MOST_AXES).contains(&new) {
-        return fault(call, "attribute-value", format!("{new} axes cannot be inserted"))
+        return fault(call, "attribute-value", format!("cannot insert {new} axes"))
             .rule("`num_newaxis` must not be negative")
             .attribute("num_newaxis", new.to_string())
             .fix("num_newaxis", "1")
             .fail();
     }
-    // One place more than there are axes: behind the last one.
+    // The position after the last axis is valid.
     let Some(at) = normal_axis(axis, rank + 1) else {
         return fault(
             call,
             "axis-out-of-range",
-            format!("there is no place {axis} for a new axis: {} has {}", call.name(0), axes(rank)),
+            format!(
+                "there is no position {axis} for a new axis: {} has {}",
+                call.name(0),
+                axes(rank)
+            ),
         )
-        .rule(format!("`axis` must be a place from 0 to {rank} (or -{} to -1)", rank + 1))
+        .rule(format!("`axis` must be a position from 0 to {rank} (or -{} to -1)", rank + 1))
         .attribute("axis", format!("axis {axis}"))
         .argument(0, axes(rank))
         .fail();
@@ -71,7 +75,7 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
 }
 
 fn reverse(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let Some(axis) = optional_int(call, "axis")? else {
         return attribute_missing(call, "axis", "0");
     };
@@ -85,22 +89,22 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let rank = data.rank();
     let Some(axes) = optional_ints(call, "axis")? else {
-        // Which axes go must be known before the program runs.
+        // The removed axes must be known at compile time.
         if let Some(open) = data.shape.iter().position(|dim| dim.as_known().is_none()) {
             let size = &data.shape[open];
             return fault(
                 call,
                 "missing-attribute",
                 format!(
-                    "`axis` is needed: whether axis {open} of {}, of size {size}, can be dropped \
-                     is not known",
+                    "missing attribute `axis`: it is unknown if axis {open} of {}, of size {size}, can be \
+                     removed",
                     call.name(0)
                 ),
             )
-            .rule("without `axis` every axis of size 1 is dropped, so every size must be known")
+            .rule("without `axis` every axis of size 1 is removed, so every size must be known")
             .axis(0, open, size.to_string())
             .attribute("axis", "no value")
-            .help("write the axes to be dropped: `axis=[0]`")
+            .help("write the axes to remove: `axis=[0]`")
             .fail();
         }
         let kept: Shape = data.shape.iter().filter(|dim| !dim.is(1)).cloned().collect();
@@ -124,7 +128,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// The failure that an axis to be dropped has another size than 1.
+/// The failure that a removed axis has a size other than 1.
 fn not_one<T>(call: &Call<'_>, data: &TensorType, axis: usize) -> Result<T, Halt> {
     let (size, name) = (&data.shape[axis], call.name(0));
     let ones: Vec<i64> =
@@ -132,9 +136,9 @@ fn not_one<T>(call: &Call<'_>, data: &TensorType, axis: usize) -> Result<T, Halt
     let reason = fault(
         call,
         "shape-mismatch",
-        format!("axis {axis} of {name} cannot be dropped: its size is {size}, not 1"),
+        format!("axis {axis} of {name} cannot be removed: its size is {size}, not 1"),
     )
-    .rule("only axes of size 1 can be dropped")
+    .rule("only axes of size 1 can be removed")
     .axis(0, axis, size.to_string())
     .attribute("axis", format!("axis {axis}"));
     match ones.is_empty() {
@@ -145,7 +149,7 @@ fn not_one<T>(call: &Call<'_>, data: &TensorType, axis: usize) -> Result<T, Halt
 }
 
 fn transpose(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let rank = data.rank();
     let Some(order) = optional_ints(call, "axes")? else {
         return call.output_tensor(data.shape.iter().rev().cloned(), data.dtype);

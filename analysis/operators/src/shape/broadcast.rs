@@ -1,4 +1,4 @@
-//! Operators that repeat elements to fill a larger shape, and their inverses.
+//! Operators that broadcast to a larger shape, and their inverses.
 
 use crate::prelude::*;
 
@@ -8,7 +8,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("BroadCastTo", broadcast_to)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Repeats the elements along axes of size 1 to fill a given shape.",
+            summary: "Broadcasts a tensor to a given shape.",
             args: &["a tensor whose sizes, from the last axis on, are those of `shape` or 1"],
             shape: "`shape`, with the data type of `data`",
             example: "broadcast_to(%x, shape=[4, 3])",
@@ -17,10 +17,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("BroadCastToLike", broadcast_to_like)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Repeats the elements along axes of size 1 to fill the shape of another tensor.",
+            summary: "Broadcasts a tensor to the shape of another one.",
             args: &[
                 "a tensor whose sizes, from the last axis on, are those of `broadcast_type` or 1",
-                "a tensor of the wanted type, whose elements are not used",
+                "a tensor of the target type, whose elements are not used",
             ],
             shape: "the type of `broadcast_type`",
             example: "broadcast_to_like(%x, %y)",
@@ -29,10 +29,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("CollapseSumLike", collapse_sum_like)
         .cost(Cost::Reduction)
         .doc(Doc {
-            summary: "Sums up what a broadcast has repeated, down to the shape of another tensor.",
+            summary: "Sums over broadcast axes, down to the shape of another tensor.",
             args: &[
                 "a tensor that `collapse_type` broadcasts to",
-                "a tensor of the wanted type, whose elements are not used",
+                "a tensor of the target type, whose elements are not used",
             ],
             shape: "the type of `collapse_type`",
             example: "collapse_sum_like(%grad, %x)",
@@ -42,29 +42,29 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("CollapseSumTo", collapse_sum_to)
         .cost(Cost::Reduction)
         .doc(Doc {
-            summary: "Sums up what a broadcast has repeated, down to a given shape.",
-            args: &["any tensor", "the wanted shape: `(rank,)` integers"],
+            summary: "Sums over broadcast axes, down to a given shape.",
+            args: &["any tensor", "the target shape: `(rank,)` integers"],
             shape: "the attribute `shape`, or as many dynamic sizes as the argument `shape` has \
                     elements, with the data type of `data`",
             example: "collapse_sum_to(%grad, %shape, shape=[3], \
                       attrs_type_key=\"relay.attrs.InitOpAttrs\")",
         }),
     op("repeat", &["data"]).attrs(&REPEAT).rule("Repeat", repeat).cost(Cost::Free).doc(Doc {
-        summary: "Repeats each element a number of times along one axis.",
+        summary: "Repeats each element along one axis.",
         args: &["any tensor that has the axis `axis`"],
         shape: "the shape of `data`, with the size of axis `axis` multiplied by `repeats`",
         example: "repeat(%x, repeats=2, axis=0)",
     }),
     op("tile", &["data"]).attrs(&TILE).rule("Tile", tile).cost(Cost::Free).doc(Doc {
-        summary: "Repeats the whole tensor a number of times along each axis.",
+        summary: "Repeats the whole tensor along each axis.",
         args: &["any tensor"],
-        shape: "the sizes of `data` times those of `reps`, aligned at the last axis; where one is \
-                shorter, it is filled up with 1 in front",
+        shape: "the sizes of `data` times those of `reps`, aligned at the last axis; the shorter one \
+                is padded with 1 at the front",
         example: "tile(%x, reps=[2, 1])",
     }),
 ];
 
-/// The failure that an argument does not broadcast to a shape, if it does not.
+/// Checks that an argument broadcasts to a type.
 fn broadcasts_to(
     call: &Call<'_>,
     (position, from): (usize, &TensorType),
@@ -98,14 +98,16 @@ fn broadcasts_to(
         );
         if m > n {
             reason = reason
-                .rule(format!("broadcasting adds axes and drops none: {m} axes do not become {n}"))
+                .rule(format!(
+                    "broadcasting adds axes and removes none: {m} axes cannot become {n}"
+                ))
                 .argument(position, axes(m));
         } else if let Some(i) = skew {
-            let (size, wanted) = (&from.shape[m - i], &to.shape[n - i]);
+            let (size, expected) = (&from.shape[m - i], &to.shape[n - i]);
             reason = reason
                 .rule(format!(
-                    "counted from the last axis, each size of {name} must be 1 or the wanted one; \
-                     axis {} is {size}, {wanted} is wanted",
+                    "counted from the last axis, each size of {name} must be 1 or the target size; \
+                     axis {} is {size}, expected {expected}",
                     m - i
                 ))
                 .axis(position, m - i, size.to_string());
@@ -115,18 +117,18 @@ fn broadcasts_to(
     Ok(())
 }
 
-/// What two shapes broadcast to that are known to fit.
+/// Returns the broadcast of two compatible shapes.
 fn broadcast_of(a: &TensorType, b: &TensorType) -> Result<TensorType, Halt> {
     let shape = broadcast_shapes(&a.shape, &b.shape).or(Err(Halt::Silent))?;
     Ok(TensorType::of(shape, a.dtype))
 }
 
 fn broadcast_to(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let Some(shape) = optional_dims(call, "shape")? else {
         return attribute_missing(call, "shape", "[4, 3]");
     };
-    // TVM compares the shapes only where the type of the result is known beforehand.
+    // TVM compares the shapes only if the type of the result is known beforehand.
     let expected = call.ty(call.arity());
     call.lenient(broadcasts_into(call, (0, &data.shape), ("a result", &shape)))?;
     call.output_tensor(shape, data.dtype)?;
@@ -153,18 +155,18 @@ fn collapse_sum_like(call: &mut Call<'_>) -> Outcome {
 
 fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
     needs_attrs(call, "relay.attrs.InitOpAttrs")?;
-    let (data, target) = (call.need_tensor(0)?, call.need_tensor(1)?);
+    let (data, target) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let Some(length) = target.shape.first() else {
         return wrong_rank(call, 1, 0, "a vector");
     };
-    // More axes than any tensor has are not worth a shape.
+    // Do not build a shape with more axes than any tensor has.
     let Some(rank) = length.as_known().and_then(|n| usize::try_from(n.clamp(0, 4096)).ok()) else {
         return fault(
             call,
             "shape-mismatch",
-            format!("the length of {} is {length}, so that the rank is not known", call.name(1)),
+            format!("the length of {} must be known, but it is {length}", call.name(1)),
         )
-        .rule("the length of the wanted shape is the rank of the result, and must be known")
+        .rule("the length of the target shape is the rank of the result")
         .axis(1, 0, length.to_string())
         .fail();
     };
@@ -174,7 +176,7 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
     call.lenient(collapses(call, &data.shape, &shape))?;
     call.output_tensor(shape, data.dtype)?;
     let Type::Tensor(expected) = expected else { return Ok(()) };
-    // As for `broadcast_to`: only a result that is known beforehand is compared.
+    // As for `broadcast_to`, only a result that is known beforehand is compared.
     let whole = broadcast_shapes(&data.shape, &expected.shape);
     let fits = whole.is_ok_and(|shape| {
         shape.len() == data.rank() && shape.iter().zip(&data.shape).all(|(a, b)| may_equal(a, b))
@@ -197,7 +199,7 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
     Ok(())
 }
 
-/// Checks that a tensor of the shape `data` can have been broadcast from one of the shape `shape`.
+/// Checks that the shape `data` is a broadcast of `shape`.
 fn collapses(call: &Call<'_>, data: &[Dim], shape: &[Dim]) -> Outcome {
     let skip = data.len().saturating_sub(shape.len());
     let mut pairs = shape.iter().zip(&data[skip..]);
@@ -206,8 +208,8 @@ fn collapses(call: &Call<'_>, data: &[Dim], shape: &[Dim]) -> Outcome {
     {
         return Ok(());
     }
-    let (found, wanted) = (shape_text(data), shape_text(shape));
-    let message = format!("{} of shape `{found}` does not collapse to `{wanted}`", call.name(0));
+    let (found, expected) = (shape_text(data), shape_text(shape));
+    let message = format!("{} of shape `{found}` does not collapse to `{expected}`", call.name(0));
     fault(call, "broadcast-mismatch", message)
         .rule("the result must broadcast to the argument")
         .argument(0, found)
@@ -215,7 +217,7 @@ fn collapses(call: &Call<'_>, data: &[Dim], shape: &[Dim]) -> Outcome {
 }
 
 fn repeat(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let repeats = int_attr(call, "repeats")?;
     let Some(axis) = optional_int(call, "axis")? else {
         return attribute_missing(call, "axis", "0");
@@ -224,7 +226,7 @@ fn repeat(call: &mut Call<'_>) -> Outcome {
         return fault(
             call,
             "attribute-value",
-            format!("elements cannot be repeated {repeats} times"),
+            format!("`repeats` must be at least 1, but it is {repeats}"),
         )
         .rule("`repeats` must be at least 1")
         .attribute("repeats", repeats.to_string())
@@ -240,15 +242,19 @@ fn repeat(call: &mut Call<'_>) -> Outcome {
 }
 
 fn tile(call: &mut Call<'_>) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let Some(mut reps) = optional_dims(call, "reps")? else {
         return attribute_missing(call, "reps", "[2, 1]");
     };
     if let Some(rep) = reps.iter().find(|rep| rep.as_known().is_some_and(|n| n < 1)) {
-        return fault(call, "attribute-value", format!("a tensor cannot be repeated {rep} times"))
-            .rule("each value of `reps` must be at least 1")
-            .attribute("reps", rep.to_string())
-            .fail();
+        return fault(
+            call,
+            "attribute-value",
+            format!("`reps` must be at least 1, but it has {rep}"),
+        )
+        .rule("each value of `reps` must be at least 1")
+        .attribute("reps", rep.to_string())
+        .fail();
     }
     let mut shape = data.shape.clone();
     while reps.len() < shape.len() {
@@ -257,7 +263,7 @@ fn tile(call: &mut Call<'_>) -> Outcome {
     while shape.len() < reps.len() {
         shape.insert(0, Dim::known(1));
     }
-    // A size that is not a number becomes dynamic.
+    // The size becomes dynamic if it is not a known number.
     let times = |(size, rep): (&Dim, &Dim)| match size {
         Dim::Known { .. } => size * rep,
         _ => Dim::Any,

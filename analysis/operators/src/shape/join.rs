@@ -1,4 +1,4 @@
-//! Operators that join tensors and take them apart: `concatenate`, `stack`, `split`.
+//! `concatenate`, `stack` and `split`.
 
 use std::sync::Arc;
 
@@ -12,45 +12,45 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("Concatenate", concatenate)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Joins tensors along an axis that they have.",
-            args: &["a tuple of tensors that differ in the size of axis `axis` at most"],
+            summary: "Concatenates tensors along an existing axis.",
+            args: &["a tuple of tensors with equal sizes on all axes but `axis`"],
             shape: "the shape of a field, with the sizes of axis `axis` added up",
             example: "concatenate((%a, %b), axis=1)",
         }),
     op("split", &["data"]).attrs(&SPLIT).rule("Split", split).cost(Cost::Free).doc(Doc {
-        summary: "Cuts a tensor into pieces along one axis.",
+        summary: "Splits a tensor into sections along one axis.",
         args: &["any tensor that has the axis `axis`"],
-        shape: "a tuple: `indices_or_sections` pieces of equal size, or one piece more than the \
-                list has positions to cut at",
+        shape: "a tuple: `indices_or_sections` sections of equal size, or one section more than the \
+                list has positions",
         example: "split(%x, indices_or_sections=[2, 5], axis=1)",
     }),
     op("stack", &["data"]).attrs(&STACK).rule("Stack", stack).cost(Cost::Free).doc(Doc {
-        summary: "Joins tensors of one shape along a new axis.",
+        summary: "Stacks tensors of one shape along a new axis.",
         args: &["a tuple of tensors of one shape"],
         shape: "the shape of a field with a new axis before `axis`, as long as the tuple",
         example: "stack((%a, %b), axis=0)",
     }),
 ];
 
-/// The fields of the tuple to be joined: at least one, all of the rank and data type of the first.
+/// Returns the fields of the tuple: at least one, all of the same rank and data type.
 fn joined(call: &Call<'_>) -> Result<Vec<Arc<TensorType>>, Halt> {
     let fields = call.tensors(0)?;
     let Some(first) = fields.first() else {
-        return fault(call, "argument-type", "the tuple is empty: there is nothing to join")
+        return fault(call, "argument-type", "the tuple must not be empty")
             .argument(0, "no fields")
             .fail();
     };
     for (k, field) in fields.iter().enumerate().skip(1) {
-        let (rank, wanted) = (field.rank(), first.rank());
-        if rank != wanted {
+        let (rank, expected) = (field.rank(), first.rank());
+        if rank != expected {
             return fault(
                 call,
                 "rank-mismatch",
-                format!("field {k} has {}, field 0 has {wanted}", axes(rank)),
+                format!("field {k} has {}, field 0 has {expected}", axes(rank)),
             )
             .rule("all tensors must have the same number of axes")
             .mark(Place::Field(0, k), None, axes(rank))
-            .mark(Place::Field(0, 0), None, axes(wanted))
+            .mark(Place::Field(0, 0), None, axes(expected))
             .fail();
         }
         if field.dtype != first.dtype {
@@ -69,7 +69,7 @@ fn joined(call: &Call<'_>) -> Result<Vec<Arc<TensorType>>, Halt> {
     Ok(fields)
 }
 
-/// The failure that two fields differ on an axis where they must not.
+/// The failure that two fields have different sizes on an axis.
 fn differ<T>(
     call: &Call<'_>,
     fields: &[Arc<TensorType>],
@@ -102,9 +102,7 @@ fn concatenate(call: &mut Call<'_>) -> Outcome {
         .attribute("axis", format!("axis {written}"))
         .mark(Place::Field(0, 0), None, axes(rank));
         return match rank {
-            0 => {
-                reason.rule("scalars have no axis to be joined along").help("`stack` joins scalars")
-            }
+            0 => reason.rule("scalars have no axis").help("use `stack` for scalars"),
             _ => reason.rule(format!("`axis` must be from 0 to {} (or -{rank} to -1)", rank - 1)),
         }
         .fail();
@@ -129,14 +127,14 @@ fn concatenate(call: &mut Call<'_>) -> Outcome {
         let size = &fields[first].shape[i];
         if let Some(&other) = known.iter().find(|&&k| !may_equal(size, &fields[k].shape[i])) {
             let rule = format!(
-                "the tensors are joined along axis {axis}; on every other axis their sizes must \
+                "the tensors are concatenated along axis {axis}; on every other axis their sizes must \
                  be equal"
             );
             return differ(call, &fields, (first, other), i, rule);
         }
-        // A size that only some of the tensors have is taken over where the program checks sizes
-        // anyway, because the joined axis is dynamic: `(?, 3)` and `(?, ?)` give `(?, 3)`, but
-        // `(1, 3)` and `(1, ?)` give `(2, ?)`.
+        // A size that is known for some of the tensors only is used if sizes are checked at run
+        // time anyway, because the concatenated axis is dynamic: `(?, 3)` and `(?, ?)` give `(?,
+        // 3)`, but `(1, 3)` and `(1, ?)` give `(2, ?)`.
         let taken = known.len() == fields.len() || dynamic;
         shape.push(if taken { size.clone() } else { Dim::Any });
     }
@@ -148,21 +146,24 @@ fn stack(call: &mut Call<'_>) -> Outcome {
     let first = &fields[0];
     let rank = first.rank();
     let axis = int_attr(call, "axis")?;
-    // One place more than there are axes: behind the last one.
+    // The position after the last axis is valid.
     let Some(at) = normal_axis(axis, rank + 1) else {
         return fault(
             call,
             "axis-out-of-range",
-            format!("there is no place {axis} for the new axis: the tensors have {}", axes(rank)),
+            format!(
+                "there is no position {axis} for the new axis: the tensors have {}",
+                axes(rank)
+            ),
         )
-        .rule(format!("`axis` must be a place from 0 to {rank} (or -{} to -1)", rank + 1))
+        .rule(format!("`axis` must be a position from 0 to {rank} (or -{} to -1)", rank + 1))
         .attribute("axis", format!("axis {axis}"))
         .mark(Place::Field(0, 0), None, axes(rank))
         .fail();
     };
     for (k, field) in fields.iter().enumerate() {
         for i in 0..rank {
-            // TVM counts the new axis among those of the fields here, and does not compare the
+            // TVM includes the new axis in those of the fields here, and does not compare the
             // sizes on it.
             if i != at && !may_equal(&first.shape[i], &field.shape[i]) {
                 let rule = "all tensors must have the same shape".to_owned();
@@ -182,7 +183,7 @@ fn stack(call: &mut Call<'_>) -> Outcome {
     call.output_tensor(shape, first.dtype)
 }
 
-/// More pieces than anyone cuts a tensor into; TVM knows no limit, and would run out of memory.
+/// Maximum number of sections. TVM has no limit and runs out of memory.
 const MOST_SECTIONS: i64 = 1 << 16;
 
 fn split(call: &mut Call<'_>) -> Outcome {
@@ -198,36 +199,40 @@ fn split(call: &mut Call<'_>) -> Outcome {
         }
         _ => match value.as_int() {
             Some(sections) => split_evenly(call, &data, axis, sections),
-            None => fault(call, "attribute-value", "`indices_or_sections` says not where to cut")
-                .rule("it is a number of equal pieces, or a list of positions to cut at")
-                .attribute(name, "neither a number nor a list")
-                .help("write `indices_or_sections=2`, or `indices_or_sections=[3]`")
-                .fail(),
+            None => {
+                fault(call, "attribute-value", "`indices_or_sections` must be a number or a list")
+                    .rule("it is the number of equal sections, or a list of positions to split at")
+                    .attribute(name, "neither a number nor a list")
+                    .help("write `indices_or_sections=2`, or `indices_or_sections=[3]`")
+                    .fail()
+            }
         },
     }
 }
 
-/// Pieces of equal size.
+/// Splits into sections of equal size.
 fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i64) -> Outcome {
     let name = "indices_or_sections";
     let size = &data.shape[axis];
     let divides = |n: i64| (size % n).as_known().is_none_or(|rest| rest == 0);
-    // Neither TVM nor arithmetic has anything against pieces whose number is negative: none are
-    // made.
+    // As in TVM, a negative number of sections results in none.
     if (sections == 0 && !size.is_any()) || !divides(sections) || sections > MOST_SECTIONS {
-        let pieces = if sections == 0 { "no pieces".into() } else { count_of(sections) };
+        let pieces = if sections == 0 { "0 sections".into() } else { count_of(sections) };
         let mut reason = fault(
             call,
             "shape-mismatch",
-            format!("axis {axis} of {}, of size {size}, cannot be cut into {pieces}", call.name(0)),
+            format!(
+                "axis {axis} of {}, of size {size}, cannot be split into {pieces}",
+                call.name(0)
+            ),
         )
-        .rule(format!("all pieces must have the same size: {sections} must divide {size}"))
+        .rule(format!("all sections must have the same size: {sections} must divide {size}"))
         .axis(0, axis, size.to_string())
         .attribute(name, pieces);
         if let Some(n) = size.as_known().filter(|&n| n > 0 && sections > 0) {
             let divisor = (1..=n.min(sections)).rev().find(|d| n % d == 0).unwrap_or(1);
             reason = reason
-                .help("a list cuts into pieces of different size, at the positions in it")
+                .help("a list of positions splits into pieces of different sizes")
                 .fix(name, divisor.to_string());
         }
         return reason.fail();
@@ -244,12 +249,12 @@ fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i
 
 fn count_of(sections: i64) -> String {
     match sections {
-        1 => "1 equal piece".into(),
-        n => format!("{n} equal pieces"),
+        1 => "1 equal section".into(),
+        n => format!("{n} equal sections"),
     }
 }
 
-/// Pieces between the positions of a list.
+/// Splits at the positions of a list.
 fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -> Outcome {
     let name = "indices_or_sections";
     let size = &data.shape[axis];
@@ -262,14 +267,10 @@ fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -
     };
     for &cut in cuts {
         if cut <= start {
-            return fault(
-                call,
-                "attribute-value",
-                format!("position {cut} does not come after {start}"),
-            )
-            .rule("the positions to cut at must ascend, and start above 0")
-            .attribute(name, format!("{cut} after {start}"))
-            .fail();
+            return fault(call, "attribute-value", format!("position {cut} is not after {start}"))
+                .rule("the positions must be positive and ascending")
+                .attribute(name, format!("{cut} after {start}"))
+                .fail();
         }
         add(Dim::known(cut - start));
         start = cut;
@@ -283,7 +284,7 @@ fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -
                 call.name(0)
             ),
         )
-        .rule(format!("the last position must leave a piece: it must be below {size}"))
+        .rule(format!("the last position must be less than {size}"))
         .attribute(name, format!("position {start}"))
         .axis(0, axis, size.to_string())
         .fail();

@@ -1,4 +1,4 @@
-//! Operators that arrange the elements in another shape.
+//! Operators that change the shape.
 
 use crate::prelude::*;
 
@@ -8,7 +8,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ReverseReshape", reverse_reshape)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Arranges the elements in another shape, whose special entries are read from \
+            summary: "Changes the shape, with special entries that are applied from \
                       the last axis to the first.",
             args: &["any tensor"],
             shape: "as `reshape`, with the sizes of `data` and the entries of `newshape` taken \
@@ -16,10 +16,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
             example: "contrib_reverse_reshape(%x, newshape=[-1, 0])",
         }),
     op("reshape", &["data"]).attrs(&RESHAPE).rule("Reshape", reshape).cost(Cost::Free).doc(Doc {
-        summary: "Arranges the elements in another shape, in row-major order.",
+        summary: "Changes the shape, in row-major order.",
         args: &["any tensor"],
         shape: "`newshape`, where 0 copies the size of `data` on that axis (unless `allowzero`), \
-                -1 is what the other sizes leave, -2 copies all remaining axes, -3 merges two \
+                -1 is inferred from the other sizes, -2 copies all remaining axes, -3 merges two \
                 axes, and -4 splits one into the two sizes that follow",
         example: "reshape(%x, newshape=[0, -1])",
     }),
@@ -28,8 +28,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
         .rule("ReshapeLike", reshape_like)
         .cost(Cost::Free)
         .doc(Doc {
-            summary: "Arranges the elements in the shape of another tensor, or in part of it.",
-            args: &["any tensor", "a tensor of the wanted shape, whose elements are not used"],
+            summary: "Changes the shape to that of another tensor, or to a part of it.",
+            args: &["any tensor", "a tensor of the target shape, whose elements are not used"],
             shape: "the shape of `data` with the axes from `lhs_begin` to `lhs_end` replaced by \
                     those of `shape_like` from `rhs_begin` to `rhs_end`",
             example: "reshape_like(%x, %y)",
@@ -44,9 +44,9 @@ fn reverse_reshape(call: &mut Call<'_>) -> Outcome {
     reshape_with(call, true)
 }
 
-/// A new shape by the entries of `newshape`, from the first axis or from the last.
+/// Reshapes by the entries of `newshape`, from the first axis or from the last.
 fn reshape_with(call: &mut Call<'_>, reverse: bool) -> Outcome {
-    let data = call.need_tensor(0)?;
+    let data = call.require_tensor(0)?;
     let mut entries = optional_dims(call, "newshape")?.unwrap_or_default();
     let mut source = data.shape.clone();
     if reverse && !call.attrs().has("newshape") {
@@ -68,18 +68,18 @@ fn reshape_with(call: &mut Call<'_>, reverse: bool) -> Outcome {
     call.output_tensor(shape, data.dtype)
 }
 
-/// A special entry of `newshape` that does not apply.
+/// The failure that a special entry of `newshape` does not apply.
 fn bad_entry<T>(call: &Call<'_>, what: String, rule: &str) -> Result<T, Halt> {
-    fault(call, "attribute-value", what).rule(rule).attribute("newshape", "cannot be read").fail()
+    fault(call, "attribute-value", what).rule(rule).attribute("newshape", "invalid entry").fail()
 }
 
-/// The shape that `entries` make of `source`.
+/// Returns the shape that results from applying `entries` to `source`.
 fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, Halt> {
     let keep_zero = call.attrs().bool("allowzero");
     let name = call.name(0);
     let rank = axes(source.len());
     let mut shape = Shape::new();
-    // Which sizes are accounted for already, on either side, and do not enter what -1 stands for.
+    // The sizes on either side that match already, and do not affect the size of -1.
     let mut used: SmallVec<[bool; 8]> = SmallVec::from_elem(false, source.len());
     let mut settled: SmallVec<[bool; 8]> = SmallVec::new();
     let mut open = None;
@@ -108,7 +108,7 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
                         format!(
                             "entry {i} of `newshape` copies axis {at} of {name}, which has {rank}"
                         ),
-                        "0 copies the size that stands at the same place in the old shape",
+                        "0 copies the size at the same position of the old shape",
                     );
                 };
                 used[at] = true;
@@ -119,8 +119,8 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
                 if open.replace(i).is_some() {
                     return bad_entry(
                         call,
-                        "`newshape` leaves two sizes open".into(),
-                        "-1 is what the other sizes leave, so it can stand once",
+                        "`newshape` has more than one -1".into(),
+                        "-1 is inferred from the other sizes, so it may occur once",
                     );
                 }
                 push(Dim::known(1), false);
@@ -185,8 +185,8 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
             other => {
                 return bad_entry(
                     call,
-                    format!("{other} has no meaning in `newshape`"),
-                    "sizes are positive; 0, -1, -2, -3 and -4 have meanings of their own",
+                    format!("{other} is not valid in `newshape`"),
+                    "sizes must be positive, or one of the special values 0, -1, -2, -3 and -4",
                 );
             }
         }
@@ -199,36 +199,34 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
         if dim.is(0) && !size.is_any() {
             return bad_entry(
                 call,
-                "what -1 stands for is not determined, because another size is 0".into(),
-                "-1 is what the other sizes leave",
+                "-1 is ambiguous, because another size is 0".into(),
+                "-1 is inferred from the other sizes",
             );
         }
         size = size / dim.clone();
     }
-    // TVM counts entries here and not axes, so that -1 behind -2 or -4 fills the wrong axis.
+    // TVM counts entries instead of axes, so that -1 after -2 or -4 sets the wrong axis.
     match shape.get_mut(place) {
         Some(dim) => *dim = size,
         None => {
             return fault(
                 call,
                 "attribute-value",
-                format!(
-                    "-1, entry {place} of `newshape`, stands for an axis that TVM does not find"
-                ),
+                format!("-1 in entry {place} of `newshape` refers to an axis that does not exist"),
             )
             .rule(
-                "TVM fills the axis whose number is that of the entry, and -2 or -4 before it make \
+                "TVM infers the axis with the index of the entry, and -2 or -4 before it make \
                  the two differ",
             )
-            .attribute("newshape", "-1 behind -2 or -4")
-            .help("write the size in place of -1")
+            .attribute("newshape", "-1 after -2 or -4")
+            .help("write the size instead of -1")
             .fail();
         }
     }
     Ok(shape)
 }
 
-/// The failure that the new shape holds another number of elements.
+/// The failure that the new shape has another number of elements.
 fn wrong_count<T>(
     call: &Call<'_>,
     data: &TensorType,
@@ -253,7 +251,7 @@ fn wrong_count<T>(
     })
     .attribute("newshape", format!("{new} elements"))
     .argument(0, format!("{old} elements"));
-    // The sizes that -1 could take the place of.
+    // The sizes that could be replaced by -1.
     let plain = entries.len() == shape.len() && entries.iter().all(|e| e.as_known() > Some(0));
     if plain && old > 0 {
         // All sizes are positive, and `new` is their product.
@@ -268,7 +266,7 @@ fn wrong_count<T>(
             fixed[place] = "-1".into();
             reason = reason.fix("newshape", format!("[{}]", fixed.join(", ")));
         } else if !places.is_empty() {
-            reason = reason.help("write -1 for one of the sizes, and it follows from the others");
+            reason = reason.help("write -1 for one of the sizes to infer it");
         }
     }
     reason.fail()
@@ -290,7 +288,7 @@ fn reshape_like(call: &mut Call<'_>) -> Outcome {
         (left.1, left_rank, 0, &data.shape, "lhs_end"),
     ];
     for (from, to, position, source, name) in parts {
-        // An empty range is fine wherever it lies.
+        // An empty range is valid at any position.
         if from >= to {
             continue;
         }

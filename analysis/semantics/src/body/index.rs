@@ -1,8 +1,7 @@
-//! The parts of a unit, and where its expressions are used: asked once for each finding, and answered without
-//! looking through the unit each time.
+//! Lookups in a unit: its parts, and the uses of its expressions.
 //!
-//! Most units are one statement of a few expressions, and looked through. One that holds a function
-//! of thousands of statements is indexed when it is asked for the first time.
+//! Each finding needs a few lookups. Most units have few expressions, and are searched linearly. A
+//! unit that contains a function with thousands of statements gets an index on the first lookup.
 
 use std::sync::OnceLock;
 
@@ -14,11 +13,11 @@ use super::{
     UnitKind,
 };
 
-/// How many expressions are rather looked through than indexed.
-const FEW: usize = 48;
+/// The maximum number of expressions that are searched linearly.
+const MAX_LINEAR: usize = 48;
 
-/// The index of a unit, once it has been asked for. It follows from the unit, and makes no two
-/// units differ.
+/// The index of a unit, built on first use. It is computed from the unit, so that it does not take
+/// part in comparisons.
 #[derive(Debug, Default)]
 pub(crate) struct Lazy(OnceLock<Box<Index>>);
 
@@ -30,17 +29,17 @@ impl Clone for Lazy {
 
 #[derive(Debug, Default)]
 struct Index {
-    /// The last value that each variable is bound to.
+    /// The last value of each variable.
     values: FxHashMap<BinderId, ExprId>,
-    /// The first variable that each value is bound to.
+    /// The first variable of each value.
     bound: FxHashMap<ExprId, BinderId>,
     /// The uses of each variable, in order.
     uses: FxHashMap<BinderId, Vec<ExprId>>,
     free_uses: FxHashMap<FreeId, Vec<ExprId>>,
     globals: FxHashMap<Name, Vec<ExprId>>,
-    /// The call of each callee.
+    /// The call with each callee.
     calls: FxHashMap<ExprId, ExprId>,
-    /// The `if` or `match` that gives what a branch or an arm of it gives.
+    /// The `if` or `match` of the tail of each branch or arm.
     given: FxHashMap<ExprId, ExprId>,
 }
 
@@ -79,32 +78,32 @@ impl Index {
 }
 
 impl Unit {
-    /// Where an expression stands, counted from the start of the unit.
+    /// Returns the range of an expression, relative to the unit.
     pub fn range(&self, expr: ExprId) -> TextRange {
         self.ranges[expr.index()]
     }
 
-    /// An expression.
+    /// Returns an expression.
     pub fn expr(&self, expr: ExprId) -> &Expr {
         &self.exprs[expr.index()]
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn binder(&self, binder: BinderId) -> &Binder {
         &self.binders[binder.index()]
     }
 
-    /// A call.
+    /// Returns a call.
     pub fn call(&self, call: CallId) -> &CallData {
         &self.calls[call.index()]
     }
 
-    /// The header's function.
+    /// Returns the function of a header unit.
     pub fn header(&self) -> Option<&Function> {
         (self.kind == UnitKind::Header).then(|| self.fns.first()).flatten()
     }
 
-    /// Globals that the unit names.
+    /// Returns the globals that the unit uses.
     pub fn globals(&self) -> impl Iterator<Item = (&Name, ExprId)> {
         self.exprs.iter().enumerate().filter_map(|(i, expr)| match expr {
             Expr::Global(name) => Some((name, ExprId(i as u32))),
@@ -113,16 +112,17 @@ impl Unit {
     }
 
     fn index(&self) -> Option<&Index> {
-        (self.exprs.len() > FEW).then(|| &**self.index.0.get_or_init(|| Box::new(Index::of(self))))
+        (self.exprs.len() > MAX_LINEAR)
+            .then(|| &**self.index.0.get_or_init(|| Box::new(Index::of(self))))
     }
 
-    /// The expressions that are `wanted`, with their numbers.
-    fn all(&self, wanted: impl Fn(&Expr) -> bool) -> Vec<ExprId> {
+    /// Returns the expressions that satisfy `predicate`.
+    fn all(&self, predicate: impl Fn(&Expr) -> bool) -> Vec<ExprId> {
         let exprs = self.exprs.iter().enumerate();
-        exprs.filter(|(_, expr)| wanted(expr)).map(|(at, _)| ExprId(at as u32)).collect()
+        exprs.filter(|(_, expr)| predicate(expr)).map(|(at, _)| ExprId(at as u32)).collect()
     }
 
-    /// The value that a variable of the unit is bound to, the last one where there are several.
+    /// Returns the value of a variable of the unit; the last one if there are several.
     pub fn value_of(&self, binder: BinderId) -> Option<ExprId> {
         match self.index() {
             Some(index) => index.values.get(&binder).copied(),
@@ -133,7 +133,7 @@ impl Unit {
         }
     }
 
-    /// The variable that an expression is bound to, the first one where there are several.
+    /// Returns the variable that an expression is bound to; the first one if there are several.
     pub fn bound_to(&self, value: ExprId) -> Option<BinderId> {
         match self.index() {
             Some(index) => index.bound.get(&value).copied(),
@@ -144,7 +144,7 @@ impl Unit {
         }
     }
 
-    /// The uses of a variable that the unit binds, in order.
+    /// Returns the uses of a variable of the unit, in order.
     pub fn uses_of(&self, binder: BinderId) -> Vec<ExprId> {
         match self.index() {
             Some(index) => index.uses.get(&binder).cloned().unwrap_or_default(),
@@ -152,7 +152,7 @@ impl Unit {
         }
     }
 
-    /// The uses of a name that the unit takes from outside, in order.
+    /// Returns the uses of a free name, in order.
     pub fn uses_of_free(&self, free: FreeId) -> Vec<ExprId> {
         match self.index() {
             Some(index) => index.free_uses.get(&free).cloned().unwrap_or_default(),
@@ -160,7 +160,7 @@ impl Unit {
         }
     }
 
-    /// The uses of a global, in order.
+    /// Returns the uses of a global, in order.
     pub fn uses_of_global(&self, name: &str) -> Vec<ExprId> {
         match self.index() {
             Some(index) => index.globals.get(name).cloned().unwrap_or_default(),
@@ -168,7 +168,7 @@ impl Unit {
         }
     }
 
-    /// The call of what `callee` gives.
+    /// Returns the call with the callee `callee`.
     pub fn call_of(&self, callee: ExprId) -> Option<ExprId> {
         match self.index() {
             Some(index) => index.calls.get(&callee).copied(),
@@ -182,7 +182,7 @@ impl Unit {
         }
     }
 
-    /// The `if` or `match` of which `result` is what a branch or an arm gives.
+    /// Returns the `if` or `match` with a branch or an arm that ends in `result`.
     pub fn given_by(&self, result: ExprId) -> Option<ExprId> {
         match self.index() {
             Some(index) => index.given.get(&result).copied(),
@@ -208,9 +208,9 @@ mod tests {
     use super::*;
     use crate::{all_defs, body, db::Database};
 
-    /// A unit says the same whether it is looked through or indexed.
+    /// Checks that an indexed lookup equals a linear search.
     #[test]
-    fn an_index_says_what_looking_through_the_unit_says() {
+    fn indexed_lookups_equal_linear_searches() {
         let one = "
           let %a = if (%c) { @f(%x) } else { match (%x) { %y => @g(%y, %x) } };
           let %b = fn (%z) { %0 = @f(%z); %1 = (%0, %a); %1.0 };

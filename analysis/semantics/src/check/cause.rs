@@ -1,17 +1,18 @@
-//! One cause, one diagnostic: what follows from a fault is shown beside it, not again.
+//! Merging of diagnostics with the same cause: consequences become related places of the first one.
 //!
-//! A parameter of the wrong type clashes wherever it is used, a `let` of the wrong type clashes
-//! with its value and with every use:
+//! A parameter of the wrong type conflicts with each of its uses, a `let` of the wrong type with
+//! its value and with each use:
 //!
 //! ```text
 //! def @main(%x: Tensor[(2, 3), float16], %y: Tensor[(2, 3), float32]) {
 //!   %0 = add(%x, %y);       // float16 and float32
-//!   multiply(%y, %x)        // the same, for the same reason
+//!   multiply(%y, %x)        // the same conflict
 //! }
 //! ```
 //!
-//! Which of the places is the fault nobody knows; that it is one, the declarations tell that the
-//! findings rest on, and the sizes or data types that clash.
+//! It is unknown which of the places is wrong. Two findings have one cause if they depend on the
+//! same declaration and the same sizes or data types conflict in them; a comparison of the messages
+//! would confuse unrelated findings.
 
 pub(super) mod flow;
 
@@ -26,58 +27,57 @@ use crate::{
     diagnostic::{Diagnostic, Related, Severity},
     infer::{Finding, Mismatch},
     queries,
-    scope::Binding,
-    view::{Spot, View},
+    scope::LocalRef,
+    view::{ExprRef, View},
 };
 
-/// How many places are shown beside a finding for the same reason.
+/// The maximum number of consequences shown with a diagnostic.
 const MAX_SHOWN: usize = 8;
-/// How many findings of a file are compared with each other.
+/// The maximum number of findings of a file that are compared pairwise.
 const MAX_COMPARED: usize = 200;
 
-/// What a finding rests on.
+/// The facts that a finding depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cause {
-    /// Declarations, or sizes in them, that the finding rests on.
+    /// The declarations, or sizes in them, that the finding depends on.
     places: Vec<TextRange>,
-    /// What clashes, in order: sizes, data types, types.
+    /// The conflicting sizes, data types or types, sorted.
     values: Vec<String>,
     /// The declaration of a parameter that an argument contradicts.
     parameter: Option<TextRange>,
-    /// The declaration of the result that a definition does not give, or of the variable that is
-    /// not what its value is.
+    /// The declaration of a result or of a variable that its value contradicts.
     declared: Option<TextRange>,
-    /// Declarations that what the finding looks at was computed from.
+    /// The declarations that the operands were computed from.
     flows: Vec<Flow>,
-    /// The ranks differ: what follows from that differs in other sizes.
-    ripples: bool,
+    /// Set if the ranks differ: consequences then differ in other sizes.
+    rank_differs: bool,
 }
 
 /// A finding of a definition that may be the cause or the consequence of another.
 pub(super) struct Found {
-    /// Its diagnostic, by number.
+    /// The index of its diagnostic.
     at: usize,
     unit: usize,
-    /// What it looks at.
-    operands: Vec<Spot>,
+    /// The expressions that it depends on.
+    operands: Vec<ExprRef>,
     /// The variable whose declaration its value contradicts.
-    suspect: Option<Binding>,
-    /// The call that is wrong by itself: what it gives says nothing.
-    call: Option<Spot>,
-    /// It says that a value is not of the type written for it.
+    suspect: Option<LocalRef>,
+    /// The call that is ill-typed, so that its result type is meaningless.
+    call: Option<ExprRef>,
+    /// Set if a value does not have its declared type.
     is_mismatch: bool,
-    /// It says so of a variable.
+    /// Set if that is the declared type of a variable.
     is_declaration: bool,
 }
 
-/// What `finding` rests on, and its part in the definition. `at` is the number of its diagnostic.
+/// Returns the cause of `finding`, and its facts for [`fold`]. `at` is the index of its diagnostic.
 pub(super) fn of(
     view: &Checked<'_, '_>,
     unit: usize,
     finding: &Finding,
     at: usize,
 ) -> Option<(Cause, Found)> {
-    let spot = |expr: ExprId| Spot { unit, expr };
+    let expr_ref = |expr: ExprId| ExprRef { unit, expr };
     let mut cause = Cause::default();
     let mut found = Found {
         at,
@@ -95,11 +95,11 @@ pub(super) fn of(
         Finding::Relation { expr, reason } => {
             let Expr::Call(call) = view.unit(unit).expr(*expr) else { return None };
             let args = &view.unit(unit).call(*call).args;
-            found.operands = args.iter().map(|&arg| spot(arg)).collect();
-            // A result that is not what is declared for it.
+            found.operands = args.iter().map(|&arg| expr_ref(arg)).collect();
+            // A result that differs from its declared type.
             if reason.marks.iter().all(|mark| mark.place == Place::Result) {
                 found.suspect = declared_for(view, unit, *expr);
-                let ends = |root| flow::gives(view.unit(unit), root, *expr);
+                let ends = |root| flow::is_tail_of(view.unit(unit), root, *expr);
                 if view.unit(unit).kind == UnitKind::Tail && view.unit(unit).root.is_some_and(ends)
                 {
                     cause.declared = result(view);
@@ -107,7 +107,7 @@ pub(super) fn of(
                 }
             }
             cause.values.clone_from(&reason.clash);
-            // A written attribute may be what is wrong.
+            // A written attribute may be the cause.
             let blames_attribute = |mark: &types::Mark| match mark.place {
                 Place::Attribute(name) => {
                     view.unit(unit).call(*call).written.iter().any(|attr| attr.name == name)
@@ -120,14 +120,14 @@ pub(super) fn of(
                     continue;
                 };
                 cause.values.push(size_in(&mark.label));
-                let Some(arg) = args.get(position).map(|&arg| spot(arg)) else { continue };
+                let Some(arg) = args.get(position).map(|&arg| expr_ref(arg)) else { continue };
                 match mark.place {
                     Place::Field(_, field) => {
                         if let Some(field) = flow::field(view, arg, field) {
-                            cause.rests_on(view, field, mark.axis);
+                            cause.depends_on(view, field, mark.axis);
                         }
                     }
-                    _ => cause.rests_on(view, arg, mark.axis),
+                    _ => cause.depends_on(view, arg, mark.axis),
                 }
             }
             if blames_attribute {
@@ -139,19 +139,19 @@ pub(super) fn of(
         Finding::Condition { expr, ty } => {
             let dtype = ty.as_tensor().filter(|tensor| tensor.rank() == 0)?.dtype;
             cause.values = vec!["bool".to_owned(), dtype.to_string()];
-            found.operands.push(spot(*expr));
+            found.operands.push(expr_ref(*expr));
         }
         Finding::Arity { call, .. } => {
             found.suspect = declared_for(view, unit, *call);
-            found.call = Some(spot(*call));
+            found.call = Some(expr_ref(*call));
             return Some((cause, found));
         }
         Finding::Mismatch { what, conflict, .. } => {
             cause.values = conflict.clash();
-            cause.ripples = conflict.kind == ConflictKind::Rank;
+            cause.rank_differs = conflict.kind == ConflictKind::Rank;
             let value = match *what {
                 Mismatch::Annotation { binder, value } => {
-                    let binding = Binding { unit: unit as u32, binder };
+                    let binding = LocalRef { unit: unit as u32, binder };
                     found.suspect = Some(binding);
                     cause.declared = Some(declaration(view, binding));
                     value
@@ -166,12 +166,12 @@ pub(super) fn of(
                 Mismatch::Branches { then, otherwise } => {
                     let given = view.unit(unit).given_by(then);
                     found.suspect = given.and_then(|expr| bound_to(view, unit, expr));
-                    found.operands.push(spot(then));
-                    cause.rests_on(view, spot(then), conflict.axis());
+                    found.operands.push(expr_ref(then));
+                    cause.depends_on(view, expr_ref(then), conflict.axis());
                     otherwise
                 }
                 Mismatch::Pattern { binder } => {
-                    let binding = Binding { unit: unit as u32, binder };
+                    let binding = LocalRef { unit: unit as u32, binder };
                     found.suspect = Some(binding);
                     cause.places.push(declaration(view, binding));
                     cause.values.sort();
@@ -180,13 +180,14 @@ pub(super) fn of(
                 Mismatch::Argument { call, index } => {
                     let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
                     let data = view.unit(unit).call(*id);
-                    found.call = Some(spot(call));
+                    found.call = Some(expr_ref(call));
                     if let Callee::Expr(callee) = data.callee {
-                        found.operands.push(spot(callee));
-                        cause.parameter = parameter(view, spot(callee), index);
+                        found.operands.push(expr_ref(callee));
+                        cause.parameter = parameter(view, expr_ref(callee), index);
                         cause.places.extend(cause.parameter);
-                        // What a function takes that is a parameter itself, its type says.
-                        let function = view.variable(spot(callee));
+                        // The parameters of a function that is a parameter itself are declared in
+                        // its type.
+                        let function = view.variable(expr_ref(callee));
                         if let (None, Some(function)) = (cause.parameter, function) {
                             cause.places.push(declaration(view, function));
                         }
@@ -196,9 +197,9 @@ pub(super) fn of(
                 Mismatch::Write { value } => value,
                 _ => return None,
             };
-            found.operands.push(spot(value));
-            let part = flow::along(view, spot(value), &conflict.path);
-            // A function that takes something else than is written for it.
+            found.operands.push(expr_ref(value));
+            let part = flow::along(view, expr_ref(value), &conflict.path);
+            // A function expression with a different parameter type than declared.
             if let Some(parameter) = part.parameter {
                 let at = declaration(view, parameter);
                 cause.places.push(at);
@@ -208,12 +209,12 @@ pub(super) fn of(
                 ConflictKind::Sizes(axes) if part.is_whole => axes.first().copied(),
                 _ => None,
             };
-            cause.rests_on(view, part.spot, axis);
+            cause.depends_on(view, part.expr_ref, axis);
         }
         _ => return None,
     }
     cause.flows = flow::into(view, &found.operands);
-    // What does not suit an operator by itself suits another.
+    // An operand may be wrong for one operator and right for another.
     let one_sided = cause.values.len() < 2 && cause.parameter.is_none();
     if one_sided
         && !matches!(finding, Finding::Relation { reason, .. } if reason.code == "rank-mismatch")
@@ -225,7 +226,7 @@ pub(super) fn of(
 }
 
 impl Cause {
-    fn rests_on(&mut self, view: &Checked<'_, '_>, value: Spot, axis: Option<usize>) {
+    fn depends_on(&mut self, view: &Checked<'_, '_>, value: ExprRef, axis: Option<usize>) {
         if let Some(axis) = axis {
             self.places.extend(view.origins.of(view, value, axis).first().map(|step| step.range));
         }
@@ -234,23 +235,23 @@ impl Cause {
         }
     }
 
-    /// Whether two findings have one cause, as far as declarations tell.
-    fn is_that_of(&self, code: &str, other: &Cause, other_code: &str) -> bool {
+    /// Returns true if the declarations show that two findings have the same cause.
+    fn has_same_cause(&self, code: &str, other: &Cause, other_code: &str) -> bool {
         let share = |places: &[TextRange], of: TextRange| {
             places.iter().any(|place| place.intersect(of).is_some())
         };
-        // The parameter is wrong inside of its function as well as where that is called.
+        // A parameter conflicts inside of its function as well as at its calls.
         let contradicts = |a: &Cause, b: &Cause| {
             b.parameter.is_none() && a.parameter.is_some_and(|at| share(&b.places, at))
         };
-        // What is declared of a function is wrong in it, and where it is called.
+        // The declaration of a function conflicts in its body and at its calls.
         let alike = self.values == other.values && !self.values.is_empty();
         let is_dtype = |code: &str| matches!(code, "dtype-mismatch" | "condition-type");
         let reaches = |a: &Cause, b: &Cause| {
             let declared = [a.parameter, a.declared];
             let mut declared = declared.into_iter().flatten();
             is_dtype(code) == is_dtype(other_code)
-                && (alike || a.ripples && !is_dtype(code))
+                && (alike || a.rank_differs && !is_dtype(code))
                 && declared.any(|at| b.flows.iter().any(|f| f.range.intersect(at).is_some()))
         };
         contradicts(self, other)
@@ -260,11 +261,11 @@ impl Cause {
             || is_dtype(code) == is_dtype(other_code)
                 && alike
                 && (self.places.iter().any(|&place| share(&other.places, place))
-                    || self.flows_as(other))
+                    || self.shares_flow(other))
     }
 
-    /// Whether both were computed from one parameter of a data type that clashes in both.
-    fn flows_as(&self, other: &Cause) -> bool {
+    /// Returns true if both depend on one parameter with a data type that conflicts in both.
+    fn shares_flow(&self, other: &Cause) -> bool {
         self.flows
             .iter()
             .filter(|flow| other.flows.contains(flow))
@@ -272,20 +273,20 @@ impl Cause {
     }
 }
 
-/// What a label says: of `64 input channels`, the size.
+/// Returns the size at the start of a label such as `64 input channels`, or the whole label.
 fn size_in(label: &str) -> String {
     let digits = label.bytes().take_while(u8::is_ascii_digit).count();
     let ends = label[digits..].is_empty() || label[digits..].starts_with(' ');
     if digits > 0 && ends { label[..digits].to_owned() } else { label.to_owned() }
 }
 
-/// Where the result of a definition is declared.
+/// Returns the range of the declared result of a definition.
 fn result(view: &View<'_>) -> Option<TextRange> {
     Some(view.result_type_node()?.range() + view.def.start(view.db))
 }
 
-/// Where a variable and its type are written.
-fn declaration(view: &View<'_>, binding: Binding) -> TextRange {
+/// Returns the range of the binder of a variable and its annotation.
+fn declaration(view: &View<'_>, binding: LocalRef) -> TextRange {
     let name = view.binding_range(binding);
     match view.annotation_node(binding) {
         Some(ty) => name.cover(ty.range() + view.def.start(view.db)),
@@ -293,57 +294,57 @@ fn declaration(view: &View<'_>, binding: Binding) -> TextRange {
     }
 }
 
-/// The variable that an expression of a unit is bound to.
-fn bound_to(view: &View<'_>, unit: usize, value: ExprId) -> Option<Binding> {
+/// Returns the variable that an expression of a unit is bound to.
+fn bound_to(view: &View<'_>, unit: usize, value: ExprId) -> Option<LocalRef> {
     let binder = view.unit(unit).bound_to(value)?;
-    Some(Binding { unit: unit as u32, binder })
+    Some(LocalRef { unit: unit as u32, binder })
 }
 
-/// The variable that a function expression of a unit is bound to.
-fn function_bound_to(view: &View<'_>, unit: usize, function: FnId) -> Option<Binding> {
+/// Returns the variable that a function expression of a unit is bound to.
+fn function_bound_to(view: &View<'_>, unit: usize, function: FnId) -> Option<LocalRef> {
     let is_it = |expr: &Expr| *expr == Expr::Fn(function);
     let value = view.unit(unit).exprs.iter().position(is_it)?;
     bound_to(view, unit, ExprId(value as u32))
 }
 
-/// The variable whose declaration says what `expr` gives: the one that it is bound to, or the
-/// function whose body ends in it.
-fn declared_for(view: &View<'_>, unit: usize, expr: ExprId) -> Option<Binding> {
+/// Returns the variable whose declaration determines the type of `expr`: the variable that it is
+/// bound to, or the function whose tail expression it is.
+fn declared_for(view: &View<'_>, unit: usize, expr: ExprId) -> Option<LocalRef> {
     let data = view.unit(unit);
-    // It is what a branch or an arm gives, and that what another one gives.
-    let mut outward = vec![expr];
+    // The expression may be the tail of a branch or an arm, which is the tail of another one.
+    let mut enclosing = vec![expr];
     let mut outer = expr;
-    while let Some(next) = data.given_by(outer).filter(|_| outward.len() < flow::MAX_FOLLOWED) {
-        outward.push(next);
+    while let Some(next) = data.given_by(outer).filter(|_| enclosing.len() < flow::MAX_FOLLOWED) {
+        enclosing.push(next);
         outer = next;
     }
-    if let Some(bound) = outward.iter().find_map(|&expr| bound_to(view, unit, expr)) {
+    if let Some(bound) = enclosing.iter().find_map(|&expr| bound_to(view, unit, expr)) {
         return Some(bound);
     }
-    let gives = |function: &Function| function.body.is_some_and(|b| outward.contains(&b.result));
+    let gives = |function: &Function| function.body.is_some_and(|b| enclosing.contains(&b.result));
     let function = data.fns.iter().position(gives)?;
     function_bound_to(view, unit, FnId(function as u32))
 }
 
-/// Where the parameter of a called function is declared, if that stands in this file.
-fn parameter(view: &View<'_>, callee: Spot, index: usize) -> Option<TextRange> {
+/// Returns the declaration of a parameter of the callee, if it is in this file.
+fn parameter(view: &View<'_>, callee: ExprRef, index: usize) -> Option<TextRange> {
     let value = view.resolve(callee);
     match view.unit(value.unit).expr(value.expr) {
         Expr::Fn(function) => {
             let binder = *view.unit(value.unit).fns[function.index()].params.get(index)?;
-            Some(declaration(view, Binding { unit: value.unit as u32, binder }))
+            Some(declaration(view, LocalRef { unit: value.unit as u32, binder }))
         }
         Expr::Global(name) => {
             let (def, from_prelude) = queries::global(view.db, view.module, name)?;
             let other = View::new(view.db, def).filter(|_| !from_prelude)?;
             let binder = *other.body.header()?.params.get(index)?;
-            Some(declaration(&other, Binding { unit: 0, binder }))
+            Some(declaration(&other, LocalRef { unit: 0, binder }))
         }
         _ => None,
     }
 }
 
-/// Folds the consequences of wrong declarations of a definition into the findings about those.
+/// Merges the consequences of a wrong declaration into the diagnostic of that declaration.
 pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) {
     let explains = |f: &Found| f.suspect.is_some() || f.call.is_some();
     if all.len() < 2 || all.len() > MAX_COMPARED || !all.iter().any(explains) {
@@ -352,14 +353,14 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
     let values = |found: &[Diagnostic], at: usize| -> Vec<String> {
         found[at].cause.as_ref().map(|cause| cause.values.clone()).unwrap_or_default()
     };
-    let mut gone: Vec<usize> = Vec::new();
+    let mut merged: FxHashSet<usize> = FxHashSet::default();
     for consequence in all {
         let above = ancestors(view, consequence.unit);
         let cause = all.iter().find(|cause| {
-            if cause.at == consequence.at || gone.contains(&cause.at) {
+            if cause.at == consequence.at || merged.contains(&cause.at) {
                 return false;
             }
-            // A call that is wrong by itself may be the wrong call.
+            // An ill-typed call may call the wrong function.
             if consequence.is_mismatch
                 && cause.call.is_some_and(|c| consequence.operands.contains(&c))
             {
@@ -367,7 +368,8 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
             }
             let Some(suspect) = cause.suspect else { return false };
             let alike = || values(found, cause.at) == values(found, consequence.at);
-            // A function is declared otherwise than it is written, and does not give it either.
+            // The declaration of a function conflicts with its value, and with the result of its
+            // body.
             if consequence.suspect == cause.suspect {
                 return cause.is_declaration && !consequence.is_declaration && alike();
             }
@@ -376,25 +378,21 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
         if let Some(cause) = cause {
             let diagnostic = found[consequence.at].clone();
             absorb(&mut found[cause.at], diagnostic);
-            gone.push(consequence.at);
+            merged.insert(consequence.at);
         }
     }
-    let mut number = 0;
-    found.retain(|_| {
-        number += 1;
-        !gone.contains(&(number - 1))
-    });
+    remove(found, &merged);
 }
 
-/// Whether a finding looks at a variable.
-fn uses(view: &View<'_>, found: &Found, binding: Binding) -> bool {
+/// Returns true if a finding depends on a variable.
+fn uses(view: &View<'_>, found: &Found, binding: LocalRef) -> bool {
     if found.unit != binding.unit as usize {
         return view.scopes.unit(found.unit).contains(&Some(binding));
     }
-    let mut spots = found.operands.clone();
+    let mut expr_refs = found.operands.clone();
     let mut left = flow::MAX_FOLLOWED;
-    while let Some(spot) = spots.pop() {
-        let variable = view.variable(spot);
+    while let Some(expr_ref) = expr_refs.pop() {
+        let variable = view.variable(expr_ref);
         if variable == Some(binding) {
             return true;
         }
@@ -402,17 +400,17 @@ fn uses(view: &View<'_>, found: &Found, binding: Binding) -> bool {
         if left == 0 {
             break;
         }
-        // A name inside of the unit stands for its value.
+        // A variable of the same unit is replaced by its value.
         let value =
-            variable.filter(|of| of.unit as usize == spot.unit).and_then(|of| view.value(of));
-        spots.extend(value.filter(|value| value.unit == spot.unit));
-        let at = |expr: ExprId| Spot { unit: spot.unit, expr };
-        match view.unit(spot.unit).expr(spot.expr) {
-            Expr::Proj { tuple, .. } => spots.push(at(*tuple)),
-            Expr::Tuple(fields) => spots.extend(fields.iter().map(|&field| at(field))),
+            variable.filter(|of| of.unit as usize == expr_ref.unit).and_then(|of| view.value(of));
+        expr_refs.extend(value.filter(|value| value.unit == expr_ref.unit));
+        let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
+        match view.unit(expr_ref.unit).expr(expr_ref.expr) {
+            Expr::Proj { tuple, .. } => expr_refs.push(at(*tuple)),
+            Expr::Tuple(fields) => expr_refs.extend(fields.iter().map(|&field| at(field))),
             Expr::Call(call) => {
-                let call = view.unit(spot.unit).call(*call);
-                spots.extend(call.args.iter().map(|&arg| at(arg)));
+                let call = view.unit(expr_ref.unit).call(*call);
+                expr_refs.extend(call.args.iter().map(|&arg| at(arg)));
             }
             _ => {}
         }
@@ -420,7 +418,7 @@ fn uses(view: &View<'_>, found: &Found, binding: Binding) -> bool {
     false
 }
 
-/// The units whose values go into a unit.
+/// Returns the units that a unit depends on.
 fn ancestors(view: &View<'_>, unit: usize) -> FxHashSet<u32> {
     let mut above = FxHashSet::default();
     let mut next = vec![unit];
@@ -434,36 +432,32 @@ fn ancestors(view: &View<'_>, unit: usize) -> FxHashSet<u32> {
     above
 }
 
-/// Folds findings that have one cause into the first of them. `found` is in the order of the text.
+/// Merges diagnostics with the same cause into the first of them. `found` is in text order.
 pub(super) fn merge(found: &mut Vec<Diagnostic>) {
     let caused: Vec<usize> = (0..found.len())
         .filter(|&at| found[at].cause.is_some() && found[at].severity == Severity::Error)
         .take(MAX_COMPARED)
         .collect();
-    let mut gone: Vec<usize> = Vec::new();
+    let mut merged: FxHashSet<usize> = FxHashSet::default();
     for (number, &later) in caused.iter().enumerate() {
         let first = caused[..number].iter().copied().find(|&first| {
             let (a, b) = (&found[first], &found[later]);
             let one = match (&a.cause, &b.cause) {
-                (Some(one), Some(other)) => one.is_that_of(a.code, other, b.code),
+                (Some(one), Some(other)) => one.has_same_cause(a.code, other, b.code),
                 _ => false,
             };
-            one && !gone.contains(&first)
+            one && !merged.contains(&first)
         });
         if let Some(first) = first {
             let diagnostic = found[later].clone();
             absorb(&mut found[first], diagnostic);
-            gone.push(later);
+            merged.insert(later);
         }
     }
-    let mut number = 0;
-    found.retain(|_| {
-        number += 1;
-        !gone.contains(&(number - 1))
-    });
+    remove(found, &merged);
 }
 
-/// Shows a finding beside the one that has the same cause.
+/// Adds a diagnostic as a related place to the one with the same cause.
 fn absorb(cause: &mut Diagnostic, consequence: Diagnostic) {
     let shown = cause.related.iter().filter(|r| r.message.starts_with(SAME)).count();
     if shown >= MAX_SHOWN {
@@ -488,41 +482,41 @@ fn absorb(cause: &mut Diagnostic, consequence: Diagnostic) {
 
 const SAME: &str = "for the same reason: ";
 
-/// Several things wrong with one call are most likely one: it calls the wrong operator.
+/// Merges several diagnostics of one call: most likely, it calls the wrong operator.
 pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    let about_call = |d: &Diagnostic| {
+    let is_call_error = |d: &Diagnostic| {
         matches!(d.code, "argument-count" | "missing-attribute" | "attributes-not-taken")
             || d.code == "unknown-attribute" && d.fixes.is_empty()
     };
-    // What is wrong with one attribute alone is wrong with that; beside the others, it is one more
-    // sign that another operator was meant.
-    let about_attribute = |d: &Diagnostic| matches!(d.code, "attribute-type" | "unknown-attribute");
-    if !found.iter().any(about_call) {
+    // An error in one attribute alone is a separate finding; together with other errors of the
+    // call, it is a consequence of the wrong operator.
+    let is_attr_error = |d: &Diagnostic| matches!(d.code, "attribute-type" | "unknown-attribute");
+    if !found.iter().any(is_call_error) {
         return;
     }
-    let about = found.iter().filter(|d| about_call(d) || about_attribute(d));
+    let about = found.iter().filter(|d| is_call_error(d) || is_attr_error(d));
     let mut units: Vec<usize> = about.filter_map(|d| view.unit_at(d.range.start())).collect();
     units.sort_unstable();
     units = units.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|u| u[0]).collect();
-    // What is found at each place: the findings of a call are looked up, not looked for.
+    // The diagnostics by range, so that those of a call are found without a search.
     let mut at_place: FxHashMap<TextRange, Vec<usize>> = FxHashMap::default();
-    for (at, d) in found.iter().enumerate().filter(|(_, d)| about_call(d) || about_attribute(d)) {
+    for (at, d) in found.iter().enumerate().filter(|(_, d)| is_call_error(d) || is_attr_error(d)) {
         at_place.entry(d.range).or_default().push(at);
     }
-    let mut gone: FxHashSet<usize> = FxHashSet::default();
+    let mut merged: FxHashSet<usize> = FxHashSet::default();
     for unit in units {
         for call in &view.unit(unit).calls {
             let written = call.written.iter().flat_map(|attr| [attr.name_range, attr.value_range]);
             let places = std::iter::once(call.callee_range).chain(written);
             let places = places.filter_map(|range| at_place.get(&view.place(unit, range)));
             let mut own: Vec<usize> =
-                places.flatten().copied().filter(|at| !gone.contains(at)).collect();
+                places.flatten().copied().filter(|at| !merged.contains(at)).collect();
             own.sort_unstable();
             own.dedup();
-            if !own.iter().any(|&at| about_call(&found[at])) {
+            if !own.iter().any(|&at| is_call_error(&found[at])) {
                 continue;
             }
-            own.sort_by_key(|&at| (found[at].code != "argument-count", !about_call(&found[at])));
+            own.sort_by_key(|&at| (found[at].code != "argument-count", !is_call_error(&found[at])));
             let Some((&first, rest)) = own.split_first() else { continue };
             let mut rest = rest.to_vec();
             rest.sort_unstable();
@@ -532,12 +526,17 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     found[first].related.push(Related { range, message });
                 }
             }
-            gone.extend(rest);
+            merged.extend(rest);
         }
     }
-    let mut number = 0;
+    remove(found, &merged);
+}
+
+/// Removes the diagnostics with the given indices.
+fn remove(found: &mut Vec<Diagnostic>, indices: &FxHashSet<usize>) {
+    let mut index = 0;
     found.retain(|_| {
-        number += 1;
-        !gone.contains(&(number - 1))
+        index += 1;
+        !indices.contains(&(index - 1))
     });
 }

@@ -1,10 +1,14 @@
-//! What TVM does not take although it is sound, and how to write it so that TVM does.
+//! Compatibility with TVM: reports valid code that TVM rejects or reads differently, with fixes.
 //!
-//! The group `tvm-compat`: the manual's notation, what TVM prints and cannot read back, and what
-//! its reader or its type inference makes something else of. Each finding says what TVM does
-//! there and carries a change of a few tokens that leaves the meaning as it is, where there is
-//! one. Changes of different findings compose: what would touch the same place waits for another
-//! round, which is how [`to_tvm`] converts a whole file.
+//! The group `tvm-compat` covers the notation of the manual, text that TVM prints and cannot read
+//! back, and code that TVM's parser or type inference interprets differently:
+//!
+//! ```text
+//! def @id<t : Type>(%x: t) { %x }   // TVM: `def @id[t](%x: t)`
+//! ```
+//!
+//! A fix changes a few tokens and preserves the meaning. Fixes of different findings compose:
+//! overlapping fixes are applied in separate rounds, which is how [`to_tvm`] converts a whole file.
 
 mod annotate;
 mod convert;
@@ -20,7 +24,7 @@ mod uses;
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
 
-use super::Broken;
+use super::ErrorRanges;
 use crate::{
     db::{Db, SourceFile},
     diagnostic::{Diagnostic, Fix},
@@ -29,33 +33,33 @@ use crate::{
 };
 pub use convert::{Converted, apply, to_tvm};
 
-/// A stretch of the text and what replaces it.
+/// A range of the text and its replacement.
 type Edit = (TextRange, String);
 
-/// Findings of the group, those that a file repeats as one.
+/// The findings of the group, with repeated ones merged.
 pub(super) struct Compat<'b> {
-    /// Where syntax errors stand: nothing is said there.
-    broken: &'b Broken,
+    /// The syntax errors: findings that touch them are dropped.
+    errors: &'b ErrorRanges,
     found: Vec<(Diagnostic, usize)>,
     folded: FxHashMap<&'static str, usize>,
 }
 
 impl<'b> Compat<'b> {
-    pub(super) fn new(broken: &'b Broken) -> Compat<'b> {
-        Compat { broken, found: Vec::new(), folded: FxHashMap::default() }
+    pub(super) fn new(errors: &'b ErrorRanges) -> Compat<'b> {
+        Compat { errors, found: Vec::new(), folded: FxHashMap::default() }
     }
 
-    /// Adds a finding of its own.
+    /// Adds a single finding.
     fn add(&mut self, diagnostic: Diagnostic) {
-        if !self.broken.touches(diagnostic.range) {
+        if !self.errors.touches(diagnostic.range) {
             self.found.push((diagnostic, 1));
         }
     }
 
-    /// Adds a finding that a file may repeat hundreds of times: the first place stands for all,
-    /// and its fix mends all.
+    /// Adds a finding that a file may repeat hundreds of times: repetitions are merged into the
+    /// first one, and its fix covers all of them.
     fn fold(&mut self, diagnostic: Diagnostic) {
-        if self.broken.touches(diagnostic.range) {
+        if self.errors.touches(diagnostic.range) {
             return;
         }
         let Some(&at) = self.folded.get(diagnostic.code) else {
@@ -76,7 +80,7 @@ impl<'b> Compat<'b> {
         }
     }
 
-    /// Everything found.
+    /// Appends all findings to `found`.
     pub(super) fn finish(self, found: &mut Vec<Diagnostic>) {
         for (mut diagnostic, count) in self.found {
             if count > 1 {
@@ -86,43 +90,43 @@ impl<'b> Compat<'b> {
                     format!("{} (and in {more} more {places})", diagnostic.message);
             }
             for fix in &mut diagnostic.fixes {
-                settle(fix);
+                normalize(fix);
             }
             found.push(diagnostic);
         }
     }
 }
 
-/// Puts the edits of a fix in order; what is inserted at one place becomes one insertion.
+/// Sorts the edits of a fix and merges insertions at the same offset.
 ///
-/// What was found later goes around what was found before: in `%a && %b || %c` the call of
-/// `logical_or` begins where that of `logical_and` does, and holds it.
-fn settle(fix: &mut Fix) {
+/// A later edit encloses an earlier one: in `%a && %b || %c` the call of `logical_or` begins at the
+/// same offset as that of `logical_and`, and contains it.
+fn normalize(fix: &mut Fix) {
     fix.edits.reverse();
     fix.edits.sort_by_key(|(range, _)| (range.start(), range.end()));
-    let mut settled: Vec<Edit> = Vec::with_capacity(fix.edits.len());
+    let mut normalized: Vec<Edit> = Vec::with_capacity(fix.edits.len());
     for (range, text) in fix.edits.drain(..) {
-        match settled.last_mut() {
+        match normalized.last_mut() {
             Some((last, known)) if *last == range && range.is_empty() => known.push_str(&text),
             Some((last, known)) if *last == range && *known == text => {}
-            _ => settled.push((range, text)),
+            _ => normalized.push((range, text)),
         }
     }
-    fix.edits = settled;
+    fix.edits = normalized;
 }
 
-/// Departures from TVM's notation.
+/// Reports notation that TVM does not accept.
 pub(super) fn check_notation(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
     notation::check(db, file, compat);
 }
 
-/// Findings about a module as a whole.
+/// Reports incompatibilities of a module as a whole.
 pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
     module::check(db, module, compat);
     scopes::check_graph_variables(db, module, compat);
 }
 
-/// Findings about a body.
+/// Reports incompatibilities of a body.
 pub(super) fn check_def(view: &View<'_>, compat: &mut Compat<'_>) {
     annotate::check(view, compat);
     literals::check(view, compat);
@@ -130,13 +134,13 @@ pub(super) fn check_def(view: &View<'_>, compat: &mut Compat<'_>) {
     module::check_def(view, compat);
 }
 
-/// An insertion.
+/// Returns an insertion.
 fn insert(at: syntax::TextSize, text: impl Into<String>) -> Edit {
     (TextRange::empty(at), text.into())
 }
 
-/// Brackets around a stretch of the text.
-fn bracket(range: TextRange) -> [Edit; 2] {
+/// Returns the insertions of parentheses around a range.
+fn parenthesise(range: TextRange) -> [Edit; 2] {
     [insert(range.start(), "("), insert(range.end(), ")")]
 }
 
@@ -145,13 +149,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn insertions_at_one_place_are_one() {
+    fn insertions_at_the_same_offset_are_merged() {
         let at = |start: u32, end: u32| TextRange::new(start.into(), end.into());
         let edits =
             [(at(4, 4), ")"), (at(0, 0), "b("), (at(0, 2), "x"), (at(4, 4), ")"), (at(0, 0), "a(")];
         let edits = edits.into_iter().map(|(range, text)| (range, text.to_owned())).collect();
         let mut fix = Fix { title: String::new(), edits };
-        settle(&mut fix);
+        normalize(&mut fix);
         let texts: Vec<&str> = fix.edits.iter().map(|(_, text)| text.as_str()).collect();
         assert_eq!(texts, ["a(b(", "x", "))"]);
     }

@@ -1,8 +1,9 @@
-//! In what two types differ, as the end of a sentence.
+//! The difference of two types in words.
 
 use types::{Conflict, ConflictKind, Dim, ShapeTerm, Step, Type};
 
-/// The axes, fields or parameters in which two types differ, as the end of a sentence.
+/// Returns the axes, fields or parameters in which two types differ, as the end of a sentence: ``
+/// (axis 1: 3 and 4)``.
 pub(super) fn differ(conflict: &Conflict) -> String {
     let mut place = String::new();
     for step in &conflict.path {
@@ -10,7 +11,7 @@ pub(super) fn differ(conflict: &Conflict) -> String {
             Step::Field(i) => format!(" of field {i}"),
             Step::Param(i) => format!(" of parameter {}", i + 1),
             Step::Ret => " of the result".to_owned(),
-            Step::Inner => " of what it holds".to_owned(),
+            Step::Inner => " of the referenced type".to_owned(),
             Step::Arg(i) => format!(" of type argument {}", i + 1),
         };
     }
@@ -30,7 +31,7 @@ pub(super) fn differ(conflict: &Conflict) -> String {
         ConflictKind::Escape(param) => {
             format!(" (the type parameter `{}` would leave its function)", param.name())
         }
-        _ => match namesakes(conflict) {
+        _ => match shared_name(conflict) {
             Some(name) => format!(" (these are two type parameters named `{name}`{place})"),
             None if place.is_empty() => String::new(),
             None => format!(" (`{}` and `{}`{place})", conflict.left, conflict.right),
@@ -38,7 +39,7 @@ pub(super) fn differ(conflict: &Conflict) -> String {
     }
 }
 
-/// The sizes of a tensor, whose data type may be open.
+/// Returns the sizes of a tensor type, whose data type may be open.
 fn sizes(ty: &Type) -> Option<&[Dim]> {
     match ty {
         Type::Tensor(tensor) => Some(&tensor.shape),
@@ -50,8 +51,8 @@ fn sizes(ty: &Type) -> Option<&[Dim]> {
     }
 }
 
-/// The name of the two type parameters that differ, if they have one name.
-fn namesakes(conflict: &Conflict) -> Option<&str> {
+/// Returns the name of two different type parameters that have the same name.
+fn shared_name(conflict: &Conflict) -> Option<&str> {
     match (&conflict.left, &conflict.right) {
         (Type::Param(left), Type::Param(right)) if left.name() == right.name() => Some(left.name()),
         _ => None,

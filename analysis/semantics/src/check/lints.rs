@@ -1,4 +1,4 @@
-//! What is allowed and probably not meant.
+//! Lints: code that is valid but probably unintended.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use types::Type;
 use crate::{
     body::*,
     diagnostic::{Diagnostic, Severity},
-    scope::{Binding, is_silenced},
-    view::{Spot, View},
+    scope::{LocalRef, is_marked_unused},
+    view::{ExprRef, View},
 };
 
-/// From how many unused bindings of one name and a number on they are machine-made: a network that is
-/// unrolled 500 times has `%out_0` to `%out_499`.
-const MANY_ALIKE: usize = 8;
+/// The number of unused bindings with the same stem from which they count as generated, and are
+/// reported once: a network that is unrolled 500 times has `%out_0` to `%out_499`.
+const MIN_GENERATED: usize = 8;
 
 pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     check_unused(view, found);
     for (number, types) in view.inference.units.iter().enumerate() {
         for &index in &types.stale {
-            stale(view, number, &view.unit(number).evidence[index as usize], found);
+            stale(view, number, &view.unit(number).type_comments[index as usize], found);
         }
     }
     for &(binding, hidden) in &view.scopes.shadows {
@@ -31,7 +31,7 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 Diagnostic::new(
                     "shadowed-parameter",
                     view.binding_range(binding),
-                    format!("`{name}` hides the parameter of that name"),
+                    format!("`{name}` shadows the parameter of the same name"),
                 )
                 .related(view.binding_range(hidden), "the parameter"),
             );
@@ -39,28 +39,28 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What is bound and never read. Bindings with generated names make one hint for each name.
+/// Reports bindings that are never read; bindings with generated names get one hint for each stem.
 fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let outer = view.scopes.unused.iter();
     let outer = outer.filter(|binding| view.unit(binding.unit as usize).kind != UnitKind::FreeVar);
-    let reported = |binding: &&Binding| {
+    let reported = |binding: &&LocalRef| {
         let name = &view.binder(**binding).name;
-        !name.is_empty() && !is_silenced(name) && !is_effect(view, **binding)
+        !name.is_empty() && !is_marked_unused(name) && !is_effect(view, **binding)
     };
-    let all: Vec<Binding> =
+    let all: Vec<LocalRef> =
         outer.chain(&view.scopes.unused_inside).filter(reported).copied().collect();
-    let mut alike: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
     for &binding in &all {
         if let Some(stem) = generated_stem(view, binding) {
-            *alike.entry(stem).or_default() += 1;
+            *counts.entry(stem).or_default() += 1;
         }
     }
     for &binding in &all {
         let stem = generated_stem(view, binding);
-        match stem.and_then(|stem| Some((stem, alike.get_mut(stem)?))) {
-            // The others have been told of with the first one.
+        match stem.and_then(|stem| Some((stem, counts.get_mut(stem)?))) {
+            // Reported with the first binding of this stem.
             Some((_, 0)) => {}
-            Some((stem, count)) if *count >= MANY_ALIKE => {
+            Some((stem, count)) if *count >= MIN_GENERATED => {
                 let message = format!(
                     "`{}` and {} more bindings `{stem}…` are never used",
                     view.binder(binding).name,
@@ -69,7 +69,7 @@ fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 *count = 0;
                 let mut diagnostic =
                     Diagnostic::new("unused-binding", view.binding_range(binding), message)
-                        .help("names that end in numbers are taken for generated ones");
+                        .help("names that end in digits are assumed to be generated");
                 diagnostic.severity = Severity::Hint;
                 found.push(diagnostic);
             }
@@ -78,67 +78,67 @@ fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The name of a `let` or graph binding without the number at its end, if it has one.
-fn generated_stem<'v>(view: &'v View<'_>, binding: Binding) -> Option<&'v str> {
+/// Returns the name of a `let` or graph binding without its trailing digits; `None` if it has none.
+fn generated_stem<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<&'v str> {
     let binder = view.binder(binding);
     let stem = binder.name.trim_end_matches(|c: char| c.is_ascii_digit());
     let is_binding = matches!(binder.kind, BinderKind::Let | BinderKind::Graph);
     (is_binding && stem.len() < binder.name.len()).then_some(stem)
 }
 
-/// Returns true if a binding is there for the effect of its value: what gives `()`, as `ref_write`
-/// and `memory.kill` do, is of no other use.
-fn is_effect(view: &View<'_>, binding: Binding) -> bool {
+/// Returns true if the value of a binding is evaluated for its effect: it has type `()`, like
+/// `ref_write` and `memory.kill`.
+fn is_effect(view: &View<'_>, binding: LocalRef) -> bool {
     let is_let = view.binder(binding).kind == BinderKind::Let;
     is_let && matches!(view.binding_type(binding), Type::Tuple(fields) if fields.is_empty())
 }
 
-/// Stretches of the text of which none overlaps another.
+/// A set of disjoint text ranges, from start to end.
 #[derive(Default)]
-pub(super) struct Stretches(BTreeMap<TextSize, TextSize>);
+pub(super) struct RangeSet(BTreeMap<TextSize, TextSize>);
 
-impl Stretches {
-    /// Whether `range` lies in one of them.
-    pub(super) fn hold(&self, range: TextRange) -> bool {
+impl RangeSet {
+    /// Returns true if one of the ranges contains `range`.
+    pub(super) fn contains(&self, range: TextRange) -> bool {
         let before = self.0.range(..=range.start()).next_back();
         before.is_some_and(|(_, end)| range.end() <= *end)
     }
 }
 
-/// Where graph bindings stand that nothing uses, or nothing but others of the kind.
-pub(super) fn dead_bindings(view: &View<'_>) -> Stretches {
-    // Every graph binding with its statement, and the places where it is used.
-    let mut statements: Vec<(Binding, TextRange)> = Vec::new();
-    let mut uses: FxHashMap<Binding, Vec<TextRange>> = FxHashMap::default();
+/// Returns the ranges of graph bindings that are unused, or used only by other such bindings.
+pub(super) fn dead_bindings(view: &View<'_>) -> RangeSet {
+    // Every graph binding with the range of its statement, and the ranges of its uses.
+    let mut statements: Vec<(LocalRef, TextRange)> = Vec::new();
+    let mut uses: FxHashMap<LocalRef, Vec<TextRange>> = FxHashMap::default();
     for (number, unit) in view.body.units.iter().enumerate() {
         for (i, expr) in unit.exprs.iter().enumerate() {
-            let spot = Spot { unit: number, expr: ExprId(i as u32) };
+            let expr_ref = ExprRef { unit: number, expr: ExprId(i as u32) };
             match expr {
                 Expr::Bind { binder, .. } if unit.binder(*binder).kind == BinderKind::Graph => {
-                    let binding = Binding { unit: number as u32, binder: *binder };
-                    statements.push((binding, view.range(spot)));
+                    let binding = LocalRef { unit: number as u32, binder: *binder };
+                    statements.push((binding, view.range(expr_ref)));
                 }
                 _ => {
-                    if let Some(binding) = view.variable(spot) {
-                        uses.entry(binding).or_default().push(view.range(spot));
+                    if let Some(binding) = view.variable(expr_ref) {
+                        uses.entry(binding).or_default().push(view.range(expr_ref));
                     }
                 }
             }
         }
     }
-    let mut dead = Stretches::default();
-    // A binding comes before its uses, so that from the end on one pass is enough. It comes after
-    // those inside of it, so that nothing is added around another.
+    let mut dead = RangeSet::default();
+    // A binding precedes its uses, so that one backward pass is enough. It follows the bindings
+    // inside of it, so that the ranges stay disjoint.
     for (binding, range) in statements.into_iter().rev() {
         let places = uses.get(&binding).map_or(&[][..], Vec::as_slice);
-        if !dead.hold(range) && places.iter().all(|place| dead.hold(*place)) {
+        if !dead.contains(range) && places.iter().all(|place| dead.contains(*place)) {
             dead.0.insert(range.start(), range.end());
         }
     }
     dead
 }
 
-fn unused(view: &View<'_>, binding: Binding, found: &mut Vec<Diagnostic>) {
+fn unused(view: &View<'_>, binding: LocalRef, found: &mut Vec<Diagnostic>) {
     let binder = view.binder(binding);
     let (code, what) = match binder.kind {
         BinderKind::Param => ("unused-parameter", "parameter"),
@@ -159,15 +159,15 @@ fn unused(view: &View<'_>, binding: Binding, found: &mut Vec<Diagnostic>) {
     found.push(diagnostic);
 }
 
-/// A type comment that is not what the types say.
-fn stale(view: &View<'_>, number: usize, evidence: &Evidence, found: &mut Vec<Diagnostic>) {
+/// Reports a type comment that differs from the inferred type.
+fn stale(view: &View<'_>, number: usize, comment: &TypeComment, found: &mut Vec<Diagnostic>) {
     let types = view.unit_types(number);
-    let ty = match evidence.about {
+    let ty = match comment.subject {
         Subject::Expr(expr) => types.expr(expr),
         Subject::Binder(binder) => types.binder(binder),
     };
-    let range = view.place(number, evidence.range);
-    let message = format!("this comment says `{}`, but the type is `{ty}`", evidence.text);
+    let range = view.place(number, comment.range);
+    let message = format!("this comment says `{}`, but the type is `{ty}`", comment.text);
     found.push(
         Diagnostic::new("stale-type-comment", range, message)
             .fix("Correct the comment", [(range, ty.to_string())]),

@@ -1,13 +1,13 @@
-//! What people write who come from other languages, and what it is in Relay.
+//! Common mistakes of users of other languages, each with its correction in Relay.
 
 use syntax::{Expectation, Node, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, Token};
 
 use crate::diagnostic::Diagnostic;
 
-/// How much text a mistake is looked for in.
-const MOST_TEXT: usize = 200;
+/// The maximum length in bytes of a shape without parentheses that is recognised.
+const MAX_SHAPE_TEXT: usize = 200;
 
-/// A syntax error that is one of these mistakes, with its change.
+/// Returns the diagnostic for a syntax error that is one of these mistakes.
 pub(super) fn of(root: &Node<'_>, error: &SyntaxError) -> Option<Diagnostic> {
     let SyntaxErrorKind::Expected { expected, found, .. } = &error.kind else { return None };
     match (expected, found) {
@@ -36,11 +36,11 @@ fn returned(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let here = root.token_at(range.start())?;
     let space = before(&here).filter(|token| token.kind() == SyntaxKind::WHITESPACE)?;
     let word = before(&space).filter(|token| token.text() == "return")?;
-    let gone = word.range().cover(space.range());
+    let removed = word.range().cover(space.range());
     Some(
         Diagnostic::new("syntax-error", word.range(), "Relay has no `return`")
             .help("the value of a body is its last expression")
-            .fix("Remove `return`", [(gone, String::new())]),
+            .fix("Remove `return`", [(removed, String::new())]),
     )
 }
 
@@ -49,7 +49,7 @@ fn shape(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let mut at = range.start();
     let mut last = range.end();
     let mut sizes = String::new();
-    // A size, then a comma, until a name stands there.
+    // Sizes and commas, up to the name of the data type.
     loop {
         let token = root.token_at(at)?;
         match token.kind() {
@@ -60,7 +60,7 @@ fn shape(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
         }
         sizes += token.text();
         at = token.range().end();
-        if sizes.len() > MOST_TEXT {
+        if sizes.len() > MAX_SHAPE_TEXT {
             return None;
         }
     }
@@ -69,7 +69,7 @@ fn shape(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
         Diagnostic::new(
             "syntax-error",
             TextRange::new(range.start(), last),
-            "a shape stands in parentheses",
+            "a shape is written in parentheses",
         )
         .help(format!("write `({sizes})`"))
         .fix(
@@ -82,15 +82,16 @@ fn shape(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     )
 }
 
-/// What stands in Relay for a name that is neither an operator nor a constructor: what to change it
-/// to, where one name is for another, and help.
+/// Returns the Relay name for a name of another language, if there is one, and the help text.
 pub(super) fn name_of_other_languages(name: &str) -> Option<(Option<&'static str>, &'static str)> {
     Some(match name {
         "return" => (None, "Relay has no `return`: the value of a body is its last expression"),
-        "read" | "deref" => (Some("ref_read"), "what a reference holds is read by `ref_read`"),
-        "write" | "assign" => (Some("ref_write"), "what a reference holds is set by `ref_write`"),
-        "matmul" => (Some("nn.matmul"), "the product of two matrices is `nn.matmul`"),
-        "print" => (None, "Relay has no output: `relay-analyzer run` shows what a function gives"),
+        "read" | "deref" => (Some("ref_read"), "`ref_read` reads the value of a reference"),
+        "write" | "assign" => (Some("ref_write"), "`ref_write` sets the value of a reference"),
+        "matmul" => (Some("nn.matmul"), "`nn.matmul` multiplies two matrices"),
+        "print" => {
+            (None, "Relay has no output: `relay-analyzer run` shows the result of a function")
+        }
         _ => return None,
     })
 }

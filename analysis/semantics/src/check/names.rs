@@ -1,4 +1,4 @@
-//! Names that mean nothing, or too much.
+//! Unresolved and duplicate names.
 
 use operators::similar;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,13 +13,13 @@ use crate::{
     body::*,
     db::{Db, Settings},
     diagnostic::{Diagnostic, Related},
+    features::UnitFeatures,
     item::{Def, DefKind, Module},
     queries,
-    traits::Traits,
     view::View,
 };
 
-/// Definitions and constructors of one name.
+/// Reports duplicate definitions and constructors of a module, and an unreadable metadata section.
 pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mut Vec<Diagnostic>) {
     let mut first: FxHashMap<&str, Def<'db>> = FxHashMap::default();
     let mut constructors: FxHashMap<Name, TextRange> = FxHashMap::default();
@@ -39,9 +39,9 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
                             Diagnostic::new(
                                 "duplicate-definition",
                                 range,
-                                format!("`{name}` is defined a second time"),
+                                format!("duplicate definition of `{name}`"),
                             )
-                            .related(there, "defined here first"),
+                            .related(there, "first defined here"),
                         );
                     }
                     None => {
@@ -68,10 +68,10 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
                 let range = constructor.range + def.start(db);
                 let name = constructor.name.clone();
                 if let Some(&there) = constructors.get(&name) {
-                    let message = format!("a second constructor is called `{name}`");
+                    let message = format!("duplicate constructor `{name}`");
                     found.push(
                         Diagnostic::new("duplicate-constructor", range, message)
-                            .related(there, "the first is here"),
+                            .related(there, "first defined here"),
                     );
                 } else {
                     constructors.insert(name, range);
@@ -86,14 +86,14 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
             Diagnostic::new(
                 "metadata-unreadable",
                 TextRange::at(def.start(db), 11.into()),
-                "the metadata section cannot be read",
+                "cannot read the metadata section",
             )
-            .help(format!("its JSON is broken: {error}")),
+            .help(format!("its JSON is invalid: {error}")),
         );
     }
 }
 
-/// A type definition on its own.
+/// Reports the problems of a type definition.
 pub(super) fn check_type<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
@@ -119,7 +119,7 @@ pub(super) fn check_type<'db>(
     }
 }
 
-/// A type name where it is used.
+/// Reports a type name that is not defined, or has the wrong number of arguments.
 fn check_type_use(
     db: &dyn Db,
     types: &crate::module::ModuleTypes,
@@ -129,18 +129,18 @@ fn check_type_use(
     found: &mut Vec<Diagnostic>,
 ) {
     let name = &type_use.name;
-    // TVM's own handle for memory, which no module defines, so that TVM cannot read it back.
+    // TVM prints its memory handle under this name, although no module defines it.
     if name == "Storage" && !Settings::get(db).strict(db) {
         return;
     }
-    let what = match type_use.wanted {
+    let what = match type_use.expected {
         Kind::Type => None,
         Kind::Shape => {
-            Some(("shape", format!("a shape is written `(2, 3)`, or declared: `<{name} : Shape>`")))
+            Some(("shape", format!("write a shape as `(2, 3)`, or declare it: `<{name} : Shape>`")))
         }
         _ => Some((
             "size",
-            format!("a size that is not known is written `?`, or declared: `<{name} : ShapeVar>`"),
+            format!("write an unknown size as `?`, or declare it: `<{name} : ShapeVar>`"),
         )),
     };
     if let Some((what, help)) = what {
@@ -160,21 +160,17 @@ fn check_type_use(
         });
         return;
     };
-    let wanted = adt.params.len();
-    if wanted != type_use.args {
+    let expected = adt.params.len();
+    if expected != type_use.args {
         let list: Vec<&str> = adt.params.iter().map(|p| p.name().as_str()).collect();
         found.push(
             Diagnostic::new(
                 "type-arguments",
                 range,
                 format!(
-                    "`{name}` takes {wanted} type argument{}, {} given",
-                    if wanted == 1 { "" } else { "s" },
-                    match type_use.args {
-                        0 => "none is".to_owned(),
-                        1 => "1 is".to_owned(),
-                        n => format!("{n} are"),
-                    }
+                    "`{name}` expects {}, found {}",
+                    super::typing::count(expected, "type argument"),
+                    type_use.args
                 ),
             )
             .help(format!("write `{name}[{}]`", list.join(", "))),
@@ -182,9 +178,9 @@ fn check_type_use(
     }
 }
 
-/// Names in a body. Gives the variables that nothing binds, each once.
+/// Reports unknown types in a body. Returns one diagnostic for each name of an unbound variable.
 pub(super) fn check_def(view: &Checked<'_, '_>, found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
-    for number in view.scopes.units_with(Traits::TYPE_USE) {
+    for number in view.scopes.units_with(UnitFeatures::TYPE_USE) {
         for type_use in &view.unit(number).type_uses {
             let range = view.place(number, type_use.range);
             check_type_use(view.db, &view.types, type_use, range, view.suggestions, found);
@@ -212,13 +208,14 @@ pub(super) fn check_def(view: &Checked<'_, '_>, found: &mut Vec<Diagnostic>) -> 
     unknown
 }
 
-/// How many uses of a variable that nothing binds are shown.
+/// The maximum number of further uses shown for an unbound variable.
 const MAX_USES: usize = 6;
-/// For how many variables of a definition a similar name is looked for. Where nothing is bound any
-/// more, there is nothing to suggest either.
+/// The maximum number of unbound variables of a definition for which a similar name is searched:
+/// more of them usually mean that the bindings are missing, so that a suggestion does not help.
 const MAX_SUGGESTED: usize = 20;
 
-/// Adds the variables that nothing binds. Where a name is bound that cannot be, that is the reason.
+/// Adds the diagnostics of unbound variables. If there is an invalid binder for each of them, they
+/// become related places of the binders, which are the likely cause.
 pub(super) fn unbound(unknown: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
     let is_binder = |d: &Diagnostic| matches!(d.code, "invalid-binder" | "duplicate-parameter");
     let binders: Vec<usize> = (0..found.len()).filter(|&at| is_binder(&found[at])).collect();
@@ -243,22 +240,22 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
     if !suggest {
         return diagnostic;
     }
-    // A binding further down, or in an inner block that has ended.
+    // A later binding, or one in an inner block that has ended.
     let later = view.body.units.iter().enumerate().find_map(|(other, unit)| {
         let binder = unit.binders.iter().find(|binder| binder.name == *name)?;
         Some(view.place(other, binder.range))
     });
     if let Some(there) = later {
-        let message = format!("`{name}` is bound here, out of sight");
+        let message = format!("`{name}` is bound here, out of scope");
         return diagnostic.related(there, message);
     }
-    // A slash is part of a name.
+    // `%a/` is a name that includes the slash.
     let trimmed = name.trim_end_matches('/');
     let known = visible(view, number);
     if trimmed != name && known.contains(&trimmed) {
         diagnostic =
-            diagnostic.help(format!("`/` is part of the name; put a space behind `{trimmed}`"));
-        // A division needs something to divide by.
+            diagnostic.help(format!("`/` is part of the name; put a space after `{trimmed}`"));
+        // A division needs a right operand.
         let root = Node::at(view.def.green(view.db), view.def.start(view.db));
         let is_operand = root.token_from(range.end()).is_some_and(|next| {
             !next.kind().is_fixed() || matches!(next.kind(), T!["("] | T!["-"] | T!["{"])
@@ -273,7 +270,7 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
             .help(format!("did you mean `{near}`?"))
             .fix(format!("Change to `{near}`"), [(range, near.to_owned())]);
     }
-    // The right name under the wrong sigil.
+    // The right name with the wrong sigil.
     let bare = &name[1..];
     if queries::global(view.db, view.module, &format!("@{bare}")).is_some() {
         return diagnostic
@@ -283,7 +280,7 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
     diagnostic
 }
 
-/// The variables bound before a unit, and inside it.
+/// Returns the names of the variables bound before a unit and inside it.
 fn visible<'v>(view: &'v View<'_>, number: usize) -> Vec<&'v str> {
     let mut names = Vec::new();
     let mut seen = FxHashSet::default();
@@ -304,7 +301,7 @@ fn visible<'v>(view: &'v View<'_>, number: usize) -> Vec<&'v str> {
     names
 }
 
-/// An operator or constructor that does not exist.
+/// Returns the diagnostic for an unknown operator or constructor.
 pub(super) fn unknown_name(view: &Checked<'_, '_>, range: TextRange, name: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         "unknown-name",
@@ -321,7 +318,7 @@ pub(super) fn unknown_name(view: &Checked<'_, '_>, range: TextRange, name: &str)
             None => diagnostic,
         };
     }
-    // A forgotten sigil.
+    // A missing sigil.
     let global = format!("@{name}");
     if queries::global(view.db, view.module, &global).is_some() {
         let help = format!("`{global}` is a function of this module; it needs its sigil");
@@ -343,7 +340,7 @@ pub(super) fn unknown_name(view: &Checked<'_, '_>, range: TextRange, name: &str)
     }
 }
 
-/// A type relation that does not exist.
+/// Returns the diagnostic for an unknown type relation.
 pub(super) fn unknown_relation(
     suggestions: &Suggestions,
     range: TextRange,
@@ -361,7 +358,7 @@ pub(super) fn unknown_relation(
     }
 }
 
-/// A global that the module does not define.
+/// Returns the diagnostic for a global that the module does not define.
 pub(super) fn unknown_global(view: &Checked<'_, '_>, range: TextRange, name: &str) -> Diagnostic {
     let diagnostic =
         Diagnostic::new("unknown-global", range, format!("the module does not define `{name}`"));

@@ -1,7 +1,16 @@
-//! Where a size came from: a chain back to the parameter, attribute or constant that set it.
+//! Origins of sizes: the chain from a size back to the parameter, attribute or constant that set
+//! it.
 //!
-//! An operator's rule is asked, not described a second time: one size of one argument is made
-//! unknown, and the sizes of the result that become unknown depend on it.
+//! ```text
+//! def @f(%x: Tensor[(2, 3), float32]) {
+//!   let %y = transpose(%x);   // axis 0 from axis 1
+//!   nn.relu(%y)               // axis 0 is 3, set by axis 1 of `%x`
+//! }
+//! ```
+//!
+//! The dependencies of an operator are probed with its type relation, instead of declared a second
+//! time: if one size of an argument is replaced by `?`, the sizes of the result that become `?`
+//! depend on it.
 
 mod dtypes;
 mod probes;
@@ -21,57 +30,58 @@ use probes::{Equal, decided_together, erase, mentions, parts, unknown_source};
 use super::relation::attribute_range;
 use crate::{
     body::*,
-    scope::Binding,
-    view::{Spot, View},
+    scope::LocalRef,
+    view::{ExprRef, View},
 };
 
-/// How many steps of a chain are shown.
+/// The maximum number of steps of a chain that are shown.
 const MAX_STEPS: usize = 6;
-/// How many steps are followed: those that only pass a size on are not shown, but for `transpose`.
+/// The maximum number of steps that are followed. Steps that keep a size are not shown, except
+/// `transpose`.
 const MAX_FOLLOWED: usize = 2_000;
-/// How many expressions are looked at for all findings of a definition.
+/// The maximum number of expressions visited for all findings of a definition.
 const MAX_ALL_FOLLOWED: usize = 10_000;
-/// How many sizes of arguments are tried for one step: a concatenation of thousands is not told
-/// apart.
+/// The maximum number of sizes of arguments that are probed for one step. A concatenation of more
+/// tensors has no known origin.
 const MAX_PROBES: usize = 256;
 
 /// One step of a chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Where, in the file.
+    /// The range in the file.
     pub range: TextRange,
-    /// What happens to the size there.
+    /// A sentence about the change of the size.
     pub message: String,
 }
 
-/// Sizes and data types followed back to where they were set, each place once.
+/// The memo of the origins of sizes and data types in a definition.
 ///
-/// Errors at the end of a long definition lead back over the same statements. Every expression is
-/// looked at once for all of them, and no more than [`MAX_ALL_FOLLOWED`] for a definition.
+/// Errors at the end of a long definition have origins along the same statements. Each expression
+/// is visited once for all of them, and at most [`MAX_ALL_FOLLOWED`] in a definition.
 #[derive(Default)]
 pub(super) struct Origins {
-    /// The nearest step of the chain of each size that was followed. Nothing, where none is known.
-    sizes: RefCell<FxHashMap<(Spot, usize), Option<usize>>>,
+    /// The last link of the chain of each size that was followed; `None` if its origin is unknown.
+    sizes: RefCell<FxHashMap<(ExprRef, usize), Option<usize>>>,
     links: RefCell<Vec<Link>>,
-    /// The declaration that the data type of each expression comes from.
-    dtypes: RefCell<FxHashMap<Spot, Option<Step>>>,
+    /// The declaration that determines the data type of each expression.
+    dtypes: RefCell<FxHashMap<ExprRef, Option<Step>>>,
     followed: Cell<usize>,
 }
 
-/// A step of a chain, and the one before it.
+/// A step of a chain, with the index of the previous one.
 struct Link {
     step: Step,
     before: Option<usize>,
-    /// The first step, and how many there are up to this one.
+    /// The index of the first step, and the number of steps up to this one.
     origin: usize,
     length: usize,
 }
 
 impl Origins {
-    /// The chain of a size: where it was set, then what changed it on the way, the origin first.
-    pub(super) fn of(&self, view: &View<'_>, spot: Spot, axis: usize) -> Vec<Step> {
+    /// Returns the chain of a size, from the step that set it to the last one that changed it.
+    pub(super) fn of(&self, view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Vec<Step> {
         let links = &mut *self.links.borrow_mut();
-        let Some(nearest) = self.follow(view, spot, axis, links) else { return Vec::new() };
+        let Some(nearest) = self.follow(view, expr_ref, axis, links) else { return Vec::new() };
         let length = links[nearest].length;
         let mut steps = Vec::new();
         let mut next = Some(nearest);
@@ -79,7 +89,7 @@ impl Origins {
             steps.push(links[at].step.clone());
             next = links[at].before;
         }
-        // The origin and what is nearest matter most.
+        // The origin and the last steps are kept.
         if length > MAX_STEPS {
             steps.truncate(MAX_STEPS - 1);
             if let Some(last) = steps.last_mut() {
@@ -92,17 +102,17 @@ impl Origins {
         steps
     }
 
-    /// Follows a size to its origin; the number of the link nearest to it.
+    /// Follows a size to its origin. Returns the index of the last link of the chain.
     fn follow(
         &self,
         view: &View<'_>,
-        spot: Spot,
+        expr_ref: ExprRef,
         axis: usize,
         links: &mut Vec<Link>,
     ) -> Option<usize> {
         let sizes = &mut *self.sizes.borrow_mut();
-        let (mut spot, mut axis) = (spot, axis);
-        let mut path: Vec<((Spot, usize), Option<Step>)> = Vec::new();
+        let (mut expr_ref, mut axis) = (expr_ref, axis);
+        let mut path: Vec<((ExprRef, usize), Option<Step>)> = Vec::new();
         let mut found = None;
         let link = |step: Step, before: Option<usize>, links: &mut Vec<Link>| {
             let at = links.len();
@@ -112,26 +122,26 @@ impl Origins {
             Some(at)
         };
         while path.len() < MAX_FOLLOWED && self.may_follow() {
-            match sizes.entry((spot, axis)) {
+            match sizes.entry((expr_ref, axis)) {
                 Entry::Occupied(known) => {
                     found = *known.get();
                     break;
                 }
-                // A size that is its own origin, in text that is broken, has none.
+                // In invalid code a size may depend on itself: it has no origin.
                 Entry::Vacant(new) => new.insert(None),
             };
-            match step(view, spot, axis) {
+            match step(view, expr_ref, axis) {
                 Next::Same(next, next_axis) => {
-                    path.push(((spot, axis), transposed(view, spot, axis, next_axis)));
-                    (spot, axis) = (next, next_axis);
+                    path.push(((expr_ref, axis), transposed(view, expr_ref, axis, next_axis)));
+                    (expr_ref, axis) = (next, next_axis);
                 }
                 Next::Changed(step, next, next_axis) => {
-                    path.push(((spot, axis), Some(step)));
-                    (spot, axis) = (next, next_axis);
+                    path.push(((expr_ref, axis), Some(step)));
+                    (expr_ref, axis) = (next, next_axis);
                 }
                 Next::Set(step) => {
                     found = link(step, None, links);
-                    sizes.insert((spot, axis), found);
+                    sizes.insert((expr_ref, axis), found);
                     break;
                 }
                 Next::Unknown => break,
@@ -146,52 +156,53 @@ impl Origins {
         found
     }
 
-    /// Counts one more expression that is looked at.
+    /// Counts a visited expression. Returns false after [`MAX_ALL_FOLLOWED`] of them.
     fn may_follow(&self) -> bool {
         let followed = self.followed.get() + 1;
         self.followed.set(followed);
         followed <= MAX_ALL_FOLLOWED
     }
 
-    /// The parameter that the data type of a value comes from, by way of operators that keep it.
-    pub(super) fn of_dtype(&self, view: &View<'_>, spot: Spot) -> Option<Step> {
+    /// Returns the parameter that a value has its data type from, through operators that preserve
+    /// it.
+    pub(super) fn of_dtype(&self, view: &View<'_>, expr_ref: ExprRef) -> Option<Step> {
         let dtypes = &mut *self.dtypes.borrow_mut();
         let mut path = Vec::new();
-        let mut next = Some(spot);
+        let mut next = Some(expr_ref);
         let mut found = None;
-        while let Some(spot) = next.filter(|_| path.len() < MAX_FOLLOWED && self.may_follow()) {
-            if let Some(known) = dtypes.get(&spot) {
+        while let Some(expr_ref) = next.filter(|_| path.len() < MAX_FOLLOWED && self.may_follow()) {
+            if let Some(known) = dtypes.get(&expr_ref) {
                 found = known.clone();
                 break;
             }
-            dtypes.insert(spot, None);
-            path.push(spot);
-            (next, found) = match dtype_source(view, spot) {
+            dtypes.insert(expr_ref, None);
+            path.push(expr_ref);
+            (next, found) = match dtype_source(view, expr_ref) {
                 Some(DtypeSource::Same(value)) => (Some(value), None),
-                Some(DtypeSource::Declared) => (None, declaration(view, spot)),
+                Some(DtypeSource::Declared) => (None, declaration(view, expr_ref)),
                 None => (None, None),
             };
         }
         if let Some(found) = &found {
-            dtypes.extend(path.into_iter().map(|spot| (spot, Some(found.clone()))));
+            dtypes.extend(path.into_iter().map(|expr_ref| (expr_ref, Some(found.clone()))));
         }
         found
     }
 }
 
-/// Every step of the chain of a size, the origin first: where it was set, what changed it, and which
-/// relations it passed through on the way. A chain of more than `most` steps leaves out those
-/// between the origin and what is nearest, and says how many.
+/// Returns all steps of the chain of a size, the origin first: the step that set it, those that
+/// changed it, and the relations that preserved it. Of a chain with more than `most` steps, the
+/// ones after the origin are left out, and a message gives their number.
 ///
 /// With `of_field`, the size is that of one field of a tuple.
 pub fn chain_of(
     view: &View<'_>,
-    spot: Spot,
+    expr_ref: ExprRef,
     of_field: Option<usize>,
     axis: usize,
     most: usize,
 ) -> Vec<Step> {
-    let trail = trail_of(view, spot, of_field, axis, MAX_FOLLOWED);
+    let trail = trail_of(view, expr_ref, of_field, axis, MAX_FOLLOWED);
     let mut steps: Vec<Step> = trail.steps.into_iter().map(|(step, _)| step).collect();
     let most = most.max(2);
     if steps.len() > most {
@@ -207,31 +218,31 @@ pub fn chain_of(
     steps
 }
 
-/// A size followed back, as far as it was asked for.
+/// The result of following a size towards its origin over a limited number of expressions.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Trail {
-    /// What happens to the size, the nearest first, and whether it is only passed on there.
+    /// The steps, the last one first; true if the step preserves the size.
     pub steps: Vec<(Step, bool)>,
-    /// The expressions that have the very size, the nearest first, and which axis of each it is.
-    pub same: Vec<(Spot, usize)>,
-    /// Where it was not followed any further, though it comes from elsewhere.
-    pub rest: Option<(Spot, usize)>,
-    /// How many expressions it was followed over.
+    /// The expressions with the same size, the last one first, each with the axis of the size.
+    pub same: Vec<(ExprRef, usize)>,
+    /// The expression and the axis at which the limit was reached, if the origin was not.
+    pub rest: Option<(ExprRef, usize)>,
+    /// The number of expressions visited.
     pub followed: usize,
 }
 
-/// Follows a size back over at most `follow` expressions.
+/// Follows a size towards its origin over at most `follow` expressions.
 ///
 /// With `of_field`, the size is that of one field of a tuple.
 pub fn trail_of(
     view: &View<'_>,
-    spot: Spot,
+    expr_ref: ExprRef,
     of_field: Option<usize>,
     axis: usize,
     follow: usize,
 ) -> Trail {
     let mut trail = Trail::default();
-    let (mut spot, mut of_field, mut axis) = (spot, of_field, axis);
+    let (mut expr_ref, mut of_field, mut axis) = (expr_ref, of_field, axis);
     let mut is_same = true;
     for count in 0..follow {
         if count % 16 == 0 {
@@ -240,22 +251,22 @@ pub fn trail_of(
         trail.followed = count + 1;
         let is_field = of_field.is_some();
         if is_same && !is_field {
-            trail.same.push((spot, axis));
+            trail.same.push((expr_ref, axis));
         }
         let next = match of_field.take() {
-            Some(index) => field(view, spot, index, axis),
-            None => step(view, spot, axis),
+            Some(index) => field(view, expr_ref, index, axis),
+            None => step(view, expr_ref, axis),
         };
         match next {
             Next::Same(next, next_axis) => {
-                let of = if is_field { view.resolve(spot) } else { spot };
+                let of = if is_field { view.resolve(expr_ref) } else { expr_ref };
                 trail.steps.extend(passed(view, of, axis, next_axis).map(|step| (step, true)));
-                (spot, axis) = (next, next_axis);
+                (expr_ref, axis) = (next, next_axis);
             }
             Next::Changed(step, next, next_axis) => {
                 is_same = false;
                 trail.steps.push((step, false));
-                (spot, axis) = (next, next_axis);
+                (expr_ref, axis) = (next, next_axis);
             }
             Next::Set(step) => {
                 trail.steps.push((step, false));
@@ -264,36 +275,36 @@ pub fn trail_of(
             Next::Unknown => return trail,
         }
     }
-    trail.rest = Some((spot, axis));
+    trail.rest = Some((expr_ref, axis));
     trail
 }
 
-/// The `transpose` that moves a size to another axis at `spot`, if one does: of all steps that keep
-/// a size, this is the one that puts it where it does not fit.
-fn transposed(view: &View<'_>, spot: Spot, axis: usize, from: usize) -> Option<Step> {
-    let Expr::Call(call) = view.unit(spot.unit).expr(spot.expr) else { return None };
-    let call = view.unit(spot.unit).call(*call);
+/// Returns the step of a `transpose` that moves a size to another axis. It is the only step shown
+/// that preserves a size, because it often explains a conflict.
+fn transposed(view: &View<'_>, expr_ref: ExprRef, axis: usize, from: usize) -> Option<Step> {
+    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
+    let call = view.unit(expr_ref.unit).call(*call);
     let Callee::Operator(operator) = &call.callee else { return None };
     if axis == from || operator.name != "transpose" {
         return None;
     }
-    let range = attribute_range(view, spot, "axes")
-        .unwrap_or_else(|| view.place(spot.unit, call.callee_range));
+    let range = attribute_range(view, expr_ref, "axes")
+        .unwrap_or_else(|| view.place(expr_ref.unit, call.callee_range));
     Some(Step { range, message: format!("`transpose` takes axis {axis} from axis {from}") })
 }
 
-/// The relation that a size passes through unchanged at `spot`, if it does.
-fn passed(view: &View<'_>, spot: Spot, axis: usize, from: usize) -> Option<Step> {
-    let value = match view.variable(spot) {
+/// Returns the step of an operator that preserves a size, with its relation.
+fn passed(view: &View<'_>, expr_ref: ExprRef, axis: usize, from: usize) -> Option<Step> {
+    let value = match view.variable(expr_ref) {
         Some(_) => return None,
-        None => spot,
+        None => expr_ref,
     };
     let unit = view.unit(value.unit);
     let call = match unit.expr(value.expr) {
         Expr::Call(call) => unit.call(*call),
-        // A field of what an operator gives.
+        // A field of the result of an operator.
         Expr::Proj { tuple, .. } => {
-            let value = view.resolve(Spot { unit: value.unit, expr: *tuple });
+            let value = view.resolve(ExprRef { unit: value.unit, expr: *tuple });
             match view.unit(value.unit).expr(value.expr) {
                 Expr::Call(call) => {
                     let call = view.unit(value.unit).call(*call);
@@ -327,33 +338,40 @@ fn passed_call(
     })
 }
 
-/// What the size of one axis comes from.
+/// The immediate source of the size of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// It is the size of this axis of this expression.
-    Same(Spot, usize),
-    /// It was computed from the size of this axis of this expression.
-    Changed(Spot, usize),
-    /// It was set where it stands.
+    /// The size of this axis of this expression.
+    Same(ExprRef, usize),
+    /// A size computed from this axis of this expression.
+    Changed(ExprRef, usize),
+    /// A size that is set by the expression itself.
     Set,
 }
 
-/// One step back from the size of an axis of `spot`, or of one field of it if that is a tuple.
-pub fn source_of(view: &View<'_>, spot: Spot, of_field: Option<usize>, axis: usize) -> Source {
+/// Returns the immediate source of the size of an axis of `expr_ref`, or of one field of it if `expr_ref`
+/// is a tuple.
+pub fn source_of(
+    view: &View<'_>,
+    expr_ref: ExprRef,
+    of_field: Option<usize>,
+    axis: usize,
+) -> Source {
     let next = match of_field {
-        Some(index) => field(view, spot, index, axis),
-        None => step(view, spot, axis),
+        Some(index) => field(view, expr_ref, index, axis),
+        None => step(view, expr_ref, axis),
     };
     match next {
-        Next::Same(spot, axis) => Source::Same(spot, axis),
-        Next::Changed(_, spot, axis) => Source::Changed(spot, axis),
+        Next::Same(expr_ref, axis) => Source::Same(expr_ref, axis),
+        Next::Changed(_, expr_ref, axis) => Source::Changed(expr_ref, axis),
         Next::Set(_) | Next::Unknown => Source::Set,
     }
 }
 
-/// Where the type of an expression was declared, for what is wrong with it as a whole.
-pub(super) fn declaration(view: &View<'_>, spot: Spot) -> Option<Step> {
-    let binding = view.variable(spot)?;
+/// Returns the declaration of the type of a variable, for conflicts that do not concern a single
+/// axis.
+pub(super) fn declaration(view: &View<'_>, expr_ref: ExprRef) -> Option<Step> {
+    let binding = view.variable(expr_ref)?;
     let binder = view.binder(binding);
     let ty = view.binding_type(binding);
     let range = match view.annotation_node(binding) {
@@ -364,13 +382,13 @@ pub(super) fn declaration(view: &View<'_>, spot: Spot) -> Option<Step> {
 }
 
 enum Next {
-    /// The size is another expression's, unchanged.
-    Same(Spot, usize),
-    /// The size was computed here from another.
-    Changed(Step, Spot, usize),
-    /// The size was set here.
+    /// The size of another expression, unchanged.
+    Same(ExprRef, usize),
+    /// A size computed here from another one.
+    Changed(Step, ExprRef, usize),
+    /// A size set here.
     Set(Step),
-    /// Nothing more is known.
+    /// The origin is unknown.
     Unknown,
 }
 
@@ -378,26 +396,26 @@ fn size_of(ty: &Type, axis: usize) -> Option<&Dim> {
     ty.as_tensor()?.shape.get(axis)
 }
 
-fn step(view: &View<'_>, spot: Spot, axis: usize) -> Next {
-    if let Some(binding) = view.variable(spot) {
+fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Next {
+    if let Some(binding) = view.variable(expr_ref) {
         return match view.value(binding) {
             Some(value) => Next::Same(value, axis),
             None => parameter(view, binding, axis),
         };
     }
-    let unit = view.unit(spot.unit);
-    let at = |expr: ExprId| Spot { unit: spot.unit, expr };
-    match unit.expr(spot.expr) {
-        Expr::Call(call) => call_step(view, spot, unit.call(*call), axis),
+    let unit = view.unit(expr_ref.unit);
+    let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
+    match unit.expr(expr_ref.expr) {
+        Expr::Call(call) => call_step(view, expr_ref, unit.call(*call), axis),
         Expr::Proj { tuple, index } => field(view, at(*tuple), *index as usize, axis),
         Expr::If { then, .. } => Next::Same(at(then.result), axis),
         Expr::Match(id) => match unit.matches[id.index()].arms.first() {
             Some(arm) => Next::Same(at(arm.body.result), axis),
             None => Next::Unknown,
         },
-        Expr::Filled(_) | Expr::Meta(_) => match size_of(view.ty(spot), axis) {
+        Expr::Filled(_) | Expr::Meta(_) => match size_of(view.ty(expr_ref), axis) {
             Some(size) => Next::Set(Step {
-                range: view.range(spot),
+                range: view.range(expr_ref),
                 message: format!("axis {axis} of this constant is {size}"),
             }),
             None => Next::Unknown,
@@ -406,8 +424,8 @@ fn step(view: &View<'_>, spot: Spot, axis: usize) -> Next {
     }
 }
 
-/// A variable without a value: a parameter, a pattern.
-fn parameter(view: &View<'_>, binding: Binding, axis: usize) -> Next {
+/// Returns the step of a variable without a value: a parameter or a pattern variable.
+fn parameter(view: &View<'_>, binding: LocalRef, axis: usize) -> Next {
     let binder = view.binder(binding);
     let Some(size) = size_of(view.binding_type(binding), axis) else { return Next::Unknown };
     let written = view.annotation_node(binding).and_then(|ty| view.dim_range(ty, axis));
@@ -417,13 +435,13 @@ fn parameter(view: &View<'_>, binding: Binding, axis: usize) -> Next {
     })
 }
 
-/// A size of a field of a tuple.
-fn field(view: &View<'_>, tuple: Spot, index: usize, axis: usize) -> Next {
+/// Returns the step of a size of a field of a tuple.
+fn field(view: &View<'_>, tuple: ExprRef, index: usize, axis: usize) -> Next {
     let value = view.resolve(tuple);
     let unit = view.unit(value.unit);
     match unit.expr(value.expr) {
         Expr::Tuple(fields) => match fields.get(index) {
-            Some(&field) => Next::Same(Spot { unit: value.unit, expr: field }, axis),
+            Some(&field) => Next::Same(ExprRef { unit: value.unit, expr: field }, axis),
             None => Next::Unknown,
         },
         Expr::Call(call) => operator_step(view, value, unit.call(*call), Some(index), axis),
@@ -449,25 +467,25 @@ fn field(view: &View<'_>, tuple: Spot, index: usize, axis: usize) -> Next {
     }
 }
 
-fn call_step(view: &View<'_>, spot: Spot, call: &CallData, axis: usize) -> Next {
+fn call_step(view: &View<'_>, expr_ref: ExprRef, call: &CallData, axis: usize) -> Next {
     match &call.callee {
-        Callee::Operator(_) => operator_step(view, spot, call, None, axis),
+        Callee::Operator(_) => operator_step(view, expr_ref, call, None, axis),
         Callee::Expr(callee) => {
-            let callee = Spot { unit: spot.unit, expr: *callee };
-            let Some(size) = size_of(view.ty(spot), axis) else { return Next::Unknown };
+            let callee = ExprRef { unit: expr_ref.unit, expr: *callee };
+            let Some(size) = size_of(view.ty(expr_ref), axis) else { return Next::Unknown };
             Next::Set(Step {
                 range: view.range(callee),
-                message: format!("{} gives {size} on axis {axis}", view.describe(callee)),
+                message: format!("{} returns {size} on axis {axis}", view.describe(callee)),
             })
         }
         Callee::Name(_) => Next::Unknown,
     }
 }
 
-/// A size of the result of an operator, or of one field of it.
+/// Returns the step of a size of the result of an operator, or of one field of it.
 fn operator_step(
     view: &View<'_>,
-    spot: Spot,
+    expr_ref: ExprRef,
     call: &CallData,
     field: Option<usize>,
     axis: usize,
@@ -475,7 +493,7 @@ fn operator_step(
     let Callee::Operator(operator) = &call.callee else { return Next::Unknown };
     let Some((name, solve)) = operator.rule else { return Next::Unknown };
     let relation = Relation { name, operator: operator.name, solve, attrs: call.attrs.clone() };
-    let arg = |position: usize| Spot { unit: spot.unit, expr: call.args[position] };
+    let arg = |position: usize| ExprRef { unit: expr_ref.unit, expr: call.args[position] };
     let inputs: Vec<Type> = (0..call.args.len()).map(|i| view.ty(arg(i)).clone()).collect();
     let result = |types: &[Type]| -> Option<Dim> {
         let result = types.last()?;
@@ -486,13 +504,15 @@ fn operator_step(
         size_of(result, axis).cloned()
     };
     let here = match field {
-        Some(field) => view.ty(spot).as_tuple().and_then(|f| size_of(f.get(field)?, axis)).cloned(),
-        None => size_of(view.ty(spot), axis).cloned(),
+        Some(field) => {
+            view.ty(expr_ref).as_tuple().and_then(|f| size_of(f.get(field)?, axis)).cloned()
+        }
+        None => size_of(view.ty(expr_ref), axis).cloned(),
     };
     let Some(here) = here else { return Next::Unknown };
     if here.is_any() {
         let found = unknown_source(view, &relation, operator.args, &inputs, &arg, &result);
-        let range = view.place(spot.unit, call.callee_range);
+        let range = view.place(expr_ref.unit, call.callee_range);
         return match found {
             Some((source, source_axis, true)) => Next::Same(source, source_axis),
             Some((source, source_axis, false)) => Next::Changed(
@@ -505,12 +525,13 @@ fn operator_step(
             ),
             None => Next::Set(Step {
                 range,
-                message: format!("`{}` leaves axis {axis} open until it runs", operator.name),
+                message: format!("`{}` computes axis {axis} at run time", operator.name),
             }),
         };
     }
-    let mut sources: Vec<(Spot, usize, Dim)> = Vec::new();
-    // In `add(%a, %b)` each of two equal sizes decides alone; only together are they missed.
+    let mut sources: Vec<(ExprRef, usize, Dim)> = Vec::new();
+    // In `add(%a, %b)` each of two equal sizes determines the result alone: only erasing both shows
+    // the dependency.
     let mut equal: Vec<Equal> = Vec::new();
     let mut probes = 0;
     for position in 0..inputs.len() {
@@ -541,8 +562,8 @@ fn operator_step(
     }
     if sources.is_empty() && !equal.is_empty() {
         let rank = match field {
-            Some(field) => view.ty(spot).as_tuple().and_then(|f| f.get(field)?.as_tensor()),
-            None => view.ty(spot).as_tensor(),
+            Some(field) => view.ty(expr_ref).as_tuple().and_then(|f| f.get(field)?.as_tensor()),
+            None => view.ty(expr_ref).as_tensor(),
         };
         let own = rank.map_or(0, |tensor| tensor.rank()).saturating_sub(axis);
         sources = decided_together(&relation, operator.args, &inputs, &equal, own, &|types| {
@@ -552,8 +573,8 @@ fn operator_step(
         .map(|at| (equal[at].source, equal[at].axis, here.clone()))
         .collect();
     }
-    let call_range = view.place(spot.unit, call.callee_range);
-    // A size that came through unchanged is followed first.
+    let call_range = view.place(expr_ref.unit, call.callee_range);
+    // A size that is preserved takes precedence.
     if let Some((source, source_axis, _)) = sources.iter().find(|(.., size)| *size == here) {
         return Next::Same(*source, *source_axis);
     }
@@ -561,14 +582,14 @@ fn operator_step(
         Some((source, source_axis, size)) => Next::Changed(
             Step {
                 range: call_range,
-                message: format!("`{}` makes {here} of {size} on axis {axis}", operator.name),
+                message: format!("`{}` computes {here} from {size} on axis {axis}", operator.name),
             },
             *source,
             *source_axis,
         ),
         None => {
             let attr = call.written.iter().find(|attr| mentions(&attr.value, &here));
-            let range = attr.and_then(|attr| attribute_range(view, spot, &attr.name));
+            let range = attr.and_then(|attr| attribute_range(view, expr_ref, &attr.name));
             let message = match attr {
                 Some(attr) => format!("`{}` sets axis {axis} to {here}", attr.name),
                 None => format!("`{}` sets axis {axis} to {here}", operator.name),

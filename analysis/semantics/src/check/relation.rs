@@ -1,4 +1,4 @@
-//! Type relations that do not hold, in words and places.
+//! Diagnostics for type relations that do not hold.
 
 use syntax::TextRange;
 use types::{Mark, Place, Reason, Type};
@@ -7,26 +7,26 @@ use super::{origin, suggest::Checked, typing::callee_range};
 use crate::{
     body::*,
     diagnostic::Diagnostic,
-    view::{Spot, View},
+    view::{ExprRef, View},
 };
 
-/// A relation that does not hold.
-pub(super) fn failed(view: &Checked<'_, '_>, spot: Spot, reason: &Reason) -> Diagnostic {
-    if let Some(function) = called_function(view, spot) {
+/// Returns the diagnostic for a relation that does not hold.
+pub(super) fn failed(view: &Checked<'_, '_>, expr_ref: ExprRef, reason: &Reason) -> Diagnostic {
+    if let Some(function) = called_function(view, expr_ref) {
         let reason = Reason { marks: Default::default(), fix: None, ..reason.clone() };
-        let mut diagnostic = base(view, spot, &reason);
+        let mut diagnostic = base(view, expr_ref, &reason);
         diagnostic.message = format!("inside {function}, {}", diagnostic.message);
         return diagnostic;
     }
-    let mut diagnostic = base(view, spot, reason);
+    let mut diagnostic = base(view, expr_ref, reason);
     let mut seen: Vec<TextRange> = vec![diagnostic.range];
     for mark in &reason.marks {
-        let Some((range, argument)) = mark_range(view, spot, mark) else { continue };
+        let Some((range, argument)) = mark_range(view, expr_ref, mark) else { continue };
         if !seen.contains(&range) {
             seen.push(range);
-            diagnostic = diagnostic.related(range, label(view, spot, mark));
+            diagnostic = diagnostic.related(range, label(view, expr_ref, mark));
         }
-        // Where the size came from, for an axis of an argument.
+        // For an axis of an argument, the origin of its size.
         if let (Some(argument), Some(axis)) = (argument, mark.axis) {
             for step in view.origins.of(view, argument, axis) {
                 if !seen.contains(&step.range) {
@@ -52,7 +52,7 @@ pub(super) fn failed(view: &Checked<'_, '_>, spot: Spot, reason: &Reason) -> Dia
     }
     if let Some(fix) = &reason.fix
         && is_literal(&fix.value)
-        && let Some(range) = attribute_range(view, spot, fix.name)
+        && let Some(range) = attribute_range(view, expr_ref, fix.name)
     {
         let title = format!("Change `{}` to {}", fix.name, fix.value);
         diagnostic = diagnostic.fix(title, [(range, fix.value.clone())]);
@@ -60,8 +60,8 @@ pub(super) fn failed(view: &Checked<'_, '_>, spot: Spot, reason: &Reason) -> Dia
     diagnostic
 }
 
-/// Whether a value can be written for an attribute: numbers, strings and lists of them. A size that is
-/// not known, or has a name, cannot.
+/// Returns true if `value` is valid as the text of an attribute: a number, a string, or a list of
+/// them. An unknown or symbolic size is not.
 fn is_literal(value: &str) -> bool {
     use syntax::SyntaxKind::*;
     syntax::tokens(value).all(|(kind, _)| {
@@ -82,38 +82,43 @@ fn is_literal(value: &str) -> bool {
     })
 }
 
-/// A relation that gives no type, where something else decides it.
-pub(super) fn undecided(view: &Checked<'_, '_>, spot: Spot, reason: &Reason) -> Diagnostic {
-    accepted(view, spot, Reason { code: "relation-undecided", ..reason.clone() })
+/// Returns the diagnostic for a relation that gives no type, where an annotation gives it.
+pub(super) fn undecided(view: &Checked<'_, '_>, expr_ref: ExprRef, reason: &Reason) -> Diagnostic {
+    accepted(view, expr_ref, Reason { code: "relation-undecided", ..reason.clone() })
 }
 
-/// A relation that holds though the call cannot be computed.
-pub(super) fn uncomputable(view: &Checked<'_, '_>, spot: Spot, reason: &Reason) -> Diagnostic {
-    accepted(view, spot, Reason { code: "cannot-compute", ..reason.clone() })
+/// Returns the diagnostic for a call that type checks but cannot be computed.
+pub(super) fn uncomputable(
+    view: &Checked<'_, '_>,
+    expr_ref: ExprRef,
+    reason: &Reason,
+) -> Diagnostic {
+    accepted(view, expr_ref, Reason { code: "cannot-compute", ..reason.clone() })
 }
 
-/// A call that TVM accepts, though it cannot be computed for the reason given.
-fn accepted(view: &Checked<'_, '_>, spot: Spot, reason: Reason) -> Diagnostic {
-    let mut diagnostic = failed(view, spot, &reason);
+/// Returns the diagnostic for a call that TVM accepts although `reason` makes it impossible to
+/// compute.
+fn accepted(view: &Checked<'_, '_>, expr_ref: ExprRef, reason: Reason) -> Diagnostic {
+    let mut diagnostic = failed(view, expr_ref, &reason);
     diagnostic.message.push_str("\nTVM accepts the call, but the operator cannot compute it");
     diagnostic
 }
 
-/// What is called, where it is a function and the relation one of its constraints: then what the
-/// relation relates are not the arguments of the call.
-fn called_function(view: &View<'_>, spot: Spot) -> Option<String> {
-    let Expr::Call(call) = view.unit(spot.unit).expr(spot.expr) else { return None };
-    let Callee::Expr(_) = view.unit(spot.unit).call(*call).callee else { return None };
-    let text = view.text(callee_range(view, spot.unit, spot.expr));
+/// Returns the callee of a call of a function. A failed relation is then one of its constraints,
+/// and the operands of the relation are not the arguments of the call.
+fn called_function(view: &View<'_>, expr_ref: ExprRef) -> Option<String> {
+    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
+    let Callee::Expr(_) = view.unit(expr_ref.unit).call(*call).callee else { return None };
+    let text = view.text(callee_range(view, expr_ref.unit, expr_ref.expr));
     Some(if text.len() <= 40 { format!("`{text}`") } else { "this function".to_owned() })
 }
 
-fn base(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic {
-    let primary = reason.marks.first().and_then(|mark| mark_range(view, spot, mark));
-    let range =
-        primary.map_or_else(|| callee_range(view, spot.unit, spot.expr), |(range, _)| range);
+fn base(view: &View<'_>, expr_ref: ExprRef, reason: &Reason) -> Diagnostic {
+    let primary = reason.marks.first().and_then(|mark| mark_range(view, expr_ref, mark));
+    let range = primary
+        .map_or_else(|| callee_range(view, expr_ref.unit, expr_ref.expr), |(range, _)| range);
     let mut diagnostic = Diagnostic::new(reason.code, range, reason.message.clone());
-    // The rule belongs to the message: some editors show nothing else.
+    // The rule is part of the message, because some editors show the message alone.
     if !reason.rule.is_empty() {
         diagnostic.message.push('\n');
         diagnostic.message.push_str(&reason.rule);
@@ -122,14 +127,18 @@ fn base(view: &View<'_>, spot: Spot, reason: &Reason) -> Diagnostic {
     diagnostic
 }
 
-/// Where a marked part of a call stands, and which expression it is.
-fn mark_range(view: &View<'_>, spot: Spot, mark: &Mark) -> Option<(TextRange, Option<Spot>)> {
-    let unit = view.unit(spot.unit);
-    let Expr::Call(call) = unit.expr(spot.expr) else {
-        return Some((view.range(spot), None));
+/// Returns the range of a marked part of a call, and its expression if it is one.
+fn mark_range(
+    view: &View<'_>,
+    expr_ref: ExprRef,
+    mark: &Mark,
+) -> Option<(TextRange, Option<ExprRef>)> {
+    let unit = view.unit(expr_ref.unit);
+    let Expr::Call(call) = unit.expr(expr_ref.expr) else {
+        return Some((view.range(expr_ref), None));
     };
     let call = unit.call(*call);
-    let at = |expr: ExprId| Spot { unit: spot.unit, expr };
+    let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
     match mark.place {
         Place::Argument(position) => {
             let arg = at(*call.args.get(position)?);
@@ -140,31 +149,36 @@ fn mark_range(view: &View<'_>, spot: Spot, mark: &Mark) -> Option<(TextRange, Op
             let tuple = view.resolve(arg);
             match view.unit(tuple.unit).expr(tuple.expr) {
                 Expr::Tuple(fields) => {
-                    let field = Spot { unit: tuple.unit, expr: *fields.get(field)? };
+                    let field = ExprRef { unit: tuple.unit, expr: *fields.get(field)? };
                     Some((view.range(field), Some(field)))
                 }
                 _ => Some((view.range(arg), None)),
             }
         }
         Place::Attribute(name) => {
-            let range = attribute_range(view, spot, name);
-            Some((range.unwrap_or_else(|| callee_range(view, spot.unit, spot.expr)), None))
+            let range = attribute_range(view, expr_ref, name);
+            Some((range.unwrap_or_else(|| callee_range(view, expr_ref.unit, expr_ref.expr)), None))
         }
-        Place::Result | Place::Operator => Some((callee_range(view, spot.unit, spot.expr), None)),
+        Place::Result | Place::Operator => {
+            Some((callee_range(view, expr_ref.unit, expr_ref.expr), None))
+        }
     }
 }
 
-/// Where the value of an attribute is written.
-pub(super) fn attribute_range(view: &View<'_>, spot: Spot, name: &str) -> Option<TextRange> {
-    let Expr::Call(call) = view.unit(spot.unit).expr(spot.expr) else { return None };
-    let call = view.unit(spot.unit).call(*call);
+/// Returns the range of the value of a written attribute.
+pub(super) fn attribute_range(view: &View<'_>, expr_ref: ExprRef, name: &str) -> Option<TextRange> {
+    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
+    let call = view.unit(expr_ref.unit).call(*call);
     let attr = call.written.iter().find(|attr| attr.name == name)?;
-    Some(view.place(spot.unit, attr.value_range))
+    Some(view.place(expr_ref.unit, attr.value_range))
 }
 
-/// What stands at a mark: `` `%w` is Tensor[(64, 4, 7, 7), float32]: 4 input channels on axis 1 ``.
-fn label(view: &View<'_>, spot: Spot, mark: &Mark) -> String {
-    let Some((_, Some(argument))) = mark_range(view, spot, mark) else { return mark.label.clone() };
+/// Returns the label of a mark: `` this is `Tensor[(64, 4, 7, 7), float32]`: 4 input channels on
+/// axis 1 ``.
+fn label(view: &View<'_>, expr_ref: ExprRef, mark: &Mark) -> String {
+    let Some((_, Some(argument))) = mark_range(view, expr_ref, mark) else {
+        return mark.label.clone();
+    };
     let ty = view.ty(argument);
     let axis = mark.axis.map_or(String::new(), |axis| format!(" on axis {axis}"));
     match ty {

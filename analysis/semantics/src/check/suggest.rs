@@ -1,4 +1,4 @@
-//! Names that were meant, for names that mean nothing.
+//! Suggestions of similar names for unresolved names.
 
 use std::{cell::RefCell, ops::Deref};
 
@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 use super::origin::Origins;
 use crate::{body::Name, view::View};
 
-/// For how many names of a module a similar one is looked for. Each search goes over all names that
-/// there are: n unknown names among n known ones would cost n squared. Who has more unknown names
-/// than this has lost an import, not mistyped.
+/// The maximum number of searches for a similar name in a module, for each kind of name. A search
+/// visits all known names, so that n unknown among n known names would take quadratic time. More
+/// unknown names than this mean a missing import, not misspellings.
 const MAX_SEARCHES: usize = 64;
 
-/// What a name is looked for among.
+/// The set of names that is searched.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Among {
     /// Functions.
@@ -28,7 +28,7 @@ pub(super) enum Among {
     Relations,
 }
 
-/// The searches of a module: one for each name, and no more than [`MAX_SEARCHES`] for each kind.
+/// The memo of the searches of a module: one for each name, at most [`MAX_SEARCHES`] for each kind.
 #[derive(Default)]
 pub(super) struct Suggestions {
     found: RefCell<FxHashMap<(Among, Name), Option<String>>>,
@@ -36,8 +36,8 @@ pub(super) struct Suggestions {
 }
 
 impl Suggestions {
-    /// The name nearest to `name` among `candidates`, which are all names of that kind in the module;
-    /// nothing where none is near, or where too many were looked for.
+    /// Returns the name most similar to `name` among `candidates`, which are all names of that kind
+    /// in the module; `None` if none is similar, or after [`MAX_SEARCHES`] searches.
     pub(super) fn nearest<'n, C: Iterator<Item = &'n str>>(
         &self,
         among: Among,
@@ -47,7 +47,8 @@ impl Suggestions {
         self.search(among, name, || similar::nearest(name, candidates()).map(str::to_owned))
     }
 
-    /// What `search` finds for `name`; nothing where too many searches of the kind were made.
+    /// Returns the result of `search` for `name`; `None` after [`MAX_SEARCHES`] searches of the
+    /// kind.
     pub(super) fn search(
         &self,
         among: Among,
@@ -70,17 +71,17 @@ impl Suggestions {
     }
 }
 
-/// A definition that is checked: everything that is known of it, and what its findings share.
+/// The context of checking a definition: its view, and the memos that its diagnostics share.
 pub(super) struct Checked<'a, 'db> {
     view: &'a View<'db>,
-    /// Searches for names, which the definitions of a module share.
+    /// The searches for names, shared by the definitions of a module.
     pub(super) suggestions: &'a Suggestions,
-    /// Where sizes and data types came from.
+    /// The origins of sizes and data types.
     pub(super) origins: Origins,
 }
 
 impl<'a, 'db> Checked<'a, 'db> {
-    /// A definition of which nothing is found yet.
+    /// Creates the context of a definition, with empty memos.
     pub(super) fn new(view: &'a View<'db>, suggestions: &'a Suggestions) -> Checked<'a, 'db> {
         Checked { view, suggestions, origins: Origins::default() }
     }

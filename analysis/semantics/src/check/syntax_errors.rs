@@ -1,4 +1,4 @@
-//! Syntax errors, in words.
+//! Diagnostics for syntax errors.
 
 use syntax::{Expectation, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
@@ -25,7 +25,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
         if lexical.explains(error) {
             continue;
         }
-        // What is said of those that are not shown is not read, and a look into the tree is dear.
+        // Diagnostics over the limit are not shown, and lookups in the tree are slow.
         let shown = number < super::MAX_DIAGNOSTICS;
         let next = if shown { next_line(&root, error) } else { None };
         let text = match next {
@@ -36,19 +36,21 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) 
         let mistake = || slash(&root, error).or_else(|| mistakes::of(&root, error));
         if let Some(diagnostic) = shown.then(mistake).flatten() {
             found.push(diagnostic);
-        } else if let Some((code, message)) = words(&error.kind, &text) {
+        } else if let Some((code, message)) = message_of(&error.kind, &text) {
             let diagnostic = detail(error, Diagnostic::new(code, error.range, message));
             found.push(match next {
                 Some(next) if next.is_empty() => diagnostic.related(next, "the file ends here"),
-                Some(next) => diagnostic.related(next, format!("{} is what follows", named(&text))),
+                Some(next) => {
+                    diagnostic.related(next, format!("{} is the next token", quoted(&text)))
+                }
                 None => diagnostic,
             });
         }
     }
 }
 
-/// What stands where something is missing at the end of a line, on a line further down. There
-/// TVM finds the fault:
+/// Returns the range of the next token, which may be on a later line, if a token is missing. TVM
+/// reports the error there:
 ///
 /// ```text
 /// let %a = exp(%x)   // the `;` is missing here
@@ -63,22 +65,22 @@ fn next_line(root: &syntax::Node<'_>, error: &SyntaxError) -> Option<TextRange> 
     Some(root.token_from(error.range.end()).map_or(end, |token| token.range()))
 }
 
-/// The text of a token, where it can stand in a sentence.
+/// Returns the text of a token if it is short enough for a message.
 fn short_text(root: &syntax::Node<'_>, at: TextRange) -> String {
     let text = root.token_at(at.start()).map_or("", |token| token.text());
     if text.len() <= 30 && !text.contains('\n') { text.to_owned() } else { String::new() }
 }
 
-/// A token in a sentence.
-fn named(text: &str) -> String {
+/// Returns a token as it is quoted in a message.
+fn quoted(text: &str) -> String {
     if text.is_empty() { "this".to_owned() } else { format!("`{text}`") }
 }
 
-/// What the lexer makes nothing of: what the parser expects there is no second finding.
+/// The places of lexical errors, at which errors of the parser are suppressed.
 struct Lexical {
-    /// Characters that mean nothing, in order.
+    /// The ranges of unknown characters, sorted.
     unknown: Vec<TextRange>,
-    /// Where strings end that never end.
+    /// The ends of unclosed strings, sorted.
     strings: Vec<TextSize>,
 }
 
@@ -94,8 +96,8 @@ impl Lexical {
         Lexical { unknown, strings }
     }
 
-    /// Whether an error follows from one of these: something else is expected where characters
-    /// stand that mean nothing, or right behind a string that never ended.
+    /// Returns true if an error of the parser follows from a lexical error: it is in unknown
+    /// characters, or directly after an unclosed string.
     fn explains(&self, error: &SyntaxError) -> bool {
         use SyntaxErrorKind::*;
         if !matches!(error.kind, Expected { .. } | Unexpected(_)) {
@@ -108,7 +110,8 @@ impl Lexical {
     }
 }
 
-/// `%a/%b` was meant for a division, and reads as two variables, `%a/` and `%b`.
+/// Returns the diagnostic for `%a/%b`, which is intended as a division and lexed as two variables,
+/// `%a/` and `%b`.
 fn slash(root: &syntax::Node<'_>, error: &syntax::SyntaxError) -> Option<Diagnostic> {
     let SyntaxErrorKind::Expected { found: SyntaxKind::LOCAL | SyntaxKind::GRAPH, .. } = error.kind
     else {
@@ -119,11 +122,11 @@ fn slash(root: &syntax::Node<'_>, error: &syntax::SyntaxError) -> Option<Diagnos
     let bare = name.text().strip_suffix('/')?;
     let message = format!("`/` is part of the name `{}` here", name.text());
     let diagnostic = Diagnostic::new("syntax-error", name.range(), message);
-    let help = format!("put a space behind `{bare}` for a division");
+    let help = format!("put a space after `{bare}` for a division");
     Some(diagnostic.help(help).fix("Write a division", [(name.range(), format!("{bare} / "))]))
 }
 
-/// Places, help and fixes that depend on the error.
+/// Adds related places, help and fixes to the diagnostic of an error.
 fn detail(error: &syntax::SyntaxError, diagnostic: Diagnostic) -> Diagnostic {
     use SyntaxErrorKind::*;
     let range = error.range;
@@ -144,16 +147,16 @@ fn detail(error: &syntax::SyntaxError, diagnostic: Diagnostic) -> Diagnostic {
     }
 }
 
-/// The code and first sentence of an error; `text` is what stands at its place. Nothing for what
-/// only TVM's reader objects to.
-fn words(kind: &SyntaxErrorKind, text: &str) -> Option<(&'static str, String)> {
+/// Returns the code and the message of an error; `text` is the text at its range. `None` for errors
+/// of TVM compatibility, which `compat` reports.
+fn message_of(kind: &SyntaxErrorKind, text: &str) -> Option<(&'static str, String)> {
     use SyntaxErrorKind::*;
     let found = |kind: SyntaxKind| match kind {
         SyntaxKind::END_OF_FILE => "the file ends here".to_owned(),
         _ if !text.is_empty() && text.len() <= 30 && !text.contains('\n') => {
             format!("found `{text}`")
         }
-        SyntaxKind::ERROR | SyntaxKind::UNKNOWN => "found something else".to_owned(),
+        SyntaxKind::ERROR | SyntaxKind::UNKNOWN => "found unknown text".to_owned(),
         kind => format!("found {}", kind.describe()),
     };
     let (code, message): (_, &str) = match kind {
@@ -166,16 +169,18 @@ fn words(kind: &SyntaxErrorKind, text: &str) -> Option<(&'static str, String)> {
             } else {
                 format!("`{text}`")
             };
-            return Some(("syntax-error", format!("{what} does not belong here")));
+            return Some(("syntax-error", format!("unexpected {what}")));
         }
         UnclosedComment => ("unclosed-comment", "this comment is never closed"),
         UnclosedString => ("unclosed-string", "this string is never closed"),
-        UnknownCharacter => ("unknown-character", "these characters begin nothing in Relay"),
-        TooDeep => ("nested-too-deep", "expressions nest too deep here; the rest is not read"),
+        UnknownCharacter => ("unknown-character", "unexpected characters"),
+        TooDeep => {
+            ("nested-too-deep", "expressions are nested too deeply here; the rest is not parsed")
+        }
         UnknownSection => {
             ("unknown-section", "only `#[version = \"0.0.5\"]` and `#[metadata]` are sections")
         }
-        UnknownVersion => ("unknown-version", "this version of the text format is not known"),
+        UnknownVersion => ("unknown-version", "unknown version of the text format"),
         SecondExpression => {
             ("second-expression", "a file holds at most one expression outside of definitions")
         }

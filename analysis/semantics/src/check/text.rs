@@ -1,4 +1,4 @@
-//! What is wrong with a unit on its own, in words.
+//! Diagnostics for the problems that lowering finds in a unit.
 
 use operators::attrs::AttrProblem;
 use syntax::{Node, SyntaxKind, TextRange};
@@ -15,7 +15,7 @@ pub(super) fn problem(view: &Checked<'_, '_>, number: usize, problem: &Problem) 
     };
     let mut diagnostic = of_kind(view.suggestions, range, &value, &problem.kind);
     match &problem.kind {
-        // A graph binding ends with its line, where a `let` needs its `;`.
+        // The newline ends a graph binding, but a `let` needs a `;`.
         ProblemKind::BadBinder { kind: BinderKind::Graph, .. } => {
             let root = Node::at(view.def.green(view.db), view.def.start(view.db));
             let path = root.path_to(range);
@@ -36,7 +36,7 @@ pub(super) fn problem(view: &Checked<'_, '_>, number: usize, problem: &Problem) 
     }
 }
 
-/// A problem that stands at `range`; `value` is what stands there, for an attribute.
+/// Returns the diagnostic for a problem at `range`; `value` is the text there, for an attribute.
 pub(super) fn of_kind(
     suggestions: &Suggestions,
     range: TextRange,
@@ -55,21 +55,21 @@ pub(super) fn of_kind(
         ProblemKind::DetachedAttrs(operator) => Diagnostic::new(
             "tvm-detached-attributes",
             range,
-            format!("TVM does not know of what kind the attributes of `{}` are", operator.name),
+            format!("TVM does not know the type of the attributes of `{}`", operator.name),
         ),
-        ProblemKind::Kind { param, wanted } => Diagnostic::new(
+        ProblemKind::Kind { param, expected } => Diagnostic::new(
             "kind-mismatch",
             range,
             format!(
-                "`{}` stands for a {}, but a {} belongs here",
+                "`{}` is a {}, but a {} is expected here",
                 param.name(),
-                kind_words(param.kind()),
-                kind_words(*wanted)
+                kind_name(param.kind()),
+                kind_name(*expected)
             ),
         )
-        .help(format!("declare it as `{} : {}`", param.name(), wanted.name())),
+        .help(format!("declare it as `{} : {}`", param.name(), expected.name())),
         ProblemKind::UnknownKind(name) => {
-            Diagnostic::new("unknown-kind", range, format!("`{name}` is no kind"))
+            Diagnostic::new("unknown-kind", range, format!("`{name}` is not a kind"))
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
         }
         ProblemKind::UnknownRelation(name) => {
@@ -81,53 +81,49 @@ pub(super) fn of_kind(
                 "uint16", "uint32", "uint64", "bool", "bfloat16",
             ];
             let diagnostic =
-                Diagnostic::new("unknown-dtype", range, format!("`{name}` is no data type"));
+                Diagnostic::new("unknown-dtype", range, format!("`{name}` is not a data type"));
             match operators::similar::nearest(name, known) {
                 Some(near) => diagnostic
                     .help(format!("did you mean `{near}`?"))
                     .fix(format!("Change to `{near}`"), [(range, near.to_owned())]),
-                None => diagnostic.help("data types are spelled `float32`, `int8`, `bool` …"),
+                None => diagnostic.help("data types are written `float32`, `int8`, `bool` …"),
             }
         }
         ProblemKind::NumberRange { text, dtype } => {
             Diagnostic::new("number-range", range, format!("`{text}` does not fit into {dtype}"))
         }
         ProblemKind::NumberSuffix(suffix) => {
-            Diagnostic::new("number-suffix", range, format!("`{suffix}` is no suffix of a number"))
+            Diagnostic::new("number-suffix", range, format!("`{suffix}` is not a number suffix"))
                 .help("integers end in i8, i16, i32 or i64, other numbers in f, f16, f32 or f64")
         }
         ProblemKind::NegativeDim(size) => Diagnostic::new(
             "negative-size",
             range,
-            format!("no tensor has a negative size, and this one is {size}"),
+            format!("the size of a tensor cannot be negative, found {size}"),
         )
-        .help("a size that is not known is written `?`")
+        .help("write an unknown size as `?`")
         .fix("Write `?`", [(range, "?".to_owned())]),
         ProblemKind::BadBinder { name, kind } => bad_binder(range, name, *kind),
-        ProblemKind::DuplicateParam(name) => Diagnostic::new(
-            "duplicate-parameter",
-            range,
-            format!("a second parameter is called `{name}`"),
-        ),
+        ProblemKind::DuplicateParam(name) => {
+            Diagnostic::new("duplicate-parameter", range, format!("duplicate parameter `{name}`"))
+        }
         ProblemKind::ParamWithArgs(param) => Diagnostic::new(
             "type-arguments",
             range,
             format!("`{}` is a type parameter and takes no arguments", param.name()),
         ),
-        ProblemKind::ArgAfterAttr => Diagnostic::new(
-            "syntax-error",
-            range,
-            "this stands behind an attribute; attributes come last",
-        ),
+        ProblemKind::ArgAfterAttr => {
+            Diagnostic::new("syntax-error", range, "positional argument follows an attribute")
+        }
         ProblemKind::OpenField => {
-            Diagnostic::new("open-field", range, "the type of a field cannot be left open").help(
+            Diagnostic::new("open-field", range, "the type of a field cannot be left out").help(
                 "write it, or make it a parameter of the data type: `type Box[A] { Wrap(A) }`",
             )
         }
     }
 }
 
-/// Attributes of an operator that TVM registers without: it does not know of what kind they are.
+/// Adds a fix or help for attributes of an operator that TVM registers without an attribute type.
 fn detached(
     diagnostic: Diagnostic,
     view: &View<'_>,
@@ -142,40 +138,40 @@ fn detached(
         (Some(last), Some(schema)) => {
             let at = view.place(number, last.value_range).end();
             let text = format!(", attrs_type_key=\"{}\"", schema.key);
-            diagnostic.fix("Say of what kind they are", [(TextRange::empty(at), text)])
+            diagnostic.fix("Add the attribute type", [(TextRange::empty(at), text)])
         }
-        _ => diagnostic.help("write `attrs_type_key=\"…\"` beside them"),
+        _ => diagnostic.help("add `attrs_type_key=\"…\"`"),
     }
 }
 
-/// A variable of one sort where another is bound.
+/// Returns the diagnostic for a graph variable that is bound like a local variable, or the reverse.
 fn bad_binder(range: syntax::TextRange, name: &str, kind: BinderKind) -> Diagnostic {
     let bare = &name[1..];
     let digits = bare.bytes().all(|b| b.is_ascii_digit());
     let message = match kind {
         BinderKind::Graph => {
-            format!("`{name}` is no graph variable: those are numbers, as in `%0`")
+            format!("`{name}` is not a graph variable: those are numbers, as in `%0`")
         }
         _ if digits => format!("the graph variable `{name}` cannot be bound here"),
-        _ => format!("`{name}` is no name: names begin with a letter"),
+        _ => format!("`{name}` is not a valid name: names begin with a letter"),
     };
     let diagnostic = Diagnostic::new("invalid-binder", range, message);
     match kind {
         BinderKind::Graph if !bare.starts_with(|c: char| c.is_ascii_digit()) => {
             let at = syntax::TextRange::empty(range.start());
-            diagnostic.fix("Bind it by `let`", [(at, "let ".to_owned())])
+            diagnostic.fix("Bind it with `let`", [(at, "let ".to_owned())])
         }
         BinderKind::Graph => {
             let number: String = bare.chars().take_while(char::is_ascii_digit).collect();
             let to = format!("%{number}");
             diagnostic.fix(format!("Change to `{to}`"), [(range, to)])
         }
-        _ if digits => diagnostic.help("graph variables are bound by `%0 = …;`; write a name"),
+        _ if digits => diagnostic.help("`%0 = …;` binds graph variables; write a name here"),
         _ => diagnostic.help(format!("write `%_{bare}`, or another name")),
     }
 }
 
-pub(super) fn kind_words(kind: types::Kind) -> &'static str {
+pub(super) fn kind_name(kind: types::Kind) -> &'static str {
     match kind {
         types::Kind::Type => "type",
         types::Kind::Shape => "shape",
@@ -184,7 +180,7 @@ pub(super) fn kind_words(kind: types::Kind) -> &'static str {
     }
 }
 
-/// What is wrong with an attribute; `value` is what stands at its place.
+/// Returns the diagnostic for an attribute; `value` is the text of its value.
 fn attr(
     range: TextRange,
     value: &str,
@@ -214,8 +210,8 @@ fn attr(
                 }
             }
         }
-        AttrProblem::Type { wanted, none, .. } => {
-            let takes = AttrProblem::describe(*wanted);
+        AttrProblem::Type { expected, none, .. } => {
+            let takes = AttrProblem::describe(*expected);
             let or_none = if *none && !takes.contains("None") { " or `None`" } else { "" };
             let not = match value.len() {
                 1..=40 => format!(", not `{value}`"),
@@ -226,7 +222,7 @@ fn attr(
                 range,
                 format!("`{}`: `{name}` takes {takes}{or_none}{not}", operator.name),
             );
-            match attr_help(*wanted) {
+            match attr_help(*expected) {
                 Some(help) => diagnostic.help(help),
                 None => diagnostic,
             }
@@ -245,24 +241,24 @@ fn attr(
             let diagnostic = Diagnostic::new(
                 "attribute-value",
                 range,
-                format!("`{}`: `{name}` is {value}, which names no data type", operator.name),
+                format!("`{}`: `{name}` is {value}, which is not a data type", operator.name),
             );
-            let diagnostic = diagnostic.help("a data type is written as in `\"float32\"`");
+            let diagnostic = diagnostic.help("write a data type as in `\"float32\"`");
             suggested(diagnostic, range, *nearest)
         }
-        AttrProblem::TooSmall { least, .. } => Diagnostic::new(
+        AttrProblem::TooSmall { min: least, .. } => Diagnostic::new(
             "attribute-value",
             range,
             format!("`{}`: `{name}` must be at least {least}, it is {value}", operator.name),
         )
         .fix(format!("Change to {least}"), [(range, least.to_string())]),
-        AttrProblem::TypeKey { wanted } => {
+        AttrProblem::TypeKey { expected } => {
             let diagnostic = Diagnostic::new(
                 "attribute-value",
                 range,
-                format!("`{}`: this is not the name of its set of attributes", operator.name),
+                format!("`{}`: this is not the name of its attribute type", operator.name),
             );
-            match wanted {
+            match expected {
                 Some(key) => suggested(diagnostic, range, Some(key)),
                 None => {
                     diagnostic.help("the name is one of TVM's, such as \"relay.attrs.InitOpAttrs\"")
@@ -274,17 +270,17 @@ fn attr(
             range,
             format!("`{}` needs the attribute `{name}`", operator.name),
         )
-        .help(format!("write `{name}=…` behind the arguments")),
+        .help(format!("write `{name}=…` after the arguments")),
         AttrProblem::Twice { .. } => Diagnostic::new(
             "duplicate-attribute",
             range,
-            format!("`{}`: `{name}` is written a second time", operator.name),
+            format!("`{}`: duplicate attribute `{name}`", operator.name),
         )
         .help("TVM takes the last value that is written"),
     }
 }
 
-/// With the string that was meant, if one is near.
+/// Adds a fix that inserts the nearest valid string, if there is one.
 fn suggested(diagnostic: Diagnostic, range: TextRange, nearest: Option<&str>) -> Diagnostic {
     match nearest {
         Some(near) => {
@@ -294,9 +290,9 @@ fn suggested(diagnostic: Diagnostic, range: TextRange, nearest: Option<&str>) ->
     }
 }
 
-/// What to write, where the message does not say it in as many words.
-fn attr_help(wanted: AttrType) -> Option<&'static str> {
-    Some(match wanted {
+/// Returns how to write a value of type `expected`, if the message does not say so.
+fn attr_help(expected: AttrType) -> Option<&'static str> {
+    Some(match expected {
         AttrType::Dims | AttrType::Ints | AttrType::OptionalInts => "a list is written in brackets",
         AttrType::DType | AttrType::Str | AttrType::Layout | AttrType::Choice(_) => {
             "a string is written in quotes"
@@ -305,17 +301,17 @@ fn attr_help(wanted: AttrType) -> Option<&'static str> {
     })
 }
 
-/// A type as it is written in a module: nothing for one that is not known in full, for one that no
-/// text stands for, and for one that is too long to be written anywhere.
+/// Returns the text of a type as a module can contain it. `None` for a type that has unknown parts,
+/// that has no syntax (`Tensor[(n * 2), float32]`), or that has more than 1,000 nodes.
 pub fn writable(ty: &Type) -> Option<String> {
-    if !ty.is_closed() || ty.has_error() || ty.weight() > MOST_WRITTEN {
+    if !ty.is_closed() || ty.has_error() || ty.weight() > MAX_WRITTEN {
         return None;
     }
     let text = ty.to_string();
-    // `(n * 2)` is a size that is printed and not read.
+    // The parser does not accept a printed size such as `(n * 2)`.
     let parse = syntax::parse_type(&text);
     parse.errors.iter().all(|error| error.kind.is_compat()).then_some(text)
 }
 
-/// The most nodes of a type that is written into a text.
-const MOST_WRITTEN: u32 = 1_000;
+/// The maximum number of nodes of a type that an edit inserts.
+const MAX_WRITTEN: u32 = 1_000;

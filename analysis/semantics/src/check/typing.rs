@@ -1,4 +1,4 @@
-//! What inference found, in words.
+//! Diagnostics for the findings of inference.
 
 mod mismatch;
 
@@ -17,17 +17,17 @@ use crate::{
     diagnostic::Diagnostic,
     infer::{Finding, Mismatch},
     queries,
-    scope::Binding,
-    view::{Spot, View},
+    scope::LocalRef,
+    view::{ExprRef, View},
 };
 
-/// What is said of the place that TVM names.
+/// The label of the last use of a graph variable, which TVM reports.
 pub(super) const VALUE_USED: &str = "the value is used here";
 
-/// What is said of the declared result of a definition.
+/// The label of the declared result of a definition.
 pub(super) const RESULT_DECLARED: &str = "the result is declared here";
 
-/// What is said of the graph bindings in front of the end of a block.
+/// The label of the graph bindings before the tail expression of a block.
 pub(super) const BLOCK_BEGINS: &str = "for TVM, the expression begins here";
 
 pub(super) fn report(
@@ -38,25 +38,25 @@ pub(super) fn report(
 ) {
     let Some(mut diagnostic) = diagnostic(view, unit, finding) else { return };
     let subject = subject(view, unit, finding);
-    // TVM names the last use of a graph variable for what is wrong with its value.
-    let within = || view.last_use_within(Spot { unit, expr: subject? });
+    // TVM reports an error in the value of a graph variable at the last use of the variable.
+    let within = || view.last_use_within(ExprRef { unit, expr: subject? });
     if finding.is_error()
         && let Some(last) = within().or_else(|| view.last_use(unit))
     {
         diagnostic = diagnostic.related(last, VALUE_USED);
     }
-    // And for what is wrong with the end of a block, the graph bindings in front of it.
+    // It reports an error in the tail expression of a block at the graph bindings before it.
     if finding.is_error()
         && Settings::get(view.db).strict(view.db)
         && let Some(expr) = subject
-        && let Some(first) = view.block_start(view.range(Spot { unit, expr }))
+        && let Some(first) = view.block_start(view.range(ExprRef { unit, expr }))
     {
         diagnostic = diagnostic.related(first, BLOCK_BEGINS);
     }
     out.push(diagnostic);
 }
 
-/// The expression that a finding is about.
+/// Returns the expression that a finding reports.
 fn subject(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<ExprId> {
     match finding {
         Finding::Relation { expr, .. }
@@ -77,17 +77,18 @@ fn subject(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<Exp
 }
 
 fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<Diagnostic> {
-    let spot = |expr: ExprId| Spot { unit, expr };
-    let range = |expr: ExprId| view.range(spot(expr));
+    let expr_ref = |expr: ExprId| ExprRef { unit, expr };
+    let range = |expr: ExprId| view.range(expr_ref(expr));
     Some(match finding {
-        Finding::Relation { expr, reason } => relation::failed(view, spot(*expr), reason),
-        // `memory.alloc_tensor` with a shape that is known when the program runs: its type is to be
-        // written, and has been.
+        Finding::Relation { expr, reason } => relation::failed(view, expr_ref(*expr), reason),
+        // `memory.alloc_tensor` with a shape that is known at run time only: its type is declared.
         Finding::Undecided { reason, .. } if reason.code == "type-needed" => return None,
-        Finding::Undecided { expr, reason } => relation::undecided(view, spot(*expr), reason),
-        Finding::Uncomputable { expr, reason } => relation::uncomputable(view, spot(*expr), reason),
+        Finding::Undecided { expr, reason } => relation::undecided(view, expr_ref(*expr), reason),
+        Finding::Uncomputable { expr, reason } => {
+            relation::uncomputable(view, expr_ref(*expr), reason)
+        }
         Finding::Unknown { expr, argument, reason } => {
-            unknown(view, spot(*expr), *argument, reason.as_deref())
+            unknown(view, expr_ref(*expr), *argument, reason.as_deref())
         }
         Finding::UnknownVariable(binder) => {
             let name = &view.unit(unit).binder(*binder).name;
@@ -95,58 +96,58 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             let diagnostic = Diagnostic::new(
                 "missing-annotation",
                 at,
-                format!("nothing decides the type of `{name}`"),
+                format!("cannot infer the type of `{name}`"),
             )
             .help(format!("write it: `{name}: Tensor[(…), float32]`"));
-            let binding = Binding { unit: unit as u32, binder: *binder };
+            let binding = LocalRef { unit: unit as u32, binder: *binder };
             match view.last_use_of(binding) {
                 Some(last) => diagnostic.related(last, "it is used here"),
                 None => diagnostic,
             }
         }
-        // What TVM alone finds no type for: `tvm` reports it once for all.
+        // Only TVM cannot infer a type here: `compat` reports it once for the definition.
         Finding::OpenExpr(_) | Finding::OpenVariable(_) => return None,
-        // A type that is not defined is reported where it is written.
-        Finding::Mismatch { found, wanted, .. }
-            if !view.types.knows(found) || !view.types.knows(wanted) =>
+        // An undefined type is reported at its annotation.
+        Finding::Mismatch { found, expected, .. }
+            if !view.types.knows(found) || !view.types.knows(expected) =>
         {
             return None;
         }
-        Finding::Mismatch { what, found, wanted, conflict } => {
-            mismatch(view, unit, *what, found, wanted, conflict)
+        Finding::Mismatch { what, found, expected, conflict } => {
+            mismatch(view, unit, *what, found, expected, conflict)
         }
-        Finding::Condition { expr, ty } => condition(view, spot(*expr), ty),
+        Finding::Condition { expr, ty } => condition(view, expr_ref(*expr), ty),
         Finding::SelfApplication { call } => Diagnostic::new(
             "infinite-type",
             callee_range(view, unit, *call),
-            "this is called with itself, so that its type would contain itself",
+            "infinite type: this is called with itself",
         ),
         Finding::NotCallable { call, ty } => Diagnostic::new(
             "not-callable",
             callee_range(view, unit, *call),
-            format!("this is {}, and cannot be called", describe(ty)),
+            format!("this is {}, which cannot be called", describe(ty)),
         ),
         Finding::HigherRank { expr, ty } => Diagnostic::new(
             "higher-rank",
             range(*expr),
             format!(
-                "{} is of type `{ty}`, and only what `def`, `let` or `%0 =` binds may be \
-                 polymorphic",
-                view.describe(spot(*expr))
+                "{} has the polymorphic type `{ty}`, but only what `def`, `let` or `%0 =` \
+                 binds may be polymorphic",
+                view.describe(expr_ref(*expr))
             ),
         )
-        .help("write the type without type parameters, for the one type that it is used at"),
+        .help("write the type at which it is used, without type parameters"),
         Finding::Unproven { expr, constraint } => Diagnostic::new(
             "unproven-relation",
             range(*expr),
             format!(
-                "`{}`: its rule `{constraint}` does not hold for every type that the type \
-                 parameters may be",
+                "`{}`: its rule `{constraint}` does not hold for every instance of the type \
+                 parameters",
                 constraint.relation.operator
             ),
         )
         .help(
-            "leave the type of the result out, so that the rule becomes a part of the type, or \
+            "leave the type of the result out, so that inference adds the rule to the type, or \
              write it: `where …`",
         ),
         Finding::TypeTooLarge { expr } => Diagnostic::new(
@@ -155,16 +156,16 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             format!(
                 "the type of {} has more than {MAX_WEIGHT} nodes, or nests more than {MAX_DEPTH} \
                  levels deep",
-                view.describe(spot(*expr))
+                view.describe(expr_ref(*expr))
             ),
         )
-        .help("name the parts that are needed, and leave the rest out of the tuple"),
+        .help("bind the parts that are needed, and leave the rest out of the tuple"),
         Finding::TooGeneral { expr, open } => Diagnostic::new(
             "type-too-large",
             range(*expr),
             format!(
-                "the type of {} has {open} type parameters and relations that nothing has decided",
-                view.describe(spot(*expr))
+                "the type of {} has {open} unresolved type parameters and relations",
+                view.describe(expr_ref(*expr))
             ),
         )
         .help("write the types of the parameters of the functions that are called here"),
@@ -172,7 +173,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             "inference-budget",
             range(*expr),
             format!(
-                "the types of `{}` multiply: inference stops here, and what follows has no types",
+                "the types of `{}` grow too fast: inference stops here, and the rest has no types",
                 view.def.name(view.db)
             ),
         )
@@ -180,14 +181,14 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         Finding::NumberRange { expr, value, dtype } => Diagnostic::new(
             "number-range",
             range(*expr),
-            format!("`{value}` does not fit into {dtype}, which is needed here"),
+            format!("`{value}` is out of range for {dtype}, which is required here"),
         ),
-        Finding::Arity { call, wanted, found } => arity(view, unit, *call, *wanted, *found),
+        Finding::Arity { call, expected, found } => arity(view, unit, *call, *expected, *found),
         Finding::NoRule { expr, operator } => Diagnostic::new(
             "no-relation",
             range(*expr),
             format!(
-                "the type relation of `{}` is not known here, so its result has no type",
+                "the type relation of `{}` is unknown, so its result has no type",
                 operator.name
             ),
         ),
@@ -195,7 +196,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             names::unknown_name(view, callee_range(view, unit, *expr), name)
         }
         Finding::UnknownGlobal { expr, name } => names::unknown_global(view, range(*expr), name),
-        Finding::Projection { expr, index, ty } => projection(view, spot(*expr), *index, ty),
+        Finding::Projection { expr, index, ty } => projection(view, expr_ref(*expr), *index, ty),
         Finding::UnknownConstructor { range, name } => {
             let at = view.place(unit, *range);
             let diagnostic = Diagnostic::new(
@@ -212,7 +213,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
                 None => diagnostic.help(format!("a variable is written `%{name}`")),
             }
         }
-        Finding::PatternArity { range, name, wanted, found } => {
+        Finding::PatternArity { range, name, expected, found } => {
             let what = match name {
                 Some(name) => format!("`{name}` has"),
                 None => "the tuple that is matched on has".into(),
@@ -220,14 +221,14 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             Diagnostic::new(
                 "pattern-arity",
                 view.place(unit, *range),
-                format!("{what} {}, the pattern has {found}", count(*wanted, "field")),
+                format!("{what} {}, the pattern has {found}", count(*expected, "field")),
             )
         }
         Finding::PatternType { range, pattern, scrutinee } => Diagnostic::new(
             "pattern-type",
             view.place(unit, *range),
             format!(
-                "this pattern takes {}, but {} is matched on",
+                "this pattern matches {}, but the matched value is {}",
                 describe(pattern),
                 describe(scrutinee)
             ),
@@ -237,14 +238,14 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
                 return None;
             }
             let list: Vec<String> = missing.iter().map(|m| format!("`{m}`")).collect();
-            let at = view.range(spot(*expr));
+            let at = view.range(expr_ref(*expr));
             let keyword = TextRange::at(at.start(), 5.into());
             Diagnostic::new(
                 "match-not-exhaustive",
                 keyword,
-                format!("no arm takes {}", list.join(", ")),
+                format!("non-exhaustive `match`: no arm matches {}", list.join(", ")),
             )
-            .help("add the missing arms, or write `match?` if such values are an error")
+            .help("add the missing arms, or write `match?` if such values are errors at run time")
         }
         Finding::Unreachable { expr, arm } => {
             let Expr::Match(id) = view.unit(unit).expr(*expr) else { return None };
@@ -252,34 +253,33 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             Diagnostic::new(
                 "unreachable-arm",
                 view.place(unit, arm.pattern.range),
-                "this arm can never run: the arms before it take everything it would",
+                "unreachable arm: the arms before it match all of its values",
             )
             .unnecessary()
         }
-        Finding::TypeArgs { call, wanted, found } => Diagnostic::new(
+        Finding::TypeArgs { call, expected, found } => Diagnostic::new(
             "type-arguments",
             callee_range(view, unit, *call),
             format!(
-                "{} takes {}, {}",
+                "{} expects {}, found {found}",
                 callee_name(view, unit, *call),
-                count(*wanted, "type argument"),
-                given(*found)
+                count(*expected, "type argument"),
             ),
         ),
-        Finding::TypeArgKind { call, index, wanted } => Diagnostic::new(
+        Finding::TypeArgKind { call, index, expected } => Diagnostic::new(
             "kind-mismatch",
             callee_range(view, unit, *call),
             format!(
                 "type argument {} of {} must be a {}",
                 index + 1,
                 callee_name(view, unit, *call),
-                text::kind_words(*wanted)
+                text::kind_name(*expected)
             ),
         ),
         Finding::UnknownRelation { range, name } => {
             names::unknown_relation(view.suggestions, view.place(unit, *range), name)
         }
-        // In a section that cannot be read there are no entries at all.
+        // A section that cannot be read has no entries.
         Finding::Metadata { .. }
             if queries::metadata(view.db, view.module).is_some_and(|m| m.error().is_some()) =>
         {
@@ -293,13 +293,13 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         Finding::UntypedConstant { expr } => Diagnostic::new(
             "untyped-constant",
             range(*expr),
-            "the module has no metadata section, so the type of this constant is not known",
+            "the module has no metadata section, so the type of this constant is unknown",
         )
-        .help("write its type behind it: `/* ty=Tensor[(…), float32] */`"),
+        .help("write its type after it: `/* ty=Tensor[(…), float32] */`"),
     })
 }
 
-fn count(n: usize, what: &str) -> String {
+pub(super) fn count(n: usize, what: &str) -> String {
     match n {
         0 => format!("no {what}s"),
         1 => format!("1 {what}"),
@@ -307,21 +307,14 @@ fn count(n: usize, what: &str) -> String {
     }
 }
 
-fn given(n: usize) -> String {
-    match n {
-        0 => "none is given".to_owned(),
-        1 => "1 is given".to_owned(),
-        n => format!("{n} are given"),
-    }
-}
-
-/// What a message calls the callee of a call.
+/// Returns the name of the callee of a call for a message.
 fn callee_name(view: &Checked<'_, '_>, unit: usize, call: ExprId) -> String {
     let text = view.text(callee_range(view, unit, call));
     if text.len() <= 40 { format!("`{text}`") } else { "this function".into() }
 }
 
-/// Whether a pattern of a `match` is wrong by itself: what it leaves out is not told then.
+/// Returns true if a pattern of a `match` is ill-typed. The match is not reported as non-exhaustive
+/// then.
 fn has_wrong_pattern(view: &Checked<'_, '_>, unit: usize, expr: ExprId) -> bool {
     let Expr::Match(id) = view.unit(unit).expr(expr) else { return false };
     // The arms are in the order of the text.
@@ -338,53 +331,50 @@ fn has_wrong_pattern(view: &Checked<'_, '_>, unit: usize, expr: ExprId) -> bool 
     })
 }
 
-/// Where what is called stands; for anything but a call, where the expression stands.
+/// Returns the range of the callee of a call, or of the whole expression if it is not a call.
 pub(super) fn callee_range(view: &View<'_>, unit: usize, expr: ExprId) -> TextRange {
     match view.unit(unit).expr(expr) {
         Expr::Call(call) => view.place(unit, view.unit(unit).call(*call).callee_range),
-        _ => view.range(Spot { unit, expr }),
+        _ => view.range(ExprRef { unit, expr }),
     }
 }
 
 fn unknown(
     view: &Checked<'_, '_>,
-    spot: Spot,
+    expr_ref: ExprRef,
     argument: Option<usize>,
     reason: Option<&types::Reason>,
 ) -> Diagnostic {
     if let Some(reason) = reason {
-        return relation::failed(view, spot, reason);
+        return relation::failed(view, expr_ref, reason);
     }
-    let what = view.describe(spot);
-    let at = view.range(spot);
+    let what = view.describe(expr_ref);
+    let at = view.range(expr_ref);
     let diagnostic =
-        Diagnostic::new("cannot-infer", at, format!("nothing decides the type of {what}"));
-    let Expr::Call(call) = view.unit(spot.unit).expr(spot.expr) else { return diagnostic };
-    let call = view.unit(spot.unit).call(*call);
+        Diagnostic::new("cannot-infer", at, format!("cannot infer the type of {what}"));
+    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return diagnostic };
+    let call = view.unit(expr_ref.unit).call(*call);
     let arg = argument.and_then(|at| call.args.get(at));
     match arg {
         Some(&arg) => {
-            let arg = Spot { unit: spot.unit, expr: arg };
+            let arg = ExprRef { unit: expr_ref.unit, expr: arg };
             let help = match view.variable(arg) {
                 Some(_) => format!("write the type of {} where it is bound", view.describe(arg)),
                 None => {
                     "bind the argument with its type: `let %a: Tensor[(…), float32] = …;`".into()
                 }
             };
-            diagnostic.related(view.range(arg), "its type is not known").help(help)
+            diagnostic.related(view.range(arg), "its type is unknown").help(help)
         }
         None => diagnostic.help("write the type of the result where it is bound"),
     }
 }
 
-fn condition(view: &Checked<'_, '_>, spot: Spot, ty: &Type) -> Diagnostic {
+fn condition(view: &Checked<'_, '_>, expr_ref: ExprRef, ty: &Type) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         "condition-type",
-        view.range(spot),
-        format!(
-            "the condition of an `if` must be one truth value (`bool`), this is {}",
-            describe(ty)
-        ),
+        view.range(expr_ref),
+        format!("the condition of an `if` must be a scalar `bool`, but this is {}", describe(ty)),
     );
     match ty.as_tensor() {
         Some(tensor) if tensor.dtype.is_bool() && tensor.rank() > 0 => {
@@ -400,48 +390,45 @@ fn arity(
     view: &Checked<'_, '_>,
     unit: usize,
     call: ExprId,
-    wanted: usize,
+    expected: usize,
     found: usize,
 ) -> Diagnostic {
     let callee = callee_name(view, unit, call);
     let mut diagnostic = Diagnostic::new(
         "argument-count",
         callee_range(view, unit, call),
-        format!("{callee} takes {}, {}", count(wanted, "argument"), given(found)),
+        format!("{callee} expects {}, found {found}", count(expected, "argument")),
     );
     if let Expr::Call(call) = view.unit(unit).expr(call) {
         let data = view.unit(unit).call(*call);
         if let Callee::Operator(operator) = &data.callee
-            && wanted > 0
+            && expected > 0
         {
             let names: Vec<&str> = operator.args.to_vec();
             diagnostic = diagnostic.help(format!("its arguments are {}", names.join(", ")));
         }
-        if found > wanted
-            && let Some(&extra) = data.args.get(wanted)
+        if found > expected
+            && let Some(&extra) = data.args.get(expected)
         {
-            let extra = Spot { unit, expr: extra };
-            diagnostic = diagnostic.related(view.range(extra), "one too many");
+            let extra = ExprRef { unit, expr: extra };
+            diagnostic = diagnostic.related(view.range(extra), "unexpected argument");
         }
     }
     diagnostic
 }
 
-fn projection(view: &Checked<'_, '_>, spot: Spot, index: u32, ty: &Type) -> Diagnostic {
-    let at = view.range(spot);
+fn projection(view: &Checked<'_, '_>, expr_ref: ExprRef, index: u32, ty: &Type) -> Diagnostic {
+    let at = view.range(expr_ref);
     match ty {
         Type::Tuple(fields) => {
             let last = fields.len().saturating_sub(1);
             Diagnostic::new(
                 "projection",
                 at,
-                format!(
-                    "the tuple has {}, there is no field {index}",
-                    count(fields.len(), "field")
-                ),
+                format!("the tuple has {}, but no field {index}", count(fields.len(), "field")),
             )
             .help(if fields.is_empty() {
-                "the empty tuple has nothing to project".to_owned()
+                "the empty tuple has no fields".to_owned()
             } else {
                 format!("its fields are .0 to .{last}")
             })
@@ -449,7 +436,7 @@ fn projection(view: &Checked<'_, '_>, spot: Spot, index: u32, ty: &Type) -> Diag
         other => Diagnostic::new(
             "projection",
             at,
-            format!("only tuples have fields, and this is {}", describe(other)),
+            format!("only tuples have fields, but this is {}", describe(other)),
         ),
     }
 }

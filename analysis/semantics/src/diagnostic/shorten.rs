@@ -1,17 +1,17 @@
-//! Long messages, made short: types and names can be as long as a module.
+//! Truncation of long messages: types and names can be as long as a module.
 
 use std::borrow::Cow;
 
-/// The most characters of a message, of a label and of a help.
+/// The maximum number of characters of a message, a label or a suggestion.
 const MAX_MESSAGE: usize = 600;
 
-/// The lengths to which quoted code is cut until the message is short enough.
+/// The lengths in characters to which quoted code is truncated, in turn, until the message fits.
 const QUOTES: [usize; 4] = [200, 100, 60, 30];
 
-/// The message in at most `MAX_MESSAGE` characters. The quoted code is cut first, in its middle:
-/// how a type begins and ends says more than how it goes on.
+/// Truncates the message to `MAX_MESSAGE` characters. Quoted code is truncated first, in its
+/// middle, because the beginning and the end of a type identify it better than its beginning alone.
 pub(super) fn shorten(message: &mut String) {
-    // A character has a byte at least.
+    // A character has at least one byte.
     if message.len() <= MAX_MESSAGE || message.chars().count() <= MAX_MESSAGE {
         return;
     }
@@ -29,7 +29,7 @@ pub(super) fn shorten(message: &mut String) {
     *message = cut_middle(message, MAX_MESSAGE).into_owned();
 }
 
-/// The text with `…` in place of its middle, if it has more than `longest` characters.
+/// Returns the text with its middle replaced by `…` if it has more than `longest` characters.
 fn cut_middle(text: &str, longest: usize) -> Cow<'_, str> {
     let count = text.chars().count();
     if count <= longest {
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quoted_code_is_cut_before_the_sentence() {
+    fn quoted_code_is_truncated_before_the_sentence() {
         let ty = format!("({})", vec!["int32"; 300].join(", "));
         let mut message = format!("`%x` is `{ty}`, but `@f` takes `{ty}` as argument 1");
         shorten(&mut message);
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn no_message_is_longer() {
+    fn messages_never_exceed_the_limit() {
         for text in ["é".repeat(2_000), "`a` ".repeat(500), "`".repeat(601), "x".repeat(600)] {
             let mut message = text.clone();
             shorten(&mut message);

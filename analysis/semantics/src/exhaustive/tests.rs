@@ -1,4 +1,4 @@
-//! The search against trying every value.
+//! Tests of the search against an enumeration of all values.
 
 use fastrand::Rng;
 use syntax::{ParseLimits, parse_with};
@@ -6,7 +6,7 @@ use syntax::{ParseLimits, parse_with};
 use super::*;
 use crate::module::TypeDef;
 
-/// `type T { A, B(T), C(T, T) }`.
+/// Returns the types of `type T { A, B(T), C(T, T) }`.
 fn types() -> ModuleTypes {
     let parse = parse_with("type T { A, B(T), C(T, T) }", ParseLimits::default());
     let item = syntax::Node::root(&parse.green).children().next().expect("a definition");
@@ -17,7 +17,7 @@ fn types() -> ModuleTypes {
 
 const CONSTRUCTORS: [(&str, usize); 3] = [("A", 0), ("B", 1), ("C", 2)];
 
-/// Every value of at most `depth` constructors one inside the other.
+/// Returns all values with a nesting of at most `depth` constructors.
 fn values(depth: usize) -> Vec<Shape> {
     let inner = if depth == 0 { Vec::new() } else { values(depth - 1) };
     let value = |name: &str, fields| Shape::Constructor(name.into(), fields);
@@ -29,14 +29,14 @@ fn values(depth: usize) -> Vec<Shape> {
     found
 }
 
-fn takes(pattern: &Shape, value: &Shape) -> bool {
+fn matches(pattern: &Shape, value: &Shape) -> bool {
     match (pattern, value) {
         (Shape::Any, _) => true,
         (Shape::Constructor(a, inner), Shape::Constructor(b, fields)) => {
-            a == b && inner.iter().zip(fields).all(|(a, b)| takes(a, b))
+            a == b && inner.iter().zip(fields).all(|(a, b)| matches(a, b))
         }
         (Shape::Tuple(inner), Shape::Tuple(fields)) => {
-            inner.iter().zip(fields).all(|(a, b)| takes(a, b))
+            inner.iter().zip(fields).all(|(a, b)| matches(a, b))
         }
         _ => false,
     }
@@ -50,19 +50,19 @@ fn pattern(rng: &mut Rng, depth: usize) -> Shape {
     Shape::Constructor(name.into(), (0..width).map(|_| pattern(rng, depth - 1)).collect())
 }
 
-fn spelled(shape: &Shape) -> String {
+fn printed(shape: &Shape) -> String {
     match shape {
         Shape::Any => "_".into(),
         Shape::Constructor(name, fields) if fields.is_empty() => name.to_string(),
         Shape::Constructor(_, fields) | Shape::Tuple(fields) => {
-            let fields: Vec<String> = fields.iter().map(spelled).collect();
+            let fields: Vec<String> = fields.iter().map(printed).collect();
             let name = if let Shape::Constructor(name, _) = shape { name.as_str() } else { "" };
             format!("{name}({})", fields.join(", "))
         }
     }
 }
 
-/// Patterns that are read back from what is spelled out.
+/// Parses a printed pattern.
 fn read(text: &mut &str) -> Shape {
     let name: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
     *text = &text[name.len()..];
@@ -82,9 +82,9 @@ fn read(text: &mut &str) -> Shape {
     if name.is_empty() { Shape::Tuple(fields) } else { Shape::Constructor(name.into(), fields) }
 }
 
-/// What is found is what trying every value finds.
+/// Compares the search with the enumeration on random patterns.
 #[test]
-fn patterns_take_what_trying_every_value_shows() {
+fn search_agrees_with_enumeration() {
     let types = types();
     let single = values(3);
     let few = values(2);
@@ -102,20 +102,20 @@ fn patterns_take_what_trying_every_value_shows() {
             false => pattern(rng, 2),
         };
         let arms: Vec<Shape> = (0..rng.usize(1..6)).map(|_| arm(&mut rng)).collect();
-        let texts: Vec<String> = arms.iter().map(spelled).collect();
-        let first = |value: &Shape| arms.iter().position(|arm| takes(arm, value));
+        let texts: Vec<String> = arms.iter().map(printed).collect();
+        let first = |value: &Shape| arms.iter().position(|arm| matches(arm, value));
         let left: Vec<&Shape> = values.iter().filter(|v| first(v).is_none()).collect();
         let found = missing(&types, &arms);
         assert_eq!(left.is_empty(), found.is_empty(), "{texts:?}: {found:?}");
         let shapes: Vec<Shape> = found.iter().map(|text| read(&mut text.as_str())).collect();
         for (text, shape) in found.iter().zip(&shapes) {
-            let mut taken = values.iter().filter(|value| takes(shape, value)).peekable();
+            let mut taken = values.iter().filter(|value| matches(shape, value)).peekable();
             assert!(taken.peek().is_some(), "{texts:?}: {text} is no value");
             assert!(taken.all(|value| first(value).is_none()), "{texts:?}: {text} is taken");
         }
         if found.len() < MAX_MISSING {
-            let told = |value: &&Shape| shapes.iter().any(|shape| takes(shape, value));
-            assert!(left.iter().all(told), "{texts:?}: not all in {found:?}");
+            let covered = |value: &&Shape| shapes.iter().any(|shape| matches(shape, value));
+            assert!(left.iter().all(covered), "{texts:?}: not all in {found:?}");
         }
         let dead: Vec<usize> = (0..arms.len())
             .filter(|&arm| !values.iter().any(|value| first(value) == Some(arm)))
@@ -124,20 +124,20 @@ fn patterns_take_what_trying_every_value_shows() {
     }
 }
 
-/// A search that would take exponential time ends, and claims nothing that it has not seen.
+/// Checks that a search of exponential size stops, and reports only what it has verified.
 #[test]
-fn a_search_that_is_given_up_claims_nothing() {
+fn search_over_the_limit_reports_nothing() {
     let types = types();
     let b = || Shape::Constructor("B".into(), vec![Shape::Any]);
-    // Arm `i` asks of all fields but the first `i`, in turn for one constructor or another.
+    // Arm `i` tests all fields except the first `i`, for alternating constructors.
     let width = 40;
     let mut arms: Vec<Shape> = (0..width)
         .map(|i| {
-            let asks = |field: usize| (field * 7 + i * 3) % 5 < 2;
-            Shape::Tuple((0..width).map(|f| if asks(f) { b() } else { Shape::Any }).collect())
+            let is_tested = |field: usize| (field * 7 + i * 3) % 5 < 2;
+            Shape::Tuple((0..width).map(|f| if is_tested(f) { b() } else { Shape::Any }).collect())
         })
         .collect();
-    // What takes everything that is left: values of nothing but `A` come to it.
+    // A wildcard for the remaining values.
     arms.push(Shape::Any);
     assert!(!unreachable(&types, &arms).contains(&width));
     assert_eq!(missing(&types, &arms), [""; 0]);

@@ -1,36 +1,36 @@
-//! Types that are assumed where an error leaves none.
+//! Error recovery: assumed types of expressions whose types an error leaves unknown.
 //!
-//! `%2 = nn.conv2d(%1, %w, …) /* ty=Tensor[(1, 64, 56, 56), float32] */;` with a weight that does not
-//! fit is one error. What follows goes on with the type that is printed behind the call or, where
-//! nothing is printed, with what the rule makes of the arguments when the sizes of one of them are
-//! left open. What depends on an assumed type is marked, and is neither an error nor a stale comment:
-//! the assumption may be wrong.
+//! `%2 = nn.conv2d(%1, %w, …) /* ty=Tensor[(1, 64, 56, 56), float32] */;` with a weight of the
+//! wrong shape is one error. Inference continues with the type in the comment, or if there is none,
+//! with the result of the rule when the sizes of one argument are unknown. Types that depend on an
+//! assumed type are marked, and cause neither errors nor stale comments, because the assumption may
+//! be wrong.
 //!
-//! Nothing is assumed where TVM's own types are asked for, nor where a group of definitions is
-//! inferred in one table: there, an assumed type would decide types of other definitions.
+//! Nothing is assumed under TVM's rules, or if a group of definitions is inferred in one table,
+//! where an assumed type would decide the types of other definitions.
 
 use rustc_hash::FxHashSet;
 use types::{Dim, NodeId, RelationId, State, Type, probe};
 
-use super::{At, Finding, Infer, Mismatch, OpenUnit, UnitTypes};
-use crate::{body::*, lower::printed_type, scope::Binding};
+use super::{Finding, Infer, Mismatch, OpenUnit, UnitRef, UnitTypes};
+use crate::{body::*, lower::printed_type, scope::LocalRef};
 
-/// The arguments with which a rule is tried again, at most, and their nodes together. Each try is a
-/// run of the rule on all arguments.
-const MOST_RELAXED: usize = 8;
-const MOST_WEIGHT: u32 = 1_000;
+/// The maximum number of arguments with which a rule is retried, and the maximum number of their
+/// nodes. Each retry solves the rule with all arguments.
+const MAX_RELAXED: usize = 8;
+const MAX_RELAXED_WEIGHT: u32 = 1_000;
 
-/// What of a unit depends on assumed types.
+/// The expressions and variables of a unit with types that depend on assumed types.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Assumed {
-    /// The expressions, in order.
+    /// The expressions, sorted.
     exprs: Box<[ExprId]>,
-    /// The variables, in order.
+    /// The variables, sorted.
     binders: Box<[BinderId]>,
 }
 
 impl Assumed {
-    /// Returns true if the type of `subject` depends on an assumed one.
+    /// Returns true if the type of `subject` depends on an assumed type.
     pub(super) fn holds(&self, subject: Subject) -> bool {
         match subject {
             Subject::Expr(expr) => self.exprs.binary_search(&expr).is_ok(),
@@ -40,17 +40,17 @@ impl Assumed {
 }
 
 impl UnitTypes {
-    /// Returns true if the type of an expression is assumed, or depends on an assumed one.
+    /// Returns true if the type of an expression is assumed, or depends on an assumed type.
     pub fn is_assumed(&self, expr: ExprId) -> bool {
         self.assumed.as_ref().is_some_and(|assumed| assumed.holds(Subject::Expr(expr)))
     }
 
-    /// Returns true if the type of a variable depends on an assumed one.
+    /// Returns true if the type of a variable depends on an assumed type.
     pub fn is_assumed_binder(&self, binder: BinderId) -> bool {
         self.assumed.as_ref().is_some_and(|assumed| assumed.holds(Subject::Binder(binder)))
     }
 
-    /// The variables whose types depend on assumed ones.
+    /// Returns the variables whose types depend on assumed types.
     pub(super) fn assumed_binders(&self) -> &[BinderId] {
         self.assumed.as_ref().map_or(&[], |assumed| &assumed.binders)
     }
@@ -61,7 +61,7 @@ impl Infer<'_> {
         !(self.whole || self.exhausted || self.env.strict())
     }
 
-    /// Solves what can be, and goes on with assumed types where a relation does not hold.
+    /// Solves relations, and assumes the results of those that do not hold.
     pub(super) fn solve(&mut self) {
         self.solver.keep_failed(self.assumes());
         loop {
@@ -74,7 +74,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Gives the result of a relation that does not hold an assumed type, or none.
+    /// Assumes a type for the result of a relation that does not hold, if possible.
     fn assume_result(&mut self, id: RelationId) {
         let entry = self.solver.entry(id);
         let (at, expr) = self.origins[entry.origin as usize];
@@ -83,7 +83,7 @@ impl Infer<'_> {
         let Some(&open) = self.open_at.get(&at).filter(|_| is_unknown) else {
             return self.give_up(Some(result));
         };
-        // The relation may be one that a function brings along, and its result a part of something.
+        // The relation may be a constraint of a function, and its result part of a type.
         let own = self.open[open].exprs.get(expr.index());
         let is_own =
             own.is_some_and(|&own| self.solver.table.find(own) == self.solver.table.find(result));
@@ -93,16 +93,16 @@ impl Infer<'_> {
         };
         let Some(ty) = assumed else { return self.give_up(Some(result)) };
         let node = self.solver.table.import(&ty);
-        // Nothing is known of the result, so that nothing is in the way.
+        // The result is unknown, so that unification succeeds.
         match self.solver.table.unify(result, node) {
             Ok(_) => self.open[open].assumed.push(expr),
             Err(_) => self.give_up(Some(result)),
         }
     }
 
-    /// The node of an expression, which is `node`, or one of the printed type where that is unknown
+    /// Returns `node`, or a node of the type in the comment of an expression if `node` is unknown
     /// because of an error.
-    pub(super) fn or_assumed(&mut self, at: At, expr: ExprId, node: NodeId) -> NodeId {
+    pub(super) fn or_assumed(&mut self, at: UnitRef, expr: ExprId, node: NodeId) -> NodeId {
         if !matches!(self.solver.table.leaf(node), Some(Type::Error)) || !self.assumes() {
             return node;
         }
@@ -111,17 +111,17 @@ impl Infer<'_> {
         self.solver.table.import(&ty)
     }
 
-    /// The type that is printed behind an expression.
-    fn printed(&self, at: At, expr: ExprId) -> Option<Type> {
-        let evidence = &self.unit(at).evidence;
+    /// Returns the type in the comment after an expression.
+    fn printed(&self, at: UnitRef, expr: ExprId) -> Option<Type> {
+        let type_comments = &self.unit(at).type_comments;
         let about = Subject::Expr(expr);
-        // Of most statements there are a handful.
-        let evidence = evidence.iter().take(1_000).find(|evidence| evidence.about == about)?;
-        printed_type(&evidence.text).filter(Type::is_closed)
+        // Most statements have few comments.
+        let comment = type_comments.iter().take(1_000).find(|comment| comment.subject == about)?;
+        printed_type(&comment.text).filter(Type::is_closed)
     }
 
-    /// The result of a relation where the sizes of one argument, or of all, are left open: the one
-    /// with the fewest open sizes.
+    /// Returns the result of a relation with the sizes of one argument, or of all, unknown: the one
+    /// with the fewest unknown sizes.
     fn relaxed(&self, id: RelationId) -> Option<Type> {
         let entry = self.solver.entry(id);
         if !matches!(entry.state, State::Failed(_)) {
@@ -130,12 +130,13 @@ impl Infer<'_> {
         let mut inputs = self.solver.arg_types(id);
         inputs.pop();
         let weight = inputs.iter().fold(0u32, |sum, ty| sum.saturating_add(ty.weight()));
-        if weight > MOST_WEIGHT || inputs.iter().any(|ty| !ty.is_closed() || ty.has_error()) {
+        if weight > MAX_RELAXED_WEIGHT || inputs.iter().any(|ty| !ty.is_closed() || ty.has_error())
+        {
             return None;
         }
         let all: Vec<Type> = inputs.iter().map(without_sizes).collect();
         let mut tries: Vec<Vec<Type>> = Vec::new();
-        if (2..=MOST_RELAXED).contains(&inputs.len()) {
+        if (2..=MAX_RELAXED).contains(&inputs.len()) {
             tries.extend((0..inputs.len()).rev().map(|position| {
                 let mut given = inputs.clone();
                 given[position] = all[position].clone();
@@ -151,8 +152,8 @@ impl Infer<'_> {
         results.min_by_key(|(open, _)| *open).map(|(_, result)| result)
     }
 
-    /// What of each unit of the open stretch depends on assumed types. The findings that do are
-    /// taken away.
+    /// Marks the types of the open solver batch that depend on assumed types, and removes the
+    /// findings that do.
     pub(super) fn spread_assumptions(
         &mut self,
         open: &mut [OpenUnit],
@@ -166,7 +167,7 @@ impl Infer<'_> {
             let is_free = |free: FreeId| {
                 let binding = self.bodies[unit.at.body as usize].1.unit(unit.at.unit as usize);
                 let Some(&Some(binding)) = binding.get(free.index()) else { return false };
-                let at = At { body: unit.at.body, unit: binding.unit };
+                let at = UnitRef { body: unit.at.body, unit: binding.unit };
                 match self.open_at.get(&at) {
                     Some(&earlier) => found[earlier]
                         .as_ref()
@@ -181,7 +182,7 @@ impl Infer<'_> {
                 binders: FxHashSet::default(),
             };
             spread.run();
-            unit.findings.retain(|finding| !spread.misleads(finding));
+            unit.findings.retain(|finding| !spread.is_unreliable(finding));
             if spread.exprs.is_empty() && spread.binders.is_empty() {
                 continue;
             }
@@ -194,14 +195,14 @@ impl Infer<'_> {
         found
     }
 
-    /// Returns true if the type of a variable of a frozen unit depends on an assumed one.
-    pub(super) fn is_assumed_outside(&self, body: u32, binding: Binding) -> bool {
+    /// Returns true if the type of a variable of a frozen unit depends on an assumed type.
+    pub(super) fn is_assumed_outside(&self, body: u32, binding: LocalRef) -> bool {
         let types = self.done[body as usize].get(binding.unit as usize);
         types.and_then(Option::as_ref).is_some_and(|types| types.is_assumed_binder(binding.binder))
     }
 }
 
-/// What depends on assumed types in one unit, found in the order of evaluation.
+/// The propagation of assumed types through a unit, in the order of evaluation.
 struct Spread<'u> {
     unit: &'u Unit,
     is_free: &'u dyn Fn(FreeId) -> bool,
@@ -236,14 +237,14 @@ impl Spread<'_> {
         self.exprs.contains(&expr)
     }
 
-    /// A variable takes the type of its value, where none is written.
+    /// A variable without an annotation has the type of its value.
     fn bind(&mut self, binder: BinderId, value: ExprId) {
         if self.is(value) && self.unit.binder(binder).annotation.is_none() {
             self.binders.insert(binder);
         }
     }
 
-    /// The depth is that of the pattern, which the parser bounds.
+    /// The recursion is as deep as the pattern, which the parser bounds.
     fn bind_pattern(&mut self, pattern: &Pattern) {
         match &pattern.kind {
             PatternKind::Wildcard => {}
@@ -258,7 +259,7 @@ impl Spread<'_> {
         }
     }
 
-    /// Returns true if the type of an expression follows from one that is assumed.
+    /// Returns true if the type of an expression depends on the assumed type of an operand.
     fn reads(&self, expr: ExprId) -> bool {
         match self.unit.expr(expr) {
             Expr::Bound(binder) => self.binders.contains(binder),
@@ -287,8 +288,8 @@ impl Spread<'_> {
         }
     }
 
-    /// Returns true if a finding looks at a type that is assumed, which may be wrong.
-    fn misleads(&self, finding: &Finding) -> bool {
+    /// Returns true if a finding depends on an assumed type, which may be wrong.
+    fn is_unreliable(&self, finding: &Finding) -> bool {
         match finding {
             Finding::Relation { expr, .. }
             | Finding::Undecided { expr, .. }
@@ -302,7 +303,7 @@ impl Spread<'_> {
             | Finding::SelfApplication { call }
             | Finding::TypeArgs { call, .. }
             | Finding::TypeArgKind { call, .. } => self.reads(*call),
-            // How many arguments an operator takes does not depend on types.
+            // The number of arguments of an operator does not depend on types.
             Finding::Arity { call, .. } => match self.unit.expr(*call) {
                 Expr::Call(call) => {
                     let callee = &self.unit.call(*call).callee;
@@ -337,7 +338,7 @@ impl Spread<'_> {
     }
 }
 
-/// A tensor, or a tuple of them, with open sizes.
+/// Returns a tensor type, or a tuple of them, with unknown sizes.
 fn without_sizes(ty: &Type) -> Type {
     types::map_leaves(ty, &mut |leaf| match leaf {
         Type::Tensor(tensor) => Type::tensor(tensor.shape.iter().map(|_| Dim::Any), tensor.dtype),

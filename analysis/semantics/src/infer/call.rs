@@ -1,20 +1,20 @@
-//! Calls.
+//! Inference of calls.
 
 use operators::{Operator, attrs::accepts};
 use smallvec::SmallVec;
 use types::{Assign, AttrValue, Attrs, ConflictKind, Level, NodeId, Relation, Type, Vars};
 
-use super::{At, Finding, Infer, MetaEntry, Mismatch};
+use super::{Finding, Infer, MetaEntry, Mismatch, UnitRef};
 use crate::body::*;
 
 impl Infer<'_> {
-    pub(super) fn call(&mut self, at: At, id: ExprId, call: CallId) -> NodeId {
+    pub(super) fn call(&mut self, at: UnitRef, id: ExprId, call: CallId) -> NodeId {
         let data = self.unit(at).call(call);
         let args: SmallVec<[NodeId; 4]> =
             data.args.iter().map(|&arg| self.value(at, arg)).collect();
         match &data.callee {
             Callee::Operator(operator) => {
-                // A constructor of the module wins over an operator of the same name.
+                // A constructor of the module takes precedence over an operator of the same name.
                 if let Some(node) = self.constructor(operator.name) {
                     return self.apply(at, id, data, node, &args);
                 }
@@ -43,22 +43,22 @@ impl Infer<'_> {
         Some(self.solver.table.import(&constructor.ty))
     }
 
-    /// A call of an operator: one relation over the arguments and the result.
+    /// Infers a call of an operator: adds a relation over the arguments and the result.
     fn operator_call(
         &mut self,
-        at: At,
+        at: UnitRef,
         id: ExprId,
         data: &CallData,
         operator: &'static Operator,
         mut args: SmallVec<[NodeId; 4]>,
     ) -> NodeId {
-        let wanted = operator.args.len();
-        let fits = if operator.variadic { args.len() >= wanted } else { args.len() == wanted };
+        let expected = operator.args.len();
+        let fits = if operator.variadic { args.len() >= expected } else { args.len() == expected };
         if !fits && !data.whole {
             return self.error_node();
         }
         if !fits {
-            self.find(Finding::Arity { call: id, wanted, found: args.len() });
+            self.find(Finding::Arity { call: id, expected, found: args.len() });
             return self.error_node();
         }
         let Some((name, solve)) = operator.rule else {
@@ -76,7 +76,7 @@ impl Infer<'_> {
         result
     }
 
-    /// The attributes of a call, with what stands in the metadata section looked up.
+    /// Returns the attributes of a call, with references to the metadata section resolved.
     fn attrs(&mut self, id: ExprId, data: &CallData, operator: &Operator) -> Option<Attrs> {
         if let Some((key, index)) = &data.meta_attrs {
             let Some(schema) = operator.schema else { return Some(Attrs::none()) };
@@ -89,7 +89,7 @@ impl Infer<'_> {
                 {
                     Some(attrs)
                 }
-                // Printed without metadata: nothing is known of the attributes.
+                // The module was printed without metadata: the attributes are unknown.
                 MetaEntry::NoSection => None,
                 MetaEntry::Missing | MetaEntry::Wrong | MetaEntry::Found(_) => {
                     let (key, index) = (key.clone(), *index);
@@ -119,20 +119,20 @@ impl Infer<'_> {
         Some(attrs.clone())
     }
 
-    /// A call of a function.
+    /// Infers a call of a function.
     fn apply(
         &mut self,
-        at: At,
+        at: UnitRef,
         id: ExprId,
         data: &CallData,
         callee: NodeId,
         args: &[NodeId],
     ) -> NodeId {
-        // Attributes that nothing here takes: another call was meant.
+        // Rejected attributes mean that the call is wrong.
         if !data.trusted && !matches!(data.callee, Callee::Operator(_)) {
             return self.error_node();
         }
-        // What the arguments are may decide which function this is.
+        // The types of the arguments may decide the type of the callee.
         self.solve();
         let ty = self.solver.table.resolve(callee);
         let node = match &ty {
@@ -147,12 +147,12 @@ impl Infer<'_> {
             Type::Func(_) => {
                 if !data.type_args.is_empty() {
                     let found = data.type_args.len();
-                    self.find(Finding::TypeArgs { call: id, wanted: 0, found });
+                    self.find(Finding::TypeArgs { call: id, expected: 0, found });
                 }
                 callee
             }
             Type::Var(_) => {
-                // A function of the arguments' types, with a result that is not known.
+                // A function from the types of the arguments to an unknown result.
                 let ret = self.solver.table.fresh();
                 let func = self.solver.table.func(args.iter().copied(), ret);
                 if let Err(conflict) = self.solver.table.unify(callee, func) {
@@ -160,7 +160,7 @@ impl Infer<'_> {
                         ConflictKind::Infinite => Finding::SelfApplication { call: id },
                         _ => Finding::NotCallable { call: id, ty },
                     });
-                    self.solver.table.give_up(ret);
+                    self.solver.table.set_error(ret);
                 }
                 return ret;
             }
@@ -182,12 +182,13 @@ impl Infer<'_> {
             return ret;
         }
         if params.len() != args.len() {
-            let (wanted, found) = (params.len(), args.len());
-            self.find(Finding::Arity { call: id, wanted, found });
+            let (expected, found) = (params.len(), args.len());
+            self.find(Finding::Arity { call: id, expected, found });
             return ret;
         }
-        // Of `@twice(@positive, 1)` the first argument, a function from `int32` to `bool`, is wrong;
-        // that it makes `bool` of the type of the second one is no fault of that.
+        // In `@twice(@positive, 1)` the first argument, a function from `int32` to `bool`, is
+        // wrong. It must not decide the type parameter, so that the second argument is not reported
+        // too.
         let is_instance = matches!(ty, Type::Poly(_)) && args.len() > 1;
         let own: Vec<Vars> = match is_instance {
             true => params.iter().map(|&param| self.open_in(param)).collect(),
@@ -201,9 +202,9 @@ impl Infer<'_> {
             if let Err(conflict) = unified {
                 let mut needs = own.get(index).into_iter().flat_map(Vars::order);
                 if !needs.any(|&var| misled.contains(var)) {
-                    let (wanted, found) = before;
+                    let (expected, found) = before;
                     let what = Mismatch::Argument { call: id, index };
-                    self.find(Finding::Mismatch { what, found, wanted, conflict });
+                    self.find(Finding::Mismatch { what, found, expected, conflict });
                 }
                 open.iter().flat_map(Vars::order).for_each(|&var| {
                     misled.add(var);
@@ -213,7 +214,7 @@ impl Infer<'_> {
         ret
     }
 
-    /// What is open in the type of `node`.
+    /// Returns the free variables in the type of `node`.
     fn open_in(&mut self, node: NodeId) -> Vars {
         let mut vars = Vars::default();
         self.solver.table.free_vars(node, Level::FIRST, &mut vars);

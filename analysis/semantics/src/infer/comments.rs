@@ -1,36 +1,36 @@
-//! Type comments held against the types.
+//! Comparison of type comments with the inferred types.
 
 use rustc_hash::FxHashMap;
 use types::Type;
 
 use crate::body::*;
 
-/// Types as text, each printed once in a run.
+/// The memo of printed types.
 ///
-/// A dump says the type of everything in comments, so that each type is compared with text many
-/// times over.
+/// A dump has a comment for each expression, so that each type is compared with the same text many
+/// times.
 #[derive(Default)]
 pub(super) struct Printer {
     known: FxHashMap<usize, (Type, Box<str>)>,
-    /// Types and texts, by their addresses, that agreed last; the bodies own the texts.
+    /// The addresses of types and texts that agreed recently. The bodies own the texts.
     agreed: Vec<Option<(Type, usize)>>,
     scratch: String,
 }
 
-/// How many agreements are remembered.
+/// The number of agreements in the memo.
 const AGREED: usize = 128;
 
 impl Printer {
-    /// The comments of a unit that are not what the types say.
+    /// Returns the indices of the comments of a unit that differ from the types.
     pub(super) fn stale(&mut self, unit: &Unit, exprs: &[Type], binders: &[Type]) -> Vec<u32> {
         let mut stale = Vec::new();
-        for (number, evidence) in unit.evidence.iter().enumerate() {
-            let ty = match evidence.about {
+        for (number, comment) in unit.type_comments.iter().enumerate() {
+            let ty = match comment.subject {
                 Subject::Expr(expr) => exprs.get(expr.index()),
                 Subject::Binder(binder) => binders.get(binder.index()),
             };
             if let Some(ty) = ty
-                && !self.agrees(ty, &evidence.text)
+                && !self.agrees(ty, &comment.text)
             {
                 stale.push(number as u32);
             }
@@ -39,7 +39,7 @@ impl Printer {
     }
 
     fn agrees(&mut self, ty: &Type, text: &str) -> bool {
-        // What is not known disagrees with nothing.
+        // An unknown type agrees with any comment.
         if matches!(ty, Type::Error) {
             return true;
         }
@@ -74,8 +74,8 @@ impl Printer {
         same || self.close_enough(ty, text)
     }
 
-    /// Comments that state nothing: names that TVM made up, entries of the metadata section, types
-    /// of which a part is not known; and spacing.
+    /// Returns true for comments that do not state a known type: generated names, entries of the
+    /// metadata section, types with unknown parts; or that differ in white space only.
     fn close_enough(&self, ty: &Type, text: &str) -> bool {
         if text.contains("meta[") || text.contains("-malformed-ir") {
             return true;

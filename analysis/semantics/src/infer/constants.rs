@@ -1,39 +1,39 @@
-//! Variables that are bound to constants whose types their uses choose.
+//! Variables bound to constants whose uses determine their types.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use types::{DTypeTerm, NodeId, Param, PolyType, Table, Type, TypeArg, Var};
 
-use super::At;
+use super::UnitRef;
 use crate::body::*;
 
 /// A variable that is bound to a constant of a polymorphic type: `let %one = 1;`, `%0 = Nil;`.
 ///
-/// Each use chooses its type, and evaluates the constant anew where that makes a difference. By
-/// itself it is shown as what its uses make of it, where they agree, as TVM prints it.
+/// Each use instantiates the type. The constant itself is displayed with the type of its uses if
+/// they agree, as TVM prints it.
 pub(super) struct ConstantBinding {
     /// The statement that binds it.
-    pub(super) at: At,
+    pub(super) at: UnitRef,
     /// The variable.
     pub(super) binder: BinderId,
-    /// The first and the last expression that is evaluated for it.
+    /// The first and the last expression of the evaluation of its value.
     pub(super) exprs: (ExprId, ExprId),
-    /// The type that its uses have instances of.
+    /// The polymorphic type.
     pub(super) scheme: Type,
-    /// The type that it is shown to have, which is not polymorphic.
+    /// The displayed type, which is not polymorphic.
     pub(super) shown: NodeId,
-    /// What is open in that type, with the type parameters of the other.
+    /// The variables of the displayed type, with the type parameters of the scheme.
     pub(super) vars: Vec<(Var, Param)>,
-    /// What uses make of them.
+    /// The type arguments of the uses.
     pub(super) uses: Vec<Vec<TypeArg>>,
 }
 
-/// The constants of the open stretch, in the order in which they are bound.
+/// The constants of the open solver batch, in the order of their bindings.
 #[derive(Default)]
 pub(super) struct Constants {
     bindings: Vec<ConstantBinding>,
-    /// The binding of each scheme, by the address of the scheme, which the binding keeps alive.
+    /// The binding of each scheme, by the address of the scheme, which the binding owns.
     by_scheme: FxHashMap<*const PolyType, usize>,
 }
 
@@ -45,29 +45,30 @@ impl Constants {
         self.bindings.push(constant);
     }
 
-    /// Notes a use of `poly`, if that is the scheme of a constant.
+    /// Records a use of `poly` if it is the scheme of a constant.
     pub(super) fn note_use(&mut self, poly: &PolyType, args: &[TypeArg]) {
         if let Some(&index) = self.by_scheme.get(&std::ptr::from_ref(poly)) {
             self.bindings[index].uses.push(args.to_vec());
         }
     }
 
-    /// The bindings.
+    /// Returns the bindings.
     pub(super) fn bindings(&self) -> &[ConstantBinding] {
         &self.bindings
     }
 }
 
 impl ConstantBinding {
-    /// The type parameter that a data type is in the value, where `expr` is a part of it.
+    /// Returns the type parameter of the value that a data type corresponds to, if `expr` is part
+    /// of a constant.
     pub(super) fn param(&self, expr: ExprId, dtype: &DTypeTerm, table: &Table) -> Option<Param> {
         let (start, end) = self.exprs;
         let root = table.dtype_root(dtype).filter(|_| (start..=end).contains(&expr))?;
         self.vars.iter().find(|(var, _)| *var == root).map(|(_, param)| param.clone())
     }
 
-    /// Returns true if all that is open is known.
-    pub(super) fn settle(&self, table: &mut Table) -> bool {
+    /// Decides variables from the uses. Returns true if all are decided.
+    pub(super) fn decide_from_uses(&self, table: &mut Table) -> bool {
         let mut all = true;
         for (i, (var, _)) in self.vars.iter().enumerate() {
             if !table.is_open(*var) {
@@ -78,13 +79,13 @@ impl ConstantBinding {
             let mut known = args.iter().filter(|arg| arg.is_known());
             let first = known.next();
             let agree = first.is_some_and(|first| known.all(|other| other == first));
-            all &= agree && first.is_some_and(|first| table.settle(*var, first));
+            all &= agree && first.is_some_and(|first| table.bind_arg(*var, first));
         }
         all
     }
 
-    /// Decides what no use has decided: literals are what they are by themselves, the rest may be
-    /// anything. Returns the type parameters in what is shown.
+    /// Decides the variables without a use: literals have their default types, the rest become type
+    /// parameters, which are returned.
     pub(super) fn decide(&self, table: &mut Table) -> Vec<Param> {
         let mut left = Vec::new();
         for (var, param) in &self.vars {

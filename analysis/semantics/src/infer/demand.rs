@@ -1,20 +1,21 @@
-//! Relations that fail because their result is written down as something else.
+//! Relations that fail because of the annotation of their result.
 //!
-//! In `let %y: Tensor[(2), float16] = exp(%x);` the rule of `exp` finds its result decided before it
-//! runs, as in TVM, and fails. What is wrong is the annotation, and that is what is said.
+//! In `let %y: Tensor[(2), float16] = exp(%x);` the annotation decides the result before the rule
+//! of `exp` is solved, as in TVM, and the rule fails. The finding reports the annotation instead of
+//! the rule.
 
 use types::{Place, Reason, RelationId, State, Table, Type, probe};
 
-use super::{At, Finding, Infer, Mismatch};
+use super::{Finding, Infer, Mismatch, UnitRef};
 use crate::body::*;
 
 impl Infer<'_> {
-    /// The finding about a relation that failed: about what is written, where that alone is in its
-    /// way.
+    /// Returns the finding for a failed relation: a mismatch with an annotation if the relation
+    /// holds without it.
     pub(super) fn failed(
         &self,
         id: RelationId,
-        at: At,
+        at: UnitRef,
         expr: ExprId,
         reason: Box<Reason>,
     ) -> Finding {
@@ -23,25 +24,25 @@ impl Infer<'_> {
         mismatch.unwrap_or(Finding::Relation { expr, reason })
     }
 
-    fn demand(&self, id: RelationId, at: At, expr: ExprId) -> Option<Finding> {
-        let (what, wanted) = self.written_for(at, expr)?;
+    fn demand(&self, id: RelationId, at: UnitRef, expr: ExprId) -> Option<Finding> {
+        let (what, expected) = self.written_for(at, expr)?;
         let mut inputs = self.solver.arg_types(id);
         inputs.pop();
         let relation = &self.solver.entry(id).relation;
         let names = operators::named(relation.operator)?.args;
         let (state, mut types) = probe(relation, names, &inputs);
         let found = types.pop().filter(|_| state == State::Solved)?;
-        if !wanted.is_closed() || !found.is_closed() {
+        if !expected.is_closed() || !found.is_closed() {
             return None;
         }
         let mut table = Table::new();
-        let (a, b) = (table.import(wanted), table.import(&found));
+        let (a, b) = (table.import(expected), table.import(&found));
         let conflict = table.unify(a, b).err()?;
-        Some(Finding::Mismatch { what, found, wanted: wanted.clone(), conflict })
+        Some(Finding::Mismatch { what, found, expected: expected.clone(), conflict })
     }
 
-    /// The type that is written down for the value of an expression, and where.
-    fn written_for(&self, at: At, expr: ExprId) -> Option<(Mismatch, &Type)> {
+    /// Returns the declared type of the value of an expression, and its place.
+    fn written_for(&self, at: UnitRef, expr: ExprId) -> Option<(Mismatch, &Type)> {
         let unit = self.unit(at);
         if unit.kind == UnitKind::Tail && unit.root == Some(expr) {
             let ret = self.body(at).header()?.ret.as_ref()?;

@@ -1,4 +1,4 @@
-//! Expressions to nodes of the table.
+//! Inference of expressions, which creates nodes of the table.
 
 use smallvec::SmallVec;
 use types::{
@@ -7,20 +7,20 @@ use types::{
     Type,
 };
 
-use super::{At, Finding, Global, Infer, Instance, MetaEntry, Mismatch};
+use super::{Finding, Global, Infer, Instance, MetaEntry, Mismatch, UnitRef};
 use crate::body::*;
 
-/// The most type parameters and relations that an instance of a polymorphic type may bring. Each
-/// untyped definition passes on those of the definitions that it calls, so that a chain of them adds
-/// up to the square of its length, and pairs of them to a power of two.
-const MOST_OPEN: usize = 1_000;
+/// The maximum number of type parameters and relations of an instance of a polymorphic type. An
+/// unannotated definition inherits those of its callees, so that their number can grow
+/// exponentially along a chain of calls.
+const MAX_OPEN: usize = 1_000;
 
 impl Infer<'_> {
-    /// The value of an expression: of a polymorphic type, one instance.
+    /// Returns the type of the value of an expression: an instance if the type is polymorphic.
     ///
-    /// A polymorphic type belongs to a variable; what is done with its value, calls apart, is done
-    /// with values of one type each. TVM passes the types on as they are.
-    pub(super) fn value(&mut self, at: At, expr: ExprId) -> NodeId {
+    /// Only variables have polymorphic types; all uses except calls instantiate them. TVM keeps
+    /// them polymorphic.
+    pub(super) fn value(&mut self, at: UnitRef, expr: ExprId) -> NodeId {
         let node = self.node(expr);
         if self.env.strict() {
             return node;
@@ -28,9 +28,9 @@ impl Infer<'_> {
         match self.solver.table.as_poly(node) {
             Some(poly) => {
                 let node = self.instantiate(at, expr, expr, &poly, &[]);
-                // Of a constant, the use is shown with the type that it chooses: in
-                // `let %x = 1; add(%x, 2f)` the `%x` is a `float32`. Of a function, the signature
-                // says more than its instance.
+                // The use of a constant is displayed with its instance: in `let %x = 1; add(%x,
+                // 2f)` the `%x` is a `float32`. The use of a function is displayed with its
+                // signature, which is more informative.
                 if self.solver.table.signature_of(node).is_none() {
                     self.current().exprs[expr.index()] = node;
                 }
@@ -40,18 +40,18 @@ impl Infer<'_> {
         }
     }
 
-    /// An instance of the type of `used`, which is polymorphic; type arguments may be written. The
-    /// relations that it brings come from `expr`: the call, where `used` is called.
+    /// Instantiates the polymorphic type of `used`, with type arguments if they are written. The
+    /// origin of its constraints is `expr`: the call if `used` is called.
     pub(super) fn instantiate(
         &mut self,
-        at: At,
+        at: UnitRef,
         expr: ExprId,
         used: ExprId,
         poly: &PolyType,
         written: &[types::TypeArg],
     ) -> NodeId {
         let open = poly.params().len() + poly.constraint_count();
-        if open > MOST_OPEN && !self.env.strict() {
+        if open > MAX_OPEN && !self.env.strict() {
             self.find(Finding::TooGeneral { expr, open });
             return self.error_node();
         }
@@ -76,21 +76,26 @@ impl Infer<'_> {
         node
     }
 
-    /// Makes `found` one with `wanted`, or reports the difference.
-    pub(super) fn must_be(&mut self, wanted: NodeId, found: NodeId, what: Mismatch) -> bool {
-        let before = (self.solver.table.resolve(wanted), self.solver.table.resolve(found));
-        match self.solver.table.unify(wanted, found) {
+    /// Unifies `found` with `expected`, or reports a mismatch.
+    pub(super) fn unify_or_report(
+        &mut self,
+        expected: NodeId,
+        found: NodeId,
+        what: Mismatch,
+    ) -> bool {
+        let before = (self.solver.table.resolve(expected), self.solver.table.resolve(found));
+        match self.solver.table.unify(expected, found) {
             Ok(()) => true,
             Err(conflict) => {
-                let (wanted, found) = before;
-                self.find(Finding::Mismatch { what, found, wanted, conflict });
+                let (expected, found) = before;
+                self.find(Finding::Mismatch { what, found, expected, conflict });
                 false
             }
         }
     }
 
-    /// The node of an expression; the nodes of what it consists of are known.
-    pub(super) fn expr(&mut self, at: At, id: ExprId) -> NodeId {
+    /// Returns the node of an expression, whose operands have nodes already.
+    pub(super) fn expr(&mut self, at: UnitRef, id: ExprId) -> NodeId {
         let unit = self.unit(at);
         match unit.expr(id) {
             Expr::Missing => self.error_node(),
@@ -134,7 +139,7 @@ impl Infer<'_> {
                 self.note_effect(id);
                 let (then, otherwise) = (then.result, otherwise.result);
                 let (a, b) = (self.value(at, then), self.value(at, otherwise));
-                self.must_be(a, b, Mismatch::Branches { then, otherwise });
+                self.unify_or_report(a, b, Mismatch::Branches { then, otherwise });
                 self.solver.table.find(a)
             }
             Expr::Condition(cond) => self.condition(at, *cond),
@@ -158,7 +163,7 @@ impl Infer<'_> {
                 self.note_effect(id);
                 let inner = self.referent(at, *reference);
                 let found = self.value(at, *value);
-                self.must_be(inner, found, Mismatch::Write { value: *value });
+                self.unify_or_report(inner, found, Mismatch::Write { value: *value });
                 self.solver.table.import(&Type::unit())
             }
             Expr::Declare(binder) => self.declare_function(at, id, *binder),
@@ -166,19 +171,20 @@ impl Infer<'_> {
         }
     }
 
-    /// `let` and graph bindings.
-    fn bind(&mut self, at: At, binder: BinderId, value: ExprId, start: ExprId) -> NodeId {
+    /// Infers a `let` or graph binding.
+    fn bind(&mut self, at: UnitRef, binder: BinderId, value: ExprId, start: ExprId) -> NodeId {
         let unit = self.unit(at);
         let mut node = self.node(value);
         let declared = self.current().binders[binder.index()];
         let is_declared_poly = unit.binder(binder).annotation.is_none()
             && declared.is_some_and(|node| self.solver.table.as_poly(node).is_some());
         let annotation = match declared {
-            // The function that was declared is the one that is bound.
+            // The declared function is the one that is bound.
             Some(_) if is_declared_poly => None,
             Some(declared) => Some(declared),
             None => {
                 let annotation = unit.binder(binder).annotation.as_ref();
+                let annotation = annotation.filter(|ty| !self.is_printed(at, binder, ty));
                 annotation.map(|ty| self.import_written(ty))
             }
         };
@@ -186,7 +192,7 @@ impl Infer<'_> {
             node = self.annotate(at, binder, value, start, annotation);
         }
         if !self.env.strict() {
-            // Each variable chooses data types for itself.
+            // Each variable instantiates data types separately.
             if self.solver.table.as_poly(node).is_some_and(|poly| poly.has_numeric_params())
                 && !matches!(unit.expr(value), Expr::Fn(_))
             {
@@ -194,8 +200,7 @@ impl Infer<'_> {
             }
             node = self.generalise(at, binder, value, start, node);
         }
-        // What the variable is part of is of the type that is known by now; a graph binding is its
-        // value.
+        // A compound type uses the type of the variable known by now; a graph binding is its value.
         if unit.binder(binder).kind == BinderKind::Let {
             node = self.solver.table.find(node);
         }
@@ -203,10 +208,11 @@ impl Infer<'_> {
         node
     }
 
-    /// The type of a variable with an annotation, which its value must be of.
+    /// Returns the type of a variable with an annotation, after unifying it with the type of its
+    /// value.
     fn annotate(
         &mut self,
-        at: At,
+        at: UnitRef,
         binder: BinderId,
         value: ExprId,
         start: ExprId,
@@ -216,30 +222,31 @@ impl Infer<'_> {
         if let Some(poly) = self.solver.table.as_poly(annotation)
             && !self.env.strict()
         {
-            // `let %id: fn [A](A) -> A = fn (%x) { %x };`: the value is of that type for every `A`.
+            // `let %id: fn [A](A) -> A = fn (%x) { %x };`: the value must have that type for every
+            // `A`.
             let level = self.levels[start.index()];
             let found = self.value(at, value);
             self.solve();
             let rigid = self.solver.table.skolemize(&poly, level);
-            self.must_be(rigid, found, what);
+            self.unify_or_report(rigid, found, what);
             return annotation;
         }
         let found = self.value(at, value);
-        let fits = self.must_be(annotation, found, what);
-        // What follows goes by what was written.
+        let fits = self.unify_or_report(annotation, found, what);
+        // Later uses have the declared type.
         if fits || self.unit(at).binder(binder).annotation.is_some() { annotation } else { found }
     }
 
-    /// Notes that an expression is more than a value: evaluating it twice is not the same as once,
-    /// or is work.
+    /// Marks an expression that is not a value: evaluating it twice has an effect twice, or repeats
+    /// work.
     pub(super) fn note_effect(&mut self, expr: ExprId) {
         if let Some(last) = self.effects.last_mut() {
             *last = expr.0 + 1;
         }
     }
 
-    /// A variable where it is used. Types of rank above 1 are refused: a function that takes a
-    /// polymorphic function can be written, and not be called.
+    /// Returns the type of a use of a variable. Types of higher rank are rejected: a function with
+    /// a polymorphic parameter can be declared, but not called.
     fn ranked(&mut self, expr: ExprId, node: NodeId) -> NodeId {
         match self.solver.table.leaf(node) {
             Some(ty) if ty.flags().has(Flags::POLY) && !self.env.strict() && !ty.is_rank_1() => {
@@ -275,15 +282,15 @@ impl Infer<'_> {
         self.solver.table.import(&Type::scalar(dtype))
     }
 
-    /// A condition must be a truth value.
-    fn condition(&mut self, at: At, cond: ExprId) -> NodeId {
-        // What a relation gives is found first, so that a tensor is refused as a condition, and
-        // not as the result of `equal`.
+    /// Checks that a condition is a boolean.
+    fn condition(&mut self, at: UnitRef, cond: ExprId) -> NodeId {
+        // Relations are solved first, so that a tensor is reported as the condition instead of the
+        // result of `equal`.
         self.solve();
         let node = self.value(at, cond);
-        let wanted = self.solver.table.import(&Type::scalar(DataType::BOOL));
+        let expected = self.solver.table.import(&Type::scalar(DataType::BOOL));
         let ty = self.solver.table.resolve(node);
-        if self.solver.table.unify(node, wanted).is_err() {
+        if self.solver.table.unify(node, expected).is_err() {
             self.find(Finding::Condition { expr: cond, ty });
         }
         node
@@ -296,8 +303,8 @@ impl Infer<'_> {
                 self.error_node()
             }
             Global::Known(ty) if !self.whole => self.solver.table.import(&ty),
-            // In a definition, all uses of a global are of one type: where its result has met a
-            // `?` at one call, it says so at the others.
+            // In a definition, all uses of a global share one node: if its result is unified with a
+            // `?` at one call, the others have the `?` too.
             Global::Known(ty) | Global::Written(ty) => match self.globals.get(name) {
                 Some(&node) => node,
                 None => {
@@ -324,12 +331,12 @@ impl Infer<'_> {
         }
     }
 
-    /// A constructor or an operator that is not called.
+    /// Returns the type of a constructor or an operator that is not called.
     fn name(&mut self, id: ExprId, name: &Name) -> NodeId {
         if let Some((_, constructor)) = self.env.types().constructor(name) {
             let node = self.solver.table.import(&constructor.ty);
             if constructor.fields.is_empty() {
-                // A constructor without fields is its only value.
+                // A constructor without fields is a value, not a function.
                 let node = match self.solver.table.as_poly(node) {
                     Some(poly) => self.solver.table.instantiate(&poly).0,
                     None => node,
@@ -348,7 +355,7 @@ impl Infer<'_> {
         }
     }
 
-    /// An operator as a value: a function under its relation.
+    /// Returns the type of an operator as a value: a function with its relation as a constraint.
     fn operator_value(&mut self, id: ExprId, operator: &'static operators::Operator) -> NodeId {
         let Some(relation) = operator.plain_relation() else {
             self.find(Finding::NoRule { expr: id, operator });
@@ -365,7 +372,7 @@ impl Infer<'_> {
         self.solver.table.import(&func)
     }
 
-    /// A constant of the metadata section.
+    /// Returns the type of a constant of the metadata section.
     fn constant(&mut self, id: ExprId, meta: &MetaRef) -> NodeId {
         match self.env.constant(&meta.key, meta.index) {
             MetaEntry::Found(ty) => self.solver.table.import(&ty),
@@ -388,15 +395,15 @@ impl Infer<'_> {
         }
     }
 
-    fn projection(&mut self, at: At, id: ExprId, tuple: ExprId, index: u32) -> NodeId {
+    fn projection(&mut self, at: UnitRef, id: ExprId, tuple: ExprId, index: u32) -> NodeId {
         self.note_effect(id);
         let node = self.value(at, tuple);
         if self.solver.table.is_unknown(node) {
-            // Decided when the tuple is.
+            // Solved when the tuple is known.
             return self.relate_field(at, id, node, index);
         }
         if let Some(Some(field)) = self.solver.table.field(node, index as usize) {
-            // In one table, what the surroundings expect comes before what the tuple gives.
+            // In one table, the expected type takes precedence over the type of the field.
             return if self.whole { self.relate_field(at, id, node, index) } else { field };
         }
         let ty = self.solver.table.resolve(node);
@@ -406,8 +413,8 @@ impl Infer<'_> {
         self.error_node()
     }
 
-    /// The type of a field, by a relation: it is found when the others are.
-    fn relate_field(&mut self, at: At, id: ExprId, tuple: NodeId, index: u32) -> NodeId {
+    /// Returns the type of a field by adding a relation, which is solved with the others.
+    fn relate_field(&mut self, at: UnitRef, id: ExprId, tuple: NodeId, index: u32) -> NodeId {
         let result = self.solver.table.fresh();
         let attrs = Attrs::new(&PROJECTION, vec![AttrValue::int(index.into())]);
         let relation =
@@ -416,21 +423,21 @@ impl Infer<'_> {
         result
     }
 
-    /// What a reference holds.
-    fn referent(&mut self, at: At, reference: ExprId) -> NodeId {
+    /// Returns the type of the value of a reference.
+    fn referent(&mut self, at: UnitRef, reference: ExprId) -> NodeId {
         let node = self.value(at, reference);
         let inner = self.solver.table.fresh();
-        let wanted = self.solver.table.reference(inner);
-        if !self.must_be(wanted, node, Mismatch::Reference { reference }) {
-            self.solver.table.give_up(inner);
+        let expected = self.solver.table.reference(inner);
+        if !self.unify_or_report(expected, node, Mismatch::Reference { reference }) {
+            self.solver.table.set_error(inner);
         }
         inner
     }
 
-    /// Adds a relation that came from `expr`.
+    /// Adds a relation with the origin `expr`.
     pub(super) fn relate(
         &mut self,
-        at: At,
+        at: UnitRef,
         expr: ExprId,
         relation: Relation,
         args: impl IntoIterator<Item = NodeId>,
@@ -441,8 +448,8 @@ impl Infer<'_> {
         self.solver.add(relation, args, names, origin)
     }
 
-    /// Adds a constraint that came from `expr`.
-    pub(super) fn constrain(&mut self, at: At, expr: ExprId, constraint: &Constraint) {
+    /// Adds a constraint with the origin `expr`.
+    pub(super) fn constrain(&mut self, at: UnitRef, expr: ExprId, constraint: &Constraint) {
         let origin = self.origins.len() as u32;
         self.origins.push((at, expr));
         let operator = operators::named(constraint.relation.operator);
@@ -458,11 +465,11 @@ static PROJECTION: AttrSchema = AttrSchema {
         ty: AttrType::Int,
         default: AttrDefault::Required,
         boxed: false,
-        least: None,
+        min: None,
     }],
 };
 
-/// The type of a field of a tuple.
+/// The relation between a tuple and its field.
 fn tuple_get_item(call: &mut Call<'_>) -> Outcome {
     let index = call.attrs().int("index").unwrap_or_default();
     match call.has_field(0, index as usize) {

@@ -1,4 +1,4 @@
-//! What inference finds wrong, in terms of the unit.
+//! The findings of inference, as facts about a unit; `check` renders them.
 
 use operators::Operator;
 use smol_str::SmolStr;
@@ -6,103 +6,103 @@ use types::{Conflict, Reason, Table, Type, map_leaves};
 
 use crate::body::*;
 
-/// Something that inference has to say about a unit.
+/// A finding of inference in a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The type relation of a call does not hold.
     Relation {
         /// The call, or a use of a function whose constraint does not hold.
         expr: ExprId,
-        /// Why.
+        /// The reason.
         reason: Box<Reason>,
     },
-    /// The type relation of a call neither holds nor fails; something else decided the type.
+    /// The type relation of a call is undecided, but the type is known from an annotation.
     Undecided {
         /// The call.
         expr: ExprId,
-        /// What kept it.
+        /// The reason why it is undecided.
         reason: Box<Reason>,
     },
     /// The type relation of a call holds, but its operator cannot compute it.
     Uncomputable {
         /// The call.
         expr: ExprId,
-        /// What it cannot do.
+        /// The reason.
         reason: Box<Reason>,
     },
-    /// A type that nothing decides.
+    /// The type of an expression cannot be inferred.
     Unknown {
-        /// Of what.
+        /// The expression.
         expr: ExprId,
         /// The first argument whose type is missing, for a call.
         argument: Option<usize>,
-        /// What kept the relation from giving a type.
+        /// The reason why the relation gives no type.
         reason: Option<Box<Reason>>,
     },
-    /// A variable without a type.
+    /// The type of a variable cannot be inferred.
     UnknownVariable(BinderId),
-    /// An expression that has a type, but none that TVM finds.
+    /// TVM cannot infer the type of an expression.
     OpenExpr(ExprId),
-    /// A variable that has a type, but none that TVM finds.
+    /// TVM cannot infer the type of a variable.
     OpenVariable(BinderId),
-    /// Two types that must be one are not.
+    /// Two types that must be equal differ.
     Mismatch {
-        /// What demands it.
+        /// The reason why they must be equal.
         what: Mismatch,
-        /// What was found.
+        /// The type found.
         found: Type,
-        /// What was wanted.
-        wanted: Type,
-        /// Where they differ.
+        /// The expected type.
+        expected: Type,
+        /// The part in which they differ.
         conflict: Box<Conflict>,
     },
-    /// The condition of an `if` is not a truth value.
+    /// The condition of an `if` is not a scalar `bool`.
     Condition {
         /// The condition.
         expr: ExprId,
         /// Its type.
         ty: Type,
     },
-    /// A call of something that is no function.
+    /// A call of a value that is not a function.
     NotCallable {
         /// The call.
         call: ExprId,
-        /// What is called.
+        /// The type of the callee.
         ty: Type,
     },
-    /// A function that is called with itself, so that its type would contain itself.
+    /// A function called with itself, which would have an infinite type.
     SelfApplication {
         /// The call.
         call: ExprId,
     },
-    /// A variable of a type of rank above 1: polymorphic in a part, or the parameter of a function
-    /// though it is polymorphic.
+    /// A variable with a type of higher rank: a part of the type, or the type of a parameter, is
+    /// polymorphic.
     HigherRank {
         /// The use of the variable.
         expr: ExprId,
         /// Its type.
         ty: Type,
     },
-    /// A rule that does not hold for every type that a type parameter may be.
+    /// A rule that does not hold for every instance of a type parameter.
     Unproven {
         /// The call.
         expr: ExprId,
         /// The rule with its types.
         constraint: types::Constraint,
     },
-    /// A type that is larger or deeper than types may be.
+    /// A type that exceeds the limit on the size or the depth of types.
     TypeTooLarge {
         /// The first expression of such a type.
         expr: ExprId,
     },
-    /// A use of a polymorphic type of more type parameters and relations than a type may have.
+    /// A use of a polymorphic type that exceeds the limit on type parameters and relations.
     TooGeneral {
         /// The use.
         expr: ExprId,
-        /// How many they are.
+        /// The number of its type parameters and relations.
         open: usize,
     },
-    /// Inference has been given up, because it takes too much room.
+    /// Inference stopped, because it exceeded the limit on memory.
     Budget {
         /// The first expression without a type.
         expr: ExprId,
@@ -113,19 +113,19 @@ pub enum Finding {
         expr: ExprId,
         /// Its value.
         value: i64,
-        /// The data type that its surroundings need.
+        /// The data type that the context requires.
         dtype: types::DataType,
     },
     /// A call with too few or too many arguments.
     Arity {
         /// The call.
         call: ExprId,
-        /// How many are wanted.
-        wanted: usize,
-        /// How many are given.
+        /// The number of parameters.
+        expected: usize,
+        /// The number of arguments.
         found: usize,
     },
-    /// An operator that has no type relation here.
+    /// An operator without a type relation.
     NoRule {
         /// The call.
         expr: ExprId,
@@ -134,112 +134,112 @@ pub enum Finding {
     },
     /// A name that is neither an operator nor a constructor.
     UnknownName {
-        /// Where it is used.
+        /// The use.
         expr: ExprId,
         /// The name.
         name: Name,
     },
     /// A global that the module does not define.
     UnknownGlobal {
-        /// Where it is used.
+        /// The use.
         expr: ExprId,
         /// The name.
         name: Name,
     },
-    /// A projection of something that is no tuple, or past its end.
+    /// A projection of a value that is not a tuple, or of a field that does not exist.
     Projection {
         /// The projection.
         expr: ExprId,
         /// The field.
         index: u32,
-        /// What is projected.
+        /// The type of the projected value.
         ty: Type,
     },
     /// A pattern of a constructor that does not exist.
     UnknownConstructor {
-        /// Where the pattern stands.
+        /// The range of the pattern, relative to the unit.
         range: syntax::TextRange,
         /// The name.
         name: Name,
     },
     /// A constructor pattern with the wrong number of fields.
     PatternArity {
-        /// Where the pattern stands.
+        /// The range of the pattern, relative to the unit.
         range: syntax::TextRange,
-        /// The constructor, or nothing for a tuple.
+        /// The constructor; `None` for a tuple.
         name: Option<Name>,
-        /// How many fields there are.
-        wanted: usize,
-        /// How many patterns are given.
+        /// The number of fields.
+        expected: usize,
+        /// The number of patterns.
         found: usize,
     },
-    /// A pattern that does not fit the type it is matched against.
+    /// A pattern that does not match the type of the value.
     PatternType {
-        /// Where the pattern stands.
+        /// The range of the pattern, relative to the unit.
         range: syntax::TextRange,
         /// The type of the pattern.
         pattern: Type,
-        /// The type matched on.
+        /// The type of the matched value.
         scrutinee: Type,
     },
-    /// Values that no arm of a total `match` takes.
+    /// Values that no arm of a total `match` matches.
     NotExhaustive {
         /// The `match`.
         expr: ExprId,
-        /// Patterns for them, spelled out.
+        /// Patterns for these values.
         missing: Vec<String>,
     },
-    /// An arm that can never run.
+    /// An unreachable arm.
     Unreachable {
         /// The `match`.
         expr: ExprId,
         /// The arm.
         arm: usize,
     },
-    /// Type arguments at a call that takes another number of them.
+    /// A call with the wrong number of type arguments.
     TypeArgs {
         /// The call.
         call: ExprId,
-        /// How many type parameters there are.
-        wanted: usize,
-        /// How many arguments are given.
+        /// The number of type parameters.
+        expected: usize,
+        /// The number of type arguments.
         found: usize,
     },
     /// A type argument of the wrong kind.
     TypeArgKind {
         /// The call.
         call: ExprId,
-        /// Which argument.
+        /// The index of the type argument.
         index: usize,
-        /// What the parameter stands for.
-        wanted: types::Kind,
+        /// The kind of the type parameter.
+        expected: types::Kind,
     },
     /// A `where` clause names a relation that does not exist.
     UnknownRelation {
-        /// Where the name stands.
+        /// The range of the name, relative to the unit.
         range: syntax::TextRange,
         /// The name.
         name: SmolStr,
     },
-    /// A reference into the metadata section that leads nowhere.
+    /// A reference to a missing entry of the metadata section.
     Metadata {
-        /// Where it is used.
+        /// The use.
         expr: ExprId,
         /// `relay.Constant`
         key: SmolStr,
         /// `0`
         index: u32,
-        /// Whether the module has a section at all.
+        /// True if the module has a section.
         section: bool,
     },
-    /// A constant from a metadata section that is not there and has no type comment.
+    /// A constant without a type comment in a module without a metadata section.
     UntypedConstant {
-        /// Where it is used.
+        /// The use.
         expr: ExprId,
     },
 }
 
-/// What demands that two types are one.
+/// The reason why two types must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// A variable's annotation and its value.
@@ -249,45 +249,45 @@ pub enum Mismatch {
         /// The value.
         value: ExprId,
     },
-    /// The result written for a function and its body.
+    /// The declared result of a function and its body.
     Result {
-        /// The function expression, or nothing for the definition.
+        /// The function expression; `None` for the definition.
         function: Option<FnId>,
-        /// The expression that gives the result.
+        /// The tail expression.
         value: ExprId,
     },
-    /// An argument and the parameter it is for.
+    /// An argument and its parameter.
     Argument {
         /// The call.
         call: ExprId,
-        /// Which argument.
+        /// The index of the argument.
         index: usize,
     },
     /// The two branches of an `if`.
     Branches {
-        /// One.
+        /// The tail of the `then` branch.
         then: ExprId,
-        /// The other.
+        /// The tail of the `else` branch.
         otherwise: ExprId,
     },
     /// An arm of a `match` and the arms before it.
     Arm {
         /// The `match`.
         expr: ExprId,
-        /// Which arm.
+        /// The index of the arm.
         arm: usize,
     },
-    /// A pattern variable's annotation and what it is matched against.
+    /// The annotation of a pattern variable and the matched value.
     Pattern {
         /// The variable.
         binder: BinderId,
     },
-    /// What is read from or written to something that is no reference.
+    /// A read or write of a value that is not a reference.
     Reference {
-        /// What should be a reference.
+        /// The value.
         reference: ExprId,
     },
-    /// What is written to a reference and what it holds.
+    /// The value written to a reference and the type of the reference.
     Write {
         /// The value.
         value: ExprId,
@@ -295,8 +295,8 @@ pub enum Mismatch {
 }
 
 impl Finding {
-    /// Makes the types in a finding types that stand outside of the table: literals get the data
-    /// types that they have got since, and what is not known is the error type.
+    /// Makes the types in a finding independent of the table: literals get their decided data
+    /// types, and unknown types become the error type.
     pub(super) fn freeze(&mut self, table: &Table) {
         let freeze = |ty: &mut Type| {
             if ty.is_closed() {
@@ -309,8 +309,8 @@ impl Finding {
             .for_message();
         };
         match self {
-            Finding::Mismatch { found, wanted, conflict, .. } => {
-                [found, wanted, &mut conflict.left, &mut conflict.right]
+            Finding::Mismatch { found, expected, conflict, .. } => {
+                [found, expected, &mut conflict.left, &mut conflict.right]
                     .into_iter()
                     .for_each(freeze);
             }
@@ -328,8 +328,8 @@ impl Finding {
         }
     }
 
-    /// Whether a name means nothing, which is wrong whether or not the expression is needed.
-    pub fn is_about_name(&self) -> bool {
+    /// Returns true for an unresolved name, which is an error even in unused code.
+    pub fn is_unresolved_name(&self) -> bool {
         matches!(
             self,
             Finding::UnknownName { .. }
@@ -339,7 +339,7 @@ impl Finding {
         )
     }
 
-    /// Whether the finding is about the program, and not only about what is known of it.
+    /// Returns true if the finding is an error of the program, as opposed to a limit of inference.
     pub fn is_error(&self) -> bool {
         !matches!(
             self,

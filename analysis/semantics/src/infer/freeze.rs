@@ -1,4 +1,4 @@
-//! From nodes to types: closing a stretch, generalising what stays open.
+//! Freezing: from nodes of the solver to types, when a batch is closed.
 
 use std::sync::Arc;
 
@@ -8,7 +8,9 @@ use types::{
     Constraint, DTypeTerm, Level, NodeId, Param, PolyType, RelationId, Resolver, State, Type,
 };
 
-use super::{At, Finding, Infer, Instance, OpenUnit, assume::Assumed, constants::ConstantBinding};
+use super::{
+    Finding, Infer, Instance, OpenUnit, UnitRef, assume::Assumed, constants::ConstantBinding,
+};
 use crate::body::*;
 
 /// The types of a body.
@@ -18,17 +20,17 @@ pub struct Inference {
     pub units: Vec<Arc<UnitTypes>>,
     /// The type of the definition, or of the expression.
     pub signature: Option<Type>,
-    /// Something got a type that is more general than what was written, or none that is known:
-    /// TVM may find other types.
+    /// True if some type is more general than the written one, or unknown: TVM may infer other
+    /// types.
     pub generalised: bool,
-    /// Types are those that TVM finds.
+    /// True if the types are those that TVM infers.
     pub(crate) strict: bool,
     /// The type parameters of the definition that stand for data types of literals.
     pub numeric: Vec<Param>,
-    /// What a reference holds is of one type for all that use the definition.
+    /// True if a reference of the definition holds one type for all its users.
     pub(crate) weak: bool,
-    /// The names of the type parameters of the signature. Types are equal whatever these are called,
-    /// and messages show them.
+    /// The names of the type parameters of the signature. They take no part in the equality of
+    /// types, but messages show them.
     names: Box<[SmolStr]>,
 }
 
@@ -39,26 +41,26 @@ pub struct UnitTypes {
     pub exprs: Box<[Type]>,
     /// The type of each variable.
     pub binders: Box<[Type]>,
-    /// What is wrong.
+    /// The findings of inference, without places.
     pub findings: Vec<Finding>,
-    /// Type comments that are not what the types say, by number.
+    /// The numbers of type comments that disagree with the inferred types.
     pub stale: Vec<u32>,
-    /// The types that the unit saw around it.
+    /// The inputs of the unit; see `Infer::inputs_of`.
     pub(super) inputs: Box<[Type]>,
-    /// The unit was inferred without its neighbours.
+    /// True if the unit was a batch of its own.
     pub(super) alone: bool,
-    /// Some type is left open.
+    /// True if some type is left open.
     pub(super) open: bool,
-    /// Something of the stretch got a type that is more general than what was written.
+    /// True if a type of the batch is more general than the written one.
     pub(super) generalised: bool,
-    /// What depends on the data types that uses choose for literals.
+    /// Data types of literals that are chosen by uses.
     pub numeric: Option<Box<Numeric>>,
-    /// What depends on types that are assumed because of an error.
+    /// The expressions and variables that depend on types assumed because of an error.
     pub(super) assumed: Option<Box<Assumed>>,
 }
 
-/// What evaluation has to know of literals whose data types are chosen where a function or constant
-/// is used: in `let %inc = fn (%x) { add(%x, 1) };` the `1` is of the data type of the argument.
+/// Literals whose data types are chosen where a function or constant is used, for evaluation: in
+/// `let %inc = fn (%x) { add(%x, 1) };` the `1` has the data type of the argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numeric {
     /// Uses of polymorphic types, with the data types that they choose, in the order of expressions.
@@ -91,7 +93,7 @@ impl UnitTypes {
 }
 
 impl Infer<'_> {
-    /// Ends the open stretch: decides what is left, and freezes its types.
+    /// Closes the open batch: decides what is still open, and freezes the types.
     pub(super) fn close(&mut self, last: bool) {
         if self.open.is_empty() {
             return;
@@ -99,12 +101,12 @@ impl Infer<'_> {
         if last && !self.whole && !self.env.strict() {
             self.generalise_result();
         }
-        self.settle_constants();
+        self.decide_constants();
         let constants = std::mem::take(&mut self.constants);
         let constants = constants.bindings();
         let shown: Vec<Vec<Param>> =
             constants.iter().map(|constant| constant.decide(&mut self.solver.table)).collect();
-        let mut own_constants: FxHashMap<At, Vec<usize>> = FxHashMap::default();
+        let mut own_constants: FxHashMap<UnitRef, Vec<usize>> = FxHashMap::default();
         for (index, constant) in constants.iter().enumerate() {
             own_constants.entry(constant.at).or_default().push(index);
         }
@@ -129,7 +131,7 @@ impl Infer<'_> {
             let mut freeze = |node: NodeId, about: Option<ExprId>| {
                 let ty = resolver.resolve(node);
                 if ty.is_too_large() || resolver.is_too_deep() {
-                    resolver.forgive_depth();
+                    resolver.reset_too_deep();
                     too_large = too_large.or(about);
                     return Type::Error;
                 }
@@ -165,7 +167,7 @@ impl Infer<'_> {
             numbers_out_of_range(unit, &exprs, &mut findings);
             let mut stale = self.printer.stale(unit, &exprs, &binders);
             if let Some(assumed) = assumed {
-                stale.retain(|&number| !assumed.holds(unit.evidence[number as usize].about));
+                stale.retain(|&number| !assumed.holds(unit.type_comments[number as usize].subject));
             }
             let types = UnitTypes {
                 exprs,
@@ -215,7 +217,7 @@ impl Infer<'_> {
         if vars.is_empty() {
             return;
         }
-        let binder = |&binder: &BinderId| crate::scope::Binding { unit: 0, binder };
+        let binder = |&binder: &BinderId| crate::scope::LocalRef { unit: 0, binder };
         let params: Vec<NodeId> =
             header.params.iter().map(binder).map(|b| self.outer_variable(0, b)).collect();
         let node = self.solver.table.func(params, result);
@@ -247,7 +249,7 @@ impl Infer<'_> {
             .collect()
     }
 
-    /// Turns what became of the relations into findings.
+    /// Reports relations that failed or stayed undecided.
     fn report(&mut self) {
         let mut variables = None;
         for index in self.reported..self.solver.entries().len() {
@@ -273,8 +275,8 @@ impl Infer<'_> {
                 State::Undecided(reason) => {
                     self.find_at(origin, |expr| Finding::Undecided { expr, reason });
                 }
-                // What an instance of a polymorphic value brings along may be about a part of it
-                // that is not used: `%p.1` of a pair of a function and a number.
+                // A relation of an instance may concern a part that is not used: `%p.1` of a pair
+                // of a function and a number.
                 State::Waiting if unknown && self.is_of_unused_part(origin) => {}
                 State::Waiting if self.needs_parameter(id) => self.report_unproven(id),
                 State::Waiting if unknown => {
@@ -298,8 +300,8 @@ impl Infer<'_> {
         matches!(expr, Some(Expr::Bound(_) | Expr::Free(_) | Expr::Dotted { .. } | Expr::Global(_)))
     }
 
-    /// Returns true if a relation waits for a type parameter that is written: what that is, the
-    /// function does not know.
+    /// Returns true if a relation waits for a written type parameter, which is unknown inside the
+    /// function.
     fn needs_parameter(&self, id: RelationId) -> bool {
         let types = self.solver.arg_types(id);
         let is_written = self.given.contains(&id);
@@ -318,11 +320,11 @@ impl Infer<'_> {
         self.find_at(origin, |expr| Finding::Unproven { expr, constraint });
     }
 
-    /// What TVM finds no type for. What it takes for a list of something unknown it accepts.
+    /// Reports expressions that TVM infers no type for. TVM accepts a list of an unknown type.
     fn report_open(&mut self) {
         for open in 0..self.open.len() {
             let unit = self.unit(self.open[open].at);
-            // The variable comes before its uses, and a value before what it is bound to.
+            // Variables are reported before their uses, values before their bindings.
             let is_value = |kind| matches!(kind, BinderKind::Let | BinderKind::Graph);
             let variables: Vec<BinderId> = (0..unit.binders.len() as u32)
                 .map(BinderId)
@@ -333,20 +335,20 @@ impl Infer<'_> {
                     && self.solver.table.is_unknown(node)
                 {
                     self.open[open].findings.push(Finding::OpenVariable(binder));
-                    self.solver.table.give_up(node);
+                    self.solver.table.set_error(node);
                 }
             }
             for index in 0..self.open[open].exprs.len() {
                 let (expr, node) = (ExprId(index as u32), self.open[open].exprs[index]);
                 if !unit.expr(expr).is_step() && self.solver.table.is_unknown(node) {
                     self.open[open].findings.push(Finding::OpenExpr(expr));
-                    self.solver.table.give_up(node);
+                    self.solver.table.set_error(node);
                 }
             }
         }
     }
 
-    /// A relation that waits for a type which nothing decides.
+    /// Reports a relation that waits for a type that cannot be inferred.
     fn report_waiting(
         &mut self,
         id: RelationId,
@@ -384,8 +386,8 @@ impl Infer<'_> {
         self.solve();
     }
 
-    /// The parameters and free variables without annotations whose types are not known, by their
-    /// nodes.
+    /// Returns the parameters and free variables without annotations whose types are unknown, by
+    /// node.
     fn variables_without_types(&self) -> FxHashMap<NodeId, (usize, BinderId)> {
         let mut found = FxHashMap::default();
         for (i, open) in self.open.iter().enumerate() {
@@ -403,15 +405,15 @@ impl Infer<'_> {
 
     pub(super) fn give_up(&mut self, node: Option<NodeId>) {
         if let Some(node) = node {
-            self.solver.table.give_up(node);
+            self.solver.table.set_error(node);
         }
     }
 
-    /// Files a finding with the unit that a relation came from.
+    /// Adds a finding to the unit that a relation originates from.
     pub(super) fn find_at(&mut self, origin: u32, finding: impl FnOnce(ExprId) -> Finding) {
         let (at, expr) = self.origins[origin as usize];
         if let Some(&open) = self.open_at.get(&at) {
-            // A relation of a header has no expression; what fails there fails at its calls.
+            // A relation of a header has no expression, and is reported at the calls.
             if expr.index() < self.unit(at).exprs.len() {
                 self.open[open].findings.push(finding(expr));
             }
@@ -422,7 +424,7 @@ impl Infer<'_> {
 /// The type of a definition from the types of its units.
 fn signature_of(body: &Body, units: &[Arc<UnitTypes>]) -> Option<Type> {
     let tail = body.units.iter().zip(units).rfind(|(unit, _)| unit.kind == UnitKind::Tail);
-    // Other definitions do not depend on what is assumed.
+    // Other definitions do not depend on assumed types.
     let known =
         |types: &UnitTypes, root| (!types.is_assumed(root)).then(|| types.expr(root).clone());
     let result = tail.map(|(unit, types)| Some(known(types, unit.root?).unwrap_or(Type::Error)));
@@ -434,7 +436,7 @@ fn signature_of(body: &Body, units: &[Arc<UnitTypes>]) -> Option<Type> {
     Some(PolyType::close(&header.type_params, Vec::new(), &func))
 }
 
-/// What evaluation has to know of the literals of a unit.
+/// Returns the data types of the literals of a unit that uses choose, for evaluation.
 fn freeze_numeric(
     open: &mut OpenUnit,
     schemes: Vec<(BinderId, Type)>,
@@ -465,22 +467,22 @@ fn freeze_numeric(
     }
     let binders = std::mem::take(&mut open.numeric);
     let literals = std::mem::take(&mut open.constants);
-    // The schemes are what later statements see: without them `let %e = Nil;` would be of the type
-    // that the statements inferred together with it made of it.
+    // Later statements see the schemes: otherwise `let %e = Nil;` would have the type of its uses
+    // in the same batch.
     let is_empty =
         uses.is_empty() && binders.is_empty() && literals.is_empty() && schemes.is_empty();
     (!is_empty).then(|| Box::new(Numeric { uses, binders, literals, schemes }))
 }
 
-/// Literals without suffix that do not fit the data type which their surroundings need.
+/// Reports literals without suffix whose value is out of the range of the inferred data type.
 fn numbers_out_of_range(unit: &Unit, exprs: &[Type], findings: &mut Vec<Finding>) {
-    if !unit.traits.has(crate::traits::Traits::BARE_INT) {
+    if !unit.features.has(crate::features::UnitFeatures::BARE_INT) {
         return;
     }
     for (expr, (data, ty)) in (0..).zip(unit.exprs.iter().zip(exprs)) {
         if let Expr::Literal(Literal::Int { value, dtype: None }) = data
             && let Some(tensor) = ty.as_tensor()
-            && !tensor.dtype.holds(*value)
+            && !tensor.dtype.can_represent(*value)
         {
             findings.push(Finding::NumberRange {
                 expr: ExprId(expr),
@@ -491,8 +493,8 @@ fn numbers_out_of_range(unit: &Unit, exprs: &[Type], findings: &mut Vec<Finding>
     }
 }
 
-/// A place in the group, for messages.
-impl std::fmt::Display for At {
+/// `body:unit`, for panics and logs.
+impl std::fmt::Display for UnitRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.body, self.unit)
     }

@@ -1,4 +1,4 @@
-//! Functions: their headers, their parameters and results, and types as written.
+//! Inference of functions: headers, parameters, results and annotations.
 
 use smallvec::SmallVec;
 use types::{
@@ -6,17 +6,17 @@ use types::{
     Symbol, Type,
 };
 
-use super::{At, Finding, GroupSignature, Infer, Mismatch};
+use super::{Finding, GroupSignature, Infer, Mismatch, UnitRef};
 use crate::body::*;
 
-/// A function whose type is known as far as it is written, before its body is.
+/// A function with its declared type, before its body is inferred.
 pub(super) struct Declared {
     params: SmallVec<[NodeId; 4]>,
     ret: NodeId,
 }
 
-/// Returns true if a function leaves nothing of its type to be found, so that nothing can be added
-/// to what is written.
+/// Returns true if the declared type of a function is complete, so that inference cannot add
+/// constraints to it.
 pub(super) fn is_complete(function: &Function, unit: &Unit) -> bool {
     let annotated =
         |&binder: &BinderId| unit.binder(binder).annotation.as_ref().is_some_and(Type::is_closed);
@@ -24,10 +24,10 @@ pub(super) fn is_complete(function: &Function, unit: &Unit) -> bool {
 }
 
 impl Infer<'_> {
-    /// A type as written, with fresh variables for what is left out.
+    /// Imports an annotation, with fresh variables for its unknown parts.
     pub(super) fn import_written(&mut self, ty: &Type) -> NodeId {
         let flags = ty.flags();
-        // What is not defined is reported where it is written, and fits whatever it meets.
+        // An undefined type is reported at its annotation, and unifies with any type.
         if flags.has(Flags::ADT) && !self.env.types().knows(ty) {
             return self.error_node();
         }
@@ -41,8 +41,8 @@ impl Infer<'_> {
         self.solver.table.import(&ty)
     }
 
-    /// A type as written with fresh variables for `_`, and with the symbolic sizes of the metadata
-    /// section.
+    /// Returns an annotation with fresh variables for `_`, and with the symbolic sizes of the
+    /// metadata section.
     fn fill(&mut self, ty: &Type) -> Type {
         let env = self.env;
         let table = &mut self.solver.table;
@@ -65,16 +65,16 @@ impl Infer<'_> {
         })
     }
 
-    /// The node of a variable's annotation, or a fresh one.
-    pub(super) fn annotated(&mut self, at: At, binder: BinderId) -> NodeId {
+    /// Returns the node of the annotation of a variable, or a fresh one.
+    pub(super) fn annotated(&mut self, at: UnitRef, binder: BinderId) -> NodeId {
         match &self.unit(at).binder(binder).annotation {
             Some(ty) => self.import_written(ty),
             None => self.solver.table.fresh(),
         }
     }
 
-    /// The parameters of a definition.
-    pub(super) fn header(&mut self, at: At) {
+    /// Infers the header of a definition.
+    pub(super) fn header(&mut self, at: UnitRef) {
         let unit = self.unit(at);
         let Some(header) = unit.header() else { return };
         if self.whole {
@@ -88,7 +88,7 @@ impl Infer<'_> {
             };
             self.set_binder(binder, node);
         }
-        // Relations of a header have no expression of their own.
+        // The relations of a header have no expression.
         let no_expr = ExprId(u32::MAX);
         if let Some(signature) = declared {
             self.where_relations(at, no_expr, header, &signature.params, signature.ret);
@@ -100,7 +100,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Nodes for the parameters and result of a definition of the group.
+    /// Creates the nodes for the parameters and the result of a definition of the group.
     pub(super) fn declare(&mut self, number: usize, body: &Body) {
         let Some(header) = body.header() else { return };
         let unit = &body.units[0];
@@ -122,7 +122,7 @@ impl Infer<'_> {
         self.group[number] = Some(GroupSignature { params, ret, node });
     }
 
-    /// Tells the type parameters of a definition from those of others in the table.
+    /// Gives the type parameters of a definition unique identities in the table.
     fn enter_header(&mut self, number: usize, header: &Function) {
         for param in &header.type_params {
             let own = param.with_id(param.id().of_definition(number as u32));
@@ -130,14 +130,14 @@ impl Infer<'_> {
         }
     }
 
-    /// The type parameters of a function in the table.
+    /// Returns the type parameters of a function in the table.
     pub(super) fn own_params(&self, function: &Function) -> Vec<Param> {
         let own = |param: &Param| self.rigid.get(&param.id()).unwrap_or(param).clone();
         function.type_params.iter().map(own).collect()
     }
 
-    /// The type of a function over type parameters. What is not known of it yet is one type at all
-    /// its uses.
+    /// Returns the type of a function over type parameters. Its unknown parts are shared by all
+    /// uses.
     fn function_node(&mut self, own: &[Param], params: &[NodeId], ret: NodeId) -> NodeId {
         if own.is_empty() {
             return self.solver.table.func(params.iter().copied(), ret);
@@ -148,32 +148,32 @@ impl Infer<'_> {
         self.solver.table.import(&PolyType::close(own, Vec::new(), &func))
     }
 
-    /// The expression at the end of a definition, against the result written or declared.
-    pub(super) fn result(&mut self, at: At, value: ExprId) {
+    /// Unifies the tail expression of a definition with its declared result.
+    pub(super) fn result(&mut self, at: UnitRef, value: ExprId) {
         let has_header = self.body(at).header().is_some();
         let mut node = self.node(value);
-        // A bare expression may be polymorphic, but a number in it is of some data type.
+        // A bare expression may be polymorphic, but a number in it has a single data type.
         let is_number = self.solver.table.as_poly(node).is_some_and(|p| p.has_numeric_params())
             && !self.solver.table.resolve(node).is_function();
         if has_header || is_number {
             node = self.value(at, value);
         }
         self.result = Some(node);
-        let wanted = match &self.group[at.body as usize] {
+        let expected = match &self.group[at.body as usize] {
             Some(signature) => signature.ret,
             None => match self.body(at).header().and_then(|header| header.ret.as_ref()) {
                 Some(ty) => self.import_written(ty),
                 None => return,
             },
         };
-        self.must_be(wanted, node, Mismatch::Result { function: None, value });
+        self.unify_or_report(expected, node, Mismatch::Result { function: None, value });
     }
 
-    /// A function that is about to be bound to a name that it may use itself.
+    /// Declares a function that may be recursive, before its body is inferred.
     ///
-    /// `let %f = fn [A](%x: A) -> A { … %f(1f) … };`: where type parameters are written, each use
-    /// of the name chooses them anew.
-    pub(super) fn declare_function(&mut self, at: At, id: ExprId, binder: BinderId) -> NodeId {
+    /// `let %f = fn [A](%x: A) -> A { … %f(1f) … };`: with declared type parameters, each use
+    /// instantiates them separately.
+    pub(super) fn declare_function(&mut self, at: UnitRef, id: ExprId, binder: BinderId) -> NodeId {
         let unit = self.unit(at);
         let has_annotation = unit.binder(binder).annotation.is_some();
         let function = match unit.exprs.get(id.index() + 1) {
@@ -204,7 +204,7 @@ impl Infer<'_> {
         node
     }
 
-    /// Gives the type parameters of a function identities of their own in the table.
+    /// Gives the type parameters of a function unique identities in the table.
     fn enter_type_params(&mut self, function: &Function) {
         let strict = self.env.strict();
         for param in &function.type_params {
@@ -213,8 +213,8 @@ impl Infer<'_> {
         }
     }
 
-    /// The parameters of a function expression come into scope.
-    pub(super) fn enter_function(&mut self, at: At, function: FnId) -> NodeId {
+    /// Creates the nodes of the parameters of a function expression.
+    pub(super) fn enter_function(&mut self, at: UnitRef, function: FnId) -> NodeId {
         if self.whole {
             self.solve();
         }
@@ -238,8 +238,8 @@ impl Infer<'_> {
         self.error_node()
     }
 
-    /// The type of a function expression, its body being typed.
-    pub(super) fn function(&mut self, at: At, id: ExprId, function: FnId) -> NodeId {
+    /// Returns the type of a function expression after its body.
+    pub(super) fn function(&mut self, at: UnitRef, id: ExprId, function: FnId) -> NodeId {
         let unit = self.unit(at);
         let data = &unit.fns[function.index()];
         self.effects.pop();
@@ -252,16 +252,16 @@ impl Infer<'_> {
         let declared = self.declared.remove(&(at, function));
         let what = Mismatch::Result { function: Some(function), value: body.result };
         if let Some(declared) = declared {
-            self.must_be(declared.ret, ret, what);
+            self.unify_or_report(declared.ret, ret, what);
             ret = declared.ret;
         } else if let Some(written) = &data.ret {
-            let wanted = self.import_written(written);
-            self.must_be(wanted, ret, what);
-            ret = wanted;
+            let expected = self.import_written(written);
+            self.unify_or_report(expected, ret, what);
+            ret = expected;
         }
         self.where_relations(at, id, data, &params, ret);
         if data.type_params.is_empty() {
-            // The function is of the type that its parts have now.
+            // The type of the function consists of the current types of its parts.
             let table = &mut self.solver.table;
             let params: SmallVec<[NodeId; 4]> =
                 params.iter().map(|&param| table.part(param)).collect();
@@ -276,18 +276,19 @@ impl Infer<'_> {
         self.use_given();
         let first = self.first_relations.remove(&(at, function)).unwrap_or_default();
         let relations = (first..self.solver.entries().len()).map(|id| RelationId(id as u32));
-        let kept = self.relations_about(relations.collect(), &own, is_complete(data, unit));
+        let kept = self.relations_over(relations.collect(), &own, is_complete(data, unit));
         let node = self.solver.table.func(params, ret);
         let ty = self.close_over(&own, &kept, node);
         self.release(&kept);
         self.solver.table.import(&ty)
     }
 
-    /// Those of `relations` that wait for a type parameter of a function, and go with its type.
+    /// Returns those of `relations` that depend on a type parameter of a function, and become
+    /// constraints of its type.
     ///
-    /// Where the type is written in full, it has no place for a rule that needs to know what a
-    /// parameter is: `def @f[A](%x: A) -> A { add(%x, 1f) }` is not for every `A`.
-    pub(super) fn relations_about(
+    /// A completely declared type cannot get constraints: `def @f[A](%x: A) -> A { add(%x, 1f) }`
+    /// is invalid, because it does not hold for every `A`.
+    pub(super) fn relations_over(
         &mut self,
         relations: Vec<RelationId>,
         own: &[Param],
@@ -312,7 +313,7 @@ impl Infer<'_> {
                 continue;
             }
             let needs_more = types.iter().any(|ty| matches!(ty, Type::Param(p) if own.contains(p)));
-            // What is written in a `where` clause of a header has no expression.
+            // A relation of the `where` clause of a header has no expression.
             let is_written = self.origins[origin as usize].1 == ExprId(u32::MAX);
             if is_complete && needs_more && !is_written && !self.is_given(&types, id) {
                 self.report_unproven(id);
@@ -323,7 +324,7 @@ impl Infer<'_> {
         kept
     }
 
-    /// Returns true if a `where` clause says what the relation `id` between `types` needs.
+    /// Returns true if a `where` clause states the relation `id` over `types`.
     fn is_given(&self, types: &[Type], id: RelationId) -> bool {
         let name = self.solver.entry(id).relation.name;
         let is_written = |at: usize| {
@@ -335,12 +336,10 @@ impl Infer<'_> {
         self.given.iter().any(|given| is_written(given.0 as usize))
     }
 
-    /// Takes the results of operators from `where` clauses: a rule gives one result for its
-    /// arguments, so that where `Broadcast(t1, t2, t5)` holds, the sum of a `t1` and a `t2` is a
-    /// `t5`.
+    /// Decides the results of operators from `where` clauses: relations are functional, so that
+    /// with `Broadcast(t1, t2, t5)` the sum of a `t1` and a `t2` is a `t5`.
     ///
-    /// Each relation is held against what is written once; a result that is found is an argument
-    /// of relations that come later.
+    /// One pass is enough, because the result of a relation is an argument of later relations only.
     pub(super) fn use_given(&mut self) {
         if self.given.is_empty() {
             return;
@@ -372,10 +371,10 @@ impl Infer<'_> {
         }
     }
 
-    /// The relations of a `where` clause, over the parameters and the result.
+    /// Adds the relations of a `where` clause over the parameters and the result.
     fn where_relations(
         &mut self,
-        at: At,
+        at: UnitRef,
         id: ExprId,
         function: &Function,
         params: &[NodeId],
@@ -397,8 +396,8 @@ impl Infer<'_> {
         }
     }
 
-    /// The type arguments of a call, one for each parameter of `poly`; fresh variables for those that
-    /// are not written.
+    /// Returns the type arguments of a call, one for each parameter of `poly`, with fresh variables
+    /// for those left out.
     pub(super) fn type_args(
         &mut self,
         call: ExprId,
@@ -407,7 +406,7 @@ impl Infer<'_> {
     ) -> Vec<types::TypeArg> {
         let params = poly.params();
         if written.len() > params.len() {
-            self.find(Finding::TypeArgs { call, wanted: params.len(), found: written.len() });
+            self.find(Finding::TypeArgs { call, expected: params.len(), found: written.len() });
         }
         let mut args = Vec::with_capacity(written.len());
         for (index, (param, written)) in params.iter().zip(written).enumerate() {
@@ -425,12 +424,12 @@ impl Infer<'_> {
                 (Kind::ShapeVar, TypeArg::Shape(dims)) if dims.len() == 1 => {
                     types::TypeArg::Dim(dims[0].clone())
                 }
-                // `()` is a type and the shape of a scalar.
+                // `()` is a type, and also the shape of a scalar.
                 (Kind::Shape, TypeArg::Type(Type::Tuple(fields))) if fields.is_empty() => {
                     types::TypeArg::Shape(ShapeTerm::Dims(types::Shape::default()))
                 }
-                (wanted, _) => {
-                    self.find(Finding::TypeArgKind { call, index, wanted });
+                (expected, _) => {
+                    self.find(Finding::TypeArgKind { call, index, expected });
                     self.solver.table.open_param(param)
                 }
             });

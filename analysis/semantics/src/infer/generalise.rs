@@ -1,37 +1,39 @@
 //! Generalisation: the most general types of bindings and definitions.
 //!
-//! A type variable that belongs to the value of a binding alone becomes a type parameter, and the
-//! relations over it go with the type: `let %f = fn (%y) { add(%x, %y) };` is of a type over what
-//! `%y` may be, under a relation of it with the type of `%x`, which stays what it is. Which
-//! variables belong to the value alone is told by their levels ([`types::Table`]).
+//! A type variable that occurs only in the value of a binding becomes a type parameter, and the
+//! relations over it become constraints of the type: `let %f = fn (%y) { add(%x, %y) };` is
+//! generalised over the type of `%y`, with a constraint that relates it to the type of `%x`. The
+//! levels of the variables ([`types::Table`]) show the ones that occur in the value alone; a search
+//! of the environment would take quadratic time.
 //!
-//! Only values are generalised: functions, constants, constructors applied to values, tuples of
-//! values, and names of those. What is evaluated once and used at two types could go wrong:
-//! `let %r = ref(Nil);`.
+//! Only values are generalised (the value restriction): functions, constants, constructors applied
+//! to values, tuples of values, and variables bound to them. Generalising `let %r = ref(Nil);`
+//! would allow writes and reads at different types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use types::{
     Constraint, DTypeClass, Kind, Level, NodeId, Param, PolyType, RelationId, Type, Var, Vars,
 };
 
-use super::{At, Finding, Infer, constants::ConstantBinding, function::is_complete};
+use super::{Finding, Infer, UnitRef, constants::ConstantBinding, function::is_complete};
 use crate::body::*;
 
-/// The most relations that the members of a group carry together, where each carries those of all.
-const MOST_SHARED: usize = 100_000;
+/// The maximum total number of shared relations in the types of a group, each of which contains all
+/// of them.
+const MAX_SHARED: usize = 100_000;
 
-/// What is generalised together, and the relations that go with it.
+/// The variables to generalise, and the relations over them.
 struct Generalisation {
     vars: Vars,
     kept: Vec<RelationId>,
 }
 
 impl Infer<'_> {
-    /// The most general type of the value of a binding. `start` is the first expression that is
-    /// evaluated for the value, and `node` its type.
+    /// Returns the most general type of the value of a binding. `start` is the first expression of
+    /// the evaluation of the value, and `node` its type.
     pub(super) fn generalise(
         &mut self,
-        at: At,
+        at: UnitRef,
         binder: BinderId,
         value: ExprId,
         start: ExprId,
@@ -55,7 +57,7 @@ impl Infer<'_> {
             self.solver.lower_determined(vars, level);
         }
         if self.is_function(node) {
-            self.settle_literals(&[node], level);
+            self.default_literals(&[node], level);
         }
         let Generalisation { vars, kept } = self.generalisation(&[node], level);
         if vars.is_empty() {
@@ -90,22 +92,23 @@ impl Infer<'_> {
         self.solver.table.import(&ty)
     }
 
-    /// Tells constants what their uses make of them.
-    pub(super) fn settle_constants(&mut self) {
-        // What is made of one may tell what is made of another, which comes before it.
+    /// Decides the types of constants from their uses.
+    pub(super) fn decide_constants(&mut self) {
+        // The type of a constant may decide the type of an earlier one.
         for constant in self.constants.bindings().iter().rev() {
-            constant.settle(&mut self.solver.table);
+            constant.decide_from_uses(&mut self.solver.table);
         }
     }
 
-    /// Returns true if it is known of all constants what their uses make of them.
-    pub(super) fn has_settled(&mut self) -> bool {
-        // One that is not settled is enough, and the last one is the likeliest.
+    /// Returns true if the types of all constants are decided.
+    pub(super) fn has_decided_constants(&mut self) -> bool {
+        // The last one is the most likely to be undecided.
         let mut constants = self.constants.bindings().iter().rev();
-        constants.all(|constant| constant.settle(&mut self.solver.table))
+        constants.all(|constant| constant.decide_from_uses(&mut self.solver.table))
     }
 
-    /// Solves what can be, and gives up what TVM's rules give no type for.
+    /// Solves all relations that can be solved, and gives up those that TVM's rules leave without a
+    /// type.
     pub(super) fn solve_all(&mut self) {
         loop {
             self.solve();
@@ -118,14 +121,14 @@ impl Infer<'_> {
                     && self.solver.table.is_unknown(result)
                 {
                     self.given_up.insert(id);
-                    self.solver.table.give_up(result);
+                    self.solver.table.set_error(result);
                 }
             }
         }
     }
 
-    /// The most general types of the definitions of a group. Variables that were made before
-    /// `level` belong to groups around it. TVM generalises nothing.
+    /// Generalises the types of the definitions of a group. Variables older than `level` belong to
+    /// other groups. TVM does not generalise.
     pub(super) fn generalise_group(&mut self, group: &[usize], level: Level) {
         if self.env.strict() {
             for &number in group {
@@ -145,11 +148,11 @@ impl Infer<'_> {
         self.generalise_members(&members, level);
     }
 
-    /// The most general types of definitions that are inferred together, whose types are the nodes.
+    /// Generalises the types of definitions that are inferred together.
     pub(super) fn generalise_members(&mut self, members: &[(usize, NodeId)], level: Level) {
         let nodes: Vec<NodeId> = members.iter().map(|(_, node)| *node).collect();
         self.use_given();
-        self.settle_literals(&nodes, level);
+        self.default_literals(&nodes, level);
         for &(number, node) in members {
             self.keep_weak(number, node, level);
         }
@@ -162,7 +165,7 @@ impl Infer<'_> {
             if !own.is_empty() && !stuck.is_empty() {
                 let body = self.bodies[number].0;
                 let complete = body.header().is_some_and(|h| is_complete(h, &body.units[0]));
-                let more = self.relations_about(stuck.clone(), &own, complete);
+                let more = self.relations_over(stuck.clone(), &own, complete);
                 part.kept.extend(more);
                 part.kept.sort();
                 part.kept.dedup();
@@ -203,15 +206,16 @@ impl Infer<'_> {
         parts.iter().for_each(|part| self.release(&part.kept));
     }
 
-    /// Gives up the relations that the members of a group share, if they are too many for each member
-    /// to carry them all: a ring of n functions that compute has n relations, in each of n types.
+    /// Gives up the relations that the members of a group share if there are more than
+    /// [`MAX_SHARED`] in all types together: a cycle of n functions has n relations in each of n
+    /// types.
     fn limit_shared(&mut self, members: &[NodeId], level: Level) {
         if members.len() < 2 {
             return;
         }
         let mut vars = self.free_vars(members, level);
         let kept = self.solver.related(&mut vars, level);
-        if members.len().saturating_mul(kept.len()) <= MOST_SHARED {
+        if members.len().saturating_mul(kept.len()) <= MAX_SHARED {
             return;
         }
         if let Some(&first) = kept.first() {
@@ -225,7 +229,7 @@ impl Infer<'_> {
         self.release(&kept);
     }
 
-    /// What references of definitions without parameters hold and none of their uses has decided.
+    /// Decides the weak type variables of references that no use has decided.
     pub(super) fn generalise_weak(&mut self) {
         let open = |ty: &Option<Type>| ty.as_ref().is_some_and(|ty| !ty.is_closed());
         let open: Vec<usize> =
@@ -240,7 +244,7 @@ impl Infer<'_> {
         self.generalise_members(&members, Level::NEVER);
     }
 
-    /// The type parameters that the header of a definition declares.
+    /// Returns the type parameters that the header of a definition declares.
     fn header_params(&self, number: usize) -> Vec<Param> {
         let header = self.bodies[number].0.header();
         let params = header.into_iter().flat_map(|header| &header.type_params);
@@ -250,8 +254,8 @@ impl Infer<'_> {
         }
     }
 
-    /// Adds the type parameters that are written for others of a group and have got into the type of
-    /// one: of `def @a[A](%x: A) { @b(%x) }` and `def @b(%y) { @a(%y) }` the second is as general.
+    /// Adds the declared type parameters of other members of a group that occur in the type of a
+    /// member: with `def @a[A](%x: A) { @b(%x) }`, `def @b(%y) { @a(%y) }` is equally general.
     fn add_foreign(
         &self,
         number: usize,
@@ -272,7 +276,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The expression of a module that is a bare expression.
+    /// Returns the tail expression of a bare expression.
     fn expression(&self, number: usize) -> Option<(usize, ExprId)> {
         self.open.iter().enumerate().find_map(|(open, unit)| {
             let is_own = unit.at.body as usize == number;
@@ -287,8 +291,8 @@ impl Infer<'_> {
         Some(self.open[open].exprs[root.index()])
     }
 
-    /// What the reference holds that a definition without parameters gives is of one type for all
-    /// that use the definition: `def @cell() { ref(Nil) }`.
+    /// Keeps the value of a reference that a definition without parameters returns monomorphic for
+    /// all users: `def @cell() { ref(Nil) }`.
     fn keep_weak(&mut self, number: usize, node: NodeId, level: Level) {
         let header = self.bodies[number].0.header();
         if header.is_none_or(|header| !header.params.is_empty()) {
@@ -307,8 +311,8 @@ impl Infer<'_> {
         }
     }
 
-    /// The variables of types that are not older than `level`, with those that the relations over
-    /// them bring along.
+    /// Returns the variables of types that are not older than `level`, and those of the relations
+    /// over them.
     fn generalisation(&mut self, nodes: &[NodeId], level: Level) -> Generalisation {
         let mut vars = self.free_vars(nodes, level);
         if vars.is_empty() {
@@ -319,10 +323,10 @@ impl Infer<'_> {
         self.without_ambiguous(vars, visible, kept, level)
     }
 
-    /// Leaves out the relations over types that no use could ever decide: of `add(@hd(Nil), 1f)` the
-    /// type of the first argument is neither in the type of the result, nor does it follow from what
-    /// is. The first `visible` variables are those in the type. Rules make results of arguments, and
-    /// data types of literals of what is beside them.
+    /// Removes ambiguous relations, whose types no use can decide: the type of the first argument
+    /// of `add(@hd(Nil), 1f)` neither occurs in the type of the result, nor is it determined by it.
+    /// The first `visible` variables are those in the type. Rules determine results from arguments,
+    /// and data types of literals from other operands.
     fn without_ambiguous(
         &mut self,
         vars: Vars,
@@ -348,7 +352,7 @@ impl Infer<'_> {
         }
         let is_decided =
             |inputs: &Vars, decided: &Vars| inputs.order().iter().all(|var| decided.contains(*var));
-        // Relations come in the order of the program: mostly, one pass is enough.
+        // Relations are in program order: usually, one pass is enough.
         loop {
             let before = decided.order().len();
             for (inputs, results) in &parts {
@@ -362,7 +366,7 @@ impl Infer<'_> {
                 break;
             }
         }
-        // A result that only an undecided relation gives is open, and reported with it.
+        // The result of an undecided relation is undecided too, and reported with it.
         let mut undecided = Vars::default();
         let mut decides = parts.iter().map(|(inputs, results)| {
             let decides = is_decided(inputs, &decided);
@@ -396,9 +400,9 @@ impl Infer<'_> {
         self.solver.table.signature_of(node).is_some()
     }
 
-    /// A literal that no argument has to do with is what it is by itself: `fn (%x) { (%x, 1) }`
-    /// gives a pair of anything and an `int32`. For functions that are inferred together.
-    fn settle_literals(&mut self, nodes: &[NodeId], level: Level) {
+    /// Gives literals that do not depend on arguments their default types: `fn (%x) { (%x, 1) }`
+    /// returns a pair with an `int32`. Used for functions that are inferred together.
+    fn default_literals(&mut self, nodes: &[NodeId], level: Level) {
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         for &node in nodes {
             if let Some((params, ret)) = self.solver.table.signature_of(node) {
@@ -411,7 +415,7 @@ impl Infer<'_> {
         if !results.order().iter().any(|var| matches!(var, Var::DType(_))) {
             return;
         }
-        // Of `fn () { fn (%x) { add(%x, 1) } }` the function that is given decides, too.
+        // In `fn () { fn (%x) { add(%x, 1) } }`, the arguments of the returned function count too.
         for output in outputs {
             inputs.extend(self.solver.table.parameters_in(output));
         }
@@ -428,14 +432,14 @@ impl Infer<'_> {
         }
     }
 
-    /// The names of type parameters that are written around a statement.
-    fn names_in_scope(&self, at: At) -> FxHashSet<smol_str::SmolStr> {
+    /// Returns the names of the type parameters in scope at a statement.
+    fn names_in_scope(&self, at: UnitRef) -> FxHashSet<smol_str::SmolStr> {
         let header = self.body(at).header();
         let functions = header.into_iter().chain(&self.unit(at).fns);
         functions.flat_map(|function| &function.type_params).map(|p| p.name().clone()).collect()
     }
 
-    /// Puts a fresh type parameter in the place of each variable.
+    /// Replaces each variable by a fresh type parameter.
     fn name_params(&mut self, vars: &Vars, taken: &FxHashSet<smol_str::SmolStr>) -> Vec<Param> {
         let mut names = Names::new(taken);
         let kind = |var| match var {
@@ -448,7 +452,7 @@ impl Infer<'_> {
         vars.map(|&var| self.solver.table.quantify(var, names.next(letter(kind(var))))).collect()
     }
 
-    /// The type of `node` over `params`, with the relations of `kept`.
+    /// Returns the type of `node` over `params`, with the relations `kept` as constraints.
     pub(super) fn close_over(&self, params: &[Param], kept: &[RelationId], node: NodeId) -> Type {
         let ty = self.solver.table.resolve(node);
         PolyType::close(params, self.constraints(kept), &ty)
@@ -462,7 +466,7 @@ impl Infer<'_> {
                 args: self.solver.arg_types(id).into(),
             })
             .collect();
-        // `fn(%x, %y) where Broadcast { add(%x, %y) }` says it twice.
+        // `fn(%x, %y) where Broadcast { add(%x, %y) }` has the same relation twice.
         let mut known = FxHashSet::default();
         constraints
             .retain(|c| known.insert((c.relation.name, c.args.clone(), c.relation.attrs.clone())));
@@ -474,7 +478,7 @@ impl Infer<'_> {
     }
 }
 
-/// The parameters with names that count from 1, of each kind, in their order.
+/// Returns the parameters with names numbered from 1 for each kind.
 fn renumbered(params: &[Param], taken: &FxHashSet<smol_str::SmolStr>) -> Vec<Param> {
     let mut names = Names::new(taken);
     params
@@ -486,7 +490,7 @@ fn renumbered(params: &[Param], taken: &FxHashSet<smol_str::SmolStr>) -> Vec<Par
         .collect()
 }
 
-/// What the names of type parameters of a kind begin with, where inference makes them.
+/// Returns the prefix of the names of inferred type parameters of a kind.
 fn letter(kind: Kind) -> &'static str {
     match kind {
         Kind::Type => "t",
@@ -496,7 +500,7 @@ fn letter(kind: Kind) -> &'static str {
     }
 }
 
-/// Names for type parameters.
+/// A generator of names for type parameters.
 struct Names<'t> {
     taken: &'t FxHashSet<smol_str::SmolStr>,
     last: FxHashMap<&'static str, usize>,
@@ -507,7 +511,7 @@ impl<'t> Names<'t> {
         Names { taken, last: FxHashMap::default() }
     }
 
-    /// `t1`, `t2`, …, without those that are taken.
+    /// Returns the next of `t1`, `t2`, … that is not taken.
     fn next(&mut self, letter: &'static str) -> smol_str::SmolStr {
         let last = self.last.entry(letter).or_insert(0);
         loop {
@@ -520,7 +524,7 @@ impl<'t> Names<'t> {
     }
 }
 
-/// The parameters that stand for data types of literals.
+/// Returns the parameters for the data types of literals.
 fn numeric(params: &[Param]) -> Vec<Param> {
     let is_numeric = |param: &&Param| {
         param.kind() == Kind::BaseType && param.declared().class != DTypeClass::Any

@@ -1,29 +1,29 @@
-//! Patterns, exhaustiveness, arms that cannot run.
+//! Inference of patterns and `match` expressions.
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use types::{NodeId, Type};
 
-use super::{At, Finding, Infer, Mismatch};
+use super::{Finding, Infer, Mismatch, UnitRef};
 use crate::{
     body::*,
     exhaustive::{Shape, missing, unreachable},
 };
 
 impl Infer<'_> {
-    /// The patterns of a `match` against what is matched on.
-    pub(super) fn enter_match(&mut self, at: At, id: MatchId) -> NodeId {
+    /// Types the patterns of a `match` against the matched value.
+    pub(super) fn enter_match(&mut self, at: UnitRef, id: MatchId) -> NodeId {
         let data = &self.unit(at).matches[id.index()];
         let scrutinee = self.value(at, data.scrutinee);
-        // That what is matched on is no list is wrong once, however many arms take it for one.
-        let mut misfits: FxHashSet<(Type, Type)> = FxHashSet::default();
+        // A wrong type of the matched value is reported once, not for each arm.
+        let mut reported: FxHashSet<(Type, Type)> = FxHashSet::default();
         for arm in &data.arms {
             let before = self.current().findings.len();
             self.pattern(at, &arm.pattern, scrutinee);
             let findings = &mut self.current().findings;
             if let Some(Finding::PatternType { range, pattern, scrutinee }) = findings.get(before)
                 && *range == arm.pattern.range
-                && !misfits.insert((pattern.clone(), scrutinee.clone()))
+                && !reported.insert((pattern.clone(), scrutinee.clone()))
             {
                 findings.remove(before);
             }
@@ -31,39 +31,45 @@ impl Infer<'_> {
         scrutinee
     }
 
-    fn pattern(&mut self, at: At, pattern: &Pattern, wanted: NodeId) {
+    fn pattern(&mut self, at: UnitRef, pattern: &Pattern, expected: NodeId) {
         match &pattern.kind {
             PatternKind::Wildcard => {}
             PatternKind::Var(binder) => {
-                let mut node = wanted;
+                let mut node = expected;
                 if self.unit(at).binder(*binder).annotation.is_some() {
                     node = self.annotated(at, *binder);
-                    self.must_be(node, wanted, Mismatch::Pattern { binder: *binder });
+                    self.unify_or_report(node, expected, Mismatch::Pattern { binder: *binder });
                 }
                 self.set_binder(*binder, node);
             }
-            PatternKind::Tuple(fields) => self.tuple_pattern(at, pattern, fields, wanted),
+            PatternKind::Tuple(fields) => self.tuple_pattern(at, pattern, fields, expected),
             PatternKind::Constructor(name, fields) => {
-                self.constructor_pattern(at, pattern, name, fields, wanted);
+                self.constructor_pattern(at, pattern, name, fields, expected);
             }
         }
     }
 
-    fn tuple_pattern(&mut self, at: At, pattern: &Pattern, fields: &[Pattern], wanted: NodeId) {
+    fn tuple_pattern(
+        &mut self,
+        at: UnitRef,
+        pattern: &Pattern,
+        fields: &[Pattern],
+        expected: NodeId,
+    ) {
         let nodes: SmallVec<[NodeId; 4]> =
             fields.iter().map(|_| self.solver.table.fresh()).collect();
         let tuple = self.solver.table.tuple(nodes.iter().copied());
-        let scrutinee = self.solver.table.resolve(wanted);
-        if self.solver.table.unify(wanted, tuple).is_err() {
+        let scrutinee = self.solver.table.resolve(expected);
+        if self.solver.table.unify(expected, tuple).is_err() {
             for &node in &nodes {
-                self.solver.table.give_up(node);
+                self.solver.table.set_error(node);
             }
             let range = pattern.range;
             let finding = match &scrutinee {
                 Type::Tuple(types) if types.len() != fields.len() => Finding::PatternArity {
                     range,
                     name: None,
-                    wanted: types.len(),
+                    expected: types.len(),
                     found: fields.len(),
                 },
                 _ => {
@@ -80,11 +86,11 @@ impl Infer<'_> {
 
     fn constructor_pattern(
         &mut self,
-        at: At,
+        at: UnitRef,
         pattern: &Pattern,
         name: &Name,
         fields: &[Pattern],
-        wanted: NodeId,
+        expected: NodeId,
     ) {
         let range = pattern.range;
         let Some((adt, constructor)) = self.env.types().constructor(name) else {
@@ -102,14 +108,14 @@ impl Infer<'_> {
             None => node,
         };
         let Some((params, ret)) = self.solver.table.signature(node) else { return };
-        let scrutinee = self.solver.table.resolve(wanted);
-        if self.solver.table.unify(wanted, ret).is_err() {
+        let scrutinee = self.solver.table.resolve(expected);
+        if self.solver.table.unify(expected, ret).is_err() {
             self.find(Finding::PatternType { range, pattern: own, scrutinee });
         }
         if params.len() != fields.len() {
-            let (wanted, found) = (params.len(), fields.len());
+            let (expected, found) = (params.len(), fields.len());
             let name = Some(name.clone());
-            self.find(Finding::PatternArity { range, name, wanted, found });
+            self.find(Finding::PatternArity { range, name, expected, found });
         }
         for (i, field) in fields.iter().enumerate() {
             let node = params.get(i).copied().unwrap_or_else(|| self.error_node());
@@ -117,15 +123,15 @@ impl Infer<'_> {
         }
     }
 
-    /// The type of a `match`: that of all its arms.
-    pub(super) fn finish_match(&mut self, at: At, id: ExprId, number: MatchId) -> NodeId {
+    /// Returns the type of a `match`, which all arms must have.
+    pub(super) fn finish_match(&mut self, at: UnitRef, id: ExprId, number: MatchId) -> NodeId {
         let data = &self.unit(at).matches[number.index()];
         let result = self.solver.table.fresh();
         for (i, arm) in data.arms.iter().enumerate() {
             let node = self.value(at, arm.body.result);
-            self.must_be(result, node, Mismatch::Arm { expr: id, arm: i });
+            self.unify_or_report(result, node, Mismatch::Arm { expr: id, arm: i });
         }
-        // A pattern that is wrong says nothing about what the arms take.
+        // An ill-typed pattern makes the exhaustiveness of the arms meaningless.
         let is_broken = |finding: &Finding| match finding {
             Finding::UnknownConstructor { range, .. }
             | Finding::PatternArity { range, .. }
@@ -149,7 +155,7 @@ impl Infer<'_> {
             };
             if !missing.is_empty() {
                 if data.arms.is_empty() {
-                    self.solver.table.give_up(result);
+                    self.solver.table.set_error(result);
                 }
                 self.find(Finding::NotExhaustive { expr: id, missing });
             }
@@ -157,7 +163,7 @@ impl Infer<'_> {
         self.solver.table.find(result)
     }
 
-    /// Patterns for all values of a type: its constructors, where it is a data type.
+    /// Returns patterns for all values of a type: its constructors if it is a data type.
     fn constructors_of(&self, node: NodeId) -> Vec<String> {
         let Type::Adt(adt) = self.solver.table.resolve(node) else { return vec!["_".into()] };
         let Some(adt) = self.env.types().adt(adt.name()) else { return Vec::new() };

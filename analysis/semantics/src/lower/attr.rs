@@ -1,4 +1,4 @@
-//! Attributes as written to values, and to the attributes an operator declares.
+//! Lowering of attributes, and their check against the schema of the operator.
 
 use operators::{
     Operator,
@@ -30,8 +30,8 @@ impl UnitLowering<'_> {
         match value {
             ast::AttrValue::Literal(literal) => self.attr_literal(literal.node()),
             ast::AttrValue::AttrList(list) => {
-                // `(1)` is a number in parentheses. `(1, 0)` is meant for a list; that TVM wants
-                // brackets is a finding of its own.
+                // `(1)` is a number in parentheses. `(1, 0)` is read as a list; that TVM requires
+                // square brackets is a separate finding.
                 let has = |kind| list.node().token(kind).is_some();
                 let is_list = !has(SyntaxKind::L_PAREN) || has(SyntaxKind::COMMA);
                 let mut values = list.values().map(|v| self.attr_value(Some(v.node())));
@@ -46,7 +46,7 @@ impl UnitLowering<'_> {
             }
             ast::AttrValue::NameRef(name) => match &*name.text() {
                 "None" | "nullptr" => AttrValue::None,
-                // An operator or constructor; `dtype=float32` without quotes looks like one.
+                // An operator or constructor; `dtype=float32` without quotes is read as one.
                 _ => AttrValue::Opaque,
             },
             _ => AttrValue::Opaque,
@@ -70,8 +70,7 @@ impl UnitLowering<'_> {
         }
     }
 
-    /// The attributes of a call of `operator`, by its declaration, and whether they are what was
-    /// meant.
+    /// Returns the attributes of a call of `operator`, and true if they match its schema.
     pub(super) fn bind_attrs(
         &mut self,
         operator: &'static Operator,
@@ -92,7 +91,7 @@ impl UnitLowering<'_> {
                 Err(()) => return (Attrs::none(), false),
             },
             (None, None) => match (operator.schema, written.first()) {
-                // Without attributes the operator has none at all, not even defaults, as in TVM.
+                // As in TVM, an operator without written attributes has none, not even defaults.
                 (_, None) => return (Attrs::none(), true),
                 (Some(schema), Some(first)) => {
                     let range = first.name_range + self.origin;
@@ -129,19 +128,19 @@ impl UnitLowering<'_> {
             };
             self.problem(range, ProblemKind::Attr { operator, name, problem });
         }
-        // An operator that declares no attributes reads none.
+        // An operator without a schema reads no attributes.
         (if operator.schema.is_some() { bound.attrs } else { Attrs::none() }, bound.trusted)
     }
 
-    /// Whether `attrs_type_key` names the set of the attributes of a call of a function. TVM keeps
-    /// them beside the call, and they mean nothing to its type.
+    /// Returns true if `attrs_type_key` names the attribute type of a call of a function. TVM keeps
+    /// such attributes, and they do not affect the type.
     pub(super) fn has_known_key(written: &[WrittenAttr]) -> bool {
         let key = written.iter().find(|attr| attr.name == TYPE_KEY);
         key.and_then(|key| key.value.as_str())
             .is_some_and(|key| key == TEST_ATTRS || by_key(key).is_some())
     }
 
-    /// The attribute set that `attrs_type_key` names; nothing, where it is left empty.
+    /// Returns the schema that `attrs_type_key` names; `None` if it is empty.
     fn keyed(
         &mut self,
         operator: &'static Operator,
@@ -154,9 +153,9 @@ impl UnitLowering<'_> {
         let schema = text.and_then(by_key);
         match (schema, operator.schema) {
             (Some(found), None) => Ok(Some(found)),
-            (Some(found), Some(wanted)) if found.key == wanted.key => Ok(Some(found)),
-            (_, wanted) => {
-                let problem = AttrProblem::TypeKey { wanted: wanted.map(|schema| schema.key) };
+            (Some(found), Some(expected)) if found.key == expected.key => Ok(Some(found)),
+            (_, expected) => {
+                let problem = AttrProblem::TypeKey { expected: expected.map(|schema| schema.key) };
                 let range = key.value_range + self.origin;
                 let name = key.name.clone();
                 self.problem(range, ProblemKind::Attr { operator, name, problem });
@@ -166,8 +165,8 @@ impl UnitLowering<'_> {
     }
 }
 
-/// What names the set of the attributes beside it, where the operator does not.
+/// The attribute that names the attribute type, for operators that do not declare one.
 const TYPE_KEY: &str = "attrs_type_key";
 
-/// Attributes that no operator has, and that every build of TVM knows.
+/// An attribute type without an operator, present in every build of TVM.
 const TEST_ATTRS: &str = "attrs.TestAttrs";

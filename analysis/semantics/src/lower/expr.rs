@@ -1,4 +1,4 @@
-//! Expressions.
+//! Lowering of expressions.
 
 use smallvec::SmallVec;
 use smol_str::SmolStrBuilder;
@@ -12,7 +12,7 @@ use super::{UnitLowering, claimed_type, ty::meta_parts};
 use crate::body::*;
 
 impl UnitLowering<'_> {
-    /// An expression, or a block that stands for one.
+    /// Lowers an expression or a block.
     pub(super) fn expr(&mut self, node: Node<'_>) -> ExprId {
         match node.kind() {
             SyntaxKind::BLOCK => return self.block(node),
@@ -92,7 +92,7 @@ impl UnitLowering<'_> {
         }
     }
 
-    /// The `n`th expression under `node`, with the comment behind it.
+    /// Lowers the `n`th expression under `node`, with the comment after it.
     fn operand(&mut self, node: Node<'_>, n: usize) -> ExprId {
         match node.children().filter(|c| ast::BlockOrExpr::can_cast(c.kind())).nth(n) {
             Some(operand) => self.expr_with_comment(node, operand),
@@ -103,28 +103,28 @@ impl UnitLowering<'_> {
         }
     }
 
-    /// `child` of `parent`, and the type comment that follows it there.
+    /// Lowers `child` of `parent`, with the type comment after it.
     pub(super) fn expr_with_comment(&mut self, parent: Node<'_>, child: Node<'_>) -> ExprId {
         let expr = self.expr(child);
-        let behind = parent
+        let comment = parent
             .tokens()
             .skip_while(|token| token.start() < child.range().end())
             .take_while(|token| token.kind().is_trivia())
             .find(|token| token.kind() == SyntaxKind::BLOCK_COMMENT);
-        if let Some(comment) = behind {
+        if let Some(comment) = comment {
             self.comment(expr, comment.range(), comment.text());
         }
         expr
     }
 
-    /// A comment behind an expression.
+    /// Lowers a comment after an expression.
     pub(super) fn comment(&mut self, expr: ExprId, range: TextRange, text: &str) {
         let range = self.place(range);
-        self.evidence(Subject::Expr(expr), range, text);
+        self.type_comment(Subject::Expr(expr), range, text);
         self.claim(expr, text);
     }
 
-    /// A reference into a metadata section that is not there takes its type from the comment.
+    /// Takes the type of a constant from the comment, for modules without a metadata section.
     fn claim(&mut self, expr: ExprId, comment: &str) {
         if !matches!(self.unit.expr(expr), Expr::Meta(_)) {
             return;
@@ -140,11 +140,11 @@ impl UnitLowering<'_> {
         let parse = syntax::parse_type(text);
         let node = Node::root(&parse.green);
         let ty = node.children().find_map(ast::Type::cast)?;
-        // Names in a comment are not looked up, and problems in it are not reported.
+        // Names in a comment are not resolved, and problems in it are not reported.
         let (uses, problems) = (self.unit.type_uses.len(), self.unit.problems.len());
-        // The comment's text counts from its own start.
+        // Ranges in the comment are relative to its start.
         let origin = std::mem::take(&mut self.origin);
-        // Its tree lives no longer than this.
+        // The memo refers to nodes of the tree of the comment, which is dropped here.
         let types = std::mem::take(&mut self.shared.types);
         let ty = self.ty(ty.node());
         self.shared.types = types;
@@ -154,7 +154,7 @@ impl UnitLowering<'_> {
         (!ty.has_error() && parse.errors.iter().all(|e| e.kind.is_compat())).then_some(ty)
     }
 
-    /// The expressions under `node`, each with the comment behind it.
+    /// Lowers the expressions under `node`, each with the comment after it.
     fn exprs(&mut self, node: Node<'_>) -> SmallVec<[ExprId; 4]> {
         let mut exprs: SmallVec<[ExprId; 4]> = SmallVec::new();
         let mut fresh = false;
@@ -182,10 +182,10 @@ impl UnitLowering<'_> {
         exprs
     }
 
-    /// A variable where it is used.
+    /// Lowers a use of a variable.
     fn variable(&mut self, name: &str, range: TextRange) -> ExprId {
         let graph = name.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
-        // A graph variable may be used past the end of its block: it stands for its expression.
+        // A graph variable may be used after the end of its block.
         let bound = self.scope.get(name).or_else(|| graph.then(|| self.graphs.get(name)).flatten());
         match bound {
             Some(binder) => self.push(range, Expr::Bound(binder)),
@@ -198,7 +198,7 @@ impl UnitLowering<'_> {
 
     fn free(&mut self, name: &str, range: TextRange) -> FreeId {
         if let Some(free) = self.frees.get(name) {
-            // Used alone somewhere, the name has to exist.
+            // A name that is also used without a projection must be bound.
             self.unit.frees[free.index()].dotted = false;
             self.unit.frees[free.index()].whole = false;
             return free;
@@ -214,7 +214,7 @@ impl UnitLowering<'_> {
         id
     }
 
-    /// `t.0`, or the printed name `%input.1`.
+    /// Lowers `t.0`, or the printed name `%input.1`.
     fn projection(&mut self, projection: ast::ProjExpr<'_>) -> ExprId {
         let range = projection.range();
         let index = projection.index().and_then(|t| t.text().parse::<u32>().ok());
@@ -246,8 +246,8 @@ impl UnitLowering<'_> {
         }
     }
 
-    /// `%input.1` where neither `%input.1` nor `%input` is bound in the unit: whichever of them
-    /// the definition has.
+    /// Lowers `%input.1` if neither `%input.1` nor `%input` is bound in the unit: resolution
+    /// chooses the one that the definition binds.
     fn dotted(
         &mut self,
         tuple: Option<ast::Expr<'_>>,
@@ -274,7 +274,7 @@ impl UnitLowering<'_> {
         self.push(range, Expr::Dotted { whole, tuple, index })
     }
 
-    /// `a + b`; chains nest to the left and are taken apart without recursion.
+    /// Lowers `a + b`. Chains nest to the left, and are lowered in a loop.
     fn infix(&mut self, node: Node<'_>) -> ExprId {
         let mut spine = vec![node];
         while let Some(left) = spine.last().and_then(|n| n.children().next())
@@ -327,12 +327,12 @@ impl UnitLowering<'_> {
         self.push(range, Expr::Call(id))
     }
 
-    /// `f(a, b, axis=1)`
+    /// Lowers `f(a, b, axis=1)`.
     fn call(&mut self, call: ast::CallExpr<'_>) -> ExprId {
         let range = call.range();
         let callee_node = call.callee();
         let callee_range = callee_node.map_or(range, |callee| callee.range());
-        // The callee of a call of a call is evaluated first; names are looked up, not evaluated.
+        // A callee that is an expression is evaluated first; names are resolved instead.
         let callee = match callee_node {
             Some(ast::Expr::NameRef(name)) => {
                 let text = name.text();
@@ -354,7 +354,7 @@ impl UnitLowering<'_> {
                 self.bind_attrs(operator, &written, meta_attrs.is_some(), callee_range)
             }
             Callee::Name(_) | Callee::Expr(_) => {
-                // Only operators take attributes; others carry them, if their set is named.
+                // Only operators accept attributes; other callees keep them if their type is named.
                 let is_carried = written.is_empty() || Self::has_known_key(&written);
                 if let Some(first) = written.first().filter(|_| !is_carried) {
                     let range = first.name_range + self.origin;
@@ -385,13 +385,13 @@ impl UnitLowering<'_> {
         self.push_call(range, call)
     }
 
-    /// What stands in the brackets of a call, in one walk.
+    /// Collects the arguments and attributes of a call in one pass.
     fn arguments<'t>(&mut self, list: ast::ArgList<'t>) -> Arguments<'t> {
         let mut found = Arguments::default();
-        // Until the list has ended or cannot be read: whether it stands behind a comma. One may stand
-        // behind the last argument, `add(%x, )`, and no two in a row.
+        // `Some(true)` after a comma, `None` after the end or a syntax error. A comma may follow
+        // the last argument, `add(%x, )`, but not another comma.
         let mut open = Some(false);
-        // The argument that a comment would be about.
+        // The argument that a following comment refers to.
         let mut fresh = None;
         let mut misplaced = None;
         for element in list.node().elements() {
@@ -436,7 +436,7 @@ impl UnitLowering<'_> {
         found
     }
 
-    /// `meta[relay.attrs.X][0]` at the end of the arguments stands for the attributes.
+    /// Takes `meta[relay.attrs.X][0]` from the end of the arguments: it replaces the attributes.
     fn take_meta_attrs(
         &mut self,
         args: &mut SmallVec<[ExprId; 4]>,
@@ -448,7 +448,7 @@ impl UnitLowering<'_> {
         }
         args.pop();
         let entry = (meta.key.clone(), meta.index);
-        // It stands for no value.
+        // It is not a value.
         self.unit.exprs[last.index()] = Expr::Missing;
         Some(entry)
     }
@@ -462,7 +462,7 @@ impl UnitLowering<'_> {
             .collect()
     }
 
-    /// What `inside` lowers, as a region with a scope of its own.
+    /// Lowers a region with a scope of its own.
     fn region(&mut self, inside: impl FnOnce(&mut Self) -> ExprId) -> Region {
         let (mark, start) = (self.scope.mark(), self.unit.exprs.len() as u32);
         let result = inside(self);
@@ -498,7 +498,7 @@ impl UnitLowering<'_> {
         let id = MatchId(self.unit.matches.len() as u32);
         let partial = match_expr.partial().is_some();
         self.unit.matches.push(Match { scrutinee, partial, arms: Vec::new() });
-        // All patterns are typed before the first arm.
+        // Inference types all patterns before the first arm.
         self.push(range, Expr::EnterMatch(id));
         let arm_nodes: Vec<_> =
             match_expr.arms().into_iter().flat_map(|list| list.arms()).collect();
@@ -538,17 +538,17 @@ impl UnitLowering<'_> {
     }
 }
 
-/// What stands in the brackets of a call.
+/// The arguments and attributes of a call.
 #[derive(Default)]
 struct Arguments<'t> {
     args: SmallVec<[ExprId; 4]>,
-    /// They stand behind all arguments.
+    /// The attributes follow all arguments.
     attrs: SmallVec<[ast::Attr<'t>; 4]>,
-    /// The list has an end, and nothing is missing before it.
+    /// Set if the list is closed and has no syntax errors.
     whole: bool,
 }
 
-/// The operator that an operator sign stands for.
+/// Returns the operator of an infix sign.
 fn infix_operator(sign: SyntaxKind) -> Option<&'static str> {
     Some(match sign {
         SyntaxKind::STAR => "multiply",
@@ -567,7 +567,8 @@ fn infix_operator(sign: SyntaxKind) -> Option<&'static str> {
     })
 }
 
-/// `%a`, `%a.1`: what could be the front of a printed name.
+/// Appends `%a` or `%a.1` to `into`; `None` if the expression cannot be the front of a printed
+/// name.
 fn dotted_name(expr: ast::Expr<'_>, into: &mut SmolStrBuilder) -> Option<()> {
     match expr {
         ast::Expr::LocalRef(local) => into.push_str(local.name()?.text()),

@@ -1,4 +1,4 @@
-//! Numbers.
+//! Lowering of numbers.
 
 use syntax::{Node, SyntaxKind};
 use types::DataType;
@@ -7,7 +7,7 @@ use super::UnitLowering;
 use crate::body::{Literal, ProblemKind};
 
 impl UnitLowering<'_> {
-    /// The number or truth value of a `LITERAL` node; nothing for a string.
+    /// Lowers a `LITERAL` node; returns `None` for a string.
     pub(super) fn literal(&mut self, node: Node<'_>) -> Option<Literal> {
         let mut negative = false;
         for token in node.tokens() {
@@ -38,7 +38,7 @@ impl UnitLowering<'_> {
                 Some(DataType::INT32)
             }
         };
-        // Without suffix, what does not fit 32 bits is 64 bits wide.
+        // A number without suffix that does not fit into 32 bits has 64 bits.
         let width = dtype.unwrap_or(DataType::INT64);
         let limit = 1i128 << (width.bits - 1);
         if value < -limit || value >= limit {
@@ -49,7 +49,7 @@ impl UnitLowering<'_> {
     }
 
     fn float(&mut self, node: Node<'_>, text: &str, negative: bool) -> Literal {
-        // `inff` and `nanf` hold an f of their own.
+        // `inff` and `nanf` have a suffix directly after the name.
         let (digits, suffix) = match text.get(..3) {
             Some("inf" | "nan") => (&text[..3], text[3..].strip_prefix('f')),
             _ => text.split_once('f').map_or((text, None), |(d, s)| (d, Some(s))),
@@ -71,7 +71,7 @@ impl UnitLowering<'_> {
             32 => f64::from(f32::MAX),
             _ => f64::MAX,
         };
-        // `1e-400f` is none, and not 0 either.
+        // `1e-400f` underflows, and is not a zero literal.
         let mantissa = digits.split(['e', 'E']).next().unwrap_or_default();
         let is_lost = mantissa.bytes().any(|digit| matches!(digit, b'1'..=b'9'))
             && (value == 0.0 || dtype.bits < 64 && value.is_subnormal());

@@ -1,4 +1,4 @@
-//! Patterns of `match` arms.
+//! Lowering of the patterns of `match` arms.
 
 use syntax::{
     Node, NodeOrToken, SyntaxKind,
@@ -9,7 +9,7 @@ use super::UnitLowering;
 use crate::body::{BinderKind, Pattern, PatternKind, Subject};
 
 impl UnitLowering<'_> {
-    /// A pattern; its variables come into scope.
+    /// Lowers a pattern and binds its variables.
     pub(super) fn pattern(&mut self, pattern: ast::Pattern<'_>) -> Pattern {
         let range = self.place(pattern.range());
         let kind = match pattern {
@@ -28,7 +28,7 @@ impl UnitLowering<'_> {
         Pattern { range, kind }
     }
 
-    /// The patterns under `node`, with the comments behind them.
+    /// Lowers the patterns under `node`, with the comments after them.
     fn patterns(&mut self, node: Node<'_>) -> Vec<Pattern> {
         let mut patterns: Vec<Pattern> = Vec::new();
         for element in node.elements() {
@@ -42,7 +42,7 @@ impl UnitLowering<'_> {
                 NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
                     if let Some(PatternKind::Var(binder)) = patterns.last().map(|p| &p.kind) {
                         let (about, range) = (Subject::Binder(*binder), self.place(token.range()));
-                        self.evidence(about, range, token.text());
+                        self.type_comment(about, range, token.text());
                     }
                 }
                 NodeOrToken::Token(_) => {}

@@ -1,29 +1,29 @@
-//! Names while a unit is lowered.
+//! Scopes during the lowering of a unit.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::body::{BinderId, Name};
 
-/// Names to the variables they mean.
+/// The variables in scope by name.
 #[derive(Default)]
 pub(super) struct Scope {
-    /// Where in `bound` the innermost variable of a name is.
+    /// The index in `bound` of the innermost variable with each name.
     latest: FxHashMap<Name, u32>,
-    /// What is in scope, the innermost last.
+    /// The variables in scope, the innermost last.
     bound: Vec<Bound>,
 }
 
 struct Bound {
     name: Name,
     binder: BinderId,
-    /// What the name meant before, in the list that this is in.
+    /// The index in the same list of the shadowed variable.
     shadows: Option<u32>,
 }
 
 impl Scope {
-    /// Forgets every name. One by one: there are a handful of them in a unit, and the table has had
-    /// room for the longest unit of the module since that was lowered.
+    /// Removes all names, one by one: clearing the table would take time proportional to its
+    /// capacity, which is that of the longest unit so far.
     pub(super) fn clear(&mut self) {
         for bound in self.bound.drain(..) {
             self.latest.remove(&bound.name);
@@ -38,19 +38,19 @@ impl Scope {
     }
 
     pub(super) fn get(&self, name: &str) -> Option<BinderId> {
-        // Most units look up what they do not bind.
+        // Fast path: most lookups are of names bound outside of the unit.
         if self.bound.is_empty() {
             return None;
         }
         self.latest.get(name).map(|&at| self.bound[at as usize].binder)
     }
 
-    /// A mark to return to.
+    /// Returns a mark for [`Self::leave`].
     pub(super) fn mark(&self) -> usize {
         self.bound.len()
     }
 
-    /// Leaves everything bound since `mark`.
+    /// Removes the variables bound since `mark`.
     pub(super) fn leave(&mut self, mark: usize) {
         for bound in self.bound.drain(mark..).rev() {
             match bound.shadows {
@@ -61,7 +61,7 @@ impl Scope {
     }
 }
 
-/// What names stand for. Most units have a handful, which are found sooner one by one.
+/// A map from names to indices, searched linearly while it is small, as in most units.
 pub(super) struct Names<I> {
     few: SmallVec<[(Name, I); 8]>,
     many: FxHashMap<Name, I>,
@@ -74,7 +74,7 @@ impl<I> Default for Names<I> {
 }
 
 impl<I: Copy> Names<I> {
-    /// The last that was called `name`.
+    /// Returns the last index inserted for `name`.
     pub(super) fn get(&self, name: &str) -> Option<I> {
         if self.many.is_empty() {
             let mut latest = self.few.iter().rev();

@@ -1,4 +1,4 @@
-//! Blocks and the statements in them.
+//! Lowering of blocks and statements.
 
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, Token,
@@ -9,7 +9,7 @@ use super::UnitLowering;
 use crate::body::*;
 
 impl UnitLowering<'_> {
-    /// Statements and the expression at the end.
+    /// Lowers a block; returns its tail expression.
     pub(super) fn block(&mut self, block: Node<'_>) -> ExprId {
         let mark = self.scope.mark();
         let mut last = None;
@@ -41,7 +41,7 @@ impl UnitLowering<'_> {
         })
     }
 
-    /// A statement: its value, and the variable that it binds.
+    /// Lowers a statement; returns its value, and the variable that it binds.
     pub(super) fn stmt(&mut self, node: Node<'_>) -> (Option<ExprId>, Option<BinderId>) {
         match ast::Stmt::cast(node) {
             Some(ast::Stmt::LetStmt(_)) => self.let_stmt(node),
@@ -67,13 +67,13 @@ impl UnitLowering<'_> {
         }
     }
 
-    /// The value of a `let` or graph binding, with the comment behind it.
+    /// Lowers the value of a `let` or graph binding, with the comment after it.
     fn bound_value(&mut self, statement: Node<'_>, parts: &BindingParts<'_>) -> ExprId {
         let Some(value) = parts.value else {
             return self.push(TextRange::empty(statement.range().end()), Expr::Missing);
         };
         let value = self.expr(value);
-        if let Some(comment) = parts.behind {
+        if let Some(comment) = parts.after {
             self.comment(value, comment.range(), comment.text());
         }
         value
@@ -84,7 +84,7 @@ impl UnitLowering<'_> {
         let mut binder = self.binder(parts.name, BinderKind::Let);
         binder.annotation = parts.ty.map(|ty| self.ty(ty.node()));
         let start = ExprId(self.unit.exprs.len() as u32);
-        // A function may use the name that it is bound to.
+        // A function may be recursive.
         let recursive = parts.value.is_some_and(is_function);
         let mut bound = None;
         if recursive {
@@ -105,13 +105,13 @@ impl UnitLowering<'_> {
         self.push(node.range(), Expr::Bind { binder: id, value, start });
         if let Some(comment) = parts.before {
             let range = self.place(comment.range());
-            self.evidence(Subject::Binder(id), range, comment.text());
+            self.type_comment(Subject::Binder(id), range, comment.text());
         }
         (Some(value), Some(id))
     }
 }
 
-/// `let %x: T /* ty=T */ = e /* ty=T */;` and `%0 = e /* ty=T */;`, in one walk.
+/// The parts of `let %x: T /* ty=T */ = e /* ty=T */;` or `%0 = e /* ty=T */;`, found in one pass.
 #[derive(Default)]
 struct BindingParts<'t> {
     name: Option<ast::Name<'t>>,
@@ -119,8 +119,8 @@ struct BindingParts<'t> {
     value: Option<Node<'t>>,
     /// The first comment before the `=`.
     before: Option<Token<'t>>,
-    /// The first comment behind the value.
-    behind: Option<Token<'t>>,
+    /// The first comment after the value.
+    after: Option<Token<'t>>,
 }
 
 impl<'t> BindingParts<'t> {
@@ -143,7 +143,7 @@ impl<'t> BindingParts<'t> {
                 NodeOrToken::Token(token) => match token.kind() {
                     SyntaxKind::BLOCK_COMMENT => {
                         if fresh {
-                            parts.behind = parts.behind.or(Some(token));
+                            parts.after = parts.after.or(Some(token));
                         }
                         if !equals {
                             parts.before = parts.before.or(Some(token));
@@ -159,7 +159,7 @@ impl<'t> BindingParts<'t> {
     }
 }
 
-/// A function expression, in brackets or not.
+/// Returns true for a function expression, with or without parentheses.
 fn is_function(mut node: Node<'_>) -> bool {
     while matches!(node.kind(), SyntaxKind::PAREN_EXPR) {
         let Some(inner) = node.children().next() else { return false };

@@ -1,7 +1,7 @@
-//! Types as written to types.
+//! Lowering of types.
 //!
-//! A type name becomes an instance of the data type of that name; whether the module has one is
-//! looked up later, through the unit's list of type uses.
+//! A type name is lowered to the data type of that name without a lookup; the list of type uses of
+//! the unit is checked against the module later, so that a unit does not depend on the module.
 
 use smol_str::SmolStr;
 use syntax::{
@@ -34,8 +34,7 @@ impl UnitLowering<'_> {
         }
     }
 
-    /// A type that is read once for all places where the tree has the same node, if it means the
-    /// same in all of them.
+    /// Lowers a shared node of the tree once, if its type does not depend on the context.
     fn once(&mut self, node: Node<'_>, read: impl FnOnce(&mut Self) -> Type) -> Type {
         let green = std::ptr::from_ref(node.green());
         if let Some(known) = self.shared.types.get(&green) {
@@ -68,8 +67,8 @@ impl UnitLowering<'_> {
         PolyType::close(&type_params, constraints, &Type::func(params, ret))
     }
 
-    /// `Broadcast` behind a function type: over its parameters and result where nothing else is
-    /// written.
+    /// Lowers `Broadcast` after a function type. Its default arguments are the parameters and the
+    /// result.
     fn constraint(
         &mut self,
         relation: ast::Relation<'_>,
@@ -88,7 +87,7 @@ impl UnitLowering<'_> {
         Some(Constraint { relation: operator.plain_relation()?, args })
     }
 
-    /// `float32`, `List[A]`, `A`
+    /// Lowers `float32`, `List[A]` or `A`.
     fn named_type(&mut self, named: ast::NamedType<'_>) -> Type {
         let Some(name) = named.name() else { return Type::Error };
         let text = name.text();
@@ -101,7 +100,7 @@ impl UnitLowering<'_> {
             if param.kind() == Kind::Type {
                 return Type::Param(param);
             }
-            self.problem(name.range(), ProblemKind::Kind { param, wanted: Kind::Type });
+            self.problem(name.range(), ProblemKind::Kind { param, expected: Kind::Type });
             return Type::Error;
         }
         if !with_brackets && is_dtype_name(text) {
@@ -114,8 +113,8 @@ impl UnitLowering<'_> {
             };
         }
         let range = self.place(name.range());
-        let (name, wanted) = (text.into(), Kind::Type);
-        self.unit.type_uses.push(TypeUse { name, args: args.len(), wanted, range });
+        let (name, expected) = (text.into(), Kind::Type);
+        self.unit.type_uses.push(TypeUse { name, args: args.len(), expected, range });
         Type::adt(text, args)
     }
 
@@ -123,7 +122,7 @@ impl UnitLowering<'_> {
         self.type_params.iter().rev().find(|param| param.name() == name).cloned()
     }
 
-    /// `Tensor[(1, ?, n), float32]`, `Tensor[s, bt]`
+    /// Lowers `Tensor[(1, ?, n), float32]` or `Tensor[s, bt]`.
     fn tensor_type(&mut self, tensor: ast::TensorType<'_>) -> Type {
         let shape = match tensor.shape() {
             Some(shape) => self.shape_term(shape),
@@ -132,7 +131,7 @@ impl UnitLowering<'_> {
         let Some(name) = tensor.dtype().and_then(ast::NamedType::name) else { return Type::Error };
         let dtype = if let Some(param) = self.type_param(name.text()) {
             if param.kind() != Kind::BaseType {
-                self.problem(name.range(), ProblemKind::Kind { param, wanted: Kind::BaseType });
+                self.problem(name.range(), ProblemKind::Kind { param, expected: Kind::BaseType });
                 return Type::Error;
             }
             DTypeTerm::Param(param)
@@ -158,12 +157,12 @@ impl UnitLowering<'_> {
         };
         let Some(param) = self.type_param(name.text()) else {
             let range = self.place(name.range());
-            let (name, wanted) = (name.text().into(), Kind::Shape);
-            self.unit.type_uses.push(TypeUse { name, args: 0, wanted, range });
+            let (name, expected) = (name.text().into(), Kind::Shape);
+            self.unit.type_uses.push(TypeUse { name, args: 0, expected, range });
             return None;
         };
         if param.kind() != Kind::Shape {
-            self.problem(name.range(), ProblemKind::Kind { param, wanted: Kind::Shape });
+            self.problem(name.range(), ProblemKind::Kind { param, expected: Kind::Shape });
             return None;
         }
         Some(ShapeTerm::Param(param))
@@ -201,20 +200,20 @@ impl UnitLowering<'_> {
         match self.type_param(name) {
             Some(param) if param.kind() == Kind::ShapeVar => Dim::param(param),
             Some(param) => {
-                self.problem(range, ProblemKind::Kind { param, wanted: Kind::ShapeVar });
+                self.problem(range, ProblemKind::Kind { param, expected: Kind::ShapeVar });
                 Dim::Any
             }
             None => {
                 let range = self.place(range);
-                let (name, wanted) = (name.into(), Kind::ShapeVar);
-                self.unit.type_uses.push(TypeUse { name, args: 0, wanted, range });
+                let (name, expected) = (name.into(), Kind::ShapeVar);
+                self.unit.type_uses.push(TypeUse { name, args: 0, expected, range });
                 Dim::Any
             }
         }
     }
 }
 
-/// `meta[tir.Var][0]` as a symbolic size. What it stands for is in the metadata section.
+/// Returns `meta[tir.Var][0]` as a symbolic size, which is resolved in the metadata section later.
 fn meta_dim(text: &str) -> Dim {
     match meta_parts(text) {
         Some((key, index)) => Dim::symbol(text, meta_symbol(&key, index)),
@@ -222,7 +221,7 @@ fn meta_dim(text: &str) -> Dim {
     }
 }
 
-/// The identity of the symbolic size at an entry of the metadata section.
+/// Returns the identity of the symbolic size at an entry of the metadata section.
 pub fn meta_symbol(key: &str, index: u32) -> SymbolId {
     use std::hash::{Hash, Hasher};
     let mut hasher = rustc_hash::FxHasher::default();
@@ -230,14 +229,14 @@ pub fn meta_symbol(key: &str, index: u32) -> SymbolId {
     SymbolId::of_entry(hasher.finish() as u32)
 }
 
-/// `meta[relay.Constant][0]` as its key and index.
+/// Returns the key and the index of `meta[relay.Constant][0]`.
 pub(super) fn meta_parts(text: &str) -> Option<(SmolStr, u32)> {
     let (key, rest) = text.strip_prefix("meta[")?.split_once(']')?;
     let index = rest.strip_prefix('[')?.strip_suffix(']')?;
     Some((key.trim().into(), index.trim().parse().ok()?))
 }
 
-/// Whether a type is made of numbers and data types alone.
+/// Returns true if a type consists of numbers and data types alone.
 fn is_plain(ty: &Type) -> bool {
     match ty {
         Type::Tuple(fields) => fields.iter().all(is_plain),
@@ -245,7 +244,7 @@ fn is_plain(ty: &Type) -> bool {
     }
 }
 
-/// Names that TVM takes for scalar types wherever a type may stand.
+/// Returns true for names that TVM reads as scalar types in any position of a type.
 fn is_dtype_name(name: &str) -> bool {
     ["int", "uint", "float", "bool", "bfloat"].iter().any(|prefix| {
         name.strip_prefix(prefix)

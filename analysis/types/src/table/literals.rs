@@ -1,11 +1,11 @@
-//! Data types of literals without suffix, which their surroundings decide.
+//! Data types of unsuffixed literals, inferred from context: in `add(%x, 1)`, from `%x`.
 
 use super::{NodeId, Table, Term, Var, Vars};
 use crate::{DTypeClass, DTypeTerm, DTypeVar, DataType, OpenTensor, Shape, ShapeTerm, Type};
 
 impl Table {
-    /// The type of a literal without suffix: a scalar of a data type of `class`, which is `default`
-    /// if nothing decides otherwise.
+    /// Creates the type of an unsuffixed literal: a scalar with an unknown data type of `class`,
+    /// and `default` as a fallback.
     pub fn literal(&mut self, class: DTypeClass, default: DataType) -> NodeId {
         let var = self.fresh_dtype(class);
         self.literals.push((var, default));
@@ -13,19 +13,19 @@ impl Table {
         self.push(Term::Leaf(Type::OpenTensor(open.into())))
     }
 
-    /// Returns true if a literal's data type is undecided.
+    /// Returns true if the data type of a literal is unknown.
     pub fn has_open_literals(&self) -> bool {
         self.literals.iter().any(|(var, _)| self.dtypes.is_open(var.0))
     }
 
-    /// Gives every undecided literal its default data type. Returns true if there was one.
+    /// Assigns the default data types to all open literals. Returns true if there was one.
     pub fn default_literals(&mut self) -> bool {
         let literals = std::mem::take(&mut self.literals);
         self.default_among(&literals, |_| true)
     }
 
-    /// Gives the undecided literals among `vars` their default data types. Returns true if there
-    /// was one.
+    /// Assigns the default data types to the open literals among `vars`. Returns true if there was
+    /// one.
     pub fn default_some_literals(&mut self, vars: &Vars) -> bool {
         let literals = std::mem::take(&mut self.literals);
         let any = self.default_among(&literals, |var| vars.contains(Var::DType(var.0)));
@@ -36,12 +36,12 @@ impl Table {
     fn default_among(
         &mut self,
         literals: &[(DTypeVar, DataType)],
-        wanted: impl Fn(DTypeVar) -> bool,
+        filter: impl Fn(DTypeVar) -> bool,
     ) -> bool {
         let mut any = false;
         for (var, default) in literals {
             if let DTypeTerm::Var(var) = self.dtype(&DTypeTerm::Var(*var))
-                && wanted(var)
+                && filter(var)
             {
                 let class = self.classes[var.0 as usize];
                 let default = if class.admits(*default) { *default } else { DataType::FLOAT32 };
@@ -52,13 +52,13 @@ impl Table {
         any
     }
 
-    /// The variable that a data type is one with, whether or not it is known by now.
+    /// Returns the representative of a data type variable, which may be known.
     pub fn dtype_root(&self, dtype: &DTypeTerm) -> Option<Var> {
         let DTypeTerm::Var(var) = dtype else { return None };
         Some(Var::DType(self.dtypes.root(var.0)))
     }
 
-    /// A data type as far as it is known.
+    /// Returns the current value of a data type.
     pub fn known_dtype_term(&self, dtype: &DTypeTerm) -> DTypeTerm {
         self.dtype(dtype)
     }

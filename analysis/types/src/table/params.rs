@@ -1,4 +1,4 @@
-//! Polymorphic types in the table: instances of them, and variables that become type parameters.
+//! Instantiation and generalisation in the table.
 
 use smol_str::SmolStr;
 
@@ -9,15 +9,15 @@ use crate::{
 };
 
 impl Table {
-    /// An instance of `poly` for fresh variables; its node, the relations that it brings, and what
-    /// was chosen for the parameters.
+    /// Instantiates `poly` with fresh variables. Returns the node, the constraints and the
+    /// variables.
     pub fn instantiate(&mut self, poly: &PolyType) -> (NodeId, Box<[Constraint]>, Vec<TypeArg>) {
         let args: Vec<TypeArg> = poly.params().iter().map(|param| self.open_param(param)).collect();
         let (node, constraints) = self.instantiate_with(poly, &args);
         (node, constraints, args)
     }
 
-    /// The instance of `poly` for the given arguments.
+    /// Instantiates `poly` with the given arguments.
     pub fn instantiate_with(
         &mut self,
         poly: &PolyType,
@@ -27,13 +27,13 @@ impl Table {
         (self.import(&instance.ty), instance.constraints)
     }
 
-    /// A fresh variable for a parameter.
+    /// Creates a fresh variable for a parameter.
     pub fn open_param(&mut self, param: &TypeParam) -> TypeArg {
         match param.kind {
             Kind::Type => TypeArg::Type(Type::Var(TypeVar(self.fresh()))),
             Kind::Shape => TypeArg::Shape(ShapeTerm::Var(self.fresh_shape())),
             Kind::BaseType => {
-                // A data type that nothing decides is that of a literal without suffix.
+                // If inference does not determine it, it defaults like an unsuffixed literal.
                 let var = self.fresh_dtype(param.class);
                 let default = match param.class {
                     DTypeClass::Float => DataType::FLOAT32,
@@ -46,8 +46,8 @@ impl Table {
         }
     }
 
-    /// A type parameter that no type has yet. Where it is `checked`, it does not get into the types
-    /// of variables that are older.
+    /// Creates a type parameter. If it is `checked`, it must not escape into the types of older
+    /// variables.
     pub fn fresh_param(&mut self, declared: TypeParam, checked: bool) -> Param {
         let level = checked.then(|| self.tick());
         self.param_of_level(declared, level)
@@ -62,7 +62,7 @@ impl Table {
         Param::of(declared, id)
     }
 
-    /// `poly` with its parameters as constants that equal no other type, and that do not get into
+    /// Skolemizes `poly`: instantiates it with fresh rigid parameters, which must not escape into
     /// the types of variables older than `level`.
     pub fn skolemize(&mut self, poly: &PolyType, level: Level) -> NodeId {
         let params = poly.params().iter();
@@ -71,7 +71,7 @@ impl Table {
         self.instantiate_with(poly, &args).0
     }
 
-    /// Makes a variable a type parameter: it has been generalised.
+    /// Generalises a variable to a new type parameter.
     pub fn quantify(&mut self, var: Var, name: SmolStr) -> Param {
         let (kind, class) = match var {
             Var::Type(_) => (Kind::Type, DTypeClass::Any),
@@ -103,7 +103,7 @@ impl Table {
         }
     }
 
-    /// The parameter that is the data type of `node`, which is a scalar.
+    /// Returns the type parameter that is the data type of the scalar `node`.
     pub fn scalar_param(&self, node: NodeId) -> Option<Param> {
         match self.resolve(node) {
             Type::OpenTensor(open) => match &open.dtype {
@@ -114,8 +114,8 @@ impl Table {
         }
     }
 
-    /// Makes a variable open again that has been generalised a moment ago: what it is in the
-    /// polymorphic type, which has been made, is not concerned. It is as old as `level`.
+    /// Reopens a variable at `level` directly after its generalisation. The polymorphic type, which
+    /// is closed, does not change.
     pub fn reopen(&mut self, var: Var, level: Level) {
         match var {
             Var::Type(index) => {
@@ -128,14 +128,14 @@ impl Table {
         }
     }
 
-    /// Generalises a variable again, to the parameter that it was generalised to before.
+    /// Generalises a reopened variable again, to its previous parameter.
     pub fn requantify(&mut self, var: Var, param: &Param) {
         if self.is_open(var) {
             self.set_param(var, param);
         }
     }
 
-    /// Returns true if nothing is known of a variable, which has been open.
+    /// Returns true if a variable is still unknown.
     pub fn is_open(&self, var: Var) -> bool {
         match var {
             Var::Type(index) => self.is_unknown(self.id(index)),
@@ -147,8 +147,8 @@ impl Table {
         }
     }
 
-    /// Gives an open variable what `arg` is now. Returns false if `arg` is not known either.
-    pub fn settle(&mut self, var: Var, arg: &TypeArg) -> bool {
+    /// Binds an open variable to the current value of `arg`. Returns false if that is unknown too.
+    pub fn bind_arg(&mut self, var: Var, arg: &TypeArg) -> bool {
         match (var, self.refresh_arg(arg)) {
             (_, TypeArg::Type(Type::Var(_)))
             | (_, TypeArg::Shape(ShapeTerm::Var(_)))
@@ -156,7 +156,7 @@ impl Table {
             | (_, TypeArg::Dim(Dim::Var(_))) => return false,
             (Var::Type(index), TypeArg::Type(ty)) => {
                 let node = self.import(&ty);
-                // It is open, and nothing can be in its way.
+                // Cannot fail, because the variable is open.
                 let _ = self.unify(self.id(index), node);
             }
             (Var::Shape(index), TypeArg::Shape(shape)) => {
@@ -171,7 +171,7 @@ impl Table {
         true
     }
 
-    /// A type argument as far as it is known.
+    /// Returns the current value of a type argument.
     pub fn refresh_arg(&self, arg: &TypeArg) -> TypeArg {
         match arg {
             TypeArg::Type(ty) => TypeArg::Type(self.refresh(ty)),

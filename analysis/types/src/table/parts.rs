@@ -1,13 +1,13 @@
-//! Shapes, sizes and data types that may be open, merged by union and find.
+//! Union-find for variables of shapes, sizes and data types.
 
 use std::cell::Cell;
 
 use super::Level;
 use crate::{DTypeTerm, Dim, ShapeTerm};
 
-/// What a part of a type may stand for.
+/// A value that is possibly a variable.
 pub(super) trait Value {
-    /// The number of the open part that this is.
+    /// Returns the index of the variable.
     fn open(&self) -> Option<u32>;
 }
 
@@ -38,8 +38,8 @@ impl Value for Dim {
     }
 }
 
-/// The representative of `index`, found along `parent`. Each element on the way points there
-/// afterwards: a chain of unions costs its length once, not once for each lookup.
+/// Returns the representative of `index`, with path compression: every element on the path points
+/// to it afterwards.
 pub(super) fn root<'p>(index: u32, parent: impl Fn(u32) -> &'p Cell<u32>) -> u32 {
     let mut root = parent(index).get();
     loop {
@@ -58,19 +58,19 @@ pub(super) fn root<'p>(index: u32, parent: impl Fn(u32) -> &'p Cell<u32>) -> u32
 
 #[derive(Clone, Debug)]
 struct Part<T> {
-    /// Towards the part that represents this one. A cell, so that [`Parts::root`] shortens the path.
-    towards: Cell<u32>,
+    /// The parent in the union-find forest. A cell, so that lookups can compress paths.
+    parent: Cell<u32>,
     value: Option<T>,
     level: Level,
 }
 
 impl<T> Part<T> {
     fn open(index: u32, level: Level) -> Part<T> {
-        Part { towards: Cell::new(index), value: None, level }
+        Part { parent: Cell::new(index), value: None, level }
     }
 }
 
-/// All parts of one kind.
+/// The variables of one kind.
 #[derive(Debug)]
 pub(super) struct Parts<T>(Vec<Part<T>>);
 
@@ -93,39 +93,39 @@ impl<T: Value> Parts<T> {
         self.0.is_empty()
     }
 
-    /// The number of a new open part.
+    /// Creates a variable and returns its index.
     pub(super) fn fresh(&mut self, level: Level) -> u32 {
         let index = self.0.len() as u32;
         self.0.push(Part::open(index, level));
         index
     }
 
-    /// The part that represents `index` now.
+    /// Returns the representative of `index`.
     pub(super) fn root(&self, index: u32) -> u32 {
-        root(index, |at| &self.0[at as usize].towards)
+        root(index, |at| &self.0[at as usize].parent)
     }
 
-    /// What is known of the part that represents `index`.
+    /// Returns the value of the representative of `index`.
     pub(super) fn value(&self, index: u32) -> Option<&T> {
         self.0[self.root(index) as usize].value.as_ref()
     }
 
-    /// Returns true if the part has neither a value nor another part that represents it.
+    /// Returns true if the variable has neither a value nor another representative.
     pub(super) fn is_open(&self, index: u32) -> bool {
         let part = &self.0[index as usize];
-        part.value.is_none() && part.towards.get() == index
+        part.value.is_none() && part.parent.get() == index
     }
 
-    /// Says what an open part is.
+    /// Binds an open variable to a value or to another variable.
     pub(super) fn set(&mut self, index: u32, value: T) {
         match value.open() {
             Some(other) if self.root(other) == index => {}
-            Some(other) => self.0[index as usize].towards.set(other),
+            Some(other) => self.0[index as usize].parent.set(other),
             None => self.0[index as usize].value = Some(value),
         }
     }
 
-    /// Forgets what the part is.
+    /// Removes the binding of a variable.
     pub(super) fn reopen(&mut self, index: u32, level: Level) {
         self.0[index as usize] = Part::open(index, level);
     }

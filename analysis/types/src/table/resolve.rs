@@ -1,4 +1,4 @@
-//! From nodes to types.
+//! Extraction of types from nodes.
 
 use rustc_hash::FxHashMap;
 
@@ -9,49 +9,49 @@ use crate::{
     map::{Rewrite, Rewriter, map_leaves_with, open_tensor},
 };
 
-/// Builds the types of many nodes of a table while nothing is found out: nodes that are one, and
-/// parts that are shared, become one type in memory.
+/// A memoised extraction of the types of many nodes. Equal nodes and shared parts become one type
+/// in memory.
 pub struct Resolver<'t> {
     table: &'t Table,
-    /// Types of nodes with parts, by root.
-    known: FxHashMap<u32, Type>,
+    /// Types of nodes with parts, by representative.
+    memo: FxHashMap<u32, Type>,
     depth: u8,
     too_deep: bool,
 }
 
 impl<'t> Resolver<'t> {
-    /// A resolver for the present state of `table`.
+    /// Creates a resolver for the current state of `table`.
     pub fn new(table: &'t Table) -> Resolver<'t> {
-        Resolver { table, known: FxHashMap::default(), depth: 0, too_deep: false }
+        Resolver { table, memo: FxHashMap::default(), depth: 0, too_deep: false }
     }
 
-    /// The type of `node` as far as it is known. Types that nest too deeply end in error types,
-    /// and [`Resolver::is_too_deep`] is true from then on.
+    /// Returns the current type of `node`. A type that nests too deeply is truncated with error
+    /// types, and [`Resolver::is_too_deep`] returns true afterwards.
     pub fn resolve(&mut self, node: NodeId) -> Type {
         let root = self.table.find(node);
         self.node(root)
     }
 
-    /// Returns true if a type was too deep to be built.
+    /// Returns true if a type was truncated.
     pub fn is_too_deep(&self) -> bool {
         self.too_deep
     }
 
-    /// Begins anew: types that are too deep have been dealt with. What was built of them goes.
-    pub fn forgive_depth(&mut self) {
+    /// Resets [`Resolver::is_too_deep`] and discards truncated types.
+    pub fn reset_too_deep(&mut self) {
         if std::mem::take(&mut self.too_deep) {
-            self.known.clear();
+            self.memo.clear();
         }
     }
 
-    /// The type of `node` itself: what it was when other types were built of it.
+    /// Returns the type of `node` itself, without following its link to a representative.
     fn node(&mut self, node: NodeId) -> Type {
         match &self.table.at(node).term {
             Term::Var(_) => Type::Var(TypeVar(node)),
             Term::Leaf(ty) => self.refresh(ty),
             term => {
-                if let Some(known) = self.known.get(&node.index) {
-                    return known.clone();
+                if let Some(ty) = self.memo.get(&node.index) {
+                    return ty.clone();
                 }
                 if self.depth > MAX_DEPTH {
                     self.too_deep = true;
@@ -60,7 +60,7 @@ impl<'t> Resolver<'t> {
                 self.depth += 1;
                 let ty = self.term(term);
                 self.depth -= 1;
-                self.known.insert(node.index, ty.clone());
+                self.memo.insert(node.index, ty.clone());
                 ty
             }
         }
@@ -83,7 +83,7 @@ impl<'t> Resolver<'t> {
         }
     }
 
-    /// `ty` with what has been found for the variables in it.
+    /// Replaces the known variables in `ty`.
     pub fn refresh(&mut self, ty: &Type) -> Type {
         match ty {
             Type::Tensor(_) | Type::OpenTensor(_) => self.table.refresh_tensor(ty),
@@ -94,7 +94,7 @@ impl<'t> Resolver<'t> {
 }
 
 impl Rewrite for Resolver<'_> {
-    fn concerns(&self, info: Info, _: u8) -> bool {
+    fn affects(&self, info: Info, _: u8) -> bool {
         info.flags.has(Flags::VAR.or(Flags::PART))
     }
 
@@ -108,7 +108,7 @@ impl Rewrite for Resolver<'_> {
 }
 
 impl Table {
-    /// The type of `node` as far as it is known.
+    /// Returns the current type of `node`.
     pub fn resolve(&self, node: NodeId) -> Type {
         let root = self.find(node);
         match &self.at(root).term {
@@ -118,7 +118,7 @@ impl Table {
         }
     }
 
-    /// A tensor type with what has been found for its shape, sizes and data type.
+    /// Replaces the known variables in a tensor type.
     fn refresh_tensor(&self, ty: &Type) -> Type {
         match ty {
             Type::Tensor(tensor) => {
@@ -141,9 +141,9 @@ impl Table {
         dim.map(&mut |leaf| {
             let Dim::Var(var) = leaf else { return leaf.clone() };
             match self.dims.value(var.0) {
-                // What a variable stands for is an expression, of which variables may be known.
-                Some(at @ Dim::Symbol(_)) => self.dim(at),
-                Some(at) => at.clone(),
+                // The variables in an expression may be known too.
+                Some(value @ Dim::Symbol(_)) => self.dim(value),
+                Some(value) => value.clone(),
                 None => Dim::Var(DimVar(self.dims.root(var.0))),
             }
         })
@@ -158,14 +158,14 @@ impl Table {
     }
 
     pub(super) fn shape(&self, shape: &ShapeTerm) -> ShapeTerm {
-        let at = match shape {
+        let value = match shape {
             ShapeTerm::Var(var) => match self.shapes.value(var.0) {
                 Some(known) => known,
                 None => return ShapeTerm::Var(ShapeVar(self.shapes.root(var.0))),
             },
             _ => shape,
         };
-        match at {
+        match value {
             ShapeTerm::Dims(dims) => {
                 ShapeTerm::Dims(dims.iter().map(|dim| self.dim(dim)).collect())
             }
@@ -175,13 +175,14 @@ impl Table {
 }
 
 impl Type {
-    /// The type with the error type in the place of what inference has not found.
+    /// Replaces variables and `_` by the error type.
     #[must_use]
     pub fn without_variables(&self) -> Type {
         self.replace_variables(|_| Type::Error)
     }
 
-    /// The type for a message: of a tensor it says what is known. It is not good for anything else.
+    /// Prepares a partially inferred type for a message: unlike [`Type::without_variables`], keeps
+    /// the known parts of tensors. The result must not be used in inference.
     #[must_use]
     pub fn for_message(&self) -> Type {
         let known = |dims: &[Dim]| -> crate::Shape {

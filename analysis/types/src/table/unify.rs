@@ -9,20 +9,20 @@ use crate::{
     info::{Flags, MAX_DEPTH},
 };
 
-/// The weight from which on equal types are linked as wholes, and not part by part.
+/// Minimum weight of equal types that are linked as a whole instead of part by part.
 const LARGE: u32 = 64;
 
-/// The most parts that may not fit before a unification ends. A part that is shared fails wherever
-/// it occurs.
-const MAX_MISFITS: u16 = 64;
+/// Maximum number of mismatching parts before a unification stops: a shared part fails at each of
+/// its occurrences.
+const MAX_MISMATCHES: u16 = 64;
 
 impl Table {
-    /// Makes the two one type.
+    /// Unifies the types of two nodes.
     pub fn unify(&mut self, left: NodeId, right: NodeId) -> Result<(), Box<Conflict>> {
         self.unify_as(left, right, Assign::Both)
     }
 
-    /// Makes the two one type, as far as `assign` says.
+    /// Unifies the types of two nodes and links the sides given by `assign` to the result.
     pub fn unify_as(
         &mut self,
         left: NodeId,
@@ -34,8 +34,8 @@ impl Table {
             return Ok(());
         }
         if let Term::Var(level) = self.at(l).term {
-            // The relations that wait for the variable that is bound run again: those of the one
-            // for which fewer wait, so that a relation runs again a logarithmic number of times.
+            // Binding a variable wakes the relations that wait for it. Binding the one with fewer
+            // relations wakes each relation a logarithmic number of times.
             if let Term::Var(other) = self.at(r).term
                 && self.waiting_count(r) < self.waiting_count(l)
             {
@@ -49,7 +49,7 @@ impl Table {
         if let (Term::Leaf(a), Term::Leaf(b)) = (&self.at(l).term, &self.at(r).term) {
             match (a, b) {
                 (Type::Error, _) | (_, Type::Error) => {}
-                // What has parts meets part by part, although they are equal: they become one.
+                // Equal types with parts are unified part by part, so that the parts share nodes.
                 _ if (!a.has_parts()
                     || matches!(a, Type::Poly(_))
                     || a.weight() > LARGE && !a.flags().has(Flags::ANY))
@@ -73,12 +73,12 @@ impl Table {
                 _ => {}
             }
         }
-        // Terms nest as deeply as their bindings; types may not.
+        // Terms may nest as deeply as bindings, unlike types.
         if self.nesting > MAX_DEPTH {
             return Err(self.conflict(l, r, ConflictKind::Depth));
         }
         if self.nesting == 0 {
-            self.misfits = 0;
+            self.mismatches = 0;
         }
         self.nesting += 1;
         let unified = self.unify_parts(l, r, assign);
@@ -90,12 +90,12 @@ impl Table {
         Conflict::new(self.resolve(left), self.resolve(right), kind)
     }
 
-    /// `from` is represented by `to` from now on.
+    /// Makes `to` the representative of `from`.
     fn link(&mut self, from: NodeId, to: NodeId) {
         self.at(from).parent.set(to.index);
     }
 
-    /// The variable `var` becomes one with `node`. Both are roots.
+    /// Binds the variable `var` to `node`. Both are representatives.
     fn bind(&mut self, var: NodeId, level: Level, node: NodeId) -> Result<(), Box<Conflict>> {
         self.adjust(var, level, node).map_err(|kind| self.conflict(var, node, kind))?;
         self.link(var, node);
@@ -104,16 +104,15 @@ impl Table {
         Ok(())
     }
 
-    /// Something broken meets `node`, and is taken for the same from now on: what depends on it has
-    /// a type again. Not where that would make a type that contains itself. Nothing that meets
-    /// something broken is generalised.
-    fn adopt(&mut self, broken: NodeId, node: NodeId) {
-        if self.adjust(broken, Level::NEVER, node).is_ok() {
-            self.link(broken, node);
+    /// Links a node with the error type to `node`, so that expressions that depend on it have a
+    /// type, unless the occurs check fails. The variables in `node` are not generalised afterwards.
+    fn recover(&mut self, error: NodeId, node: NodeId) {
+        if self.adjust(error, Level::NEVER, node).is_ok() {
+            self.link(error, node);
         }
     }
 
-    /// Two tensor nodes have become `merged`.
+    /// Links two tensor nodes to their unified type.
     fn replace_tensors(&mut self, l: NodeId, r: NodeId, merged: Type, assign: Assign) {
         let differs = |t: &Table, n: NodeId| match &t.at(n).term {
             Term::Leaf(ty) => t.refresh(ty) != merged,
@@ -123,7 +122,7 @@ impl Table {
         self.merge(l, r, Term::Leaf(merged), assign);
     }
 
-    /// Two nodes have become `merged`, as far as `assign` says.
+    /// Links the sides given by `assign` to a new node with the term `merged`.
     fn merge(&mut self, l: NodeId, r: NodeId, merged: Term, assign: Assign) {
         let merged = self.push(merged);
         self.link(l, merged);
@@ -132,7 +131,8 @@ impl Table {
         }
     }
 
-    /// The type of which both are instances. The first operand's sizes win where both are known.
+    /// Returns the unified type of two tensors: `?` for an axis if either size is `?`, and the size
+    /// of `a` if both are known and equal.
     fn unify_tensors(&mut self, a: &TensorType, b: &TensorType) -> Result<Type, Box<Conflict>> {
         let conflict = |kind| Err(Conflict::new(b.clone().into(), a.clone().into(), kind));
         if a.dtype != b.dtype {
@@ -150,7 +150,7 @@ impl Table {
             }
         }
         if !differ.is_empty() {
-            // With the sizes that have been found of those that were open.
+            // Some axes may have bound variables.
             let (left, right) = (self.refresh(&b.clone().into()), self.refresh(&a.clone().into()));
             return Err(Conflict::new(left, right, ConflictKind::Sizes(differ)));
         }
@@ -169,15 +169,15 @@ impl Table {
             }
             _ if a.has_any() || b.has_any() => Some(Dim::Any),
             (Dim::Known { size: x, .. }, Dim::Known { size: y, .. }) => (x == y).then_some(a),
-            // A symbolic size in a module that fixes it elsewhere.
+            // As in TVM, a symbolic size unifies with the known size that it has elsewhere.
             (Dim::Symbol(s), Dim::Known { .. }) if is_variable(s) => Some(b),
             (Dim::Known { .. }, Dim::Symbol(s)) if is_variable(s) => Some(a),
             _ => None,
         }
     }
 
-    /// Says what the size with number `index` is. Refused for an expression over itself, and for a
-    /// type parameter that is younger.
+    /// Binds size variable `index`. Returns false if `dim` contains the variable or a type
+    /// parameter that would escape.
     fn set_dim(&mut self, index: u32, dim: &Dim) -> bool {
         let level = self.dims.level(index);
         let mut fits = true;
@@ -204,7 +204,7 @@ impl Table {
         self.rigid.get(&param).is_none_or(|own| *own <= level)
     }
 
-    /// Says what an open data type is. Refused for one that is not of its class.
+    /// Binds a data type variable. Returns false if `dtype` is not in its class or would escape.
     pub(super) fn set_dtype(&mut self, var: DTypeVar, dtype: DTypeTerm) -> bool {
         let (class, level) = (self.classes[var.0 as usize], self.dtypes.level(var.0));
         let fits = match &dtype {
@@ -257,9 +257,8 @@ impl Table {
         fits
     }
 
-    /// Gives a tensor of open data type the data type `dtype`. Returns false where that is none
-    /// that it may have.
-    pub(crate) fn decide_dtype(&mut self, node: NodeId, dtype: DataType) -> bool {
+    /// Binds the data type of a tensor if it is open. Returns false if `dtype` is not in its class.
+    pub(crate) fn assign_dtype(&mut self, node: NodeId, dtype: DataType) -> bool {
         if let Type::OpenTensor(open) = self.resolve(node)
             && let DTypeTerm::Var(var) = self.dtype(&open.dtype)
         {
@@ -268,14 +267,14 @@ impl Table {
         true
     }
 
-    /// Makes two open data types one.
-    pub(crate) fn same_dtype(&mut self, a: &DTypeTerm, b: &DTypeTerm) {
+    /// Unifies two data types if both are open.
+    pub(crate) fn unify_dtypes(&mut self, a: &DTypeTerm, b: &DTypeTerm) {
         if let (DTypeTerm::Var(x), DTypeTerm::Var(y)) = (self.dtype(a), self.dtype(b)) {
             self.set_dtype(x, DTypeTerm::Var(y));
         }
     }
 
-    /// Tensors of which something is open.
+    /// Unifies two tensors, at least one of them open.
     fn unify_open(&mut self, a: &Type, b: &Type) -> Result<(), Box<Conflict>> {
         let (a, b) = (self.refresh(a), self.refresh(b));
         if let (Type::Tensor(x), Type::Tensor(y)) = (&a, &b) {
@@ -325,28 +324,28 @@ impl Table {
     fn unify_parts(&mut self, l: NodeId, r: NodeId, assign: Assign) -> Result<(), Box<Conflict>> {
         let (a, b) = (self.expand(l), self.expand(r));
         let mut first = Ok(());
-        // Parts meet the other way round, and both change, whichever of the wholes does: so it is
-        // in TVM.
+        // As in TVM, parts are unified with swapped sides, and both are linked whatever `assign`
+        // is.
         let mut one = |t: &mut Table, x: NodeId, y: NodeId, step: Step| {
-            // What fits beside a part that does not is still worth knowing, within limits.
-            if t.misfits <= MAX_MISFITS
+            // After a mismatch, the other parts are still unified, to infer as much as possible.
+            if t.mismatches <= MAX_MISMATCHES
                 && let Err(conflict) = t.unify(y, x)
             {
-                t.misfits += 1;
+                t.mismatches += 1;
                 if first.is_ok() {
-                    first = Err(conflict.turned().inside(step));
+                    first = Err(conflict.swapped().inside(step));
                 }
             }
             t.find(x)
         };
         let merged = match (a, b) {
             (Term::Leaf(Type::Error), _) => {
-                self.adopt(l, r);
+                self.recover(l, r);
                 return Ok(());
             }
             (_, Term::Leaf(Type::Error)) => {
                 if assign == Assign::Both {
-                    self.adopt(r, l);
+                    self.recover(r, l);
                 }
                 return Ok(());
             }
@@ -385,9 +384,9 @@ impl Table {
         first
     }
 
-    /// A function with type parameters of its own, against another function: the parameters stand
-    /// for types that make the two equal. TVM compares such types; elsewhere each use of a
-    /// polymorphic type is an instance of it.
+    /// Unifies an instance of a polymorphic function type with another function type, whose own
+    /// parameters are rigid. All other uses of polymorphic types are instantiated before they are
+    /// unified.
     fn unify_poly(
         &mut self,
         poly: &Type,

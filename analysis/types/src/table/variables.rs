@@ -1,4 +1,4 @@
-//! Variables: their levels, and the walks over the graph that find them.
+//! Variables: their levels, and the graph walks that find them.
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -9,7 +9,7 @@ use crate::{
     conflict::ConflictKind, info::Flags, map::for_each_part,
 };
 
-/// A variable of any kind, by its place in the table.
+/// A variable of any kind, by its index in the table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Var {
     /// A type, by its node.
@@ -22,24 +22,25 @@ pub enum Var {
     Dim(u32),
 }
 
-/// Variables in the order in which they were met.
+/// A set of variables in insertion order.
 #[derive(Default, Debug)]
 pub struct Vars {
     order: SmallVec<[Var; 8]>,
-    known: FxHashSet<Var>,
+    /// The same variables if there are more than 8, and empty otherwise.
+    set: FxHashSet<Var>,
 }
 
 impl Vars {
     /// Adds a variable. Returns true if it is new.
     pub fn add(&mut self, var: Var) -> bool {
-        // Most types have one or two.
+        // Most types have one or two variables, for which a scan is faster than a hash set.
         let is_new = match self.order.len() < 8 {
             true => !self.order.contains(&var),
             false => {
-                if self.known.is_empty() {
-                    self.known.extend(self.order.iter().copied());
+                if self.set.is_empty() {
+                    self.set.extend(self.order.iter().copied());
                 }
-                self.known.insert(var)
+                self.set.insert(var)
             }
         };
         if is_new {
@@ -50,18 +51,18 @@ impl Vars {
 
     /// Returns true if the variable has been added.
     pub fn contains(&self, var: Var) -> bool {
-        match self.known.is_empty() {
+        match self.set.is_empty() {
             true => self.order.contains(&var),
-            false => self.known.contains(&var),
+            false => self.set.contains(&var),
         }
     }
 
-    /// The variables.
+    /// Returns the variables in insertion order.
     pub fn order(&self) -> &[Var] {
         &self.order
     }
 
-    /// Returns true if there are none.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
@@ -75,7 +76,7 @@ enum Leaf {
 }
 
 impl Table {
-    /// The age of a variable.
+    /// Returns the level of a variable.
     pub(crate) fn level_of(&self, var: Var) -> Level {
         match var {
             Var::Type(index) => match self.nodes[index as usize].term {
@@ -88,7 +89,7 @@ impl Table {
         }
     }
 
-    /// Makes a variable as old as `level`, if it is younger.
+    /// Lowers the level of a variable to at most `level`.
     pub(super) fn lower(&mut self, var: Var, level: Level) {
         let own = match var {
             Var::Type(index) => match &mut self.nodes[index as usize].term {
@@ -102,10 +103,10 @@ impl Table {
         *own = (*own).min(level);
     }
 
-    /// Adds the variables in the type of `node` that are not older than `level`, in the order in
-    /// which the type is written.
+    /// Adds the variables in the type of `node` that are not older than `level` to `vars`, in
+    /// preorder.
     pub fn free_vars(&mut self, node: NodeId, level: Level, vars: &mut Vars) {
-        // Reused for every relation that waits; most types are leaves.
+        // Fast path: runs for every argument of a waiting relation, and most types are leaves.
         let root = self.find(node);
         match &self.at(root).term {
             Term::Var(own) => {
@@ -128,7 +129,7 @@ impl Table {
         .unwrap_or_default();
     }
 
-    /// Makes the variables in the type of `node` as old as `level`.
+    /// Lowers the levels of the variables in the type of `node` to at most `level`.
     pub fn lower_all(&mut self, node: NodeId, level: Level) {
         self.walk(node, |table, leaf| {
             if let Leaf::Var(var) = leaf {
@@ -139,9 +140,9 @@ impl Table {
         .unwrap_or_default();
     }
 
-    /// Prepares the type of `node` for being what a variable of `level` stands for: its variables
-    /// become as old. Refused where the type contains the variable, or a type parameter that is
-    /// younger. `var` is the variable as a root.
+    /// Prepares binding the variable `var` of `level` to `node`: lowers the levels of the variables
+    /// in the type of `node`. Fails if the type contains `var` (the occurs check) or a type
+    /// parameter that would escape. `var` is a representative.
     pub(super) fn adjust(
         &mut self,
         var: NodeId,
@@ -178,10 +179,10 @@ impl Table {
         })
     }
 
-    /// The parameter with identity `id` in the type of `node`.
+    /// Returns the parameter with identity `id` in the type of `node`.
     fn rigid_param(&self, node: NodeId, id: ParamId) -> Option<crate::Param> {
         let mut found = None;
-        let _same = self.resolve(node).rename_params(&mut |param| {
+        let _unchanged = self.resolve(node).rename_params(&mut |param| {
             if param.id() == id {
                 found = Some(param.clone());
             }
@@ -190,8 +191,8 @@ impl Table {
         found
     }
 
-    /// Visits the nodes, variables and type parameters of a type, each node once, in the order in
-    /// which the type is written. An explicit stack: terms nest as deeply as their bindings.
+    /// Visits the nodes, variables and type parameters of a type in preorder, each node once.
+    /// Iterative, because terms may nest as deeply as bindings.
     fn walk(
         &mut self,
         node: NodeId,
@@ -240,7 +241,7 @@ impl Table {
         Ok(())
     }
 
-    /// The variables and parameters in a tensor, or as which `leaf` occurs.
+    /// Visits the variables and parameters of a leaf type.
     fn leaves(&mut self, leaf: &Type, visit: &mut impl FnMut(&mut Table, Leaf)) {
         match leaf {
             Type::Var(TypeVar(node)) => visit(self, Leaf::Node(*node)),

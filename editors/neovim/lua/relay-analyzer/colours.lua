@@ -30,6 +30,19 @@ local TOKENS = {
   macro = 'relayMeta',
 }
 
+--- What the captures of `queries/relay/highlights.scm` look like, where that is a group from above.
+local CAPTURES = {
+  number = 'relayNumber',
+  ['number.float'] = 'relayNumber',
+  type = 'relayTypeName',
+  ['type.builtin'] = 'relayTypeName',
+  constructor = 'relayTypeName',
+  ['function.builtin'] = 'relayCall',
+  ['function.call'] = 'relayCall',
+  variable = 'relayLocal',
+  ['variable.parameter'] = 'relayLocal',
+}
+
 --- Marks of a comparison. What is many-to-one has a background, under which the words keep their
 --- colours; partners are underlined, so that what they are remains to be seen.
 local MARKS = {
@@ -80,6 +93,9 @@ function M.apply()
   end
   for token, group in pairs(TOKENS) do
     vim.api.nvim_set_hl(0, ('@lsp.type.%s.relay'):format(token), { link = group, default = true })
+  end
+  for capture, group in pairs(CAPTURES) do
+    vim.api.nvim_set_hl(0, ('@%s.relay'):format(capture), { link = group, default = true })
   end
 end
 

@@ -22,6 +22,12 @@ function M.check()
     health.error(problem, HOW)
   end
 
+  if require('relay-analyzer.grammar').is_installed() then
+    health.ok('the tree-sitter grammar is installed')
+  else
+    health.info('the tree-sitter grammar is not installed; `:RelayInstallGrammar` does it')
+  end
+
   local clients = relay.clients()
   for _, client in ipairs(clients) do
     local buffers = vim.tbl_count(client.attached_buffers)

@@ -46,16 +46,11 @@ end
 --- module that was asked from.
 function M.show()
   local buffer = vim.api.nvim_get_current_buf()
-  local log, module = modules.origin(buffer)
-  log = log or modules.log_of(buffer)
-  if not log then
-    vim.notify('relay-analyzer: this buffer is no log, and no module of one', vim.log.levels.WARN)
-    return
-  end
-  local client = request.any_client(buffer)
+  local log, client = modules.subject(buffer)
   if not client then
     return
   end
+  local _, module = modules.origin(buffer)
   local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
   params = { textDocument = { uri = log }, module = module, position = params.position }
   request.send(client, buffer, 'relay/history', params, function(found)

@@ -82,15 +82,12 @@ function M.root(buffer)
   return vim.fs.root(buffer, { 'relay.toml', '.git' })
 end
 
---- Says once that there is no server.
-function M.tell_missing()
-  if missing_was_told then
-    return
-  end
-  missing_was_told = true
-  local text = 'relay-analyzer: there is no program `%s`. `:checkhealth relay-analyzer` says what to do.'
+--- Says something where it is seen: once the screen is drawn.
+---@param text string
+---@param level integer
+function M.tell(text, level)
   local function tell()
-    vim.notify(text:format(M.cmd()[1]), vim.log.levels.WARN)
+    vim.notify(text, level)
   end
   if vim.v.vim_did_enter == 1 then
     vim.schedule(tell)
@@ -103,6 +100,16 @@ function M.tell_missing()
       vim.defer_fn(tell, DRAWN)
     end,
   })
+end
+
+--- Says once that there is no server.
+function M.tell_missing()
+  if missing_was_told then
+    return
+  end
+  missing_was_told = true
+  local text = 'relay-analyzer: there is no program `%s`. `:checkhealth relay-analyzer` says what to do.'
+  M.tell(text:format(M.cmd()[1]), vim.log.levels.WARN)
 end
 
 --- Starts the server for a buffer where Neovim does not do so by itself (0.10); says that there is

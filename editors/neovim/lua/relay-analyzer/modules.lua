@@ -5,6 +5,8 @@ local request = require('relay-analyzer.request')
 local M = {}
 
 local SCHEME = 'relay://'
+--- Of the documents that show a module that TVM saved; see `saved.lua`.
+M.SAVED_SCHEME = 'relay-saved://'
 
 --- The modules of the logs that were listed, by URI: for completion and for choices.
 ---@type table<string, { stamp: string, modules: table[] }>
@@ -13,7 +15,7 @@ local listed = {}
 --- What tells a log from the one that the next run of a compiler writes over it.
 ---@param uri string
 ---@return string
-local function stamp(uri)
+function M.stamp(uri)
   local stat = vim.uv.fs_stat(vim.uri_to_fname(uri))
   return stat and ('%d.%d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size) or ''
 end
@@ -22,7 +24,8 @@ end
 ---@param buffer integer
 ---@return boolean
 function M.is_ours(buffer)
-  return vim.startswith(vim.api.nvim_buf_get_name(buffer), SCHEME)
+  local name = vim.api.nvim_buf_get_name(buffer)
+  return vim.startswith(name, SCHEME) or vim.startswith(name, M.SAVED_SCHEME)
 end
 
 --- The log and the module that the name of a buffer says: the module by its number or its pass.
@@ -59,6 +62,22 @@ function M.log_of(buffer)
     return log
   end
   return vim.uri_from_fname(name)
+end
+
+--- The log that a command is about, and a server to ask about it. Where one of them is missing, that is
+--- said, and there is no server.
+---@param buffer integer
+---@param file? string a log, instead of the one that the buffer belongs to
+---@return string? uri
+---@return vim.lsp.Client?
+function M.subject(buffer, file)
+  local is_named = file and file ~= ''
+  local log = is_named and vim.uri_from_fname(vim.fn.fnamemodify(file, ':p')) or M.log_of(buffer)
+  if not log then
+    vim.notify('relay-analyzer: this buffer is no log, and no module of one', vim.log.levels.WARN)
+    return
+  end
+  return log, request.any_client(buffer)
 end
 
 --- The file of a log in short.
@@ -160,10 +179,18 @@ function M.read(buffer)
   if not found then
     return
   end
-  vim.b[buffer].relay_stamp = stamp(uri)
+  vim.b[buffer].relay_stamp = M.stamp(uri)
   vim.b[buffer].relay_module = M.title(found.module, found.pass)
+  M.fill(client, buffer, found.text)
+end
+
+--- Makes a text the document of a buffer, which is not to be changed.
+---@param client vim.lsp.Client
+---@param buffer integer
+---@param text string
+function M.fill(client, buffer, text)
   vim.bo[buffer].modifiable = true
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, M.lines(found.text))
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, M.lines(text))
   vim.bo[buffer].modifiable = false
   vim.bo[buffer].modified = false
   M.attach(client, buffer)
@@ -173,7 +200,7 @@ end
 ---@param buffer integer
 function M.refresh(buffer)
   local uri = name_of(buffer)
-  if uri and vim.api.nvim_buf_is_loaded(buffer) and vim.b[buffer].relay_stamp ~= stamp(uri) then
+  if uri and vim.api.nvim_buf_is_loaded(buffer) and vim.b[buffer].relay_stamp ~= M.stamp(uri) then
     vim.cmd(("lockmarks lua require('relay-analyzer.modules').read(%d)"):format(buffer))
   end
 end
@@ -195,7 +222,7 @@ end
 function M.list(client, buffer, uri, costs, answer, failed)
   local params = { textDocument = { uri = uri }, costs = costs }
   request.send(client, buffer, 'relay/passes', params, function(found)
-    listed[uri] = { stamp = stamp(uri), modules = found.modules }
+    listed[uri] = { stamp = M.stamp(uri), modules = found.modules }
     answer(found.modules)
   end, failed)
 end
@@ -206,10 +233,10 @@ end
 ---@param uri string
 ---@return table[]
 function M.known(buffer, uri)
-  if not listed[uri] or listed[uri].stamp ~= stamp(uri) then
+  if not listed[uri] or listed[uri].stamp ~= M.stamp(uri) then
     local client = request.any_client(buffer)
     local found = client and request.wait(client, buffer, 'relay/passes', { textDocument = { uri = uri } })
-    listed[uri] = found and { stamp = stamp(uri), modules = found.modules }
+    listed[uri] = found and { stamp = M.stamp(uri), modules = found.modules }
   end
   return listed[uri] and listed[uri].modules or {}
 end

@@ -197,12 +197,7 @@ end
 ---@param mods? table as in `nvim_create_user_command`
 function M.show(file, mods)
   local buffer = vim.api.nvim_get_current_buf()
-  local log = file ~= '' and vim.uri_from_fname(vim.fn.fnamemodify(file, ':p')) or modules.log_of(buffer)
-  if not log then
-    vim.notify('relay-analyzer: this buffer is no log, and no module of one', vim.log.levels.WARN)
-    return
-  end
-  local client = request.any_client(buffer)
+  local log, client = modules.subject(buffer, file)
   if not client then
     return
   end

@@ -3,22 +3,11 @@
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const vscode = require("vscode");
+const { A, B, run } = require("./modules.js");
 const { until } = require("./until.js");
 
-const A = [
-  '#[version = "0.0.5"]',
-  "def @main(%x: Tensor[(2, 4), float32]) {",
-  "  %0 = tanh(%x);",
-  "  %1 = nn.softmax(%0, axis=1);",
-  "  add(%1, %0)",
-  "}",
-  "",
-].join("\n");
 /** `A` with other names, as `let`. */
 const RENAMED = A.replaceAll("%0", "%a").replaceAll("%1", "%b").replaceAll("%a =", "let %a =").replaceAll("%b =", "let %b =");
-const B = A.replace("axis=1", "axis=0").replace("add(%1, %0)", "add(%1, exp(%0))");
-
-const run = (command, ...given) => vscode.commands.executeCommand(command, ...given);
 const label = (item) => item.label.replace(/^\$\([\w-]+\) /, "");
 
 /** Does something while each list is answered by the item with the next label. */

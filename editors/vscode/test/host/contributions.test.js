@@ -84,8 +84,14 @@ describe("contributions", () => {
     await until("the error of the example", () => codes(document.uri).includes("shape-mismatch"));
     assert.deepEqual(codes(document.uri), ["shape-mismatch"]);
     const { walkthroughs } = extension().packageJSON.contributes;
-    for (const { media } of walkthroughs[0].steps) {
-      assert.ok(fs.existsSync(path.join(extension().extensionPath, media.markdown)), media.markdown);
+    for (const { media, description } of walkthroughs[0].steps) {
+      const page = path.join(extension().extensionPath, media.markdown);
+      const pictures = [...fs.readFileSync(page, "utf8").matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)];
+      assert.equal(pictures.length, 1, `${media.markdown} has a picture`);
+      const picture = fs.readFileSync(path.join(path.dirname(page), pictures[0][1]));
+      assert.equal(picture.toString("latin1", 1, 4), "PNG", pictures[0][1]);
+      const [, command] = /\(command:([\w.]+)/.exec(description);
+      assert.ok((await vscode.commands.getCommands(true)).includes(command), command);
     }
   });
 });

@@ -2,6 +2,7 @@
 "use strict";
 const assert = require("node:assert/strict");
 const vscode = require("vscode");
+const { run } = require("./modules.js");
 const { until } = require("./until.js");
 
 const MODULE = [
@@ -32,7 +33,6 @@ const MODULE = [
   "",
 ].join("\n");
 
-const run = (command, ...given) => vscode.commands.executeCommand(command, ...given);
 const lines = (range) => [range.start.line, range.end.line];
 
 describe("features", () => {

@@ -3,12 +3,12 @@
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const vscode = require("vscode");
+const { run } = require("./modules.js");
 const { until } = require("./until.js");
 
 const SMALL = '#[version = "0.0.5"]\ndef @small() { add(1, 2) }\n';
 const LARGE = '#[version = "0.0.5"]\ndef @large(%x: Tensor[(2, 3), float32]) { nn.relu(%x) }\n#[metadata]\n';
 
-const run = (command, ...given) => vscode.commands.executeCommand(command, ...given);
 
 describe("a file over 50 MB", () => {
   it("is not passed over: its shapes are read from disk", async () => {

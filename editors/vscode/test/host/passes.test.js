@@ -3,24 +3,13 @@
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const vscode = require("vscode");
+const { A, B, run } = require("./modules.js");
 const { until } = require("./until.js");
 
-const A = [
-  '#[version = "0.0.5"]',
-  "def @main(%x: Tensor[(2, 4), float32]) {",
-  "  %0 = tanh(%x);",
-  "  %1 = nn.softmax(%0, axis=1);",
-  "  add(%1, %0)",
-  "}",
-  "",
-].join("\n");
 const RENAMED = A.replaceAll("%x", "%input");
-const B = A.replace("axis=1", "axis=0").replace("add(%1, %0)", "add(%1, exp(%0))");
 const LOG = [["InferType", A], ["FoldConstant", RENAMED], ["Last", B]]
   .map(([pass, text], at) => `[10:00:0${at}] a.cc:1: PrintIR(${pass}):\n${text}`)
   .join("\nwarning: a line of something else\n");
-
-const run = (command, ...given) => vscode.commands.executeCommand(command, ...given);
 
 /** Answers the list that an extension builds by itself. */
 async function choosing(choose, act) {

@@ -241,7 +241,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
       return all.length === 2 && all;
     });
     const actions = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", document.uri, found[0].range, "quickfix", 10);
-    const all = actions.find(({ title }) => title === "Correct all 2 of this kind");
+    const all = actions.find(({ title }) => title === "Fix all 2 problems of this kind");
     assert.ok(all?.edit, JSON.stringify(actions.map(({ title }) => title)));
     assert.ok(await vscode.workspace.applyEdit(all.edit));
     await until("no findings", () => vscode.languages.getDiagnostics(document.uri).length === 0);

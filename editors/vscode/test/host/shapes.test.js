@@ -2,6 +2,7 @@
 "use strict";
 const assert = require("node:assert/strict");
 const vscode = require("vscode");
+const { run } = require("./modules.js");
 const { until } = require("./until.js");
 
 const MODULE = [
@@ -16,7 +17,6 @@ const MODULE = [
   "",
 ].join("\n");
 
-const run = (command, ...given) => vscode.commands.executeCommand(command, ...given);
 
 describe("shapes", () => {
   let document;

@@ -2,6 +2,7 @@
 "use strict";
 const assert = require("node:assert/strict");
 const vscode = require("vscode");
+const { run } = require("./modules.js");
 const { until } = require("./until.js");
 
 const MODULE = [
@@ -15,7 +16,6 @@ const MODULE = [
   "",
 ].join("\n");
 
-const run = (command, ...given) => vscode.commands.executeCommand(command, ...given);
 const tabs = () =>
   vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => tab.label === "Type at Cursor");
 

@@ -14,7 +14,7 @@ use tower_lsp::{
 use super::{diagnostics, rename::refused};
 use crate::lsp::{documents::Document, request::content_modified, snapshot::Snapshot};
 
-/// The kinds of actions that there are.
+/// Returns the kinds of actions.
 pub(in crate::lsp) fn kinds() -> Vec<CodeActionKind> {
     vec![
         CodeActionKind::QUICKFIX,
@@ -37,12 +37,12 @@ fn kind_of(kind: ActionKind) -> CodeActionKind {
     }
 }
 
-/// Whether `kind` is among the kinds that are asked for: `refactor` is asked for `refactor.inline`.
-fn is_wanted(only: Option<&[CodeActionKind]>, kind: &CodeActionKind) -> bool {
+/// Returns true if the client requests `kind`: `refactor` includes `refactor.inline`.
+fn is_requested(only: Option<&[CodeActionKind]>, kind: &CodeActionKind) -> bool {
     let Some(only) = only else { return true };
-    only.iter().any(|wanted| {
-        let rest = kind.as_str().strip_prefix(wanted.as_str());
-        wanted.as_str().is_empty()
+    only.iter().any(|requested| {
+        let rest = kind.as_str().strip_prefix(requested.as_str());
+        requested.as_str().is_empty()
             || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
 }
@@ -62,7 +62,7 @@ pub(in crate::lsp) fn handle(
     };
     let range = TextRange::new(start.min(end), end.max(start));
     let mut actions = Vec::new();
-    if is_wanted(only, &CodeActionKind::QUICKFIX) {
+    if is_requested(only, &CodeActionKind::QUICKFIX) {
         for diagnostic in diagnostics::found(snapshot, document) {
             let touches =
                 diagnostic.range.start() <= range.end() && range.start() <= diagnostic.range.end();
@@ -80,12 +80,12 @@ pub(in crate::lsp) fn handle(
         return Ok(Some(actions));
     }
     for offered in ide::actions::actions(&snapshot.db, document.file, range) {
-        if !is_wanted(only, &kind_of(offered.kind)) {
+        if !is_requested(only, &kind_of(offered.kind)) {
             continue;
         }
         let mut action = offer(uri, document, range, &offered);
-        if !snapshot.writing.lazy_actions {
-            // It would never be asked for: what cannot be done is not shown.
+        if !snapshot.features.lazy_actions {
+            // The client never resolves the action: it is offered only if it can be applied.
             match ide::actions::resolve(&snapshot.db, document.file, range, offered.id) {
                 Ok(edits) => action.edit = Some(edit(snapshot, uri, document, &edits)),
                 Err(_) => continue,
@@ -126,9 +126,9 @@ fn edit(
     }
 }
 
-/// Makes the edits of an action that was chosen.
+/// Computes the edits of a chosen action.
 pub(in crate::lsp) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Result<CodeAction> {
-    // The fix of a diagnostic has its edits from the start.
+    // Quick fixes have their edits already.
     let Some(data) = action.data.as_ref().filter(|_| action.edit.is_none()) else {
         return Ok(action);
     };
@@ -138,7 +138,7 @@ pub(in crate::lsp) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Re
     let offset = |name: &str| data[name].as_u64().and_then(|at| u32::try_from(at).ok());
     let (Some(start), Some(end)) = (offset("start"), offset("end")) else { return Err(invalid()) };
     let document = snapshot.document(&uri)?;
-    // Its places are those of the text for which it was offered.
+    // The range is relative to the version for which the action was offered.
     if data["version"].as_i64() != Some(document.version.into()) {
         return Err(content_modified());
     }

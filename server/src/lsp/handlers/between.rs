@@ -1,12 +1,12 @@
-//! `relay/compare`, `relay/passes`, `relay/moduleText` and `relay/history`: what lies between
+//! `relay/compare`, `relay/passes`, `relay/moduleText` and `relay/history`: differences between
 //! modules.
 //!
-//! A module is an open document, a file on disk, a module inside of a log, or a text that the editor
-//! has from elsewhere: the last commit, the clipboard.
+//! A module is an open document, a file, a module of a log, or a text that the editor sends, such as
+//! that of the last commit.
 
 use std::path::PathBuf;
 
-use diff::{Change, Lost, Options, Pair};
+use diff::{Change, Options, Pair, Unpaired};
 use semantics::{Database, SourceFile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -23,14 +23,14 @@ use crate::{
         passes::{document, examine},
     },
     input::{self, Log},
-    lsp::snapshot::Snapshot,
+    lsp::{convert, snapshot::Snapshot},
     report::diff::{Shown, Totals, change_text, cost, cost_json, headline, human},
 };
 
-/// The number of a module of a log, or the pass that its header names.
+/// The name of a module of a log: its index, or the pass in its header.
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
-enum Wanted {
+enum ModuleName {
     Number(u32),
     Pass(String),
 }
@@ -38,39 +38,39 @@ enum Wanted {
 /// A module to compare.
 #[derive(Clone, Deserialize)]
 pub(in crate::lsp) struct Side {
-    /// The document, open or not. Without a text of its own, the module is read from there.
+    /// The document, open or not, with the module unless `text` is given.
     uri: Url,
-    /// Which module, if the document is a log.
+    /// The module, if the document is a log.
     #[serde(default)]
-    module: Option<Wanted>,
-    /// The text, where it is neither that of the document nor of the file.
+    module: Option<ModuleName>,
+    /// The text, if it is not that of the document.
     #[serde(default)]
     text: Option<String>,
-    /// What to call it in texts for people.
+    /// The name in the report.
     #[serde(default)]
     name: Option<String>,
 }
 
-/// What `relay/compare` is asked with.
+/// The parameters of `relay/compare`.
 #[derive(Clone, Deserialize)]
 pub(in crate::lsp) struct CompareParams {
     before: Side,
     after: Side,
 }
 
-/// What `relay/compare` answers. Places count from the start of each module.
+/// The response to `relay/compare`. Ranges are relative to the start of each module.
 #[derive(Serialize)]
 pub(in crate::lsp) struct Comparison {
-    /// Nothing but names, order, notation and comments differs.
+    /// True if the modules differ in names, order, notation and comments only.
     equal: bool,
-    /// What happened, in a sentence.
+    /// A summary of the differences in one sentence.
     headline: String,
-    /// All of it for a person, as `relay-analyzer diff` prints it.
+    /// The report of `relay-analyzer diff`.
     report: String,
     functions: Vec<Function>,
-    /// What each side costs to run.
+    /// The cost of running each side.
     totals: Value,
-    /// Names of the sides that cannot be read whole.
+    /// The names of the sides with syntax errors.
     broken: Vec<String>,
 }
 
@@ -81,14 +81,14 @@ struct Function {
     after: Option<String>,
     equal: bool,
     is_guess: bool,
-    pairs: Vec<Partners>,
-    removed: Vec<Lonely>,
-    added: Vec<Lonely>,
+    pairs: Vec<MatchedPair>,
+    removed: Vec<Unmatched>,
+    added: Vec<Unmatched>,
 }
 
-/// Two expressions that belong together.
+/// Two expressions that correspond.
 #[derive(Serialize)]
-struct Partners {
+struct MatchedPair {
     before: Range,
     after: Range,
     kind: &'static str,
@@ -96,7 +96,7 @@ struct Partners {
     changes: Vec<Changed>,
 }
 
-/// What differs about two expressions, and where each says so.
+/// A difference between two expressions, with its place in each.
 #[derive(Serialize)]
 struct Changed {
     text: String,
@@ -104,9 +104,9 @@ struct Changed {
     after: Option<Range>,
 }
 
-/// An expression without partner.
+/// An expression without a counterpart.
 #[derive(Serialize)]
-struct Lonely {
+struct Unmatched {
     range: Range,
     operator: String,
 }
@@ -118,7 +118,7 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
     let ((db_a, file_a), (db_b, file_b)) = (before.database(snapshot), after.database(snapshot));
     let modules = (semantics::module(db_a, file_a, 0), semantics::module(db_b, file_b, 0));
     let (Some(a), Some(b)) = modules else {
-        return Err(refused("there is nothing to compare".to_owned()));
+        return Err(refused("there is no module to compare".to_owned()));
     };
     let found = diff::compare((db_a, a), (db_b, b), &Options::default());
     let totals = match found.equal {
@@ -131,15 +131,17 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
         before: change.places.0.map(&place_a),
         after: change.places.1.map(&place_b),
     };
-    let partners = |pair: &Pair| Partners {
+    let matched = |pair: &Pair| MatchedPair {
         before: place_a(pair.before),
         after: place_b(pair.after),
         kind: pair.kind.word(),
         changes: pair.changes.iter().map(changed).collect(),
     };
-    let lonely = |lost: &[Lost], place: &dyn Fn(TextRange) -> Range| -> Vec<Lonely> {
-        let one =
-            |lost: &Lost| Lonely { range: place(lost.range), operator: lost.operator.to_string() };
+    let unmatched = |lost: &[Unpaired], place: &dyn Fn(TextRange) -> Range| -> Vec<Unmatched> {
+        let one = |lost: &Unpaired| Unmatched {
+            range: place(lost.range),
+            operator: lost.operator.to_string(),
+        };
         lost.iter().map(one).collect()
     };
     let functions = found.functions.iter().map(|function| Function {
@@ -147,9 +149,9 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
         after: function.after.as_ref().map(|f| f.name.to_string()),
         equal: function.equal,
         is_guess: function.is_guess,
-        pairs: function.pairs.iter().map(partners).collect(),
-        removed: lonely(&function.removed, &place_a),
-        added: lonely(&function.added, &place_b),
+        pairs: function.pairs.iter().map(matched).collect(),
+        removed: unmatched(&function.removed, &place_a),
+        added: unmatched(&function.added, &place_b),
     });
     let sides = [(&before, db_a, file_a), (&after, db_b, file_b)];
     let broken = sides
@@ -173,10 +175,10 @@ struct Module {
     name: String,
     text: String,
     lines: LineIndex,
-    /// Its file in the snapshot's database, for an open document as it is; else its own database.
     analyzed: Analyzed,
 }
 
+/// The database with the module: that of the snapshot for an open document, otherwise its own.
 enum Analyzed {
     Open(SourceFile),
     Own(Box<Analyzer>),
@@ -221,20 +223,12 @@ impl Module {
 
     fn places(&self, snapshot: &Snapshot) -> impl Fn(TextRange) -> Range {
         let encoding = snapshot.encoding;
-        move |range| places(&self.lines, encoding, range)
+        move |range| convert::range(&self.lines, range, encoding)
     }
 
     fn shown(&self) -> Shown<'_> {
         Shown { name: &self.name, text: &self.text, lines: &self.lines, offset: 0, first_line: 0 }
     }
-}
-
-fn places(lines: &LineIndex, encoding: syntax::Encoding, range: TextRange) -> Range {
-    let at = |offset| {
-        let at = lines.line_column(offset, encoding);
-        Position::new(at.line, at.column)
-    };
-    Range::new(at(range.start()), at(range.end()))
 }
 
 fn last_part(uri: &Url) -> String {
@@ -245,10 +239,10 @@ fn last_part(uri: &Url) -> String {
 
 fn path_of(uri: &Url) -> Result<PathBuf> {
     uri.to_file_path()
-        .map_err(|()| Error::invalid_params(format!("{uri} is neither open nor a file here")))
+        .map_err(|()| Error::invalid_params(format!("{uri} is neither open nor a local file")))
 }
 
-/// The text of a file on disk.
+/// Reads the text of a file.
 fn read(snapshot: &Snapshot, uri: &Url) -> Result<String> {
     let path = path_of(uri)?;
     let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
@@ -258,7 +252,7 @@ fn read(snapshot: &Snapshot, uri: &Url) -> Result<String> {
     }
 }
 
-/// A log: the document if it is open, else the file.
+/// Returns a log from an open document or a file.
 fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Log> {
     match snapshot.documents.get(uri) {
         Some(open) => Ok(Log::new(last_part(uri), open.text.to_string())),
@@ -266,10 +260,10 @@ fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Log> {
     }
 }
 
-fn number_of(log: &Log, module: &Wanted) -> Result<usize> {
+fn number_of(log: &Log, module: &ModuleName) -> Result<usize> {
     match module {
-        Wanted::Number(number) => log.find(&number.to_string()),
-        Wanted::Pass(pass) => log.find(pass),
+        ModuleName::Number(number) => log.find(&number.to_string()),
+        ModuleName::Pass(pass) => log.find(pass),
     }
     .map_err(refused)
 }
@@ -278,43 +272,44 @@ fn refused(message: String) -> Error {
     Error::invalid_params(message)
 }
 
-/// What `relay/passes` is asked with.
+/// The parameters of `relay/passes`.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::lsp) struct LogParams {
     text_document: TextDocumentIdentifier,
-    /// Tell what each module costs, which types all of them.
+    /// Compute the cost of each module, for which all modules are type-checked.
     #[serde(default)]
     costs: bool,
 }
 
-/// The modules of a log and what each pass changed, as `relay-analyzer passes --format json`.
+/// Returns the modules of a log and the changes of each pass, as in
+/// `relay-analyzer passes --format json`.
 pub(in crate::lsp) fn passes(snapshot: &Snapshot, params: LogParams) -> Result<Value> {
     let log = log_of(snapshot, &params.text_document.uri)?;
     Ok(document(&log, &examine(&log, params.costs)))
 }
 
-/// What `relay/moduleText` is asked with.
+/// The parameters of `relay/moduleText`.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::lsp) struct ModuleParams {
     text_document: TextDocumentIdentifier,
-    module: Wanted,
+    module: ModuleName,
 }
 
-/// A module of a log as a text of its own.
+/// The response to `relay/moduleText`.
 #[derive(Serialize)]
 pub(in crate::lsp) struct ModuleText {
-    /// Its number.
+    /// The index of the module.
     module: usize,
-    /// The pass that its header names.
+    /// The pass in its header.
     pass: Option<String>,
-    /// The line of the log that it begins on, from 0.
+    /// Its first line in the log, from 0.
     line: u32,
     text: String,
 }
 
-/// The text of a module of a log.
+/// Returns the text of a module of a log.
 pub(in crate::lsp) fn module_text(snapshot: &Snapshot, params: ModuleParams) -> Result<ModuleText> {
     let log = log_of(snapshot, &params.text_document.uri)?;
     let number = number_of(&log, &params.module)?;
@@ -327,18 +322,19 @@ pub(in crate::lsp) fn module_text(snapshot: &Snapshot, params: ModuleParams) -> 
     })
 }
 
-/// What `relay/history` is asked with.
+/// The parameters of `relay/history`.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::lsp) struct HistoryParams {
     text_document: TextDocumentIdentifier,
-    /// The module, if the position counts from its start, and not from the start of the log.
+    /// The module to whose start the position is relative; otherwise the position is in the log.
     #[serde(default)]
-    module: Option<Wanted>,
+    module: Option<ModuleName>,
     position: Position,
 }
 
-/// Where an expression came from, and what became of it. Ranges count from the start of each module.
+/// Returns the history of an expression through the passes of a log. Ranges are relative to the start
+/// of each module.
 pub(in crate::lsp) fn history(snapshot: &Snapshot, params: HistoryParams) -> Result<Value> {
     let log = log_of(snapshot, &params.text_document.uri)?;
     let offset_in = |text: &str| {
@@ -346,7 +342,10 @@ pub(in crate::lsp) fn history(snapshot: &Snapshot, params: HistoryParams) -> Res
         let Position { line, character } = params.position;
         let at = syntax::LineColumn { line, column: character };
         lines.offset(at, snapshot.encoding).ok_or_else(|| {
-            refused(format!("there is no line {line}: the text has {} lines", lines.line_count()))
+            refused(format!(
+                "line {line} does not exist: the text has {} lines",
+                lines.line_count()
+            ))
         })
     };
     let (number, offset) = match &params.module {
@@ -363,7 +362,7 @@ pub(in crate::lsp) fn history(snapshot: &Snapshot, params: HistoryParams) -> Res
         let step = at.checked_sub(1).and_then(|before| history.steps.get(before));
         json!({
             "module": stop.module, "pass": module.pass,
-            "range": places(&lines, snapshot.encoding, stop.range),
+            "range": convert::range(&lines, stop.range, snapshot.encoding),
             "line": stop.position.0 - 1, "text": stop.text,
             "kind": step.map(|step| step.kind.word()),
             "changes": step.map(|step| &step.changes),

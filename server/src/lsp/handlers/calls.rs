@@ -37,8 +37,8 @@ fn item(snapshot: &Snapshot, callable: &Callable) -> Option<CallHierarchyItem> {
     })
 }
 
-/// The calls of an item that the client hands back. A file of the prelude that nobody has opened
-/// has none.
+/// Returns the calls of an item that the client returns. A file of the prelude that is not open has
+/// none.
 fn calls_of<'s>(
     snapshot: &'s Snapshot,
     item: &CallHierarchyItem,

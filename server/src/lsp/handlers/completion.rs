@@ -20,16 +20,16 @@ pub(in crate::lsp) fn handle(
     let (document, offset) = snapshot.place(&params.text_document_position)?;
     let trigger = params.context.as_ref().and_then(|context| context.trigger_character.as_deref());
     if trigger == Some("=")
-        && !completion::is_wanted_after_equals(&snapshot.db, document.file, offset)
+        && !completion::completes_after_equals(&snapshot.db, document.file, offset)
     {
         return Ok(None);
     }
-    let abilities = Abilities { snippets: snapshot.writing.snippets };
+    let abilities = Abilities { snippets: snapshot.features.snippets };
     let found = completion::completions(&snapshot.db, document.file, offset, abilities);
     let replace = document.range(found.replace, snapshot.encoding);
     let uri = &params.text_document_position.text_document.uri;
     let items = found.items.into_iter().enumerate();
-    let details = snapshot.writing.label_details;
+    let details = snapshot.features.label_details;
     let items = items.map(|(order, item)| convert(order, item, replace, details, uri)).collect();
     Ok(Some(CompletionResponse::List(CompletionList { is_incomplete: found.incomplete, items })))
 }
@@ -69,7 +69,7 @@ fn convert(
     }
 }
 
-/// What an entry says about itself when it comes back.
+/// Encodes the data with which an item is resolved.
 fn data(lookup: &Lookup, uri: &Url) -> Value {
     let (kind, name, of) = match lookup {
         Lookup::Operator(name) => ("operator", name, None),
@@ -99,12 +99,12 @@ pub(in crate::lsp) fn resolve(
     snapshot: &Snapshot,
     mut item: CompletionItem,
 ) -> Result<CompletionItem> {
-    // An entry whose document has been closed meanwhile has nothing more to say.
+    // The item of a closed document is returned unresolved.
     if let Some((uri, lookup)) = item.data.as_ref().and_then(lookup)
         && let Ok(document) = snapshot.document(&uri)
         && let Some(markdown) = completion::documentation(&snapshot.db, document.file, &lookup)
     {
-        item.documentation = Some(snapshot.writing.markup.completion.documentation(markdown));
+        item.documentation = Some(snapshot.features.markup.completion.documentation(markdown));
     }
     Ok(item)
 }

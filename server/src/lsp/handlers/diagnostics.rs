@@ -1,4 +1,4 @@
-//! Diagnostics, sent unasked and `textDocument/diagnostic`.
+//! Diagnostics, published or pulled by `textDocument/diagnostic`.
 
 use std::{
     hash::{Hash, Hasher},
@@ -25,13 +25,12 @@ use crate::{
 
 /// The diagnostics of a document at a version.
 pub(in crate::lsp) struct Checked {
-    /// The document.
     pub(in crate::lsp) uri: Url,
-    /// The diagnostics and the version that they are of; nothing if the text changed meanwhile.
+    /// The diagnostics and their version; `None` if a change cancelled the check.
     pub(in crate::lsp) items: Option<(Arc<Vec<Diagnostic>>, i32)>,
-    /// How long they took.
+    /// The time that the check took.
     pub(in crate::lsp) took: Duration,
-    /// The panic that they speak of, if the client has not been told of it.
+    /// The panic of the check, if it was not reported to the client before.
     pub(in crate::lsp) panicked: Option<Panicked>,
 }
 
@@ -50,25 +49,26 @@ pub(in crate::lsp) fn check(snapshot: &Snapshot, uri: Url) -> Checked {
     Checked { uri, items, took: start.elapsed(), panicked }
 }
 
-/// The diagnostics of a document that the user wants.
+/// Returns the diagnostics of a document, except disabled ones.
 pub(in crate::lsp) fn found(
     snapshot: &Snapshot,
     document: &Document,
 ) -> Vec<semantics::Diagnostic> {
     let found = semantics::check_file(&snapshot.db, document.file);
-    let wanted = |d: &&semantics::Diagnostic| !snapshot.config.disabled.iter().any(|c| c == d.code);
+    let is_enabled =
+        |d: &&semantics::Diagnostic| !snapshot.config.disabled.iter().any(|c| c == d.code);
     let problem = document.problem.iter().map(|problem| &**problem);
-    problem.chain(found.iter()).filter(wanted).cloned().collect()
+    problem.chain(found.iter()).filter(is_enabled).cloned().collect()
 }
 
-/// The diagnostics of a document. If looking for them panics, there is one that says so, as long as
-/// the text stays as it is.
+/// Returns the diagnostics of a document. If the check panics, the panic is the only diagnostic until
+/// the text changes.
 fn items(
     snapshot: &Snapshot,
     uri: &Url,
     document: &Document,
 ) -> Result<(Vec<Diagnostic>, Option<Panicked>), Cancelled> {
-    match guarded(|| sound_items(snapshot, uri, document)) {
+    match guarded(|| unguarded_items(snapshot, uri, document)) {
         Ok(items) => Ok((items, None)),
         Err(Interrupt::Cancelled(cancelled)) => Err(cancelled),
         Err(Interrupt::Panicked(panicked)) => {
@@ -79,12 +79,12 @@ fn items(
     }
 }
 
-fn sound_items(snapshot: &Snapshot, uri: &Url, document: &Document) -> Vec<Diagnostic> {
+fn unguarded_items(snapshot: &Snapshot, uri: &Url, document: &Document) -> Vec<Diagnostic> {
     let found = with_marks(snapshot, uri, document);
     found.iter().map(|d| document.diagnostic(uri, d, snapshot.encoding)).collect()
 }
 
-/// The diagnostics of a document that the user wants, together with what its last run has found.
+/// Returns the diagnostics of a document and of its last run, except disabled ones.
 pub(in crate::lsp) fn with_marks(
     snapshot: &Snapshot,
     uri: &Url,
@@ -92,9 +92,9 @@ pub(in crate::lsp) fn with_marks(
 ) -> Vec<semantics::Diagnostic> {
     let mut found = found(snapshot, document);
     if let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document) {
-        let wanted =
+        let is_enabled =
             |d: &&semantics::Diagnostic| !snapshot.config.disabled.iter().any(|c| c == d.code);
-        found.extend(placed.marks.iter().filter(wanted).cloned());
+        found.extend(placed.marks.iter().filter(is_enabled).cloned());
     }
     found
 }
@@ -105,12 +105,12 @@ pub(in crate::lsp) fn handle(
 ) -> jsonrpc::Result<DocumentDiagnosticReportResult> {
     let uri = &params.text_document.uri;
     let document = snapshot.document(uri)?;
-    // What is sent anyhow would be shown twice.
+    // Published diagnostics would be shown twice.
     let items = match snapshot.config.delivery {
         Delivery::Push => Vec::new(),
         Delivery::Auto | Delivery::Pull => match items(snapshot, uri, document) {
             Ok((items, _)) => items,
-            // The request is made again, or ends.
+            // The request is retried or cancelled.
             Err(cancelled) => resume_unwind(Box::new(cancelled)),
         },
     };
@@ -132,9 +132,9 @@ pub(in crate::lsp) fn handle(
     Ok(DocumentDiagnosticReportResult::Report(report))
 }
 
-/// A name for the diagnostics of a document: equal lists have equal names, until it is closed. What
-/// is opened again has no diagnostics at the client, though its text may be the same: Neovim drops
-/// them with the buffer, and still names the result that it had.
+/// Returns the identifier of a list of diagnostics: equal lists have equal identifiers, until the
+/// document is closed. Neovim drops the diagnostics of a closed buffer but sends the identifier of the
+/// last result after it is opened again: with an unchanged identifier it would show none.
 fn fingerprint(document: &Document, items: &[Diagnostic]) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     document.opened.hash(&mut hasher);

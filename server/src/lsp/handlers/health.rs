@@ -1,5 +1,5 @@
-//! `relay/health`: what a file holds, what is wrong with it, and whether TVM would take it, in a few
-//! numbers: an editor that counts them itself converts every symbol and every diagnostic first.
+//! `relay/health`: the number of definitions, diagnostics and TVM incompatibilities of a file. An editor
+//! that counts them itself would need all symbols and diagnostics first.
 
 use semantics::{DefKind, Diagnostic, Severity, all_defs};
 use serde::{Deserialize, Serialize};
@@ -11,18 +11,18 @@ use tower_lsp::{
 use super::diagnostics;
 use crate::lsp::snapshot::Snapshot;
 
-/// What says that a type is not known.
+/// The codes of diagnostics of unknown types.
 const UNRESOLVED: [&str; 4] =
     ["cannot-infer", "missing-annotation", "type-needed", "untyped-constant"];
 
-/// What `relay/health` is asked with.
+/// The parameters of `relay/health`.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::lsp) struct HealthParams {
     text_document: TextDocumentIdentifier,
 }
 
-/// What `relay/health` answers.
+/// The response to `relay/health`.
 #[derive(Serialize)]
 pub(in crate::lsp) struct Health {
     version: i32,
@@ -31,15 +31,15 @@ pub(in crate::lsp) struct Health {
     errors: usize,
     warnings: usize,
     unresolved: usize,
-    /// What TVM does not take, and is sound otherwise.
+    /// The number of TVM incompatibilities that are not errors.
     tvm: usize,
-    /// How many of these are names that TVM prints and does not read back.
+    /// The number of these that are names which TVM prints but does not parse.
     names: usize,
-    /// The first of what TVM does not take.
+    /// The first TVM incompatibility.
     first: Option<Range>,
 }
 
-/// The health of a document.
+/// Returns the health of a document.
 pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HealthParams) -> Result<Health> {
     let document = snapshot.document(&params.text_document.uri)?;
     let found = diagnostics::with_marks(snapshot, &params.text_document.uri, document);

@@ -8,16 +8,16 @@ use tower_lsp::{
 
 use crate::lsp::{documents::Document, snapshot::Snapshot};
 
-/// The command that shows why an expression has its shape, where the client says that it has one.
+/// The command that explains a shape, of clients that announce it.
 const WHY: &str = "relay.whyShape";
 
-/// A link that asks why, for clients that run commands out of a hover.
+/// Returns a link to the explanation of the shape, for clients that run commands from a hover.
 fn why_link(snapshot: &Snapshot, at: &TextDocumentPositionParams, has_shape: bool) -> String {
     if !has_shape || !snapshot.session.runs(WHY) {
         return String::new();
     }
     let arguments = serde_json::json!([at.text_document.uri, at.position]).to_string();
-    // Whatever means something in a link or in Markdown.
+    // Escapes all characters with a meaning in links or in Markdown.
     let arguments: String = arguments
         .bytes()
         .map(|byte| match byte {
@@ -30,7 +30,7 @@ fn why_link(snapshot: &Snapshot, at: &TextDocumentPositionParams, has_shape: boo
     format!("\n\n[Why this shape?](command:{WHY}?{arguments})")
 }
 
-/// What the variable at a place was bound to when the document was run last.
+/// Returns the value of the variable at an offset in the last run.
 fn live_value(snapshot: &Snapshot, uri: &Url, document: &Document, offset: TextSize) -> String {
     let shown = || {
         let placed = snapshot.session.live.of(&snapshot.db, uri, document)?;
@@ -50,7 +50,7 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HoverParams) -> Result
     Ok(hover.map(|hover| Hover {
         contents: HoverContents::Markup(
             snapshot
-                .writing
+                .features
                 .markup
                 .hover
                 .content(hover.markdown + &value + &why_link(snapshot, at, hover.has_shape)),

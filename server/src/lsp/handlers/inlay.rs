@@ -18,11 +18,11 @@ pub(in crate::lsp) fn handle(
     let document = snapshot.document(&params.text_document.uri)?;
     let encoding = snapshot.encoding;
     let Some(start) = document.offset(params.range.start, encoding) else { return Ok(None) };
-    // Editors ask up to the line behind the last.
+    // Editors request ranges up to the line after the last.
     let end = document.offset(params.range.end, encoding).unwrap_or(document.lines.text_len());
     let range = TextRange::new(start, end.max(start));
-    let wanted = snapshot.config.hints;
-    let found = hints(&snapshot.db, document.file, &document.lines, range, wanted);
+    let enabled = snapshot.config.hints;
+    let found = hints(&snapshot.db, document.file, &document.lines, range, enabled);
     let found = found.into_iter().map(|hint| InlayHint {
         position: document.position(hint.at, encoding),
         label: InlayHintLabel::String(hint.text),
@@ -44,10 +44,10 @@ pub(in crate::lsp) fn handle(
     Ok(Some(found))
 }
 
-/// What variables were bound to when the document was run last: at the end of the line where one is
-/// bound, so that the call stays in sight, and behind the parameter where a line has several. A shape
-/// that the line shows is not repeated. The comments that TVM prints are longer than most windows are
-/// wide: values stand in front of them.
+/// Returns the hints with the values of the last run: at the end of the line of a binding, so that
+/// the call stays visible, and after each parameter of a line with several. A shape that the line
+/// shows is not repeated. Values are placed before the comments that TVM prints, most of which are
+/// wider than a window.
 fn values(
     snapshot: &Snapshot,
     uri: &Url,
@@ -73,15 +73,15 @@ fn values(
         let is_alone = !is_same(at.checked_sub(1).and_then(|before| shown.get(before)))
             && !is_same(shown.get(at + 1));
         let line_range = document.lines.line_content(&document.text, *line).filter(|_| is_alone);
-        // What is said of the variable: in its line, else in its declaration.
-        let about = line_range.or_else(|| parameter(document, value.range)).unwrap_or(value.range);
-        let text = &document.text[about];
+        // The code that may show the shape already: the line, or the declaration of a parameter.
+        let code = line_range.or_else(|| parameter(document, value.range)).unwrap_or(value.range);
+        let text = &document.text[code];
         // `(2, 3)` of `(2, 3) min …`, as types write it.
         let shape = value.line.split_inclusive(')').next().unwrap_or_default().replace(",)", ")");
         let is_hinted = || is_alone && types.get(line).is_some_and(|types| types.contains(&shape));
         let is_known = text.contains(&shape) || is_hinted();
         let label = if is_known && !value.brief.is_empty() { &value.brief } else { &value.line };
-        let offset = about.start() + TextSize::of(code_of(text));
+        let offset = code.start() + TextSize::of(code_of(text));
         let tooltip = format!("`{}` in the last run{}", value.line, value.of_several());
         found.push(InlayHint {
             position: document.position(offset, snapshot.encoding),
@@ -96,7 +96,7 @@ fn values(
     }
 }
 
-/// A line without the comment that TVM has printed at its end.
+/// Returns a line without the comment that TVM prints at its end.
 fn code_of(line: &str) -> &str {
     let is_printed = |at: &usize| {
         let comment = line[at + 2..].trim_start();
@@ -111,7 +111,7 @@ fn code_of(line: &str) -> &str {
     }
 }
 
-/// The parameter whose name stands at `name`, with its type.
+/// Returns the range of a parameter with its type, if `name` is the name of one.
 fn parameter(document: &Document, name: TextRange) -> Option<TextRange> {
     let path = Node::root(&document.parse.green).path_to(name);
     let parameter = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::PARAM)?;
@@ -123,7 +123,7 @@ mod tests {
     use super::code_of;
 
     #[test]
-    fn values_stand_in_front_of_printed_comments() {
+    fn values_precede_printed_comments() {
         let cases = [
             ("  %0 = f(%x) /* ty=int32 span=a:1 */;", "  %0 = f(%x)"),
             ("  %0 = f(%x /* ty=int32 */);", "  %0 = f(%x /* ty=int32 */);"),

@@ -13,9 +13,9 @@ use crate::lsp::{
     snapshot::Snapshot,
 };
 
-/// What editors show references by, where they say that they know the command.
+/// The command that shows references, of editors that announce it.
 const SHOW_REFERENCES: &str = "relay.showReferences";
-/// What editors show a long header line by line by, where they say that they know the command.
+/// The command that wraps a long header, of editors that announce it.
 const WRAP_HEADER: &str = "relay.wrapHeader";
 
 pub(in crate::lsp) fn handle(
@@ -25,7 +25,7 @@ pub(in crate::lsp) fn handle(
     let uri = &params.text_document.uri;
     let document = snapshot.document(uri)?;
     let mut found = lenses(&snapshot.db, document.file);
-    // A lens that cannot be clicked would be no help.
+    // A lens without a command would have no use.
     let wraps = snapshot.session.runs(WRAP_HEADER);
     found.retain(|lens| wraps || !matches!(lens.kind, LensKind::LongHeader(_)));
     Ok(Some(found.iter().map(|lens| convert(snapshot, uri, document, lens)).collect()))
@@ -33,7 +33,7 @@ pub(in crate::lsp) fn handle(
 
 fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, lens: &Lens) -> CodeLens {
     let range = document.range(lens.range, snapshot.encoding);
-    // A command without a name is a text that cannot be clicked.
+    // An empty command shows a title that cannot be clicked.
     let mut command = Command::new(lens.title(), String::new(), None);
     match &lens.kind {
         LensKind::References(places)

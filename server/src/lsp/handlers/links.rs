@@ -19,12 +19,12 @@ pub(in crate::lsp) fn handle(
 ) -> Result<Option<Vec<DocumentLink>>> {
     let uri = &params.text_document.uri;
     let document = snapshot.document(uri)?;
-    // A relative path counts from the document's folder, or from a folder of the workspace.
+    // A path is relative to the document's folder, or to a workspace folder.
     let own = uri.to_file_path().ok();
     let mut folders: Vec<PathBuf> =
         own.as_deref().and_then(Path::parent).map(Path::to_owned).into_iter().collect();
     folders.extend(snapshot.session.workspace.folders());
-    // A module names the same few files again and again.
+    // A module names the same few files many times.
     let mut known: HashMap<String, Option<Url>> = HashMap::new();
     let mut answers = Vec::new();
     for link in links(&snapshot.db, document.file) {
@@ -50,14 +50,14 @@ pub(in crate::lsp) fn handle(
         answers.push(DocumentLink {
             range: document.range(link.range, snapshot.encoding),
             target: Some(target),
-            tooltip: snapshot.writing.tooltips.then_some(tooltip),
+            tooltip: snapshot.features.tooltips.then_some(tooltip),
             data: None,
         });
     }
     Ok(Some(answers))
 }
 
-/// The file that a path in a comment names, if it is there.
+/// Returns the existing file that a path in a comment names.
 fn find(path: &str, folders: &[PathBuf]) -> Option<Url> {
     let path = Path::new(path);
     // Joining an absolute path gives that path.

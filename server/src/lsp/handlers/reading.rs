@@ -1,5 +1,5 @@
-//! `relay/readingView`: what a reader can do without, as numbers, because a dump has tens of
-//! thousands of comments. `relay/readingFormat`: the text, laid out for reading.
+//! `relay/readingView`: the parts of a printed module that an editor can fold or dim, as numbers, as a
+//! dump has tens of thousands of comments. `relay/readingFormat`: the text formatted for reading.
 
 use ide::reading::reading;
 use serde::{Deserialize, Serialize};
@@ -9,40 +9,40 @@ use tower_lsp::{jsonrpc::Result, lsp_types::TextDocumentIdentifier};
 use super::rename::refused;
 use crate::lsp::snapshot::Snapshot;
 
-/// What `relay/readingView` is asked with.
+/// The parameters of `relay/readingView`.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::lsp) struct ReadingParams {
     text_document: TextDocumentIdentifier,
 }
 
-/// What `relay/readingView` answers.
+/// The response to `relay/readingView`.
 #[derive(Serialize)]
 pub(in crate::lsp) struct ReadingView {
     version: i32,
-    /// Line, first character, character behind the last.
+    /// The line, the first character, and the end.
     hidden: Vec<[u32; 3]>,
-    /// The same.
+    /// The line, the first character, and the end.
     dimmed: Vec<[u32; 3]>,
-    /// Line, and the type of the statement on it in short.
+    /// The line, and the short type of its statement.
     shapes: Vec<(u32, String)>,
-    /// First line, last line.
+    /// The first and the last line.
     chains: Vec<[u32; 2]>,
-    /// What is out of sight of each of the chains when it is folded.
+    /// The placeholder of each folded chain.
     summaries: Vec<String>,
 }
 
-/// What can be left out of sight.
+/// Returns the parts of a document that can be folded or dimmed.
 pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: ReadingParams) -> Result<ReadingView> {
     let document = snapshot.document(&params.text_document.uri)?;
     let found = reading(&snapshot.db, document.file, &document.lines);
     let flat = |ranges: Vec<TextRange>| {
-        // Places in order are found in one walk over the text.
+        // Positions in order take one walk over the text.
         let mut walk = document.lines.walk(snapshot.encoding);
         let mut on_one_line = Vec::new();
         let mut last = syntax::TextSize::default();
         for range in ranges {
-            // A weight inside of another one is dimmed with it.
+            // A weight within another one is dimmed with it.
             if range.start() < last {
                 continue;
             }
@@ -65,7 +65,7 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: ReadingParams) -> Resu
     })
 }
 
-/// The text of a document with one parameter a line, and long calls wrapped.
+/// Returns the text of a document with one parameter per line, and long calls wrapped.
 pub(in crate::lsp) fn format(snapshot: &Snapshot, params: ReadingParams) -> Result<String> {
     let document = snapshot.document(&params.text_document.uri)?;
     if let Some(problem) = &document.problem {

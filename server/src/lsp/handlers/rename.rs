@@ -9,7 +9,7 @@ use tower_lsp::{
 
 use crate::lsp::snapshot::Snapshot;
 
-/// The request is in order, and what it asks for cannot be done: editors show the reason.
+/// Returns the error of a valid request that cannot be fulfilled. Editors show the reason.
 pub(super) fn refused(reason: String) -> Error {
     // `RequestFailed`
     Error { code: ErrorCode::ServerError(-32803), message: reason.into(), data: None }

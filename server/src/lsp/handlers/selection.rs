@@ -16,12 +16,12 @@ pub(in crate::lsp) fn handle(
         let offset = document.offset(position, snapshot.encoding);
         let offset = offset.unwrap_or(document.lines.text_len());
         let ranges = ide::selection::ranges(&snapshot.db, document.file, offset);
-        // Each holds the next larger one.
+        // Each range has a parent, the next larger one.
         let nested = ranges.iter().rev().fold(None, |parent, range| {
             let range = document.range(*range, snapshot.encoding);
             Some(SelectionRange { range, parent: parent.map(Box::new) })
         });
-        // The protocol wants an answer for each place.
+        // The protocol requires an answer for each position.
         let here = SelectionRange { range: Range::new(position, position), parent: None };
         nested.unwrap_or(here)
     });

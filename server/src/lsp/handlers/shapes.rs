@@ -1,4 +1,4 @@
-//! `relay/shapes`, `relay/shapesOfFile` and `relay/whyShape`: what the protocol has no request for.
+//! `relay/shapes`, `relay/shapesOfFile` and `relay/whyShape`
 
 use ide::why::{Why, why_shape};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,7 @@ use crate::{
     analyzer::Analyzer,
     input,
     lsp::{
+        convert,
         documents::Document,
         runs::{CLEAR, RUN},
         snapshot::Snapshot,
@@ -24,10 +25,10 @@ use crate::{
     report::shapes::JsonFunction,
 };
 
-/// The command that answers as `relay/whyShape` does, for editors that run commands only.
+/// The command form of `relay/whyShape`, for editors that cannot send custom requests.
 const WHY: &str = "relay.whyShape.text";
 
-/// The commands that the server runs.
+/// Returns the commands of the server.
 pub(in crate::lsp) fn commands() -> ExecuteCommandOptions {
     ExecuteCommandOptions {
         commands: vec![WHY.to_owned(), RUN.to_owned(), CLEAR.to_owned()],
@@ -35,25 +36,25 @@ pub(in crate::lsp) fn commands() -> ExecuteCommandOptions {
     }
 }
 
-/// What `relay/shapes` is asked with.
+/// The parameters of `relay/shapes`.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::lsp) struct ShapesParams {
     text_document: TextDocumentIdentifier,
-    /// `@main`; without it, every function that computes something.
+    /// The function, as in `@main`; all functions with calls if it is missing.
     #[serde(default)]
     function: Option<String>,
 }
 
-/// What `relay/shapes` answers.
+/// The response to `relay/shapes`.
 #[derive(Serialize)]
 pub(in crate::lsp) struct Report {
-    /// The version of the document that it is about.
+    /// The version of the document.
     version: i32,
     functions: Vec<JsonFunction<Range>>,
 }
 
-/// The shape report of a document.
+/// Returns the shape report of a document.
 pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Result<Report> {
     let document = snapshot.document(&params.text_document.uri)?;
     let found = ide::shapes::shapes(&snapshot.db, document.file, params.function.as_deref());
@@ -62,30 +63,25 @@ pub(in crate::lsp) fn report(snapshot: &Snapshot, params: ShapesParams) -> Resul
     Ok(Report { version: document.version, functions })
 }
 
-/// What `relay/shapesOfFile` is asked with.
+/// The parameters of `relay/shapesOfFile`.
 #[derive(Clone, Deserialize)]
 pub(in crate::lsp) struct FileParams {
     uri: Url,
 }
 
-/// The shape report of a file that the editor does not send: VS Code keeps those over 50 MB from its
-/// extensions. It is read from disk each time, into a database of its own.
+/// Returns the shape report of a file that the editor does not open: VS Code hides files over 50 MB
+/// from its extensions. The file is read and analysed for each request.
 pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Result<Report> {
-    let path = params.uri.to_file_path().map_err(|()| {
-        Error::invalid_params(format!("{} is not a file of this machine", params.uri))
-    })?;
+    let path = params
+        .uri
+        .to_file_path()
+        .map_err(|()| Error::invalid_params(format!("{} is not a local file", params.uri)))?;
     let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
     if let Some(problem) = input.problem {
         return Err(refused(problem.message));
     }
     let lines = LineIndex::new(&input.text);
-    let place = |range: TextRange| {
-        let at = |offset| {
-            let at = lines.line_column(offset, snapshot.encoding);
-            Position::new(at.line, at.column)
-        };
-        Range::new(at(range.start()), at(range.end()))
-    };
+    let place = |range: TextRange| convert::range(&lines, range, snapshot.encoding);
     let mut analyzer = Analyzer::new(snapshot.config.tvm);
     analyzer.parse(&input.text);
     let found = analyzer.shapes(None);
@@ -93,7 +89,7 @@ pub(in crate::lsp) fn report_file(snapshot: &Snapshot, params: FileParams) -> Re
     Ok(Report { version: 0, functions })
 }
 
-/// Why the expression at a place has its shape; `null` where no tensor is.
+/// Explains the shape of the expression at a position; `null` if it is not a tensor.
 pub(in crate::lsp) fn why(
     snapshot: &Snapshot,
     params: TextDocumentPositionParams,
@@ -124,20 +120,20 @@ fn json_why(snapshot: &Snapshot, uri: &Url, document: &Document, why: &Why) -> V
     })
 }
 
-/// Runs a command of the server's.
+/// Runs a command.
 pub(in crate::lsp) fn execute(
     snapshot: &Snapshot,
     params: ExecuteCommandParams,
 ) -> Result<Option<Value>> {
     if params.command != WHY {
-        return Err(Error::invalid_params(format!("there is no command `{}`", params.command)));
+        return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));
     }
     let mut arguments = params.arguments.into_iter();
-    let wants = || Error::invalid_params(format!("`{WHY}` takes a URI and a position"));
+    let invalid = || Error::invalid_params(format!("`{WHY}` takes a URI and a position"));
     let uri: Url =
-        arguments.next().and_then(|uri| serde_json::from_value(uri).ok()).ok_or_else(wants)?;
+        arguments.next().and_then(|uri| serde_json::from_value(uri).ok()).ok_or_else(invalid)?;
     let position: Position =
-        arguments.next().and_then(|at| serde_json::from_value(at).ok()).ok_or_else(wants)?;
+        arguments.next().and_then(|at| serde_json::from_value(at).ok()).ok_or_else(invalid)?;
     let place = TextDocumentPositionParams::new(TextDocumentIdentifier::new(uri), position);
     why(snapshot, place).map(Some)
 }

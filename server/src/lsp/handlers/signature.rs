@@ -16,10 +16,10 @@ pub(in crate::lsp) fn handle(
 ) -> Result<Option<SignatureHelp>> {
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
     let found = ide::signature::signature_help(&snapshot.db, document.file, offset);
-    let markup = snapshot.writing.markup.signature;
+    let markup = snapshot.features.markup.signature;
     let shown = |markdown: String| markup.documentation(markdown);
     Ok(found.map(|found| {
-        // The protocol counts a label in UTF-16 whatever was negotiated for documents.
+        // Offsets in labels are UTF-16, unlike the negotiated columns of documents.
         let units = |to: syntax::TextSize| {
             let head = found.label.get(..usize::from(to)).unwrap_or_default();
             head.encode_utf16().count() as u32

@@ -17,7 +17,7 @@ pub(in crate::lsp) fn handle(
 ) -> Result<Option<DocumentSymbolResponse>> {
     let document = snapshot.document(&params.text_document.uri)?;
     let symbols = outline(&snapshot.db, document.file);
-    if !snapshot.writing.nested_symbols {
+    if !snapshot.features.nested_symbols {
         let mut flat = Vec::new();
         for symbol in &symbols {
             flatten(snapshot, &params.text_document.uri, document, symbol, None, &mut flat);
@@ -40,7 +40,7 @@ fn kind(kind: Kind) -> SymbolKind {
     }
 }
 
-/// A symbol and those in it, one after the other, each with the name of the one around it.
+/// Appends a symbol and those that it contains, each with the name of its container.
 fn flatten(
     snapshot: &Snapshot,
     uri: &Url,
@@ -50,7 +50,7 @@ fn flatten(
     flat: &mut Vec<SymbolInformation>,
 ) {
     let range = document.range(symbol.full, snapshot.encoding);
-    #[expect(deprecated, reason = "the struct has a field that nobody should set")]
+    #[expect(deprecated, reason = "the struct literal must set the deprecated field")]
     flat.push(SymbolInformation {
         name: symbol.name.clone(),
         kind: kind(symbol.kind),
@@ -66,7 +66,7 @@ fn flatten(
 
 fn convert(snapshot: &Snapshot, document: &Document, symbol: &Symbol) -> DocumentSymbol {
     let children = symbol.children.iter().map(|child| convert(snapshot, document, child));
-    #[expect(deprecated, reason = "the struct has a field that nobody should set")]
+    #[expect(deprecated, reason = "the struct literal must set the deprecated field")]
     DocumentSymbol {
         name: symbol.name.clone(),
         detail: symbol.detail.clone(),

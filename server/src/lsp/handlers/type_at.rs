@@ -1,4 +1,4 @@
-//! `relay/typeAt`: all that is known about the type under the cursor, for a panel that follows it.
+//! `relay/typeAt`: the type at the cursor in detail, for a panel that follows the cursor.
 
 use ide::type_at::{TypeInfo, type_at};
 use semantics::Step;
@@ -10,7 +10,7 @@ use tower_lsp::{
 
 use crate::lsp::{documents::Document, snapshot::Snapshot};
 
-/// What is known at a place; `null` where nothing has a type.
+/// Returns the type at a position; `null` if there is none.
 pub(in crate::lsp) fn handle(
     snapshot: &Snapshot,
     params: TextDocumentPositionParams,

@@ -12,10 +12,10 @@ use tower_lsp::{
 
 use crate::lsp::{documents::Document, snapshot::Snapshot};
 
-/// More answers than a person looks through are not sent.
-const MOST: usize = 256;
+/// The largest number of symbols in a response.
+const MAX_SYMBOLS: usize = 256;
 
-/// A definition that fits. Thousands may; only those that are sent are copied.
+/// A definition that matches. It borrows, as thousands may match and only some are sent.
 struct Hit<'h> {
     score: u32,
     name: &'h str,
@@ -25,7 +25,7 @@ struct Hit<'h> {
     of: Option<&'h str>,
 }
 
-/// Where a definition stands.
+/// The place of a definition.
 #[derive(Clone, Copy)]
 enum Place<'h> {
     Open(&'h Document, TextRange),
@@ -53,7 +53,7 @@ pub(in crate::lsp) fn handle(
     }
     let files = snapshot.session.workspace.files(&snapshot.db, snapshot.encoding);
     for file in files.values() {
-        // What is open counts as it is in the editor.
+        // Open documents replace their files.
         if snapshot.documents.get(&file.uri).is_some() {
             continue;
         }
@@ -73,9 +73,9 @@ pub(in crate::lsp) fn handle(
     let order = |a: &Hit<'_>, b: &Hit<'_>| {
         (b.score, a.name, a.uri.as_str()).cmp(&(a.score, b.name, b.uri.as_str()))
     };
-    if hits.len() > MOST {
-        hits.select_nth_unstable_by(MOST - 1, order);
-        hits.truncate(MOST);
+    if hits.len() > MAX_SYMBOLS {
+        hits.select_nth_unstable_by(MAX_SYMBOLS - 1, order);
+        hits.truncate(MAX_SYMBOLS);
     }
     hits.sort_by(order);
     Ok(Some(hits.into_iter().map(|hit| convert(snapshot, hit)).collect()))
@@ -87,7 +87,7 @@ fn convert(snapshot: &Snapshot, hit: Hit<'_>) -> SymbolInformation {
         Place::Open(document, range) => document.range(range, snapshot.encoding),
         Place::Closed(range) => range,
     };
-    #[expect(deprecated, reason = "the struct has a field that nobody should set")]
+    #[expect(deprecated, reason = "the struct literal must set the deprecated field")]
     SymbolInformation {
         name: hit.name.to_owned(),
         kind: match hit.kind {

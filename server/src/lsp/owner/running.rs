@@ -1,45 +1,47 @@
-//! Runs, as the owner sees them: what they start with, and what they leave behind.
+//! The start of a run of a function, and the display of its values afterwards.
 
 use tower_lsp::{jsonrpc::Error, lsp_types::Url};
 
 use super::Owner;
 use crate::lsp::{
     abilities::Refreshes,
-    live::Kept,
+    event::Event,
+    live::RunRecord,
     outgoing::Message,
-    runs::{self, RunRequest, Sight},
+    runs::{self, RunContext, RunRequest},
 };
 
 impl Owner {
-    /// Starts a run: it has a copy of all that it needs, so that nothing here waits for it.
+    /// Starts a run with a copy of all that it needs, so that no change waits for it.
     pub(super) fn start_run(&mut self, request: RunRequest) {
         let Some(document) = self.documents.get(request.uri()) else {
-            let message = format!("the document {} is not open: open it first", request.uri());
+            let message = format!("the document {} is not open", request.uri());
             request.refuse(Error::invalid_params(message));
             return;
         };
-        let sight = Sight {
+        let (mailbox, uri) = (self.mailbox.clone(), request.uri().clone());
+        let context = RunContext {
             document: document.clone(),
             config: self.config.clone(),
             encoding: self.client.encoding,
             folder: self.session.workspace.folder_of(request.uri()),
             progress: self.client.progress,
-            shows: self.session.runs(runs::RUN),
+            shows_result: self.session.runs(runs::RUN),
             outgoing: self.outgoing.clone(),
-            mailbox: self.mailbox.clone(),
+            finished: Box::new(move |record| mailbox.send(Event::Ran(uri, Box::new(record)))),
         };
-        runs::start(&self.runs, request, sight);
+        runs::start(&self.runs, request, context);
     }
 
-    /// Shows what a run leaves behind.
-    pub(super) fn ran(&mut self, uri: Url, kept: Kept) {
+    /// Stores the record of a run and shows its values.
+    pub(super) fn ran(&mut self, uri: Url, record: RunRecord) {
         if self.documents.get(&uri).is_some() {
-            self.session.live.keep(uri.clone(), kept);
+            self.session.live.store(uri.clone(), record);
             self.values_changed(uri);
         }
     }
 
-    /// Forgets what the last run has left behind.
+    /// Removes the record of the last run.
     pub(super) fn clear_values(&mut self, uri: Url) {
         self.session.live.forget(&uri);
         if self.documents.get(&uri).is_some() {
@@ -47,12 +49,12 @@ impl Owner {
         }
     }
 
-    /// The values of the last run are others: hints, lenses and marks show them.
+    /// Refreshes the hints, lenses and diagnostics that show the values of the last run.
     fn values_changed(&mut self, uri: Url) {
         self.published.entry(uri).or_default().dirty = true;
         let Refreshes { hints, lenses, .. } = self.client.refreshes;
         let messages = [(hints, Message::RefreshHints), (lenses, Message::RefreshLenses)];
-        for (_, message) in messages.into_iter().filter(|(wanted, _)| *wanted) {
+        for (_, message) in messages.into_iter().filter(|(is_supported, _)| *is_supported) {
             self.outgoing.send(message);
         }
         if !self.is_pushing() && self.client.pulls {

@@ -1,9 +1,8 @@
-//! A folder that others write to as well: whoever made the workspace may have put links in it.
+//! Access to a folder of an untrusted workspace, which may contain symbolic links.
 //!
-//! No link is followed, neither in the place of the folder nor in that of a file in it. Where the system
-//! has handles of folders, everything is done below one, so that the folder cannot become a link in
-//! between. A file is replaced as a whole: by one with a new name that nobody could have placed, which
-//! then takes the place of the other one.
+//! No link is followed, neither for the folder nor for a file in it. On Unix all operations are
+//! relative to a handle of the folder, so that it cannot be replaced by a link between two of them. A
+//! file is replaced atomically: a new file with an unpredictable name is written and renamed.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -11,63 +10,63 @@ use std::{
     path::Path,
 };
 
-/// How often a new name is looked for. It is drawn from 2^64.
+/// The number of random names that are tried for a new file.
 const TRIES: usize = 8;
 
 /// A folder.
 pub(super) struct Folder(system::Handle);
 
 impl Folder {
-    /// Opens a folder that is there.
+    /// Opens an existing folder.
     ///
     /// # Errors
-    /// It is not there, is a link, or is no folder.
+    /// It does not exist, is a link, or is not a folder.
     pub(super) fn open(path: &Path) -> io::Result<Folder> {
         match std::fs::symlink_metadata(path)?.file_type() {
             kind if kind.is_symlink() => Err(io::Error::other("the folder is a link")),
             kind if kind.is_dir() => Ok(Folder(system::Handle::open(path)?)),
-            _ => Err(io::Error::other("this is no folder")),
+            _ => Err(io::Error::other("this is not a folder")),
         }
     }
 
-    /// Opens a folder, or makes it.
+    /// Opens a folder, or creates it.
     ///
     /// # Errors
-    /// It cannot be made, is a link, or is no folder.
-    pub(super) fn make(path: &Path) -> io::Result<Folder> {
+    /// It cannot be created, is a link, or is not a folder.
+    pub(super) fn create(path: &Path) -> io::Result<Folder> {
         match std::fs::create_dir(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => Folder::open(path),
         }
     }
 
-    /// The text of a file of no more than `most` bytes.
+    /// Reads a text file of at most `max_size` bytes.
     ///
     /// # Errors
-    /// It cannot be read, or is none.
-    pub(super) fn read(&self, name: &str, most: u64) -> io::Result<String> {
+    /// It cannot be read, is larger, or is not a regular file.
+    pub(super) fn read(&self, name: &str, max_size: u64) -> io::Result<String> {
         let file = self.0.read(name)?;
         let data = file.metadata()?;
         if !data.is_file() {
-            return Err(io::Error::other("this is no file"));
+            return Err(io::Error::other("this is not a regular file"));
         }
         let mut text = String::new();
         // It may grow while it is read.
-        file.take(most + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > most {
-            return Err(io::Error::other(format!("the file is larger than {} MB", most >> 20)));
+        file.take(max_size + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > max_size {
+            return Err(io::Error::other(format!("the file is larger than {} MB", max_size >> 20)));
         }
         Ok(text)
     }
 
-    /// Writes a file anew: whoever reads it finds the old text, or the new one.
+    /// Replaces a file atomically: a reader finds the old text or the new one.
     ///
     /// # Errors
-    /// It cannot be written; it is as it was.
+    /// It cannot be written; it is unchanged.
     pub(super) fn replace(&self, name: &str, text: &str) -> io::Result<()> {
         let mut last = io::ErrorKind::AlreadyExists.into();
         for _ in 0..TRIES {
-            // The state is made of randomness of the system, and so is what it makes of nothing.
+            // A new `RandomState` is seeded by the system, so the hash of any value is random.
             let random = RandomState::new().hash_one(());
             let draft = format!(".{name}.{random:016x}");
             let mut file = match self.0.create(&draft) {
@@ -81,7 +80,7 @@ impl Folder {
             let written =
                 file.write_all(text.as_bytes()).and_then(|()| self.0.rename(&draft, name));
             if written.is_err() {
-                // The other failure is the one to tell.
+                // The first error is returned, not that of the cleanup.
                 let _ = self.0.remove(&draft);
             }
             return written;
@@ -96,7 +95,7 @@ mod system {
 
     use rustix::fs::{self, AtFlags, Mode, OFlags};
 
-    /// The handle of a folder.
+    /// A handle of a folder.
     pub(super) struct Handle(OwnedFd);
 
     impl Handle {
@@ -106,7 +105,7 @@ mod system {
         }
 
         pub(super) fn read(&self, name: &str) -> io::Result<File> {
-            // Of a pipe nobody waits for the other end.
+            // Without `NONBLOCK`, opening a pipe waits for its other end.
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             match fs::openat(&self.0, name, flags, Mode::empty()) {
                 Err(rustix::io::Errno::LOOP | rustix::io::Errno::MLINK) => {
@@ -180,7 +179,7 @@ mod tests {
     /// A folder of the system that the test may fill.
     fn temporary(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("relay-folder-{name}-{}", std::process::id()));
-        // It may be left over.
+        // It may be left over from an earlier test run.
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("a folder");
         path
@@ -196,33 +195,33 @@ mod tests {
     }
 
     #[test]
-    fn files_are_replaced_as_a_whole() {
+    fn files_are_replaced_atomically() {
         let root = temporary("whole");
         let path = root.join("notes");
         let missing = Folder::open(&path).err().map(|error| error.kind());
         assert_eq!(missing, Some(io::ErrorKind::NotFound));
-        let folder = Folder::make(&path).expect("a folder");
+        let folder = Folder::create(&path).expect("a folder");
         let missing = folder.read("a", 10).err().map(|error| error.kind());
         assert_eq!(missing, Some(io::ErrorKind::NotFound));
         for text in ["first", "", "second"] {
             folder.replace("a", text).expect("it is written");
             assert_eq!(folder.read("a", 10).expect("a text"), text);
-            // Nothing else is left.
+            // No temporary file is left.
             assert_eq!(names(&path), ["a"]);
         }
         assert!(folder.read("a", 6).is_ok() && folder.read("a", 5).is_err());
-        // A folder cannot be replaced by a file, and no draft of it stays.
+        // A folder cannot be replaced by a file, and no temporary file is left.
         std::fs::create_dir(path.join("b")).expect("a folder");
         assert!(folder.replace("b", "text").is_err() && folder.read("b", 10).is_err());
         assert_eq!(names(&path), ["a", "b"]);
-        assert!(Folder::make(&path.join("a")).is_err());
-        // What is left over harms nobody.
+        assert!(Folder::create(&path.join("a")).is_err());
+        // A failure only leaves a temporary folder.
         let _ = std::fs::remove_dir_all(&root);
     }
 
     #[cfg(unix)]
     #[test]
-    fn no_link_is_followed() {
+    fn links_are_not_followed() {
         use std::os::unix::fs::symlink;
 
         let root = temporary("links");
@@ -230,30 +229,30 @@ mod tests {
         std::fs::create_dir(&real).expect("a folder");
         std::fs::write(real.join("secret"), "secret").expect("a file");
         symlink(&real, &path).expect("a link");
-        let error = Folder::make(&path).err().expect("it is a link").to_string();
+        let error = Folder::create(&path).err().expect("it is a link").to_string();
         assert_eq!(error, "the folder is a link");
         assert!(Folder::open(&path).is_err());
         std::fs::remove_file(&path).expect("a link");
-        let folder = Folder::make(&path).expect("a folder");
+        let folder = Folder::create(&path).expect("a folder");
         symlink(real.join("secret"), path.join("a")).expect("a link");
         let error = folder.read("a", 100).expect_err("it is a link").to_string();
         assert_eq!(error, "the file is a link");
-        // The link is replaced, and not what it leads to.
+        // The link is replaced, not its target.
         folder.replace("a", "text").expect("it is written");
         assert_eq!(std::fs::read_to_string(real.join("secret")).expect("a file"), "secret");
         assert_eq!(folder.read("a", 100).expect("a text"), "text");
         assert!(std::fs::symlink_metadata(path.join("a")).is_ok_and(|data| data.is_file()));
-        // A pipe is not waited for.
+        // Opening a pipe does not block.
         let pipe = path.join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.is_ok_and(|status| status.success()), "a pipe");
         assert!(folder.read("pipe", 100).is_err());
-        // What is left over harms nobody.
+        // A failure only leaves a temporary folder.
         let _ = std::fs::remove_dir_all(&root);
     }
 
     #[test]
-    fn names_are_new_each_time() {
+    fn random_names_are_distinct() {
         let names: std::collections::HashSet<u64> =
             (0..1000).map(|_| RandomState::new().hash_one(())).collect();
         assert_eq!(names.len(), 1000);

@@ -1,4 +1,4 @@
-//! Arguments that are remembered from run to run, in `.relay/run.json` of the workspace folder:
+//! Arguments that are remembered between runs, in `.relay/run.json` of the workspace folder:
 //!
 //! ```json
 //! {
@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! Files are relative to the folder. What has no argument is drawn from the seed.
+//! Paths are relative to the folder. Parameters without an argument are drawn from the seed.
 
 use std::{
     io,
@@ -27,35 +27,35 @@ use crate::run::{
     files::Named,
 };
 
-/// The file, below the folder.
+/// The path of the file in the workspace folder.
 const FILE: &str = ".relay/run.json";
-/// The same, part by part.
+/// The components of [`FILE`].
 const PARTS: (&str, &str) = (".relay", "run.json");
-/// Held by the run that changes the file: several may end together.
-static CHANGING: Mutex<()> = Mutex::new(());
-/// The largest file that is read.
-const MOST: u64 = 16 << 20;
+/// Held while the file is updated: several runs may end at once.
+static UPDATING: Mutex<()> = Mutex::new(());
+/// The largest size of the file that is read, in bytes.
+const MAX_SIZE: u64 = 16 << 20;
 
-/// Arguments of one function.
+/// The arguments of a function.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Remembered {
-    /// Numbers, lists of numbers, and names of `.npy` files.
+    /// Numbers, lists of numbers, and paths of `.npy` files, by parameter.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(super) inputs: Map<String, Json>,
-    /// Names of `.npz` files.
+    /// Paths of `.npz` files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) archives: Vec<PathBuf>,
-    /// Names of `.params` files.
+    /// Paths of `.params` files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) params: Vec<PathBuf>,
-    /// What draws the rest.
+    /// The seed from which the other arguments are drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) seed: Option<u64>,
 }
 
 impl Remembered {
-    /// These, and `other` where nothing is said here.
+    /// Returns these arguments, and those of `other` that are missing here.
     pub(super) fn or(mut self, other: Remembered) -> Remembered {
         for (name, value) in other.inputs {
             self.inputs.entry(name).or_insert(value);
@@ -70,12 +70,12 @@ impl Remembered {
         self
     }
 
-    /// These, and what is recalled where nothing is said here, as a run takes them. Files that are
-    /// recalled must lie in the folder, unless `outside` allows others: whoever has written the
-    /// workspace has named them.
+    /// Returns these arguments, and the recalled ones that are missing here, as inputs of a run.
+    /// Recalled files must lie in the folder, unless `outside` allows others: they are named by the
+    /// workspace, which may come from an untrusted source.
     ///
     /// # Errors
-    /// An argument is neither a number, nor a list, nor a name.
+    /// An argument is neither a number, nor a list, nor a path.
     pub(super) fn inputs(
         &self,
         recalled: &Remembered,
@@ -102,7 +102,11 @@ impl Remembered {
         let all = |own: &[PathBuf], others: &[PathBuf]| {
             let (paths, is_remote) = if own.is_empty() { (others, !outside) } else { (own, false) };
             let within = is_remote.then(|| folder.to_owned());
-            let named = |path: &PathBuf| Named { path: folder.join(path), within: within.clone() };
+            let named = |path: &PathBuf| Named {
+                path: folder.join(path),
+                within: within.clone(),
+                part: None,
+            };
             paths.iter().map(named).collect()
         };
         Ok(Inputs {
@@ -115,8 +119,8 @@ impl Remembered {
     }
 }
 
-/// Where the arguments of a function are remembered.
-pub(super) struct Place {
+/// The entry of a function in the file.
+pub(super) struct Entry {
     folder: Option<PathBuf>,
     file: String,
     function: String,
@@ -124,22 +128,22 @@ pub(super) struct Place {
 
 type Functions = Map<String, Json>;
 
-impl Place {
-    /// For a function of a document; without a folder, nothing is remembered.
-    pub(super) fn new(folder: Option<&Path>, uri: &Url, function: &str) -> Place {
+impl Entry {
+    /// Returns the entry of a function of a document. Without a folder, nothing is remembered.
+    pub(super) fn new(folder: Option<&Path>, uri: &Url, function: &str) -> Entry {
         let path = uri.to_file_path().ok();
         let below =
             folder.and_then(|folder| Some(path.as_ref()?.strip_prefix(folder).ok()?.to_owned()));
         let parts = below.iter().flat_map(|path| path.iter());
         let parts: Vec<_> = parts.map(|part| part.to_string_lossy().into_owned()).collect();
-        Place {
+        Entry {
             folder: below.is_some().then(|| folder.map(Path::to_owned)).flatten(),
             file: parts.join("/"),
             function: function.to_owned(),
         }
     }
 
-    /// What names of files are relative to.
+    /// Returns the folder to which paths are relative.
     pub(super) fn folder(&self) -> &Path {
         self.folder.as_deref().unwrap_or(Path::new(""))
     }
@@ -149,7 +153,7 @@ impl Place {
         let path = folder.join(FILE);
         let bad = |error: &dyn std::fmt::Display| format!("`{}`: {error}", path.display());
         let read = match Folder::open(&folder.join(PARTS.0)) {
-            Ok(folder) => folder.read(PARTS.1, MOST),
+            Ok(folder) => folder.read(PARTS.1, MAX_SIZE),
             Err(error) => Err(error),
         };
         match read {
@@ -159,10 +163,10 @@ impl Place {
         }
     }
 
-    /// What is remembered; nothing, if there is nothing.
+    /// Returns the remembered arguments; none if the file does not exist.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// The file cannot be read.
     pub(super) fn recall(&self) -> Result<Remembered, String> {
         let all = self.read()?;
         match all.get(&self.file).and_then(|functions| functions.get(&self.function)) {
@@ -172,7 +176,7 @@ impl Place {
         }
     }
 
-    /// Remembers.
+    /// Writes the arguments to the file.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -181,7 +185,7 @@ impl Place {
             return Err("arguments are remembered for files in a folder only".to_owned());
         };
         let path = folder.join(FILE);
-        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _updating = UPDATING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = self.read()?;
         let functions = all.entry(&*self.file).or_insert_with(|| Functions::new().into());
         if !functions.is_object() {
@@ -190,7 +194,7 @@ impl Place {
         let value = serde_json::to_value(remembered).map_err(|error| error.to_string())?;
         functions[&self.function] = value;
         let text = serde_json::to_string_pretty(&all).map_err(|error| error.to_string())?;
-        Folder::make(&folder.join(PARTS.0))
+        Folder::create(&folder.join(PARTS.0))
             .and_then(|folder| folder.replace(PARTS.1, &(text + "\n")))
             .map_err(|error| format!("`{}` cannot be written: {error}", path.display()))
     }

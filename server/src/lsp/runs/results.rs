@@ -1,5 +1,5 @@
-//! What a run has to show beside its value: the tensors of the result, where the time went, and what
-//! turned NaN or infinite.
+//! The parts of a run's response beside its value: the tensors of the result, the profile, and the
+//! variables with NaN or Inf.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use crate::{
     run::{profile::Profile, show, summary::Summary, top},
 };
 
-/// How many tensors of a result are shown.
-const MOST_TENSORS: usize = 50;
-/// How many rows of each table of times are shown.
-const MOST_ROWS: usize = 100;
+/// The largest number of tensors of a result in the response.
+const MAX_TENSORS: usize = 50;
+/// The largest number of rows of each table of the profile.
+const MAX_ROWS: usize = 100;
 
-/// Sees the values of variables and the times of operators in one run.
+/// Observes the values of variables and the times of operators in a run.
 pub(super) struct Observed<'r> {
     pub(super) watcher: Watcher<'r>,
     pub(super) profile: Profile,
@@ -39,7 +39,7 @@ impl Observer for Observed<'_> {
 }
 
 impl Observed<'_> {
-    /// Where the time went, with the places of the document.
+    /// Returns the profile, with ranges in the document.
     pub(super) fn profile(
         &self,
         db: &dyn Db,
@@ -52,23 +52,23 @@ impl Observed<'_> {
             true => json!(document.range(range, encoding)),
             false => Json::Null,
         };
-        self.profile.json(db, took, MOST_ROWS, &mut place)
+        self.profile.json(db, took, MAX_ROWS, &mut place)
     }
 
-    /// The variables that had NaN or Inf, in the order in which they were bound.
-    pub(super) fn trail(&self, document: &Document, encoding: Encoding) -> Json {
-        let odd = self.watcher.odd().iter().map(|odd| {
-            let name = document.text.get(std::ops::Range::<usize>::from(odd.range));
+    /// Returns the variables with NaN or Inf, in the order of evaluation.
+    pub(super) fn not_finite(&self, document: &Document, encoding: Encoding) -> Json {
+        let variables = self.watcher.not_finite().iter().map(|variable| {
+            let name = document.text.get(std::ops::Range::<usize>::from(variable.range));
             json!({
-                "name": name, "range": document.range(odd.range, encoding), "nan": odd.nan,
-                "infinite": odd.infinite, "elements": odd.elements,
+                "name": name, "range": document.range(variable.range, encoding),
+                "nan": variable.nan, "infinite": variable.infinite, "elements": variable.elements,
             })
         });
-        odd.collect()
+        variables.collect()
     }
 }
 
-/// The tensors of a result, each with what its elements are like; the first of many.
+/// Returns the first tensors of a result with summaries of their elements.
 pub(super) fn tensors(value: &Value) -> Json {
     let mut found = Vec::new();
     collect(value, "result".to_owned(), &mut found);
@@ -76,11 +76,11 @@ pub(super) fn tensors(value: &Value) -> Json {
 }
 
 fn collect(value: &Value, name: String, found: &mut Vec<Json>) {
-    if found.len() >= MOST_TENSORS {
+    if found.len() >= MAX_TENSORS {
         return;
     }
     match value {
-        Value::Tensor(tensor) => found.push(shown(tensor, &name)),
+        Value::Tensor(tensor) => found.push(describe(tensor, &name)),
         Value::Tuple(_) => {
             for (at, field) in value.as_tuple().unwrap_or_default().iter().enumerate() {
                 collect(field, format!("{name}.{at}"), found);
@@ -90,11 +90,11 @@ fn collect(value: &Value, name: String, found: &mut Vec<Json>) {
     }
 }
 
-fn shown(tensor: &Tensor, name: &str) -> Json {
+fn describe(tensor: &Tensor, name: &str) -> Json {
     let summary = Summary::of(tensor);
     let text = show::human(&Value::from(tensor.clone()));
     let is_scalar = tensor.shape().is_empty();
-    // The first line of an array is its type and what its elements are like.
+    // The first line of an array is its type and summary.
     let rows = text.split_once('\n').filter(|_| !is_scalar).map_or(&*text, |(_, rows)| rows);
     let scores = top::scores(tensor).map(|scores| {
         let score = |(position, value): &(Vec<usize>, f64)| {

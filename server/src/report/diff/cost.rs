@@ -1,37 +1,37 @@
-//! What a module costs to run, to be told beside a difference.
+//! The cost of running a module, which is reported with differences.
 
 use ide::shapes::FunctionShapes;
 use semantics::{Database, Def, DefKind, SourceFile};
 use serde_json::{Value, json};
 
-/// What a run costs.
+/// The cost of a run.
 pub(crate) struct Cost {
     /// The function.
     pub(crate) name: String,
-    /// Calls of operators.
+    /// The number of operator calls.
     pub(crate) calls: u64,
-    /// Elements of weights and constants.
+    /// The number of elements of weights and constants.
     pub(crate) params: String,
-    /// Multiply-accumulates.
+    /// The number of multiply-accumulates.
     pub(crate) macs: String,
-    /// The most memory for results.
+    /// The peak memory of results.
     pub(crate) peak: String,
 }
 
-/// What a run costs on both sides, where that is known.
+/// The costs of both modules, if known.
 #[derive(Default)]
 pub(crate) struct Totals {
     pub(crate) before: Option<Cost>,
     pub(crate) after: Option<Cost>,
 }
 
-/// What a run of the function costs that was asked for, or else of `@main` or the only one.
+/// Returns the cost of a run of the named function, otherwise of `@main` or the only function.
 pub(crate) fn cost(db: &Database, file: SourceFile, name: Option<&str>) -> Option<Cost> {
     let defs: Vec<Def<'_>> = semantics::all_defs(db, file)
         .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
         .collect();
-    let wanted = name.unwrap_or("@main");
-    let def = defs.iter().find(|def| def.name(db) == wanted).or(match defs.as_slice() {
+    let expected = name.unwrap_or("@main");
+    let def = defs.iter().find(|def| def.name(db) == expected).or(match defs.as_slice() {
         [only] if name.is_none() => Some(only),
         _ => None,
     })?;
@@ -45,7 +45,7 @@ pub(crate) fn cost(db: &Database, file: SourceFile, name: Option<&str>) -> Optio
     })
 }
 
-/// A cost as JSON. Amounts are as people read them, since sizes may be unknown.
+/// Converts a cost to JSON. Amounts are texts, as sizes may be unknown.
 pub(crate) fn cost_json(cost: &Cost) -> Value {
     json!({
         "function": cost.name, "calls": cost.calls, "params": cost.params, "macs": cost.macs,

@@ -1,5 +1,5 @@
-//! Differences as one page that needs nothing else: both texts side by side, what is unchanged
-//! folded away, partners that light up together.
+//! Differences as a self-contained HTML page: both texts side by side, unchanged lines folded,
+//! corresponding expressions highlighted together.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use syntax::TextRange;
 use super::{Shown, Totals};
 use crate::report::escape::html as escaped;
 
-/// How many lines around a change are shown.
+/// The number of context lines around a change.
 const CONTEXT: usize = 3;
 
 const STYLE: &str = "
@@ -52,10 +52,10 @@ document.addEventListener('click', event => {
 const find = document.querySelector('input');
 let at = 0;
 find.addEventListener('change', () => {
-  const wanted = find.value.toLowerCase();
-  if (!wanted) return;
+  const query = find.value.toLowerCase();
+  if (!query) return;
   const lines = [...document.querySelectorAll('div.l')];
-  const found = lines.filter(line => line.textContent.toLowerCase().includes(wanted));
+  const found = lines.filter(line => line.textContent.toLowerCase().includes(query));
   if (found.length) reveal(found[at++ % found.length]);
 });
 const marks = () => [...document.querySelectorAll('.changed,.fused,.inlined,.folded,.expanded,.removed,.added')];
@@ -66,14 +66,14 @@ document.querySelector('button').addEventListener('click', () => {
 });
 ";
 
-/// A place of one side that is marked, up to the end of its first line.
+/// A mark in one of the texts, up to the end of its first line.
 struct Mark {
     range: TextRange,
     class: &'static str,
     keys: Vec<usize>,
 }
 
-/// Returns a difference as a page.
+/// Returns the page.
 pub(crate) fn html(
     diff: &ModuleDiff,
     (before, after): (&Shown<'_>, &Shown<'_>),
@@ -127,7 +127,7 @@ fn cost(totals: &Totals) -> String {
 fn section(side: &Shown<'_>, mut marks: Vec<Mark>, out: &mut String) {
     let _ = writeln!(out, "<section><h2>{}</h2>", escaped(side.name));
     marks.sort_by_key(|mark| (mark.range.start(), std::cmp::Reverse(mark.range.end())));
-    // What has several partners is one place with several keys, and the class that says most.
+    // A range with several counterparts is one mark with several keys and the most specific class.
     marks.dedup_by(|next, kept| {
         let same = next.range == kept.range;
         if same {
@@ -189,7 +189,7 @@ fn section(side: &Shown<'_>, mut marks: Vec<Mark>, out: &mut String) {
     out.push_str("</section>\n");
 }
 
-/// One line with its marks, which nest as expressions do.
+/// Writes a line with its marks, which nest as expressions do.
 fn line(text: &str, start: usize, marks: &[Mark], out: &mut String) {
     let mut open: Vec<usize> = Vec::new();
     let mut written = 0;

@@ -1,8 +1,8 @@
-//! Differences for people: a headline, then what changed, with what repeats told once.
+//! Differences as text: a summary, then the changes, with equal changes grouped.
 
 use std::fmt::Write;
 
-use diff::{Change, Fact, FunctionDiff, Lost, ModuleDiff, Pair, PairKind, What};
+use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, PairKind, Unpaired, What};
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
 use types::AttrValue;
@@ -10,12 +10,12 @@ use types::AttrValue;
 use super::{Cost, Shown, Totals};
 use crate::report::escape;
 
-/// How many groups of changes are shown of each function.
-const MOST_GROUPS: usize = 40;
-/// The longest part of a line that is shown, in characters.
-const LONGEST_LINE: usize = 110;
+/// The largest number of groups of changes of a function.
+const MAX_GROUPS: usize = 40;
+/// The longest part of a line that is printed, in characters.
+const MAX_LINE: usize = 110;
 
-/// Returns a difference as text for a terminal.
+/// Formats differences for a terminal.
 pub(crate) fn human(diff: &ModuleDiff, sides: (&Shown<'_>, &Shown<'_>), totals: &Totals) -> String {
     let (before, after) = sides;
     let mut out = String::new();
@@ -40,7 +40,7 @@ pub(crate) fn human(diff: &ModuleDiff, sides: (&Shown<'_>, &Shown<'_>), totals: 
     out
 }
 
-/// Returns what happened in one sentence.
+/// Summarises differences in one sentence.
 pub(crate) fn headline(diff: &ModuleDiff) -> String {
     let mut parts = Vec::new();
     let open = || diff.functions.iter().filter(|f| !f.equal);
@@ -121,7 +121,7 @@ fn is_operator(name: &str) -> bool {
     !name.is_empty() && !is_call_of_function(name)
 }
 
-/// Globals have their sigil; a function expression is called `fn` in reports.
+/// Returns true for the name of a global or of a function expression, which reports call `fn`.
 fn is_call_of_function(name: &str) -> bool {
     name.starts_with('@') || name == "fn"
 }
@@ -165,7 +165,7 @@ fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut 
         groups[at].1.push(item);
     };
     for pair in function.pairs.iter().filter(|pair| pair.kind != PairKind::Same) {
-        // Every call in a fused function is one; the function itself tells of all of them.
+        // All calls in a fused function are changes; only the function is listed.
         let is_member = pair.kind == PairKind::Fused
             && pair.changes.is_empty()
             && is_operator(&pair.operators.0)
@@ -180,8 +180,8 @@ fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut 
     for lost in &function.added {
         add(format!("added: {}", name_of(lost)), Item::Added(lost));
     }
-    let hidden = groups.len().saturating_sub(MOST_GROUPS);
-    for (title, items) in groups.iter().take(MOST_GROUPS) {
+    let hidden = groups.len().saturating_sub(MAX_GROUPS);
+    for (title, items) in groups.iter().take(MAX_GROUPS) {
         let _ = writeln!(out, "  {title}");
         items[0].show(sides, out);
         match items.len() - 1 {
@@ -199,14 +199,14 @@ fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut 
     }
 }
 
-fn name_of(lost: &Lost) -> String {
+fn name_of(lost: &Unpaired) -> String {
     match lost.operator.as_str() {
         "" => "an expression".to_owned(),
         name => format!("`{}`", escape::terminal(name)),
     }
 }
 
-/// What a group of changes has in common.
+/// Returns the title of a group of changes.
 fn title(pair: &Pair) -> String {
     let (a, b) = (&pair.operators.0, &pair.operators.1);
     let subject = match (a.as_str(), b.as_str()) {
@@ -234,14 +234,13 @@ fn summary(change: &Change) -> String {
     };
     let what = change.what.word();
     match (&change.before, &change.after) {
-        // Places differ from change to change of one group.
+        // The places of the changes in a group differ.
         (Fact::Expr(_), _) | (_, Fact::Expr(_)) => format!("{what}{name}"),
         (before, after) => format!("{what}{name} {} → {}", fact_text(before), fact_text(after)),
     }
 }
 
-/// Returns a fact as people read it.
-/// Returns one change of a pair in words: `attribute axis 1 → 0`.
+/// Formats a change of a pair, as in `attribute axis 1 → 0`.
 pub(crate) fn change_text(change: &Change) -> String {
     let (before, after) = (fact_text(&change.before), fact_text(&change.after));
     let name = escape::terminal(&change.name);
@@ -261,7 +260,7 @@ fn fact_text(fact: &Fact) -> String {
     escape::terminal(&text).into_owned()
 }
 
-/// An attribute in the notation of Relay. Lists are as deep as they are written.
+/// Formats an attribute in the notation of Relay.
 fn attribute_text(value: &AttrValue) -> String {
     match value {
         AttrValue::None => "None".to_owned(),
@@ -283,8 +282,8 @@ fn attribute_text(value: &AttrValue) -> String {
 
 enum Item<'d> {
     Pair(&'d Pair),
-    Removed(&'d Lost),
-    Added(&'d Lost),
+    Removed(&'d Unpaired),
+    Added(&'d Unpaired),
 }
 
 impl Item<'_> {
@@ -316,7 +315,7 @@ impl Item<'_> {
     }
 }
 
-/// One line of a side with a place in it, and a line with marks under the part that changed.
+/// Writes a line of a text, and a line of carets under the changed part.
 fn excerpt(
     side: &Shown<'_>,
     range: TextRange,
@@ -328,16 +327,16 @@ fn excerpt(
     let text = side.slice(range);
     let first = text.lines().next().unwrap_or_default();
     let mark = mark.filter(|mark| range.contains_range(*mark)).map(|mark| mark - range.start());
-    // What is shown begins a little before the mark where the line is long.
+    // A long line is printed from a little before the mark.
     let skip = match mark {
-        Some(mark) if usize::from(mark.end()) > LONGEST_LINE => {
-            let from = usize::from(mark.start()).saturating_sub(LONGEST_LINE / 2).min(first.len());
+        Some(mark) if usize::from(mark.end()) > MAX_LINE => {
+            let from = usize::from(mark.start()).saturating_sub(MAX_LINE / 2).min(first.len());
             first[..from].char_indices().next_back().map_or(0, |(at, _)| at)
         }
         _ => 0,
     };
     let rest = first.get(skip..).unwrap_or_default();
-    let cut: String = rest.chars().take(LONGEST_LINE).map(escape::excerpt).collect();
+    let cut: String = rest.chars().take(MAX_LINE).map(escape::excerpt).collect();
     let dots = if cut.len() < text.len() - skip { "…" } else { "" };
     let lead = if skip > 0 { "…" } else { "" };
     let place = format!("{line}:{column}");

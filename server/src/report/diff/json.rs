@@ -1,6 +1,6 @@
-//! Differences as JSON. Places are ranges of bytes.
+//! Differences as JSON. Ranges are in bytes.
 
-use diff::{Change, Fact, FunctionDiff, Lost, ModuleDiff, Pair};
+use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, Unpaired};
 use serde::Serialize;
 use serde_json::{Value, json};
 use syntax::TextRange;
@@ -8,7 +8,7 @@ use types::AttrValue;
 
 use super::Shown;
 
-/// The answer of `diff --format json`.
+/// The document of `diff --format json`.
 #[derive(Serialize)]
 pub(crate) struct JsonDiff<'d> {
     equal: bool,
@@ -16,7 +16,7 @@ pub(crate) struct JsonDiff<'d> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     types: Vec<Value>,
     totals: Value,
-    /// What running the functions that differ showed, where that was asked for.
+    /// The comparison of the results of the functions that differ, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) runs: Vec<Value>,
 }
@@ -48,7 +48,7 @@ struct JsonChange<'d> {
     after: Value,
 }
 
-/// Returns a difference as JSON; `totals` is what it did to the module as a whole.
+/// Converts differences to JSON; `totals` are the costs of both modules.
 pub(crate) fn json<'d>(
     diff: &'d ModuleDiff,
     (before, after): (&Shown<'_>, &Shown<'_>),
@@ -79,7 +79,7 @@ fn function<'d>(diff: &'d FunctionDiff, before: &Shown<'_>, after: &Shown<'_>) -
         kind: pair.kind.word(),
         changes: pair.changes.iter().map(|change| self::change(change, before, after)).collect(),
     };
-    let lost = |lost: &[Lost], side| lost.iter().map(|lost| bytes(lost.range, side)).collect();
+    let lost = |lost: &[Unpaired], side| lost.iter().map(|lost| bytes(lost.range, side)).collect();
     JsonFunction {
         before: diff.before.as_ref().map(|f| f.name.as_str()),
         after: diff.after.as_ref().map(|f| f.name.as_str()),
@@ -110,7 +110,7 @@ fn fact(fact: &Fact, side: &Shown<'_>) -> Value {
     }
 }
 
-/// An attribute as JSON. Lists in lists are as deep as they are written, which the parser bounds.
+/// Converts an attribute to JSON. The parser bounds the recursion by the depth of lists.
 fn attribute(value: &AttrValue) -> Value {
     match value {
         AttrValue::None | AttrValue::Error => Value::Null,

@@ -5,8 +5,8 @@ use ide::shapes::{FunctionShapes, Input, SourceKind};
 use super::name_of;
 use crate::report::escape::dot as dot_string;
 
-/// A graph with a cluster for each function: calls by how much they multiply, and what they are
-/// given.
+/// Returns a graph with a cluster for each function: calls, coloured by multiply-accumulates, and
+/// their inputs.
 pub(crate) fn dot(functions: &[FunctionShapes]) -> String {
     let mut out = String::from(
         "digraph relay {\n  node [shape=box, style=filled, fillcolor=white, fontname=\"monospace\"];\n",
@@ -20,7 +20,8 @@ pub(crate) fn dot(functions: &[FunctionShapes]) -> String {
             let label = format!("{}\n{}\n{}", name_of(row, at), row.operator, row.ty);
             out += &format!("    r{number}_{at} [label={}", dot_string(&label));
             if most > 0 && row.macs.at_one() > 0 {
-                // From white to red with the logarithm: one convolution outweighs all else.
+                // From white to red on a logarithmic scale, as one convolution may dominate the
+                // sum.
                 let weight = ((row.macs.at_one() as f64).ln_1p() / (most as f64).ln_1p()) * 0.6;
                 out += &format!(", fillcolor=\"0.0 {weight:.2} 1.0\"");
             }

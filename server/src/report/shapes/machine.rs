@@ -1,6 +1,7 @@
 //! The shape report as JSON.
 //!
-//! Written straight from these types: a report of 14,500 calls is no tree of JSON values first.
+//! These types are serialised directly: a tree of JSON values of 14,500 calls would cost more memory
+//! than the report.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use ide::shapes::{Amount, FunctionShapes, Group, Input, Row, Source, SourceKind}
 use serde::Serialize;
 use syntax::TextRange;
 
-/// A function with all its rows; `P` is how places are written.
+/// A function with all its rows; `P` is the type of ranges.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JsonFunction<P> {
@@ -74,7 +75,7 @@ struct JsonUnknown {
     what: String,
 }
 
-/// A number where it is known; otherwise its text, its terms and how many summands cannot be told.
+/// A known number; otherwise its text, its terms and the number of unknown summands.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum JsonAmount {
@@ -101,7 +102,7 @@ struct JsonAttribute {
     value: String,
 }
 
-/// What is given from outside; `kind` is `input`, `weight` or `constant`.
+/// An input of the function; `kind` is `input`, `weight` or `constant`.
 #[derive(Serialize)]
 struct JsonSource<P> {
     name: String,
@@ -111,7 +112,7 @@ struct JsonSource<P> {
     range: P,
 }
 
-/// `source` is a position in the `sources` of the function.
+/// `source` is an index into the `sources` of the function.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum JsonInput {
@@ -183,7 +184,7 @@ fn json_row<P>(function: &FunctionShapes, row: &Row, place: &dyn Fn(TextRange) -
         attributes: attributes
             .map(|(name, value)| JsonAttribute { name: name.clone(), value: value.clone() })
             .collect(),
-        untold: row.untold.clone(),
+        untold: row.undefined.clone(),
     }
 }
 
@@ -224,6 +225,6 @@ fn json_amount(function: &FunctionShapes, amount: &Amount) -> JsonAmount {
     JsonAmount::Open {
         text: function.number(amount),
         terms: terms.collect(),
-        untold: amount.untold_count(),
+        untold: amount.undefined_count(),
     }
 }

@@ -8,7 +8,7 @@ const search = document.querySelector("input");
 const chosen = document.querySelector("select");
 chosen.append(...COSTS.map(({ key, title }) => new Option(title, key)));
 
-/** A table below a function. `columns` and `cost` are asked anew where another cost is chosen. */
+/** A table below a function. `columns` and `cost` are called again when another cost is selected. */
 function table(section, label, rows, columns, cost) {
   const made = new VirtualTable(section, { label, pick: (at) => made.mark(at, false) });
   const texts = columns().map(({ text, hint }) => hint ?? text);

@@ -1,7 +1,7 @@
-//! The shape report as one page that needs nothing else: tables that sort by a click, and a search.
+//! The shape report as a self-contained HTML page with sortable tables and a search.
 //!
-//! The page has the report as JSON and makes its tables from it, with the table of the shape panel:
-//! 14,500 rows are more than a browser lays out at once.
+//! The page contains the report as JSON and renders visible rows only, with the table of the shape
+//! panel: a browser cannot lay out 14,500 rows at once.
 
 use ide::shapes::FunctionShapes;
 use syntax::{LineIndex, TextRange};
@@ -17,7 +17,7 @@ const SCRIPTS: [&str; 3] = [
     include_str!("page.js"),
 ];
 
-/// The page.
+/// Returns the page.
 pub(crate) fn html(title: &str, functions: &[FunctionShapes], lines: &LineIndex) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n\
@@ -32,7 +32,7 @@ pub(crate) fn html(title: &str, functions: &[FunctionShapes], lines: &LineIndex)
     }
     let line = |range: TextRange| lines.line_at(range.start()) + 1;
     let report: Vec<_> = functions.iter().map(|f| JsonFunction::new(f, &line)).collect();
-    // Numbers and strings alone: it can be written.
+    // Numbers and strings serialise without errors.
     let report = serde_json::to_string(&report).unwrap_or_default();
     out += "<script type=\"application/json\" id=\"report\">";
     out += &escape::script(&report);
@@ -40,7 +40,7 @@ pub(crate) fn html(title: &str, functions: &[FunctionShapes], lines: &LineIndex)
     out
 }
 
-/// A function with its totals; the script puts its tables below.
+/// Writes a function with its totals; the script adds the tables below.
 fn section(function: &FunctionShapes, out: &mut String) {
     let total = &function.total;
     *out += &format!("<section>\n<h2><code>{}</code></h2>\n<p>", escaped(&function.name));

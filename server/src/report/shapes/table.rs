@@ -1,4 +1,4 @@
-//! The shape report in columns: for a terminal, and for a spreadsheet.
+//! The shape report as a table for terminals and as CSV.
 
 use ide::shapes::{Amount, FunctionShapes, Group};
 use syntax::LineIndex;
@@ -6,10 +6,10 @@ use syntax::LineIndex;
 use super::name_of;
 use crate::report::escape;
 
-/// Types longer than this are cut in the terminal.
-const WIDEST: usize = 60;
+/// The longest type that is printed whole on a terminal.
+const MAX_TYPE: usize = 60;
 
-/// One table a function, its totals below.
+/// Formats a table per function, with totals below.
 pub(crate) fn table(functions: &[FunctionShapes], lines: &LineIndex) -> String {
     let mut out = String::new();
     for function in functions.iter().flat_map(FunctionShapes::all) {
@@ -32,7 +32,7 @@ pub(crate) fn table(functions: &[FunctionShapes], lines: &LineIndex) -> String {
                 function.bytes(&row.live),
             ]);
         }
-        // Numbers stand to the right.
+        // Numbers are aligned to the right.
         out += &columns(&cells, [true, false, false, false, true, true, true, true]);
         out += &totals(function, lines);
     }
@@ -66,7 +66,7 @@ fn totals(function: &FunctionShapes, lines: &LineIndex) -> String {
         out += &format!("where {} is {}\n", unknown.name, unknown.what);
     }
     let untold = function.rows.iter().enumerate().filter_map(|(at, row)| {
-        let why = row.untold.as_ref()?;
+        let why = row.undefined.as_ref()?;
         Some(format!("not told: the MACs of {} ({}): {why}\n", name_of(row, at), row.operator))
     });
     out.extend(untold);
@@ -87,7 +87,7 @@ fn nonzero(function: &FunctionShapes, amount: &Amount) -> String {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(WIDEST) {
+    match text.char_indices().nth(MAX_TYPE) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
@@ -104,7 +104,7 @@ fn columns<const N: usize>(cells: &[[String; N]], right: [bool; N]) -> String {
     for row in cells {
         let mut line = String::from(" ");
         for ((cell, width), right) in row.iter().zip(widths).zip(right) {
-            // As many characters as before: the columns stay.
+            // Escaping preserves the number of characters, and so the columns.
             let cell = escape::terminal(cell);
             let space = " ".repeat(width - cell.chars().count());
             line += " ";
@@ -116,7 +116,7 @@ fn columns<const N: usize>(cells: &[[String; N]], right: [bool; N]) -> String {
     out
 }
 
-/// One line a row of every function, after RFC 4180.
+/// Formats the rows of all functions as CSV by RFC 4180.
 pub(crate) fn csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
     let mut out = String::from(
         "function,row,line,binding,operator,type,parameters,macs,bytes,live_bytes,span\r\n",

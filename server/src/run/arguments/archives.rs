@@ -1,47 +1,48 @@
-//! Arguments from files that hold several arrays.
+//! Arguments from files with several arrays.
 
 use std::collections::{HashMap, HashSet};
 
-use arrays::{Archive, FileReader};
+use arrays::Archive;
 use interpreter::Value;
 use types::Type;
 
-use super::{Inputs, Lack, Param, leaves_of, misfit, nearest, shortened};
+use super::{ArgumentError, Inputs, Param, leaves_of, misfit, nearest, shortened};
+use crate::run::files::Part;
 
-/// The files of a run. Of their arrays those are read that a parameter takes, when it does.
+/// The files of a run. An array is read when a parameter takes it.
 pub(super) struct Files {
-    files: Vec<(String, Archive<FileReader>)>,
-    /// The arrays that a parameter may take: in which file, and where.
+    files: Vec<(String, Archive<Part>)>,
+    /// The arrays that a parameter may take, by name: the file, and the index in it.
     used: HashMap<String, (usize, usize)>,
-    /// What is odd about the files, each a sentence.
+    /// Warnings about the files.
     pub(super) warnings: Vec<String>,
 }
 
-/// Why an array is not the argument that it is taken for.
+/// The reason that an array cannot be an argument.
 pub(super) enum Problem {
-    /// It is of another type.
+    /// It has another type.
     Misfit(String),
     /// It cannot be read.
     Unreadable(String),
 }
 
 impl Problem {
-    /// As what a parameter lacks.
-    pub(super) fn lack(self, param: &Param) -> Lack {
+    /// Converts the problem to an error of a parameter.
+    pub(super) fn error(self, param: &Param) -> ArgumentError {
         match self {
             Problem::Misfit(is) => misfit(param, &is),
-            Problem::Unreadable(message) => param.lack(message),
+            Problem::Unreadable(message) => param.error(message),
         }
     }
 }
 
 impl Files {
-    /// Opens the files, and finds what is for parameters. Where several files have an array of one
-    /// name, the last one counts, and archives count more than files of TVM.
+    /// Opens the files, and finds the arrays for parameters. Of arrays with the same name in
+    /// several files the last is used, and archives take precedence over files of TVM.
     ///
     /// # Errors
-    /// A file cannot be read, or is none of those.
-    pub(super) fn open(inputs: &Inputs, params: &[Param]) -> Result<Files, Lack> {
+    /// A file cannot be read or has another format.
+    pub(super) fn open(inputs: &Inputs, params: &[Param]) -> Result<Files, ArgumentError> {
         let mut all = Files { files: Vec::new(), used: HashMap::new(), warnings: Vec::new() };
         let names: HashSet<&str> = params.iter().map(|param| param.name.as_str()).collect();
         let count: usize = params.iter().map(|param| leaves_of(&param.ty)).sum();
@@ -70,22 +71,22 @@ impl Files {
         Ok(all)
     }
 
-    /// The names of all arrays.
+    /// Returns the names of all arrays.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().flat_map(|(_, archive)| archive.names()).map(String::as_str)
     }
 
-    /// Whether there is an array of this name, for a parameter.
+    /// Returns true if there is an array with this name for a parameter.
     pub(super) fn has(&self, name: &str) -> bool {
         self.used.contains_key(name)
     }
 
-    /// Takes no array of this name.
+    /// Removes the array with this name.
     pub(super) fn forget(&mut self, name: &str) {
         self.used.remove(name);
     }
 
-    /// The array of this name, which is for a type.
+    /// Reads the array with this name as a value of a type.
     pub(super) fn read(&self, name: &str, ty: &Type) -> Option<Result<Value, Problem>> {
         let &(file, at) = self.used.get(name)?;
         let (shown, archive) = self.files.get(file)?;
@@ -101,15 +102,15 @@ impl Files {
     }
 }
 
-/// The position that `i0`, `i1`, … means.
+/// Parses a position such as `i0`.
 pub(super) fn position(name: &str) -> Option<usize> {
     let digits = name.strip_prefix('i')?;
     let position: usize = digits.parse().ok()?;
-    // `i01` would be looked for in vain.
+    // `i01` is not a position.
     (position.to_string() == digits).then_some(position)
 }
 
-/// What is said of arrays that no parameter takes.
+/// Returns a warning about arrays that no parameter takes.
 fn warning(file: &str, unknown: &[&str], params: &[Param]) -> Option<String> {
     let first = unknown.first()?;
     let what = match unknown.len() {

@@ -1,4 +1,4 @@
-//! Arguments that nobody gives, drawn from a seed.
+//! Random arguments, drawn from a seed.
 
 use interpreter::{Element, Value, bf16, count_of, f16};
 use rayon::prelude::*;
@@ -9,23 +9,23 @@ use super::{constructors, no_tensors};
 
 /// Draws values from a seed: the same for the same seed everywhere.
 ///
-/// What is drawn keeps the values of a network in bounds: weights have a deviation of one over the
+/// The distribution keeps the values of a network in bounds: weights have a deviation of one over the
 /// square root of the numbers that are summed up with them, and vectors are positive, because the
 /// variances of a batch norm are vectors. Integers are from 0 to 9, as indices may be.
 pub(super) struct Draw(u64);
 
-/// How many elements are drawn one after another.
+/// The number of elements that are drawn by one task.
 const CHUNK: usize = 1 << 16;
-/// How many chunks are drawn before the run may end: a millisecond or two.
+/// The number of chunks between checks for cancellation, one or two milliseconds.
 const CHUNKS: usize = 16;
 
 impl Draw {
-    /// Draws from a seed.
+    /// Creates a generator from a seed.
     pub(super) fn new(seed: u64) -> Draw {
         Draw(seed)
     }
 
-    /// SplitMix64.
+    /// Returns the next number of SplitMix64.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -34,19 +34,19 @@ impl Draw {
         z ^ (z >> 31)
     }
 
-    /// Uniform in [0, 1).
+    /// Returns a uniform number in [0, 1).
     fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1u32 << 24) as f32
     }
 
-    /// A number of mean 0 and deviation 1, near enough to a normal one.
+    /// Returns an approximately normal number with mean 0 and deviation 1.
     fn normal(&mut self) -> f32 {
         let bits = self.next();
         let part = |shift: u32| ((bits >> shift) & 0x1F_FFFF) as f32 / (1u32 << 21) as f32;
         (part(0) + part(21) + part(42) - 1.5) * 2.0
     }
 
-    /// `count` numbers, drawn on all cores.
+    /// Draws `count` numbers on all cores.
     fn numbers<T: Send + Copy + Default>(
         &mut self,
         count: usize,
@@ -65,15 +65,15 @@ impl Draw {
         numbers
     }
 
-    /// A value of a type.
+    /// Draws a value of a type.
     ///
     /// # Errors
-    /// Why there is none that could be drawn: a sentence that goes on behind a colon.
+    /// The reason that no value can be drawn, as the text after a colon.
     pub(super) fn value(&mut self, ty: &Type, types: &ModuleTypes) -> Result<Value, String> {
         self.within(ty, types, 0)
     }
 
-    /// `depth` data values stand around this one.
+    /// Draws a value within `depth` data values.
     fn within(&mut self, ty: &Type, types: &ModuleTypes, depth: u32) -> Result<Value, String> {
         interpreter::poll();
         match ty {
@@ -89,8 +89,8 @@ impl Draw {
         }
     }
 
-    /// A value of a data type. The deeper it is, the fewer fields its constructors have, so that
-    /// there is an end; lists have a few elements.
+    /// Draws a value of a data type. Constructors with fewer fields are chosen at larger depths, so
+    /// that it terminates; lists have a few elements.
     fn data(&mut self, adt: &AdtType, types: &ModuleTypes, depth: u32) -> Result<Value, String> {
         let mut choices = constructors(adt, types);
         choices.retain(|(_, fields)| fields.iter().all(|field| !matches!(field, Type::Func(_))));
@@ -98,7 +98,7 @@ impl Draw {
             let least = choices.iter().map(|(_, fields)| fields.len()).min();
             choices.retain(|(_, fields)| Some(fields.len()) == least);
         }
-        if depth >= DEEPEST || choices.is_empty() {
+        if depth >= MAX_DEPTH || choices.is_empty() {
             return Err(format!("no value of `{}` has an end", adt.name()));
         }
         let (name, fields) = choices.swap_remove((self.next() % choices.len() as u64) as usize);
@@ -115,7 +115,7 @@ impl Draw {
             return Err(format!("{ty} has more elements than can be counted"));
         };
         let summed: usize = shape.iter().skip(1).product();
-        // With a batch of one it is an input rather than a weight.
+        // With a batch size of one it is an input rather than a weight.
         let is_weight = shape.len() > 1 && shape.first() != Some(&1);
         let scale = if is_weight { 1.0 / (summed.max(1) as f32).sqrt() } else { 1.0 };
         let float = |draw: &mut Draw| match shape.len() {
@@ -156,10 +156,10 @@ impl Draw {
     }
 }
 
-/// From this depth on, data values end as soon as they can.
+/// The depth from which constructors without fields are preferred.
 const DEEP: u32 = 4;
-/// No value is deeper.
-const DEEPEST: u32 = 32;
+/// The largest depth of a value.
+const MAX_DEPTH: u32 = 32;
 
 #[cfg(test)]
 mod tests {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn() {
+    fn drawn_values_depend_on_shape_and_type() {
         let weights = drawn(1, &[100, 2000], DataType::FLOAT32);
         assert_eq!(weights, drawn(1, &[100, 2000], DataType::FLOAT32));
         assert_ne!(weights, drawn(2, &[100, 2000], DataType::FLOAT32));

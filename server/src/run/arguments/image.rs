@@ -1,38 +1,38 @@
-//! Images that are given for tensors: they are not read, but it is said how to make arrays of them.
+//! Help for images that are given for tensors: they are not read, but can be converted to arrays.
 
 use std::path::Path;
 
 use types::{DataType, Dim, ElementKind, TensorType, Type};
 
-/// How the names of images end.
+/// The file extensions of images.
 const ENDINGS: &[&str] = &["bmp", "gif", "jpeg", "jpg", "png", "ppm", "tif", "tiff", "webp"];
 
-/// Whether what is written names an image.
+/// Returns true if a text is the name of an image.
 pub(super) fn is_image(text: &str) -> bool {
     let ending = Path::new(text).extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
         && !text.starts_with(['[', '('])
 }
 
-/// How a tensor holds an image.
+/// The layout of an image in a tensor.
 struct Picture {
     batch: Option<u64>,
     channels: Option<Channels>,
-    /// Width and height, where they are known.
+    /// The width and the height, if known.
     size: Option<(u64, u64)>,
 }
 
-/// Where the channels are, and how many.
+/// The axis of the channels, and their number.
 struct Channels {
     first: bool,
     count: u64,
 }
 
-/// What to do instead of giving `text`, an image, for a parameter called `name`.
+/// Returns the help for the image `text` as the argument of the parameter `name`.
 pub(super) fn help(text: &str, name: &str, ty: &Type) -> String {
     let stem = Path::new(text).with_extension("npy").display().to_string();
     let is_plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
-    // What shells and Python would read as something else is left to the reader.
+    // A name with characters that shells or Python interpret is replaced by a placeholder.
     let (image, array) = match is_plain(text) {
         true => (text, stem.as_str()),
         false => ("image.png", "image.npy"),
@@ -54,7 +54,7 @@ pub(super) fn help(text: &str, name: &str, ty: &Type) -> String {
     format!("make an array of it{scale}:\n{line}\nand give that: `--input {name}={array}`")
 }
 
-/// The line for a shell that makes the array.
+/// Returns the shell command that converts the image.
 fn python(image: &str, array: &str, tensor: &TensorType, picture: &Picture) -> String {
     let mode = match &picture.channels {
         Some(Channels { count: 4, .. }) => "RGBA",
@@ -78,7 +78,7 @@ fn python(image: &str, array: &str, tensor: &TensorType, picture: &Picture) -> S
     if let Some(count) = picture.batch.filter(|&count| count > 1) {
         value += &format!(".repeat({count}, 0)");
     }
-    // numpy has no type of its own for these.
+    // numpy does not have these types.
     let dtype = match tensor.dtype.kind {
         ElementKind::BFloat => DataType::FLOAT32,
         _ => tensor.dtype,
@@ -90,7 +90,7 @@ fn python(image: &str, array: &str, tensor: &TensorType, picture: &Picture) -> S
     format!("python3 -c \"import numpy as np; from PIL import Image; np.save('{array}', {value})\"")
 }
 
-/// How an image lies in a tensor: by the axis that counts few channels.
+/// Returns the layout of an image in a tensor, by the axis with the size of channels.
 fn picture(tensor: &TensorType) -> Option<Picture> {
     let known = |dim: &Dim| dim.as_known().and_then(|size| u64::try_from(size).ok());
     let sizes: Vec<Option<u64>> = tensor.shape.iter().map(known).collect();
@@ -100,7 +100,7 @@ fn picture(tensor: &TensorType) -> Option<Picture> {
         _ => return None,
     };
     let few = |size: Option<u64>| size.filter(|size| matches!(size, 1 | 3 | 4));
-    // Fewer make no picture, but a batch of vectors.
+    // A smaller rank is a batch of vectors.
     let is_side = |size: Option<u64>| size.is_none_or(|size| size >= 8);
     let (channels, height, width) = match *rest {
         [height, width] if is_side(height) && is_side(width) => (None, height, width),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn names() {
+    fn images_are_recognised_by_extension() {
         assert!(["cat.png", "a/b.JPG", "./x.jpeg"].into_iter().all(is_image));
         assert!(
             !["cat.npy", "png", "[1, 2]", "(x.png, 1)", "Cons(1, Nil)"].into_iter().any(is_image)
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_follows_the_type() {
+    fn command_depends_on_the_type() {
         let line = |shape: &[i64], dtype| {
             let text = help("pictures/cat.png", "data", &tensor(shape, dtype));
             let line = text.lines().find(|line| line.starts_with("python3")).unwrap_or(&text);

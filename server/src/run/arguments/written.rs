@@ -1,4 +1,4 @@
-//! Values as they are written on a command line or in an editor:
+//! The syntax of arguments on a command line or in an editor:
 //!
 //! ```text
 //! 3   [[1, 2], [3, 4]]   image.npy   (1, [2.5, nan])   Cons(1, Nil)   ref(0)   @f
@@ -13,10 +13,10 @@ use types::{AdtType, DTypeTerm, DataType, TensorType, Type};
 use super::{Functions, constructors, nearest, no_tensors, shortened};
 use crate::run::files::Named;
 
-/// How deep brackets may stand in one another.
-const DEEPEST: usize = 400;
+/// The largest depth of brackets.
+const MAX_DEPTH: usize = 400;
 
-/// What is written, before it is known what it is for.
+/// A parsed argument, before its type is known.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Written {
     /// `3`
@@ -38,12 +38,12 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// Reads what is written.
+    /// Parses an argument.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The message of the syntax error.
     pub(super) fn parse(text: &str) -> Result<Written, String> {
-        // The name of a file may hold anything.
+        // File names may have any characters.
         if text.ends_with(".npy") && !text.starts_with(['[', '(']) && !text.contains('\n') {
             return Ok(Written::File(text.to_owned()));
         }
@@ -51,7 +51,7 @@ impl Written {
         let value = parser.value(0)?;
         match parser.rest.trim_start() {
             "" => Ok(value),
-            rest => Err(format!("`{text}` goes on behind its value: `{rest}`")),
+            rest => Err(format!("`{text}` has text after its value: `{rest}`")),
         }
     }
 }
@@ -64,22 +64,22 @@ impl Parser<'_> {
     fn take(&mut self, mark: char) -> bool {
         let rest = self.rest.trim_start();
         match rest.strip_prefix(mark) {
-            Some(behind) => {
-                self.rest = behind;
+            Some(rest) => {
+                self.rest = rest;
                 true
             }
             None => false,
         }
     }
 
-    /// What stands before the closing bracket, which is taken as well.
+    /// Parses items up to and including the closing bracket.
     fn items(&mut self, close: char, depth: usize) -> Result<Vec<Written>, String> {
         let mut items = Vec::new();
         loop {
             if self.take(close) {
                 return Ok(items);
             }
-            // A list may have millions.
+            // A list may have millions of items.
             interpreter::poll();
             items.push(self.value(depth + 1)?);
             if !self.take(',') && !self.rest.trim_start().starts_with(close) {
@@ -89,8 +89,8 @@ impl Parser<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Result<Written, String> {
-        if depth > DEEPEST {
-            return Err(format!("brackets stand deeper than {DEEPEST} in one another"));
+        if depth > MAX_DEPTH {
+            return Err(format!("brackets stand deeper than {MAX_DEPTH} in one another"));
         }
         if self.take('[') {
             return self.items(']', depth).map(Written::List);
@@ -135,32 +135,32 @@ fn number(word: &str) -> Option<Written> {
     if let Ok(number) = plain.parse() {
         return Some(Written::Int(number));
     }
-    // Rust's numbers have names for what is not finite that are not numpy's.
+    // Rust parses names of NaN and infinities that numpy does not.
     let is_number = plain.starts_with(|c: char| c.is_ascii_digit() || "-.".contains(c));
     plain.parse().ok().filter(|_| is_number).map(Written::Float)
 }
 
-/// Makes values of what is written, by their types.
+/// Converts parsed arguments to values by their types.
 pub(super) struct Reader<'r, 'f> {
     pub(super) types: &'r ModuleTypes,
-    /// What names of files are relative to.
+    /// The folder to which file names are relative.
     pub(super) folder: &'r Path,
-    /// Somebody else than the user has named the files: they must lie in the folder.
+    /// True if the files are named by an untrusted workspace, and must lie in the folder.
     pub(super) is_remote: bool,
     pub(super) functions: Functions<'f>,
 }
 
 impl Reader<'_, '_> {
-    /// A value of a type.
+    /// Converts an argument to a value of a type.
     ///
     /// # Errors
-    /// Why it is none: a sentence.
+    /// The message of the mismatch.
     pub(super) fn value(&mut self, written: &Written, ty: &Type) -> Result<Value, String> {
         match (written, ty) {
             (Written::File(name), _) => {
                 let path = self.folder.join(name);
                 let within = self.is_remote.then(|| self.folder.to_owned());
-                let source = Named { path, within }.open()?;
+                let source = Named { path, within, part: None }.open()?;
                 let bad = |error: arrays::Error| format!("`{name}`: {error}");
                 super::read(source.npy().map_err(bad)?, ty, bad)
             }
@@ -186,8 +186,8 @@ impl Reader<'_, '_> {
             (written, Type::Param(_) | Type::Var(_) | Type::Hole) => self.natural(written, ty),
             (Written::Tuple(fields) | Written::List(fields), Type::Tuple(types)) => {
                 if fields.len() != types.len() {
-                    let (found, wanted) = (fields.len(), types.len());
-                    return Err(format!("{found} fields are given for a tuple of {wanted}"));
+                    let (found, expected) = (fields.len(), types.len());
+                    return Err(format!("{found} fields are given for a tuple of {expected}"));
                 }
                 let fields =
                     fields.iter().zip(types.iter()).map(|(field, ty)| self.value(field, ty));
@@ -213,8 +213,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A value for a parameter of any type, of the type that is written: `3` is an `int32` and `2.5`
-    /// a `float32`, as in a program.
+    /// Converts an argument for a parameter of unknown type: `3` is an `int32` and `2.5` a
+    /// `float32`, as in a program.
     fn natural(&mut self, written: &Written, any: &Type) -> Result<Value, String> {
         match written {
             Written::Int(_) | Written::Float(_) | Written::Bool(_) | Written::List(_) => {
@@ -232,9 +232,9 @@ impl Reader<'_, '_> {
                 let Some((_, constructor)) = self.types.constructor(name) else {
                     return Err(format!("there is no constructor `{name}`"));
                 };
-                let (wanted, found) = (constructor.fields.len(), fields.len());
-                if wanted != found {
-                    return Err(format!("`{name}` has {wanted} fields, {found} are given"));
+                let (expected, found) = (constructor.fields.len(), fields.len());
+                if expected != found {
+                    return Err(format!("`{name}` has {expected} fields, {found} are given"));
                 }
                 let name = constructor.name.clone();
                 let fields = fields.iter().map(|field| self.value(field, any));
@@ -260,15 +260,15 @@ impl Reader<'_, '_> {
             ));
         };
         if fields.len() != types.len() {
-            let (found, wanted) = (fields.len(), types.len());
-            return Err(format!("`{name}` has {wanted} fields, {found} are given"));
+            let (found, expected) = (fields.len(), types.len());
+            return Err(format!("`{name}` has {expected} fields, {found} are given"));
         }
         let fields = fields.iter().zip(types).map(|(field, ty)| self.value(field, ty));
         let fields: Vec<Value> = fields.collect::<Result<_, String>>()?;
         Ok(Value::data(constructor.clone(), fields))
     }
 
-    /// `[1, 2]` for `Cons(1, Cons(2, Nil))`.
+    /// Converts `[1, 2]` to `Cons(1, Cons(2, Nil))`.
     fn list(&mut self, items: &[Written], adt: &AdtType) -> Result<Value, String> {
         let [element] = adt.args() else { return Err("it takes no elements".to_owned()) };
         let items = items.iter().map(|item| self.value(item, element));
@@ -278,7 +278,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The data type of numbers that are written without one.
+/// Returns the data type of literals.
 fn natural_dtype(numbers: &[&Written]) -> DataType {
     let are = |is: fn(&Written) -> bool| numbers.iter().all(|number| is(number));
     match () {
@@ -302,7 +302,7 @@ fn kind_of(written: &Written) -> String {
     }
 }
 
-/// The sizes of nested lists, which must be regular, and what is in them.
+/// Returns the shape of nested lists, which must be regular, and their elements.
 fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
     let mut shape = Vec::new();
     let mut first = written;
@@ -315,7 +315,7 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
     }
     let mut level = vec![written];
     for &size in &shape {
-        // It grows with what is written: the first list says nothing of the others.
+        // Not reserved by the shape, as only the first list is known.
         let mut next = Vec::new();
         for item in level {
             match item {
@@ -335,7 +335,7 @@ fn flat(written: &Written) -> Result<(Vec<usize>, Vec<&Written>), String> {
     }
 }
 
-/// One number for all elements.
+/// Fills a tensor with one number.
 fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
     let size = |dim: &types::Dim| usize::try_from(dim.as_known()?).ok();
     let shape: Option<Vec<usize>> = tensor.shape.iter().map(size).collect();
@@ -351,7 +351,7 @@ fn filled(number: &Written, tensor: &TensorType) -> Result<Value, String> {
     Ok(tensor.into())
 }
 
-/// A tensor of numbers that its data type has.
+/// Converts numbers to a tensor, if its data type can represent them.
 fn elements(numbers: &[&Written], shape: &[usize], dtype: DataType) -> Result<Tensor, String> {
     let made = if dtype.is_float() || dtype.is_bfloat() {
         let number = |written: &&Written| match written {
@@ -367,14 +367,14 @@ fn elements(numbers: &[&Written], shape: &[usize], dtype: DataType) -> Result<Te
             let number = match written {
                 Written::Int(number) => *number,
                 Written::Bool(value) => i128::from(*value),
-                // `1e3` is one as well.
+                // `1e3` is an integer, too.
                 Written::Float(number) if number.fract() == 0.0 && number.abs() < 1e18 => {
                     *number as i128
                 }
                 other => return Err(format!("{} is no {dtype}", kind_of(other))),
             };
             match (low..=high).contains(&number) {
-                // The bits of what is above `i64` are kept.
+                // Values above `i64::MAX` keep their bits.
                 true => Ok(number as i64),
                 false => Err(format!("{number} is no {dtype}: those are from {low} to {high}")),
             }
@@ -385,7 +385,7 @@ fn elements(numbers: &[&Written], shape: &[usize], dtype: DataType) -> Result<Te
     made.ok_or_else(|| no_tensors(dtype))
 }
 
-/// The least and the greatest integer of a data type.
+/// Returns the smallest and the largest integer of a data type.
 fn bounds(dtype: DataType) -> (i128, i128) {
     let bits = u32::from(dtype.bits).clamp(1, 64);
     if dtype.is_int() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
@@ -396,7 +396,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written() {
+    fn arguments_are_parsed() {
         let read = |text: &str| Written::parse(text);
         assert_eq!(read("3"), Ok(Written::Int(3)));
         assert_eq!(read("-2.5e1"), Ok(Written::Float(-25.0)));
@@ -414,12 +414,12 @@ mod tests {
             assert!(read(wrong).is_err(), "{wrong}");
         }
         assert!(read(&"[".repeat(100_000)).is_err());
-        // No number by the names that Rust has for some.
+        // Rust parses these as numbers, numpy does not.
         assert_eq!(read("infinity"), Ok(Written::Named("infinity".into(), vec![])));
     }
 
     #[test]
-    fn numbers_that_fit() {
+    fn numbers_must_fit_the_data_type() {
         let of = |dtype, text: &str| -> Result<Vec<i64>, String> {
             let written = Written::parse(text)?;
             let (shape, numbers) = flat(&written)?;

@@ -1,9 +1,9 @@
-//! The space between two tokens: how much there has to be, and the edits that make it so.
+//! The gap between two tokens: its default, and the edit that produces it.
 
 use super::*;
 
 impl<'t> Layout<'t> {
-    /// Puts a token behind the last one.
+    /// Places a token after the previous one, with `gap` between them.
     pub(super) fn place(&mut self, gap: Gap, token: Token<'t>) {
         let range = TextRange::new(self.last_end, token.start());
         let after_cr = self.last_end > TextSize::new(0)
@@ -69,7 +69,8 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// What stands between the last token and one of `kind` in a node of kind `parent`.
+    /// Returns the default gap between the previous token and one of `kind` in a node of kind
+    /// `parent`.
     pub(super) fn between(&self, kind: SyntaxKind, parent: SyntaxKind) -> Gap {
         let Some(last) = self.last else { return Gap::Glue };
         match (last, kind) {
@@ -88,7 +89,7 @@ impl<'t> Layout<'t> {
             }
             (LT, _) if parent != INFIX_EXPR && self.text_before_is_glued() => Gap::Glue,
             (HASH, L_BRACK) => Gap::Glue,
-            // A sign and its number.
+            // `- 1` and `-1` differ.
             (MINUS, _) | (_, MINUS) if parent == LITERAL => Gap::Keep,
             (MINUS, INT | FLOAT) => Gap::Keep,
             (_, INT | FLOAT) if parent == LITERAL && self.text_before_is_glued() => Gap::Keep,
@@ -108,15 +109,16 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// Whether a token of a node of this kind, behind `=`, is the value of an attribute.
+    /// Returns true if a token in a node of this kind that follows `=` is the value of an
+    /// attribute.
     pub(super) fn in_attr(&self, parent: SyntaxKind) -> bool {
-        // In a statement, `=` has its space already: see `statement`.
+        // `Layout::statement` sets the space after the `=` of a statement.
         !matches!(parent, LET_STMT | GRAPH_STMT | VERSION)
     }
 
     pub(super) fn is_before_digit(&self, token: Token<'_>) -> bool {
-        let behind = self.text.as_bytes().get(usize::from(token.range().end()));
-        behind.is_some_and(u8::is_ascii_digit)
+        let next = self.text.as_bytes().get(usize::from(token.range().end()));
+        next.is_some_and(u8::is_ascii_digit)
     }
 
     pub(super) fn text_before_is_glued(&self) -> bool {

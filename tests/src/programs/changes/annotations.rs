@@ -86,7 +86,7 @@ fn header(view: &View<'_>, root: Node<'_>) -> Option<Edits> {
 /// A type as it is written.
 fn written(ty: &Type) -> Option<String> {
     let mut can = ty.is_closed() && !ty.flags().has(Flags::POLY);
-    types::for_each_part(ty, Flags::EVERYTHING, &mut |part| {
+    types::for_each_part(ty, Flags::ALL, &mut |part| {
         can &= !matches!(part, Type::Ref(_) | Type::Hole | Type::Error);
     });
     can.then(|| semantics::writable(ty)).flatten()

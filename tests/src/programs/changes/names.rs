@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use ide::edit::Edits;
 use semantics::{
-    DefKind, Spot, View,
+    DefKind, ExprRef, View,
     body::{BinderId, BinderKind, ExprId},
-    scope::Binding,
+    scope::LocalRef,
 };
 use syntax::{Node, SyntaxKind, TextRange};
 
@@ -14,11 +14,11 @@ use super::{Change, Piece};
 use crate::programs::meaning::{Program, index};
 
 /// Every variable of a definition, in the order in which they are bound.
-pub(super) fn bindings(view: &View<'_>) -> Vec<Binding> {
+pub(super) fn bindings(view: &View<'_>) -> Vec<LocalRef> {
     let mut found = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
         for at in 0..unit.binders.len() {
-            found.push(Binding { unit: number as u32, binder: BinderId(at as u32) });
+            found.push(LocalRef { unit: number as u32, binder: BinderId(at as u32) });
         }
     }
     found.sort_by_key(|binding| view.binding_range(*binding).start());
@@ -26,11 +26,11 @@ pub(super) fn bindings(view: &View<'_>) -> Vec<Binding> {
 }
 
 /// Where each variable is used, with its binding, in the order of the text.
-pub(super) fn uses(view: &View<'_>) -> Vec<(Binding, TextRange)> {
+pub(super) fn uses(view: &View<'_>) -> Vec<(LocalRef, TextRange)> {
     let mut found = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
         for at in 0..unit.exprs.len() {
-            let spot = Spot { unit: number, expr: ExprId(at as u32) };
+            let spot = ExprRef { unit: number, expr: ExprId(at as u32) };
             if let Some(binding) = view.variable(spot) {
                 found.push((binding, view.range(spot)));
             }
@@ -55,7 +55,7 @@ pub fn locals(program: &Program) -> Change {
     };
     let mut edits = Edits::new();
     for view in program.views() {
-        let mut names: HashMap<Binding, String> = HashMap::new();
+        let mut names: HashMap<LocalRef, String> = HashMap::new();
         for binding in bindings(&view) {
             let binder = view.binder(binding);
             let range = view.binding_range(binding);
@@ -85,7 +85,7 @@ pub fn locals(program: &Program) -> Change {
 
 /// Returns true if a parameter or pattern variable has a name that another one of the same list may
 /// have, which is an error.
-fn is_bound_twice(view: &View<'_>, binding: Binding) -> bool {
+fn is_bound_twice(view: &View<'_>, binding: LocalRef) -> bool {
     let unit = view.unit(binding.unit as usize);
     let own = view.binder(binding);
     let is_same = |other: BinderId| other != binding.binder && unit.binder(other).name == own.name;

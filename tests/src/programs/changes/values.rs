@@ -1,7 +1,7 @@
 //! Values in the place of their names, and names in the place of expressions.
 
 use ide::edit::Edits;
-use semantics::{Spot, View, body::ExprId};
+use semantics::{ExprRef, View, body::ExprId};
 use syntax::{
     Node, SyntaxKind, TextRange,
     ast::{self, AstNode},
@@ -117,7 +117,7 @@ fn has_references(node: Node<'_>) -> bool {
 fn type_of(view: &View<'_>, range: TextRange) -> Option<Type> {
     for (number, unit) in view.body.units.iter().enumerate() {
         for (at, expr) in unit.exprs.iter().enumerate() {
-            let spot = Spot { unit: number, expr: ExprId(at as u32) };
+            let spot = ExprRef { unit: number, expr: ExprId(at as u32) };
             if !expr.is_step() && view.range(spot) == range {
                 return Some(view.ty(spot).clone());
             }

@@ -1,4 +1,4 @@
-//! Bindings: between the two forms, given way to, and made.
+//! Tests of the actions that convert, inline and extract bindings.
 
 use expect_test::expect;
 
@@ -84,13 +84,13 @@ def @main(%x: int32) {
 ",
         expect![[r#"
             // Rewrite `let` to graph bindings
-            refused: a graph binding is evaluated when it is used first, and this module has references: their reads and writes could change places
+            refused: graph bindings are evaluated on first use, which could reorder the reads and writes of references in this module
         "#]],
     );
 }
 
 #[test]
-fn a_call_gives_way_to_the_definition() {
+fn inline_call_inserts_the_body_of_the_definition() {
     check(
         "inline-call",
         "
@@ -142,13 +142,13 @@ def @main(%x: int32) { @f$0(%x) }
 ",
         expect![[r#"
             // not offered
-            refused: `@f` calls itself
+            refused: `@f` is recursive
         "#]],
     );
 }
 
 #[test]
-fn a_variable_gives_way_to_its_value() {
+fn inline_variable_inserts_the_value() {
     check(
         "inline-variable",
         "
@@ -190,7 +190,7 @@ def @main(%x: int32) {
 ",
         expect![[r#"
             // Inline `%y`
-            refused: `%x` means something else where `%y` is used
+            refused: `%x` is shadowed where `%y` is used
         "#]],
     );
     check(
@@ -203,7 +203,7 @@ def @main(%x: int32) {
 ",
         expect![[r#"
             // Inline `%y`
-            refused: `%y` is used in a function, and would be computed whenever that is called
+            refused: `%y` is used inside a function and would be computed on each call
         "#]],
     );
     check(
@@ -224,7 +224,7 @@ def @main(%x: int32) {
 }
 
 #[test]
-fn an_expression_gets_a_name() {
+fn extract_variable_binds_the_selection() {
     check(
         "extract-variable",
         "
@@ -268,7 +268,7 @@ def @main(%x: int32) {
 }
 
 #[test]
-fn the_brackets_of_a_match_stay() {
+fn extract_variable_keeps_the_parentheses_of_match() {
     check(
         "extract-variable",
         "

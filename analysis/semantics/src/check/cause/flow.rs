@@ -1,4 +1,4 @@
-//! What a value was computed from, as far as its type goes.
+//! The declarations that the type of a value depends on.
 //!
 //! ```text
 //! def @main(%x: Tensor[(2, 3), float16], %y: Tensor[(2, 3), float32]) {
@@ -15,20 +15,20 @@ use super::{declaration, result};
 use crate::{
     body::*,
     queries,
-    scope::Binding,
-    view::{Spot, View},
+    scope::LocalRef,
+    view::{ExprRef, View},
 };
 
-/// How many expressions are followed from one finding.
+/// The maximum number of expressions that are followed from one finding.
 pub(super) const MAX_FOLLOWED: usize = 200;
 
-/// How many declarations are kept of one finding.
+/// The maximum number of declarations that are kept for one finding.
 const MAX_FLOWS: usize = 32;
 
 /// A declaration that a value was computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Flow {
-    /// Where it stands.
+    /// Its range in the file.
     pub(super) range: TextRange,
     /// The data type of the parameter, if that is a tensor.
     pub(super) dtype: Option<DataType>,
@@ -36,44 +36,44 @@ pub(super) struct Flow {
 
 /// A part of a value.
 pub(in crate::check) struct Part {
-    /// The expression that gives it, or the innermost that is known to hold it.
-    pub(in crate::check) spot: Spot,
-    /// It is that very part.
+    /// The expression of the part, or the innermost known expression that contains it.
+    pub(in crate::check) expr_ref: ExprRef,
+    /// Set if `expr_ref` is exactly the part.
     pub(super) is_whole: bool,
-    /// The part is what this parameter of a function expression takes.
-    pub(super) parameter: Option<Binding>,
+    /// The parameter of a function expression, if the part is the type of a parameter.
+    pub(super) parameter: Option<LocalRef>,
 }
 
-/// The field of a tuple, where that is built in the same definition.
-pub(super) fn field(view: &View<'_>, tuple: Spot, index: usize) -> Option<Spot> {
+/// Returns the field of a tuple that is constructed in the same definition.
+pub(super) fn field(view: &View<'_>, tuple: ExprRef, index: usize) -> Option<ExprRef> {
     let value = view.resolve(tuple);
     match view.unit(value.unit).expr(value.expr) {
-        Expr::Tuple(fields) => Some(Spot { unit: value.unit, expr: *fields.get(index)? }),
+        Expr::Tuple(fields) => Some(ExprRef { unit: value.unit, expr: *fields.get(index)? }),
         _ => None,
     }
 }
 
-/// The part of a value that `path` leads to.
-pub(in crate::check) fn along(view: &View<'_>, value: Spot, path: &[Step]) -> Part {
-    let mut part = Part { spot: value, is_whole: true, parameter: None };
+/// Returns the part of a value at `path`.
+pub(in crate::check) fn along(view: &View<'_>, value: ExprRef, path: &[Step]) -> Part {
+    let mut part = Part { expr_ref: value, is_whole: true, parameter: None };
     for step in path {
-        let value = view.resolve(part.spot);
+        let value = view.resolve(part.expr_ref);
         let unit = view.unit(value.unit);
         let next = match (step, unit.expr(value.expr)) {
             (Step::Field(index), _) => field(view, value, *index),
             (Step::Ret, Expr::Fn(function)) => unit.fns[function.index()]
                 .body
-                .map(|body| Spot { unit: value.unit, expr: body.result }),
+                .map(|body| ExprRef { unit: value.unit, expr: body.result }),
             (Step::Param(index), Expr::Fn(function)) => {
                 let binder = unit.fns[function.index()].params.get(*index);
                 let unit = value.unit as u32;
-                part.parameter = binder.map(|&binder| Binding { unit, binder });
+                part.parameter = binder.map(|&binder| LocalRef { unit, binder });
                 None
             }
             _ => None,
         };
         match next {
-            Some(next) => part.spot = next,
+            Some(next) => part.expr_ref = next,
             None => {
                 part.is_whole = false;
                 break;
@@ -83,8 +83,8 @@ pub(in crate::check) fn along(view: &View<'_>, value: Spot, path: &[Step]) -> Pa
     part
 }
 
-/// Whether what `root` gives is what `expr` gives: itself, or a branch or an arm of it.
-pub(super) fn gives(unit: &Unit, root: ExprId, expr: ExprId) -> bool {
+/// Returns true if `expr` is `root`, or the tail of a branch or an arm of it.
+pub(super) fn is_tail_of(unit: &Unit, root: ExprId, expr: ExprId) -> bool {
     let mut next = vec![root];
     let mut left = MAX_FOLLOWED;
     while let Some(root) = next.pop() {
@@ -106,33 +106,33 @@ pub(super) fn gives(unit: &Unit, root: ExprId, expr: ExprId) -> bool {
     false
 }
 
-/// The declarations that values were computed from: of parameters, and of the results of
-/// definitions that are called on the way.
-pub(super) fn into(view: &View<'_>, values: &[Spot]) -> Vec<Flow> {
+/// Returns the declarations that values were computed from: those of parameters, and of the results
+/// of called definitions.
+pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow> {
     let mut flows: Vec<Flow> = Vec::new();
-    let mut seen: FxHashSet<Spot> = FxHashSet::default();
+    let mut seen: FxHashSet<ExprRef> = FxHashSet::default();
     let mut next = values.to_vec();
-    while let Some(spot) = next.pop() {
+    while let Some(expr_ref) = next.pop() {
         if seen.len() == MAX_FOLLOWED || flows.len() == MAX_FLOWS {
             break;
         }
-        if !seen.insert(spot) {
+        if !seen.insert(expr_ref) {
             continue;
         }
-        let at = |expr: ExprId| Spot { unit: spot.unit, expr };
-        if let Some(binding) = view.variable(spot) {
+        let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
+        if let Some(binding) = view.variable(expr_ref) {
             let value = view.value(binding);
             next.extend(value);
             if value.is_none() || view.binder(binding).annotation.is_some() {
-                // What a `let` is declared as says nothing of where its data type comes from.
+                // The annotation of a `let` does not show the origin of its data type.
                 let ty = view.binding_type(binding).as_tensor().filter(|_| value.is_none());
                 let dtype = ty.map(|tensor| tensor.dtype);
                 flows.push(Flow { range: declaration(view, binding), dtype });
             }
             continue;
         }
-        let unit = view.unit(spot.unit);
-        match unit.expr(spot.expr) {
+        let unit = view.unit(expr_ref.unit);
+        match unit.expr(expr_ref.expr) {
             Expr::Proj { tuple, .. } => next.push(at(*tuple)),
             Expr::Tuple(fields) => next.extend(fields.iter().map(|&field| at(field))),
             Expr::If { then, otherwise, .. } => {
@@ -141,7 +141,7 @@ pub(super) fn into(view: &View<'_>, values: &[Spot]) -> Vec<Flow> {
             Expr::Call(call) => {
                 let call = unit.call(*call);
                 match call.callee {
-                    // The type of what a function gives is that of its body.
+                    // The result type of a function expression is the type of its body.
                     Callee::Expr(callee) => match called(view, at(callee)) {
                         Some(Called::Fn(result)) => next.push(result),
                         Some(Called::Def(range)) => flows.push(Flow { range, dtype: None }),
@@ -158,21 +158,21 @@ pub(super) fn into(view: &View<'_>, values: &[Spot]) -> Vec<Flow> {
     flows
 }
 
-/// What is called.
+/// A callee.
 enum Called {
-    /// A function expression, whose body ends here.
-    Fn(Spot),
-    /// A definition of the file, whose result is declared here.
+    /// A function expression, with the tail expression of its body.
+    Fn(ExprRef),
+    /// A definition of the file, with the range of its declared result.
     Def(TextRange),
 }
 
-fn called(view: &View<'_>, callee: Spot) -> Option<Called> {
+fn called(view: &View<'_>, callee: ExprRef) -> Option<Called> {
     let value = view.resolve(callee);
     let unit = view.unit(value.unit);
     match unit.expr(value.expr) {
         Expr::Fn(function) => {
             let body = unit.fns[function.index()].body?;
-            Some(Called::Fn(Spot { unit: value.unit, expr: body.result }))
+            Some(Called::Fn(ExprRef { unit: value.unit, expr: body.result }))
         }
         Expr::Global(name) => {
             let (def, from_prelude) = queries::global(view.db, view.module, name)?;

@@ -1,4 +1,4 @@
-//! Types that inference finds and TVM does not.
+//! Definitions and functions whose types TVM cannot infer.
 
 use std::cell::OnceCell;
 
@@ -13,7 +13,7 @@ use types::{FuncType, Kind, Param, Signature, Type};
 use super::{
     Compat, Edit, insert,
     types::written,
-    uses::{self, Used},
+    uses::{self, Usage},
 };
 use crate::{
     body::*,
@@ -24,20 +24,20 @@ use crate::{
     },
     db::Settings,
     diagnostic::Diagnostic,
+    features::UnitFeatures,
     infer::Finding,
     queries,
-    scope::Binding,
-    traits::Traits,
-    view::{Spot, View},
+    scope::LocalRef,
+    view::{ExprRef, View},
 };
 
 pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
-    // What could be written down is told by the most general types, under TVM's rules as well.
+    // The fixes write the most general types, under TVM's rules too.
     let inference = queries::general_inference(view.db, view.def);
     let view = &view.with_types(inference);
-    let mut said = false;
-    let taken = Taken::default();
-    for number in view.scopes.units_with(Traits::FUNCTION) {
+    let mut is_reported = false;
+    let param_names = TypeParamNames::default();
+    for number in view.scopes.units_with(UnitFeatures::FUNCTION) {
         let unit = view.unit(number);
         if unit.kind == UnitKind::Header {
             continue;
@@ -46,17 +46,23 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
             if let Expr::Bind { binder, value, .. } = expr
                 && let Expr::Fn(function) = unit.expr(*value)
             {
-                let binding = Binding { unit: number as u32, binder: *binder };
-                said |= bound_function(view, &taken, binding, *function, *value, compat);
+                let binding = LocalRef { unit: number as u32, binder: *binder };
+                is_reported |=
+                    bound_function(view, &param_names, binding, *function, *value, compat);
             }
         }
     }
-    definition(view, &taken, said, compat);
+    definition(view, &param_names, is_reported, compat);
 }
 
-/// A definition without a type that TVM could find; `said`, whether something in it is reported
-/// already that TVM finds no type for.
-fn definition(view: &View<'_>, taken: &Taken, said: bool, compat: &mut Compat<'_>) {
+/// Reports a definition whose type TVM cannot infer. `is_reported` is true if a function in it was
+/// reported.
+fn definition(
+    view: &View<'_>,
+    param_names: &TypeParamNames,
+    is_reported: bool,
+    compat: &mut Compat<'_>,
+) {
     let db = view.db;
     let strict = Settings::get(db).strict(db);
     let name = view.def.name(db);
@@ -65,7 +71,7 @@ fn definition(view: &View<'_>, taken: &Taken, said: bool, compat: &mut Compat<'_
     let declared = view.body.header().map_or(0, |header| header.type_params.len());
     let signature = view.inference.signature.as_ref();
     let func = || signature.and_then(Type::signature);
-    // Asked in any case, so that it is forgotten where it is not worth knowing any more.
+    // Queried in any case, so that the memo is dropped if it is no longer needed.
     let tvm = queries::tvm_types(db, view.def).filter(|_| strict || !has_type_errors(view));
     if let Some(tvm) = tvm {
         let tvm = view.with_types(tvm);
@@ -76,15 +82,15 @@ fn definition(view: &View<'_>, taken: &Taken, said: bool, compat: &mut Compat<'_
                 let diagnostic = Diagnostic::new("tvm-annotation", at, message);
                 let diagnostic = with_use(&tvm, number, finding, diagnostic);
                 let used = || uses::of_global(db, view.module, name).0;
-                compat.add(general(view, taken, diagnostic, node(), &func, declared, used));
-            } else if !said {
+                compat.add(general(view, param_names, diagnostic, node(), &func, declared, used));
+            } else if !is_reported {
                 let diagnostic = unknown(&tvm, number, finding);
                 compat.add(with_use(&tvm, number, finding, diagnostic));
             }
             return;
         }
     }
-    // A call of a global without a written result has no type in TVM.
+    // TVM gives no type to a call of a global without a declared result.
     if queries::unknown_results(db, view.module).contains(name)
         && let Some(func) = func()
     {
@@ -92,42 +98,42 @@ fn definition(view: &View<'_>, taken: &Taken, said: bool, compat: &mut Compat<'_
             "tvm-annotation",
             at,
             format!(
-                "TVM does not know the result of `{name}` where it is called; it is `{}`",
+                "TVM does not know the result type of `{name}` at its calls; it is `{}`",
                 func.func.ret()
             ),
         );
-        compat.add(match edits(view, taken, node(), &func, declared) {
-            Some(edits) => diagnostic.fix("Write the type of the result", edits),
-            None => diagnostic.help("TVM's text has no way to write this type"),
+        compat.add(match edits(view, param_names, node(), &func, declared) {
+            Some(edits) => diagnostic.fix("Add the result type", edits),
+            None => diagnostic.help("TVM's text format cannot express this type"),
         });
     }
 }
 
-/// The first thing that TVM finds no type for, or finds wrong in a sound definition.
+/// Returns the first finding of TVM's inference that the general inference does not have.
 fn unknown_to_tvm<'t>(tvm: &'t View<'_>, strict: bool) -> Option<(usize, &'t Finding)> {
     let db = tvm.db;
     let dead = lints::dead_bindings(tvm);
     tvm.inference.units.iter().enumerate().find_map(|(number, types)| {
         let unit = tvm.unit(number);
-        let is_dead = |range| dead.hold(range);
+        let is_dead = |range| dead.contains(range);
         let counts = |finding: &&Finding| match finding {
             Finding::OpenVariable(binder) => {
                 !is_dead(tvm.place(number, unit.binder(*binder).range))
             }
-            // The missing result is reported where it is missing.
+            // A missing result type is reported at its definition.
             Finding::OpenExpr(expr) => {
                 let name = queries::called_by(unit, finding);
-                !is_dead(tvm.range(Spot { unit: number, expr: *expr }))
+                !is_dead(tvm.range(ExprRef { unit: number, expr: *expr }))
                     && !name.is_some_and(|name| queries::is_open_global(db, tvm.module, name))
             }
-            // Under TVM's rules these are reported as what they are.
+            // Under TVM's rules, errors are reported as such.
             finding => !strict && finding.is_error(),
         };
         Some((number, types.findings.iter().find(counts)?))
     })
 }
 
-/// Adds the place that TVM names for a variable without a type: where it is used last.
+/// Adds the last use of a variable, at which TVM reports that it cannot infer its type.
 fn with_use(
     tvm: &View<'_>,
     number: usize,
@@ -135,35 +141,39 @@ fn with_use(
     diagnostic: Diagnostic,
 ) -> Diagnostic {
     let Finding::OpenVariable(binder) = finding else { return diagnostic };
-    match tvm.last_use_of(Binding { unit: number as u32, binder: *binder }) {
+    match tvm.last_use_of(LocalRef { unit: number as u32, binder: *binder }) {
         Some(last) => {
             let name = &tvm.unit(number).binder(*binder).name;
-            diagnostic.related(last, format!("TVM finds no type for `{name}` here"))
+            diagnostic.related(last, format!("TVM cannot infer the type of `{name}` here"))
         }
         None => diagnostic,
     }
 }
 
-/// What TVM finds no type for, where there is nothing to write down for the definition as a whole.
+/// Returns the diagnostic for a finding of TVM's inference that an annotation of the definition
+/// cannot fix.
 fn unknown(tvm: &View<'_>, number: usize, finding: &Finding) -> Diagnostic {
     let (at, message) = match finding {
         Finding::OpenVariable(binder) => {
             let binder = tvm.unit(number).binder(*binder);
             let at = tvm.place(number, binder.range);
-            (at, format!("TVM finds no type for `{}`", binder.name))
+            (at, format!("TVM cannot infer the type of `{}`", binder.name))
         }
         Finding::OpenExpr(expr) => {
-            let spot = Spot { unit: number, expr: *expr };
-            (tvm.range(spot), format!("TVM finds no type for {}", tvm.describe(spot)))
+            let expr_ref = ExprRef { unit: number, expr: *expr };
+            (
+                tvm.range(expr_ref),
+                format!("TVM cannot infer the type of {}", tvm.describe(expr_ref)),
+            )
         }
         finding => {
             let mut reported = Vec::new();
             let suggestions = Suggestions::default();
             let checked = Checked::new(tvm, &suggestions);
             typing::report(&checked, number, finding, &mut reported);
-            let what = "TVM gives a function one type only, unless its type parameters are written";
+            let what = "TVM gives a function without declared type parameters a single type";
             match reported.pop() {
-                Some(other) => (other.range, format!("{what}: here {}", other.message)),
+                Some(other) => (other.range, format!("{what}: {}", other.message)),
                 None => (tvm.def.name_range(tvm.db) + tvm.def.start(tvm.db), what.to_owned()),
             }
         }
@@ -172,11 +182,11 @@ fn unknown(tvm: &View<'_>, number: usize, finding: &Finding) -> Diagnostic {
         .help("write the types of the parameters and results of the functions here")
 }
 
-/// A function bound by `let` and used at several types. Says whether this is one.
+/// Reports a function that is bound by `let` and used at several types. Returns true if it is one.
 fn bound_function(
     view: &View<'_>,
-    taken: &Taken,
-    binding: Binding,
+    param_names: &TypeParamNames,
+    binding: LocalRef,
     function: FnId,
     value: ExprId,
     compat: &mut Compat<'_>,
@@ -187,9 +197,9 @@ fn bound_function(
     if !is_generalised(func, declared) {
         return false;
     }
-    // Used at one type, it has that type in TVM.
+    // If it is used at one type, TVM infers that type.
     let used = uses::of_variable(view, binding).0;
-    if matches!(used, Used::Alike(_)) {
+    if matches!(used, Usage::Uniform(_)) {
         return false;
     }
     let name = &view.binder(binding).name;
@@ -204,60 +214,61 @@ fn bound_function(
     let Some(node) = path.into_iter().rev().find(|node| node.kind() == SyntaxKind::FN_EXPR) else {
         return false;
     };
-    compat.add(general(view, taken, diagnostic, node, func, declared, || used));
+    compat.add(general(view, param_names, diagnostic, node, func, declared, || used));
     true
 }
 
-/// The fix for a function whose most general type is `func`: that type, if TVM can write it, or
-/// the one type that the function is used at.
+/// Adds a fix that annotates a function with its most general type `func`, if TVM's text can
+/// express it, or else with the single type at which it is used.
 fn general(
     view: &View<'_>,
-    taken: &Taken,
+    param_names: &TypeParamNames,
     diagnostic: Diagnostic,
     node: Node<'_>,
     func: &Signature,
     declared: usize,
-    used: impl FnOnce() -> Used,
+    used: impl FnOnce() -> Usage,
 ) -> Diagnostic {
     if func.constraints.is_empty()
-        && let Some(edits) = edits(view, taken, node, func, declared)
+        && let Some(edits) = edits(view, param_names, node, func, declared)
     {
-        return diagnostic.fix("Write the types", edits);
+        return diagnostic.fix("Add the types", edits);
     }
-    if let Used::Alike(instance) = used() {
+    if let Usage::Uniform(instance) = used() {
         let func = Signature {
             type_params: func.type_params.iter().take(declared).cloned().collect(),
             func: FuncType::new(instance.args, instance.ret),
             constraints: Box::default(),
         };
-        if let Some(edits) = edits(view, taken, node, &func, declared) {
-            return diagnostic.fix("Write the types that it is called with", edits);
+        if let Some(edits) = edits(view, param_names, node, &func, declared) {
+            return diagnostic.fix("Add the types of its calls", edits);
         }
     }
     diagnostic.help(if func.constraints.is_empty() {
-        "TVM's type parameters stand for whole types only: write the type of each parameter"
+        "TVM's type parameters are of kind `Type` only: write the type of each parameter"
     } else {
-        "TVM's text has no words for the relations in this type: write the type of each parameter"
+        "TVM's text format cannot express the relations in this type: write the type of each parameter"
     })
 }
 
-/// Whether inference found more type parameters than are written, or relations that must hold
-/// wherever the function is called.
+/// Returns true if inference found more type parameters than declared, or relations that must hold
+/// at each call.
 fn is_generalised(func: &Signature, declared: usize) -> bool {
     func.type_params.len() > declared || !func.constraints.is_empty()
 }
 
-/// Writes what the header of `function` leaves out of its type. Nothing, where TVM cannot read it.
+/// Returns the insertions of the types that the header of `function` leaves out; `None` if TVM
+/// cannot read them.
 fn edits(
     view: &View<'_>,
-    taken: &Taken,
+    param_names: &TypeParamNames,
     function: Node<'_>,
     func: &Signature,
     declared: usize,
 ) -> Option<Vec<Edit>> {
     let list = function.child(SyntaxKind::PARAM_LIST)?;
     let (old, new) = func.type_params.split_at_checked(declared)?;
-    let names = fresh_names(view, taken, new);
+    let names = fresh_names(view, param_names, new);
     let name_of = |param: &Param| {
         let position = new.iter().position(|known| known == param);
         Some(position.map_or_else(|| param.name().to_string(), |at| names[at].clone()))
@@ -299,7 +310,7 @@ fn edits(
     match (ret, known) {
         (None, _) => {
             let text = written(func.ret(), &name_of)?;
-            // `(%x)where …`: what follows at once stays a word of its own.
+            // In `(%x)where …` the next word needs a space before it.
             let next = function.token_at(list.range().end());
             let is_apart = next.is_none_or(|t| t.kind().is_trivia() || t.kind() == T!["{"]);
             let space = if is_apart { "" } else { " " };
@@ -313,17 +324,17 @@ fn edits(
     (!edits.is_empty()).then_some(edits)
 }
 
-/// Whether a written type leaves something to be found.
+/// Returns true if an annotation contains `_`.
 fn leaves_out(ty: Node<'_>) -> bool {
     ty.descendants().any(|node| node.kind() == SyntaxKind::HOLE_TYPE)
 }
 
-/// The type parameters that are written anywhere in a definition, once they have been asked for.
+/// The names of all type parameters declared in a definition, collected on first use.
 #[derive(Default)]
-struct Taken(OnceCell<FxHashSet<SmolStr>>);
+struct TypeParamNames(OnceCell<FxHashSet<SmolStr>>);
 
-impl Taken {
-    fn holds(&self, view: &View<'_>, name: &str) -> bool {
+impl TypeParamNames {
+    fn contains(&self, view: &View<'_>, name: &str) -> bool {
         let names = self.0.get_or_init(|| {
             let in_header = view.body.header().into_iter().flat_map(|header| &header.type_params);
             let functions = view.body.units.iter().flat_map(|unit| &unit.fns);
@@ -334,13 +345,13 @@ impl Taken {
     }
 }
 
-/// Names for type parameters that nothing in the definition is called by.
-fn fresh_names(view: &View<'_>, taken: &Taken, params: &[Param]) -> Vec<String> {
+/// Returns names for type parameters that are unused in the definition.
+fn fresh_names(view: &View<'_>, param_names: &TypeParamNames, params: &[Param]) -> Vec<String> {
     let mut given: FxHashSet<String> = FxHashSet::default();
     let mut fresh = |param: &Param| {
         let mut name = param.name().to_string();
         while view.types.adt(&name).is_some()
-            || taken.holds(view, &name)
+            || param_names.contains(view, &name)
             || !given.insert(name.clone())
         {
             name.push('_');

@@ -1,4 +1,4 @@
-//! A whole file to TVM's text.
+//! Conversion of a whole file to TVM's text format.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,24 +10,23 @@ use crate::{
     diagnostic::{Diagnostic, Fix, Severity, code_of},
 };
 
-/// How often what a fix uncovers is fixed in turn. Fixes wait for each other only where they touch
-/// the same place, so that a handful of rounds is enough; the bound is for what nobody thought of.
+/// The maximum number of rounds of fixes. Only overlapping fixes need further rounds, so that a few
+/// are enough in practice; the limit guarantees termination.
 const MAX_ROUNDS: usize = 32;
 
-/// A file as TVM takes it, as far as it can be rewritten.
+/// The result of a conversion.
 #[derive(Clone, Debug)]
 pub struct Converted {
-    /// The text.
+    /// The converted text.
     pub text: String,
-    /// What TVM still refuses, and what is wrong for anyone, with places in the new text. Empty if
-    /// TVM would take the file.
+    /// The remaining errors, with ranges in the new text. Empty if TVM accepts the text.
     pub left: Vec<Diagnostic>,
 }
 
-/// Rewrites a text so that TVM can read it, without changing what it means: applies the fixes of
-/// the group `tvm-compat` until none is left.
+/// Converts a text so that TVM can read it, and preserves its meaning: applies the fixes of the
+/// group `tvm-compat` until none is left.
 ///
-/// A text with syntax errors stays as it is.
+/// A text with syntax errors is returned unchanged.
 pub fn to_tvm(text: &str) -> Converted {
     let limits = ParseLimits::default();
     let mut db = Database::new();
@@ -43,19 +42,19 @@ pub fn to_tvm(text: &str) -> Converted {
         db.set_parse(file, Arc::new(syntax::parse_with(&text, limits)));
     }
     db.set_strict(true);
-    let mut left = check::everything(&db, file);
+    let mut left = check::all_diagnostics(&db, file);
     left.retain(|diagnostic| diagnostic.severity == Severity::Error);
     Converted { text, left }
 }
 
 fn round(db: &Database, file: SourceFile, text: &str) -> String {
-    let found = check::everything(db, file);
+    let found = check::all_diagnostics(db, file);
     let of_group = |diagnostic: &&Diagnostic| code_of(diagnostic.code).is_some_and(|c| c.tvm);
     apply(text, found.iter().filter(of_group).filter_map(|diagnostic| diagnostic.fixes.first()))
 }
 
-/// Applies fixes to a text, each as a whole. What touches the same place as one before it is left
-/// out: it may no longer be right, and is found again in the new text if it is.
+/// Applies fixes to a text, each as a whole. A fix that overlaps an earlier one is skipped, because
+/// it may be outdated; checking the new text finds it again otherwise.
 pub fn apply<'f>(text: &str, fixes: impl IntoIterator<Item = &'f Fix>) -> String {
     let mut edits: BTreeMap<(TextSize, TextSize), &'f str> = BTreeMap::new();
     for fix in fixes {
@@ -69,7 +68,7 @@ pub fn apply<'f>(text: &str, fixes: impl IntoIterator<Item = &'f Fix>) -> String
     let mut done = 0;
     for ((start, end), with) in edits {
         let (start, end) = (usize::from(start), usize::from(end));
-        // Places are those of this text; what is not would be left as it is.
+        // Ranges outside of the text are ignored.
         let Some(between) = text.get(done..start) else { continue };
         out += between;
         out += with;
@@ -79,8 +78,7 @@ pub fn apply<'f>(text: &str, fixes: impl IntoIterator<Item = &'f Fix>) -> String
     out
 }
 
-/// Whether a change touches none of `edits`: it may stand against another, or replace the same by
-/// the same.
+/// Returns true if an edit overlaps none of `edits`. It may be adjacent to one, or equal to one.
 fn is_free(edits: &BTreeMap<(TextSize, TextSize), &str>, range: TextRange, with: &str) -> bool {
     let (start, end) = (range.start(), range.end());
     if let Some(known) = edits.get(&(start, end)) {
@@ -105,12 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn fixes_that_touch_wait() {
+    fn overlapping_fixes_are_skipped() {
         let fixes = [
             fix(&[(0, 0, "("), (2, 2, ")")]),
-            // Against the end of the first: it may go in front of what follows.
+            // Adjacent to the end of the first fix.
             fix(&[(2, 4, "X")]),
-            // The same place as the first.
+            // The same range as in the first fix.
             fix(&[(0, 0, "["), (1, 1, "]")]),
             fix(&[(2, 4, "X"), (5, 5, "!")]),
             fix(&[(3, 5, "Y")]),

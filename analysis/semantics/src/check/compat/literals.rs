@@ -1,4 +1,4 @@
-//! Numbers that TVM reads otherwise, or not at all.
+//! Numbers that TVM reads differently, or cannot read.
 
 use syntax::{
     Node, SyntaxKind, TextRange, TextSize,
@@ -7,15 +7,15 @@ use syntax::{
 use types::{DataType, Type};
 
 use super::{Compat, Edit, insert};
-use crate::{body::*, db::Settings, diagnostic::Diagnostic, traits::Traits, view::View};
+use crate::{body::*, db::Settings, diagnostic::Diagnostic, features::UnitFeatures, view::View};
 
-/// Integers without suffix whose data type comes from what stands beside them. For TVM they are
-/// 32 bits wide, or 64 where they do not fit.
+/// Reports integers without suffix that get their data type from another operand. TVM reads them as
+/// `int32`, or `int64` if they do not fit.
 pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
     if Settings::get(view.db).strict(view.db) {
         return;
     }
-    for number in view.scopes.units_with(Traits::BARE_INT) {
+    for number in view.scopes.units_with(UnitFeatures::BARE_INT) {
         let unit = view.unit(number);
         for (i, expr) in unit.exprs.iter().enumerate() {
             let Expr::Literal(Literal::Int { value, dtype: None }) = expr else { continue };
@@ -29,16 +29,16 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
             }
             let range = view.place(number, unit.ranges[i]);
             let message =
-                format!("TVM takes this number for {default}, and {} is meant", tensor.dtype);
+                format!("TVM reads this number as {default}, but its type is {}", tensor.dtype);
             compat.fold(
                 Diagnostic::new("tvm-literal-type", range, message)
-                    .fix("Write the data type", with_dtype(range, tensor.dtype)),
+                    .fix("Add the data type", with_dtype(range, tensor.dtype)),
             );
         }
     }
 }
 
-/// The suffix that gives an integer a data type, where TVM has one.
+/// Returns the suffix of a data type, if TVM has one.
 fn suffix_of(dtype: DataType) -> Option<&'static str> {
     Some(match dtype {
         DataType::INT16 => "i16",
@@ -50,7 +50,7 @@ fn suffix_of(dtype: DataType) -> Option<&'static str> {
     })
 }
 
-/// The integer at `range` as a number of type `dtype`.
+/// Returns the edits that make the integer at `range` a number of type `dtype`.
 fn with_dtype(range: TextRange, dtype: DataType) -> Vec<Edit> {
     match suffix_of(dtype) {
         Some(suffix) => vec![insert(range.end(), suffix)],
@@ -71,7 +71,7 @@ pub(super) fn constant(node: Node<'_>) -> Option<Vec<Edit>> {
     let shape = constant.shape()?.node();
     let dtype = constant.dtype()?.node();
     let ty = DataType::parse(dtype.to_string().trim())?;
-    // A size that is not known makes no constant.
+    // A constant has known sizes.
     let known = |dim: Node<'_>| dim.tokens().all(|token| token.kind() == SyntaxKind::INT);
     if !shape.children().all(known) {
         return None;
@@ -85,7 +85,7 @@ pub(super) fn constant(node: Node<'_>) -> Option<Vec<Edit>> {
         (close, "]".to_owned()),
         (dtype.range(), format!("dtype=\"{ty}\"")),
     ];
-    // What is cast anyway needs no suffix of its own, but reads better with it.
+    // The attribute `dtype` alone would be enough; the suffix is for the reader.
     let plain = value.token(SyntaxKind::INT).is_some_and(|token| !token.text().contains('i'));
     if let Some(suffix) = suffix_of(ty).filter(|_| plain) {
         edits.push(insert(value.range().end(), suffix));
@@ -93,8 +93,8 @@ pub(super) fn constant(node: Node<'_>) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// A number whose suffix TVM does not have: `1i8`, `nanf`, `inff64`. `range` is the number's,
-/// without its sign.
+/// Returns the edits for a number with a suffix that TVM does not have: `1i8`, `nanf`, `inff64`.
+/// `range` is the number without its sign.
 pub(super) fn suffix(root: Node<'_>, range: TextRange) -> Option<Vec<Edit>> {
     let path = root.path_to(range);
     let literal = path.iter().rposition(|node| node.kind() == SyntaxKind::LITERAL)?;

@@ -1,5 +1,5 @@
-//! What TVM wants of a module: a version, definitions only, data types before their constructors,
-//! nothing from the prelude and no metadata that is not there.
+//! Requirements of TVM on a module: a version, definitions only, data types before the uses of
+//! their constructors, no prelude and no missing metadata.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{
@@ -13,10 +13,10 @@ use crate::{
     body::*,
     db::Db,
     diagnostic::Diagnostic,
+    features::UnitFeatures,
     item::{Def, DefKind, Module},
     queries,
-    scope::Binding,
-    traits::Traits,
+    scope::LocalRef,
     view::View,
 };
 
@@ -24,22 +24,22 @@ pub(super) fn check<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Comp
     version(db, module, compat);
     late_types(db, module, compat);
     from_prelude(db, module, compat);
-    // A second one is wrong in every notation.
+    // A second bare expression is a syntax error.
     if let Some(&def) = module.items(db).iter().find(|def| def.kind(db) == DefKind::Expr) {
         bare_expression(db, module, def, compat);
     }
 }
 
-/// How many definitions are shown beside one finding.
+/// The maximum number of definitions shown as related places.
 const MAX_RELATED: usize = 20;
 
-/// Whether an item is one that TVM's text is made of.
+/// Returns true for definitions and expressions, as opposed to sections.
 fn is_code(kind: DefKind) -> bool {
     matches!(kind, DefKind::Fn | DefKind::Type | DefKind::Expr)
 }
 
-/// Where definitions can be written in front of all others.
-fn front<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<TextSize> {
+/// Returns the start of the first definition.
+fn first_definition<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<TextSize> {
     module.items(db).iter().find(|def| is_code(def.kind(db))).map(|def| def.start(db))
 }
 
@@ -52,13 +52,17 @@ fn version<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
     };
     let at = TextRange::empty(first.start(db));
     compat.add(
-        Diagnostic::new("tvm-version", at, "TVM needs the version of the text format first")
-            .fix("Add the version", [(at, "#[version = \"0.0.5\"]\n".to_owned())]),
+        Diagnostic::new(
+            "tvm-version",
+            at,
+            "TVM requires the version of the text format at the start",
+        )
+        .fix("Add the version", [(at, "#[version = \"0.0.5\"]\n".to_owned())]),
     );
 }
 
-/// Constructors that are used above the definition of their data type: TVM reads from top to
-/// bottom, and takes them for operators.
+/// Reports constructors that are used before the definition of their data type: TVM parses in a
+/// single pass, and reads them as operators.
 fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
     let items = module.items(db);
     let is_user = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
@@ -88,7 +92,9 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>
             });
         }
     }
-    let (Some((name, range)), Some(front)) = (where_used, front(db, module)) else { return };
+    let (Some((name, range)), Some(front)) = (where_used, first_definition(db, module)) else {
+        return;
+    };
     let mut moved: Vec<Def<'_>> = moved.into_iter().collect();
     moved.sort_by_key(|def| def.start(db));
     let parse = module.file(db).parse(db);
@@ -100,12 +106,12 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>
     let mut edits: Vec<Edit> = Vec::new();
     let mut text = String::new();
     for &def in &moved {
-        let whole = with_comments(root, def.range(db));
+        let whole = with_leading_comments(root, def.range(db));
         text += slice(whole).trim_end();
         text += "\n\n";
-        // The line breaks behind it go along.
-        let behind = slice(TextRange::new(whole.end(), root.range().end()));
-        let breaks = behind.len() - behind.trim_start_matches(['\r', '\n']).len();
+        // The line breaks after it are removed too.
+        let after = slice(TextRange::new(whole.end(), root.range().end()));
+        let breaks = after.len() - after.trim_start_matches(['\r', '\n']).len();
         let end = whole.end() + TextSize::new(breaks as u32);
         edits.push((TextRange::new(whole.start(), end), String::new()));
     }
@@ -113,7 +119,7 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>
     let mut diagnostic = Diagnostic::new(
         "tvm-type-order",
         range,
-        format!("TVM knows the constructor `{name}` only below the definition of its data type"),
+        format!("TVM knows the constructor `{name}` only after the definition of its data type"),
     )
     .fix("Move the data types to the front", edits);
     for def in moved.into_iter().take(MAX_RELATED) {
@@ -123,7 +129,8 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>
     compat.add(diagnostic);
 }
 
-/// Names in a unit that are constructors, if they are anything: in calls, alone, in patterns.
+/// Calls `found` for each name in a unit that may be a constructor: in calls, in patterns, or
+/// alone.
 fn constructors(unit: &Unit, found: &mut dyn FnMut(&Name, TextRange)) {
     for (i, expr) in unit.exprs.iter().enumerate() {
         match expr {
@@ -152,14 +159,14 @@ fn constructors(unit: &Unit, found: &mut dyn FnMut(&Name, TextRange)) {
     }
 }
 
-/// A definition with the comments on the lines directly above it.
-fn with_comments(root: Node<'_>, item: TextRange) -> TextRange {
+/// Returns the range of a definition and the comments on the lines directly above it.
+fn with_leading_comments(root: Node<'_>, item: TextRange) -> TextRange {
     let mut start = item.start();
     let before = root.elements_before(item.start());
     let mut comment: Option<TextSize> = None;
     for element in before {
         let Some(token) = element.into_token() else {
-            // What stands behind another item on its line belongs to that.
+            // A comment on the last line of another item belongs to that item.
             comment = None;
             break;
         };
@@ -180,34 +187,34 @@ fn with_comments(root: Node<'_>, item: TextRange) -> TextRange {
     TextRange::new(comment.unwrap_or(start), item.end())
 }
 
-/// Names that only the prelude defines.
+/// Reports names that only the prelude defines.
 fn from_prelude<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
     if module.file(db).is_prelude(db) || queries::prelude(db).is_none() {
         return;
     }
-    let mut leaning = Leaning::default();
+    let mut prelude_uses = PreludeUses::default();
     for &def in module.items(db) {
-        leaning.collect(db, module, def, true);
+        prelude_uses.collect(db, module, def, true);
     }
-    let Some((first, range)) = leaning.names.first().cloned() else { return };
-    let count = leaning.names.len();
+    let Some((first, range)) = prelude_uses.names.first().cloned() else { return };
+    let count = prelude_uses.names.len();
     let others: Vec<String> =
-        leaning.names.iter().skip(1).take(3).map(|(name, _)| format!("`{name}`")).collect();
+        prelude_uses.names.iter().skip(1).take(3).map(|(name, _)| format!("`{name}`")).collect();
     let who = match count {
         1 => format!("`{first}` comes"),
         2..=4 => format!("`{first}`, {} come", others.join(", ")),
         n => format!("`{first}`, {} and {} more come", others.join(", "), n - 4),
     };
-    // What the definitions lean on themselves comes along.
+    // The definitions that these definitions use are needed too.
     let mut next = 0;
-    while let Some(&def) = leaning.needed.get(next) {
+    while let Some(&def) = prelude_uses.needed.get(next) {
         next += 1;
         if let Some(own) = crate::item::module(db, def.file(db), def.module(db)) {
-            leaning.collect(db, own, def, false);
+            prelude_uses.collect(db, own, def, false);
         }
     }
-    let mut needed = leaning.needed;
-    // A data type stands before what uses its constructors.
+    let mut needed = prelude_uses.needed;
+    // A data type precedes the uses of its constructors.
     needed.sort_by_key(|def| (def.kind(db) != DefKind::Type, def.start(db)));
     let taken: FxHashSet<&Name> = module.items(db).iter().map(|def| def.name(db)).collect();
     let mut text = String::new();
@@ -215,31 +222,31 @@ fn from_prelude<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'
         text += &def.node(db).to_string();
         text += "\n\n";
     }
-    let message = format!("{who} from the prelude, which TVM does not read by itself");
+    let message = format!("{who} from the prelude, which TVM does not import implicitly");
     let mut diagnostic = Diagnostic::new("tvm-prelude", range, message);
-    if let Some(front) = front(db, module) {
-        diagnostic = diagnostic.fix("Write the definitions into the file", [insert(front, text)]);
+    if let Some(front) = first_definition(db, module) {
+        diagnostic = diagnostic.fix("Insert the definitions", [insert(front, text)]);
     }
     compat.add(diagnostic);
 }
 
-/// What a module takes from the prelude.
+/// The names that a module uses from the prelude.
 #[derive(Default)]
-struct Leaning<'db> {
-    /// The names, with their first places.
+struct PreludeUses<'db> {
+    /// The names, with the ranges of their first uses.
     names: Vec<(Name, TextRange)>,
     /// Their definitions.
     needed: Vec<Def<'db>>,
     seen: FxHashSet<Name>,
 }
 
-impl<'db> Leaning<'db> {
-    /// Collects what `def` takes; `places`, whether names and places are wanted.
-    fn collect(&mut self, db: &'db dyn Db, module: Module<'db>, def: Def<'db>, places: bool) {
+impl<'db> PreludeUses<'db> {
+    /// Collects the prelude definitions that `def` uses, and their names if `with_names`.
+    fn collect(&mut self, db: &'db dyn Db, module: Module<'db>, def: Def<'db>, with_names: bool) {
         let start = def.start(db);
         let mut note = |name: &Name, range: TextRange, found: Option<(Def<'db>, bool)>| {
             let Some((found, true)) = found else { return };
-            if places && self.seen.insert(name.clone()) {
+            if with_names && self.seen.insert(name.clone()) {
                 self.names.push((name.clone(), range + start));
             }
             if !self.needed.contains(&found) {
@@ -250,7 +257,7 @@ impl<'db> Leaning<'db> {
         match def.kind(db) {
             DefKind::Type => {
                 let Some(type_def) = queries::type_def(db, def) else { return };
-                for type_use in type_def.uses.iter().filter(|used| used.wanted == Kind::Type) {
+                for type_use in type_def.uses.iter().filter(|used| used.expected == Kind::Type) {
                     let found = queries::data_type(db, module, &type_use.name);
                     note(&type_use.name, type_use.range, found);
                 }
@@ -258,8 +265,9 @@ impl<'db> Leaning<'db> {
             DefKind::Fn | DefKind::Expr => {
                 let body = queries::body(db, def);
                 let scopes = queries::scopes(db, def);
-                // No constructor of the prelude has the name of an operator.
-                let names = Traits::GLOBAL.or(Traits::CONSTRUCTOR).or(Traits::TYPE_USE);
+                // The names of the constructors of the prelude differ from those of operators.
+                let names =
+                    UnitFeatures::GLOBAL.or(UnitFeatures::CONSTRUCTOR).or(UnitFeatures::TYPE_USE);
                 for number in scopes.units_with(names) {
                     let unit = &body.units[number];
                     let offset = body.starts[number];
@@ -273,7 +281,8 @@ impl<'db> Leaning<'db> {
                             note(name, range + offset, found);
                         }
                     });
-                    for type_use in unit.type_uses.iter().filter(|used| used.wanted == Kind::Type) {
+                    for type_use in unit.type_uses.iter().filter(|used| used.expected == Kind::Type)
+                    {
                         let found = queries::data_type(db, module, &type_use.name);
                         note(&type_use.name, type_use.range + offset, found);
                     }
@@ -284,7 +293,7 @@ impl<'db> Leaning<'db> {
     }
 }
 
-/// An expression in place of a definition.
+/// Reports a bare expression.
 fn bare_expression<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
@@ -294,16 +303,17 @@ fn bare_expression<'db>(
     let diagnostic = Diagnostic::new(
         "tvm-bare-expression",
         TextRange::at(def.start(db), 0.into()),
-        "TVM reads definitions as a module, and this is an expression",
+        "TVM reads a module of definitions, but this is an expression",
     );
     let edits = View::new(db, def).and_then(|view| as_definition(&view, module));
     compat.add(match edits {
-        Some(edits) => diagnostic.fix("Make it the function `@main`", edits),
-        None => diagnostic.help("write `def @main(…) { … }` around it"),
+        Some(edits) => diagnostic.fix("Convert it to the function `@main`", edits),
+        None => diagnostic.help("wrap it in `def @main(…) { … }`"),
     });
 }
 
-/// The expression as a definition: its free variables become parameters.
+/// Returns the edits that convert a bare expression to a definition with its free variables as
+/// parameters.
 fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
     let db = view.db;
     if !view.scopes.unknown.is_empty() {
@@ -318,35 +328,35 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
     let item = Node::at(view.def.green(db), start);
     let block = ast::ExprItem::cast(item)?.block()?;
     let tail = block.tail()?;
-    // A function is a definition already, but for its name.
+    // A function only needs a name.
     if let (ast::Expr::FnExpr(function), None) = (tail, block.stmts().next()) {
         let keyword = function.node().token(SyntaxKind::FN_KW)?.range();
-        let behind = function.node().children().next()?.start();
-        return Some(vec![(TextRange::new(keyword.start(), behind), format!("def {name}"))]);
+        let params = function.node().children().next()?.start();
+        return Some(vec![(TextRange::new(keyword.start(), params), format!("def {name}"))]);
     }
     let mut params: Vec<String> = Vec::new();
     let mut edits = Vec::new();
     for (number, unit) in view.body.units.iter().enumerate() {
         let free = unit.binders.iter().position(|binder| binder.kind == BinderKind::Free);
         let Some(free) = free else { continue };
-        // Only what the whole expression sees can become a parameter.
+        // Only a free variable of the whole expression can become a parameter.
         if unit.kind != UnitKind::FreeVar {
             return None;
         }
-        let binding = Binding { unit: number as u32, binder: BinderId(free as u32) };
+        let binding = LocalRef { unit: number as u32, binder: BinderId(free as u32) };
         let ty = written_plain(view.binding_type(binding))?;
         params.push(format!("{}: {ty}", view.binder(binding).name));
-        // With the blank up to what follows.
+        // Including the white space after the declaration.
         let from = view.body.starts[number] + start;
         let to =
             view.body.starts.get(number + 1).map_or(tail.range().start(), |&next| next + start);
-        // What was lost may leave a variable behind the expression.
+        // After a syntax error, a variable may follow the expression.
         if to < from {
             return None;
         }
         edits.push((TextRange::new(from, to), String::new()));
     }
-    // What is before it on its line could take the definition for its own: `type T 1f`.
+    // A preceding item on the same line could continue into the definition: `type T 1f`.
     let parse = module.file(db).parse(db);
     let is_alone = match Node::root(&parse.green).elements_before(item.start()).next() {
         Some(NodeOrToken::Token(token)) => token.text().contains('\n'),
@@ -360,24 +370,24 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// Findings about a body.
+/// Reports incompatibilities of a body.
 pub(super) fn check_def(view: &View<'_>, compat: &mut Compat<'_>) {
     let has_metadata = queries::metadata(view.db, view.module).is_some();
-    for number in view.scopes.units_with(Traits::OTHER_NAME) {
+    for number in view.scopes.units_with(UnitFeatures::OTHER_NAME) {
         aliases(view, number, view.unit(number), compat);
         other_versions(view, number, view.unit(number), compat);
     }
-    for number in view.scopes.units_with(Traits::FREE_VARIABLE) {
+    for number in view.scopes.units_with(UnitFeatures::FREE_VARIABLE) {
         free_variables(view, number, view.unit(number), compat);
     }
     if !has_metadata {
-        for number in view.scopes.units_with(Traits::META) {
+        for number in view.scopes.units_with(UnitFeatures::META) {
             metadata(view, number, view.unit(number), compat);
         }
     }
 }
 
-/// `mul`, `sub`, `div`: the manual's names.
+/// Reports the operator names of the manual: `mul`, `sub`, `div`.
 fn aliases(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>) {
     let mut note = |range: TextRange, name: &str| {
         let range = view.place(number, range);
@@ -385,13 +395,13 @@ fn aliases(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>)
             Diagnostic::new(
                 "tvm-operator-name",
                 range,
-                format!("TVM calls this operator `{name}`"),
+                format!("the name of this operator in TVM is `{name}`"),
             )
-            .fix("Write TVM's name", [(range, name.to_owned())]),
+            .fix("Use TVM's name", [(range, name.to_owned())]),
         );
     };
     for call in &unit.calls {
-        // The manual's names have three letters, and TVM's for the same operators more.
+        // The manual's names have three letters, TVM's names for the same operators are longer.
         if let Callee::Operator(operator) = &call.callee
             && !call.infix
             && call.callee_range.len() == 3.into()
@@ -411,7 +421,7 @@ fn aliases(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>)
     }
 }
 
-/// `scatter_add(…)`: operators that TVM 0.14 does not have and another version has.
+/// Reports operators of TVM versions other than 0.14, such as `scatter_add(…)`.
 fn other_versions(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>) {
     for call in &unit.calls {
         let Callee::Operator(operator) = &call.callee else { continue };
@@ -422,7 +432,7 @@ fn other_versions(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Comp
             range,
             format!("`{}` is an operator of TVM {}, not of 0.14", operator.name, other.versions),
         )
-        .help(format!("since then a module has {} in its place", other.now));
+        .help(format!("TVM 0.14 has {} instead", other.now));
         if let Some((name, attr)) = other.successor {
             let mut edits = vec![(range, name.to_owned())];
             let written = call.written.iter().map(|attr| attr.value_range.end());
@@ -439,14 +449,14 @@ fn other_versions(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Comp
     }
 }
 
-/// `free_var` in a definition.
+/// Reports a `free_var` in a definition.
 fn free_variables(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>) {
     if view.def.kind(view.db) == DefKind::Expr {
         return;
     }
     for binder in unit.binders.iter().filter(|binder| binder.kind == BinderKind::Free) {
         let message =
-            format!("TVM takes no definition with a free variable, and `{}` is one", binder.name);
+            format!("TVM does not allow free variables in a definition: `{}`", binder.name);
         compat.fold(
             Diagnostic::new("tvm-free-variable", view.place(number, binder.range), message)
                 .help("make it a parameter"),
@@ -454,14 +464,14 @@ fn free_variables(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Comp
     }
 }
 
-/// References into a metadata section that is not there.
+/// Reports references to the metadata section of a module without one.
 fn metadata(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>) {
     let mut note = |range: TextRange| {
         compat.fold(
             Diagnostic::new(
                 "tvm-metadata",
                 view.place(number, range),
-                "TVM finds no metadata section, and cannot read this reference into it",
+                "TVM cannot resolve this reference without a metadata section",
             )
             .help("print the module with its metadata: `mod.astext(show_meta_data=True)`"),
         );

@@ -1,15 +1,15 @@
-//! Names that TVM prints and cannot read: `%input.1`, `%aten::linear_3.bias`.
+//! Names that TVM prints but cannot read: `%input.1`, `%aten::linear_3.bias`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{Node, SyntaxKind, TextRange};
 
 use crate::diagnostic::{Diagnostic, Fix};
 
-/// Gives the finding its fix: legal names, the same everywhere.
+/// Adds the fix that renames all such names of a file consistently.
 pub(super) fn fix(root: Node<'_>, finding: &mut Diagnostic) {
     let mut taken: FxHashSet<String> = FxHashSet::default();
     let mut unreadable: Vec<(TextRange, String)> = Vec::new();
-    // Printed names with a part of digits at the end are several tokens.
+    // Printed names that end in a dot and digits are several tokens.
     let mut declared: FxHashSet<String> = FxHashSet::default();
     for node in root.descendants() {
         match node.kind() {
@@ -63,13 +63,14 @@ fn is_unreadable(name: &str) -> bool {
         && (!name.bytes().skip(1).all(legal) || is_reserved(&name[1..]) || begins_with_digit(name))
 }
 
-/// `%0q`, which is no graph variable and no name.
+/// Returns true for `%0q`, which is neither a graph variable nor a valid name.
 fn begins_with_digit(name: &str) -> bool {
     let mut letters = name.bytes().skip(1);
     letters.next().is_some_and(|b| b.is_ascii_digit()) && !letters.all(|b| b.is_ascii_digit())
 }
 
-/// A word that TVM does not take for a name. `True` and `False` it does, behind a sigil.
+/// Returns true for a word that TVM does not accept as a name. It accepts `True` and `False` after
+/// a sigil.
 fn is_reserved(word: &str) -> bool {
     SyntaxKind::from_keyword(word)
         .is_some_and(|kind| !matches!(kind, SyntaxKind::TRUE_KW | SyntaxKind::FALSE_KW))

@@ -1,4 +1,4 @@
-//! The manual's notation, and what TVM prints and cannot read.
+//! The notation of the manual, and notation that TVM prints but cannot read.
 
 use std::cell::OnceCell;
 
@@ -8,7 +8,7 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::{Compat, Edit, bracket, insert, literals, names, params, types};
+use super::{Compat, Edit, insert, literals, names, params, parenthesise, types};
 use crate::{
     db::{Db, SourceFile},
     diagnostic::Diagnostic,
@@ -24,7 +24,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
     errors.sort_by_key(|error| error.range.start());
     let root = Node::root(&parse.green);
     let sites = Sites::new(root, &errors);
-    // Several findings in one list of type parameters are one.
+    // A list of type parameters is reported once.
     let mut lists: FxHashSet<TextSize> = FxHashSet::default();
     for error in errors {
         if error.kind == SyntaxErrorKind::AngleTypeParams {
@@ -34,7 +34,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
             }
             continue;
         }
-        let Some((code, message)) = words(&error.kind) else { continue };
+        let Some((code, message)) = message_of(&error.kind) else { continue };
         let diagnostic = Diagnostic::new(code, place(root, error), message);
         let mut diagnostic = with_fix(db, file, root, &sites, error, diagnostic);
         if error.kind == SyntaxErrorKind::MissingSemicolon
@@ -49,7 +49,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
     }
 }
 
-/// What is marked: of a construct over many lines, where it begins.
+/// Returns the range to report: the first token of an operand, which may have many lines.
 fn place(root: Node<'_>, error: &SyntaxError) -> TextRange {
     match error.kind {
         SyntaxErrorKind::BareOperand => {
@@ -59,9 +59,9 @@ fn place(root: Node<'_>, error: &SyntaxError) -> TextRange {
     }
 }
 
-/// The code and the sentence for a departure. Shape variables are spoken of where they are
-/// declared.
-fn words(kind: &SyntaxErrorKind) -> Option<(&'static str, &'static str)> {
+/// Returns the code and the message of an error. Shape variables are reported at their
+/// declarations.
+fn message_of(kind: &SyntaxErrorKind) -> Option<(&'static str, &'static str)> {
     use SyntaxErrorKind::*;
     Some(match kind {
         HashComment => {
@@ -70,30 +70,30 @@ fn words(kind: &SyntaxErrorKind) -> Option<(&'static str, &'static str)> {
         LoneCarriageReturn => {
             ("tvm-carriage-return", "TVM stops at a carriage return that no line feed follows")
         }
-        MissingSemicolon => ("tvm-semicolon", "TVM needs a `;` after a graph binding"),
-        MissingComma => ("tvm-comma", "TVM needs a `,` here"),
+        MissingSemicolon => ("tvm-semicolon", "TVM requires a `;` after a graph binding"),
+        MissingComma => ("tvm-comma", "TVM requires a `,` here"),
         DataDefinition => {
-            ("tvm-data-definition", "TVM spells `data` definitions `type T { C(A), D }`")
+            ("tvm-data-definition", "TVM writes `data` definitions as `type T { C(A), D }`")
         }
-        CaseArm => ("tvm-case-arm", "TVM spells `case` arms `C(%x) => e,`"),
-        TypeArguments => ("tvm-type-arguments", "TVM reads no type arguments at calls"),
-        WhereClause => ("tvm-where-clause", "TVM reads no `where` clauses"),
+        CaseArm => ("tvm-case-arm", "TVM writes `case` arms as `C(%x) => e,`"),
+        TypeArguments => ("tvm-type-arguments", "TVM does not support type arguments of calls"),
+        WhereClause => ("tvm-where-clause", "TVM does not support `where` clauses"),
         ConstructorSignature => {
-            ("tvm-constructor-signature", "TVM writes the fields of a constructor: `C(A, B)`")
+            ("tvm-constructor-signature", "TVM writes constructors with their fields: `C(A, B)`")
         }
         LogicalOperator => (
             "tvm-logical-operator",
-            "TVM has no `&&` and `||`; it calls `logical_and` and `logical_or`",
+            "TVM does not support `&&` and `||`; call `logical_and` or `logical_or`",
         ),
         ConstantExpression => {
-            ("tvm-constant-expression", "TVM reads no `Constant(…)`; it calls `full`")
+            ("tvm-constant-expression", "TVM does not support `Constant(…)`; call `full`")
         }
-        BareFloat => ("tvm-bare-float", "TVM needs the suffix `f` on a number with a point"),
+        BareFloat => ("tvm-bare-float", "TVM requires the suffix `f` on a floating-point number"),
         GluedNumber => {
-            ("tvm-glued-number", "TVM reads what follows this number without a space as part of it")
+            ("tvm-glued-number", "TVM reads the text directly after this number as part of it")
         }
-        GluedMinus => ("tvm-glued-minus", "TVM reads a `-` against a number as its sign"),
-        UnreadableName => ("tvm-name", "TVM prints names like this one but cannot read them back"),
+        GluedMinus => ("tvm-glued-minus", "TVM reads a `-` directly before a number as its sign"),
+        UnreadableName => ("tvm-name", "TVM prints names like this one, but cannot read them back"),
         MetaType => (
             "tvm-meta-type",
             "TVM prints a type as an entry of the metadata section but cannot read it back",
@@ -107,32 +107,37 @@ fn words(kind: &SyntaxErrorKind) -> Option<(&'static str, &'static str)> {
             "tvm-printed-attribute",
             "TVM prints attributes like this one but cannot read them back",
         ),
-        LogLine => ("tvm-log-line", "this line of a log is no Relay"),
-        SecondModule => ("tvm-second-module", "TVM reads one module a file; here begins another"),
-        ChainedProjection => {
-            ("tvm-chained-projection", "TVM projects a tuple once, and not the result of a call")
+        LogLine => ("tvm-log-line", "this line of a log is not Relay"),
+        SecondModule => {
+            ("tvm-second-module", "TVM reads one module per file; another one begins here")
         }
-        NestedLet => ("tvm-nested-let", "TVM needs brackets around a binding inside a binding"),
+        ChainedProjection => (
+            "tvm-chained-projection",
+            "TVM does not support chained projections, or projections of calls",
+        ),
+        NestedLet => ("tvm-nested-let", "TVM requires parentheses around a nested binding"),
         LiteralSuffix => ("tvm-literal-suffix", "TVM has no literal of this form"),
-        MatchScrutinee => ("tvm-match-scrutinee", "TVM needs brackets around what is matched on"),
+        MatchScrutinee => {
+            ("tvm-match-scrutinee", "TVM requires parentheses around the matched value")
+        }
         BareOperand => (
             "tvm-operand",
-            "TVM needs brackets around a `match` or a block that is part of an expression",
+            "TVM requires parentheses around a `match` or a block inside of an expression",
         ),
-        ElseIf => ("tvm-else-if", "TVM needs braces around the `if` after `else`"),
+        ElseIf => ("tvm-else-if", "TVM requires braces around the `if` after `else`"),
         PolymorphicFnType => (
             "tvm-polymorphic-type",
-            "TVM prints the types of generic functions but cannot read them",
+            "TVM prints the types of generic functions, but cannot read them back",
         ),
-        NestedHole => ("tvm-hole", "TVM reads `_` in place of a whole type, not inside of one"),
+        NestedHole => ("tvm-hole", "TVM accepts `_` for a whole type only, not inside of one"),
         AttributeTuple => {
-            ("tvm-attribute-tuple", "TVM writes lists in attributes with brackets: `[1, 0]`")
+            ("tvm-attribute-tuple", "TVM writes lists in attributes in square brackets: `[1, 0]`")
         }
         _ => return None,
     })
 }
 
-/// Adds the change that makes the text TVM's, and help where there is none.
+/// Adds the fix that makes the text valid in TVM, or help if there is no fix.
 fn with_fix(
     db: &dyn Db,
     file: SourceFile,
@@ -146,27 +151,27 @@ fn with_fix(
     let at_end = TextRange::empty(range.end());
     let node = || sites.node(error);
     let (title, edits): (&str, Option<Vec<Edit>>) = match &error.kind {
-        HashComment => ("Write `//` for `#`", Some(vec![(range, "//".to_owned())])),
-        // A line of a log stays one line.
+        HashComment => ("Replace `#` with `//`", Some(vec![(range, "//".to_owned())])),
+        // A log line must remain one line.
         LoneCarriageReturn
             if root.token_at(range.start()).is_some_and(|t| t.kind() == SyntaxKind::BANNER) =>
         {
-            ("Write a space for the carriage return", Some(vec![(range, " ".to_owned())]))
+            ("Replace the carriage return with a space", Some(vec![(range, " ".to_owned())]))
         }
         LoneCarriageReturn => {
-            ("Write a line feed for the carriage return", Some(vec![(range, "\n".to_owned())]))
+            ("Replace the carriage return with a line feed", Some(vec![(range, "\n".to_owned())]))
         }
         MissingSemicolon => ("Add the missing `;`", Some(vec![(at_end, ";".to_owned())])),
         MissingComma => ("Add the missing `,`", Some(vec![(at_end, ",".to_owned())])),
         BareFloat => ("Add the suffix `f`", Some(vec![(at_end, "f".to_owned())])),
         GluedNumber => {
-            let behind = range.end() - TextSize::new(1);
-            ("Put a space behind the number", Some(vec![insert(behind, " ")]))
+            let after = range.end() - TextSize::new(1);
+            ("Put a space after the number", Some(vec![insert(after, " ")]))
         }
-        GluedMinus => ("Put a space behind the `-`", Some(vec![(at_end, " ".to_owned())])),
-        DataDefinition => ("Write `type` for `data`", Some(vec![(range, "type".to_owned())])),
+        GluedMinus => ("Put a space after the `-`", Some(vec![(at_end, " ".to_owned())])),
+        DataDefinition => ("Replace `data` with `type`", Some(vec![(range, "type".to_owned())])),
         ConstructorSignature => {
-            ("Write the fields alone", node().and_then(|list| constructor(list, range.start())))
+            ("Write only the fields", node().and_then(|list| constructor(list, range.start())))
         }
         CaseArm => {
             ("Write the arm with `=>`", node().and_then(|list| case_arm(list, range.start())))
@@ -176,23 +181,25 @@ fn with_fix(
         LiteralSuffix => ("Write it as TVM can read it", literals::suffix(root, range)),
         ChainedProjection => {
             let tuple = node().and_then(ast::ProjExpr::cast).and_then(ast::ProjExpr::tuple);
-            ("Put brackets around the tuple", tuple.map(|tuple| bracket(tuple.range()).into()))
+            (
+                "Add parentheses around the tuple",
+                tuple.map(|tuple| parenthesise(tuple.range()).into()),
+            )
         }
-        NestedLet => {
-            ("Put brackets around the bindings", node().map(|block| bracket(block.range()).into()))
-        }
-        MatchScrutinee | BareOperand => ("Put brackets around it", Some(bracket(range).into())),
-        ElseIf => ("Put braces around the `if`", node().map(else_if)),
+        NestedLet => (
+            "Add parentheses around the bindings",
+            node().map(|block| parenthesise(block.range()).into()),
+        ),
+        MatchScrutinee | BareOperand => ("Add parentheses", Some(parenthesise(range).into())),
+        ElseIf => ("Add braces around the `if`", node().map(else_if)),
         AttributeTuple => {
             let inner = range.len() - TextSize::new(1);
             let open = TextRange::at(range.start(), 1.into());
             let close = TextRange::at(range.start() + inner, 1.into());
             ("Write a list", Some(vec![(open, "[".to_owned()), (close, "]".to_owned())]))
         }
-        TypeArguments => {
-            ("Leave the type arguments out", params::type_args(db, file, range, node()))
-        }
-        WhereClause => ("Leave the `where` clause out", params::where_clause(db, file, node())),
+        TypeArguments => ("Remove the type arguments", params::type_args(db, file, range, node())),
+        WhereClause => ("Remove the `where` clause", params::where_clause(db, file, node())),
         RefType | PolymorphicFnType | NestedHole => {
             return types::annotation(db, file, root, range, diagnostic);
         }
@@ -205,10 +212,11 @@ fn with_fix(
             return diagnostic.help("keep one module and move the others to files of their own");
         }
         ExternalFunction => {
-            return diagnostic.help("the module has no text for it; leave it out to read the rest");
+            return diagnostic
+                .help("Relay's text format does not contain its body; remove it to read the rest");
         }
         TirFunction => {
-            return diagnostic.help("leave it out: Relay's text format has no place for it");
+            return diagnostic.help("remove it: Relay's text format does not support it");
         }
         PrintedAttribute => {
             return diagnostic
@@ -225,34 +233,34 @@ fn with_fix(
     }
 }
 
-/// What to do where nothing can be rewritten.
+/// Returns the help for an error without a fix.
 fn help(kind: &SyntaxErrorKind) -> Option<&'static str> {
     Some(match kind {
         SyntaxErrorKind::TypeArguments => {
-            "nothing else decides all of them here: write the type where the result is bound, \
+            "the arguments do not determine all of them: annotate the binding of the result, \
              `let %x: T = …`"
         }
         SyntaxErrorKind::WhereClause => {
-            "the relation says more than the types that are written: write the types of the \
-             parameters and of the result"
+            "the relation restricts the types further: write the types of the parameters and of \
+             the result"
         }
-        SyntaxErrorKind::LogLine => "keep one module of the log, and take the other lines out",
-        SyntaxErrorKind::LiteralSuffix => "an attribute of this value reaches TVM only from Python",
+        SyntaxErrorKind::LogLine => "keep one module of the log, and remove the other lines",
+        SyntaxErrorKind::LiteralSuffix => "TVM accepts an attribute of this value only from Python",
         _ => return None,
     })
 }
 
-/// The nodes that departures stand in, by the place that is reported.
+/// The nodes that contain the reported errors, by kind and reported offset.
 struct Sites<'t> {
     nodes: FxHashMap<(SyntaxKind, TextSize), Node<'t>>,
-    /// Whether the file holds several modules, once that has been asked.
+    /// The memo of [`holds_modules`].
     is_log: OnceCell<bool>,
 }
 
 impl<'t> Sites<'t> {
     fn new(root: Node<'t>, errors: &[&SyntaxError]) -> Sites<'t> {
         let mut nodes = FxHashMap::default();
-        if errors.iter().any(|error| kind_of_site(&error.kind).is_some()) {
+        if errors.iter().any(|error| site_kind(&error.kind).is_some()) {
             for node in root.descendants() {
                 for at in anchors(node) {
                     nodes.entry((node.kind(), at)).or_insert(node);
@@ -263,12 +271,12 @@ impl<'t> Sites<'t> {
     }
 
     fn node(&self, error: &SyntaxError) -> Option<Node<'t>> {
-        let kind = kind_of_site(&error.kind)?;
+        let kind = site_kind(&error.kind)?;
         self.nodes.get(&(kind, error.range.start())).copied()
     }
 }
 
-fn kind_of_site(kind: &SyntaxErrorKind) -> Option<SyntaxKind> {
+fn site_kind(kind: &SyntaxErrorKind) -> Option<SyntaxKind> {
     Some(match kind {
         SyntaxErrorKind::AngleTypeParams => SyntaxKind::TYPE_PARAM_LIST,
         SyntaxErrorKind::TypeArguments => SyntaxKind::TYPE_ARG_LIST,
@@ -284,7 +292,7 @@ fn kind_of_site(kind: &SyntaxErrorKind) -> Option<SyntaxKind> {
     })
 }
 
-/// The places under which a node is looked for.
+/// Returns the offsets at which errors in a node are reported.
 fn anchors(node: Node<'_>) -> Vec<TextSize> {
     let token = |kind: SyntaxKind| node.token(kind).map(|token| token.start());
     match node.kind() {
@@ -297,7 +305,7 @@ fn anchors(node: Node<'_>) -> Vec<TextSize> {
         | SyntaxKind::CONSTANT_EXPR
         | SyntaxKind::BLOCK
         | SyntaxKind::IF_EXPR => vec![node.start()],
-        // What stands in a list is looked up with the list, to see whether a comma follows.
+        // Elements are looked up with their list, to see if a comma follows.
         SyntaxKind::CONSTRUCTOR_LIST => {
             let colons = node.children().filter_map(|one| one.token(SyntaxKind::COLON));
             colons.map(|colon| colon.start()).collect()
@@ -312,8 +320,8 @@ fn anchors(node: Node<'_>) -> Vec<TextSize> {
     }
 }
 
-/// Whether the token at `place` is a part of one line, and nothing follows it there. A metadata
-/// section is one token to the end of the file, and a comment would take its first line away.
+/// Returns true if the token at `place` is on one line and is the last one there, so that it can
+/// become a comment. A metadata section is one token up to the end of the file.
 fn ends_its_line(root: Node<'_>, place: TextSize) -> bool {
     let Some(token) = root.token_at(place) else { return false };
     let end = token.range().end();
@@ -325,15 +333,15 @@ fn ends_its_line(root: Node<'_>, place: TextSize) -> bool {
     is_one_line && is_last
 }
 
-/// The `,` that `element` of `list` lacks.
+/// Returns the insertion of the missing `,` after `element` of `list`.
 fn missing_comma(list: Node<'_>, element: Node<'_>) -> Option<Edit> {
-    let behind = list.elements_near(element.range().end()).find(|other| match other {
+    let after = list.elements_near(element.range().end()).find(|other| match other {
         NodeOrToken::Node(node) => node.start() >= element.range().end(),
         NodeOrToken::Token(token) => {
             token.start() >= element.range().end() && !token.kind().is_trivia()
         }
     })?;
-    matches!(behind, NodeOrToken::Node(_)).then(|| insert(element.range().end(), ","))
+    matches!(after, NodeOrToken::Node(_)).then(|| insert(element.range().end(), ","))
 }
 
 /// `S : (Nat) -> Nat` to `S(Nat),`
@@ -348,9 +356,9 @@ fn constructor(list: Node<'_>, colon: TextSize) -> Option<Vec<Edit>> {
         edits.push((TextRange::new(name.end(), node.range().end()), String::new()));
     } else {
         edits.push((TextRange::new(name.end(), fields.range().start()), String::new()));
-        let behind = TextRange::new(fields.range().end(), node.range().end());
-        if !behind.is_empty() {
-            edits.push((behind, String::new()));
+        let after = TextRange::new(fields.range().end(), node.range().end());
+        if !after.is_empty() {
+            edits.push((after, String::new()));
         }
     }
     edits.extend(missing_comma(list, node));
@@ -380,7 +388,7 @@ fn logical(node: Node<'_>) -> Option<Vec<Edit>> {
         SyntaxKind::AMP2 => "logical_and(",
         _ => "logical_or(",
     };
-    // The white space before the sign goes with it, unless a comment stands there.
+    // The white space before the sign is removed, unless it contains a comment.
     let blank = |token: &syntax::Token<'_>| token.kind() == SyntaxKind::WHITESPACE;
     let mut before = node.tokens().filter(|t| t.start() >= left.end() && t.start() < sign.start());
     let from = if before.all(|token| blank(&token)) { left.end() } else { sign.start() };
@@ -397,7 +405,8 @@ fn else_if(node: Node<'_>) -> Vec<Edit> {
     vec![insert(node.start(), "{ "), insert(node.range().end(), " }")]
 }
 
-/// Whether a file holds several modules. The lines of a log around an only one become comments.
+/// Returns true if a file contains several modules. Log lines around a single module become
+/// comments.
 fn holds_modules(root: Node<'_>) -> bool {
     let kinds: Vec<SyntaxKind> = root.children().map(Node::kind).collect();
     let is_module = |part: &&[SyntaxKind]| !part.is_empty();

@@ -1,4 +1,4 @@
-//! Type parameters, their kinds, type arguments and relations: what TVM's text has no words for.
+//! Type parameters, kinds, type arguments and relations, which TVM's text format cannot express.
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -11,17 +11,18 @@ use types::{DTypeTerm, Dim, Kind, Param, ParamId, ShapeTerm, Symbol, Type};
 use super::{
     Edit,
     types::view_at,
-    uses::{self, Used},
+    uses::{self, Usage},
 };
 use crate::{
     body::*,
     db::{Db, SourceFile},
     diagnostic::Diagnostic,
-    scope::Binding,
-    view::{Spot, View},
+    scope::LocalRef,
+    view::{ExprRef, View},
 };
 
-/// A list of type parameters that is not TVM's: `<t : Type>`, `<s : Shape>`.
+/// Returns the diagnostic for a list of type parameters that TVM cannot read: `<t : Type>`, `<s :
+/// Shape>`.
 pub(super) fn type_params(
     db: &dyn Db,
     file: SourceFile,
@@ -37,20 +38,20 @@ pub(super) fn type_params(
         return Diagnostic::new(
             "tvm-type-parameters",
             list.range(),
-            "TVM writes type parameters in brackets, without kinds: `[t]`",
+            "TVM writes type parameters in square brackets, without kinds: `[t]`",
         )
-        .fix("Write the type parameters in brackets", brackets(list));
+        .fix("Write the type parameters in square brackets", brackets(list));
     };
     let diagnostic = Diagnostic::new(
         "tvm-kind",
         other.range(),
-        "TVM's type parameters stand for whole types, not for shapes, sizes or data types",
+        "TVM's type parameters are of kind `Type` only: no shapes, sizes or data types",
     );
-    match at_one_shape(db, file, root, list) {
-        Some(edits) => diagnostic.fix("Write the one type that it is called with", edits),
+    match instantiated(db, file, root, list) {
+        Some(edits) => diagnostic.fix("Write the type of its calls", edits),
         None => diagnostic.help(
-            "TVM has no function over all shapes: write one for each type that it is called \
-             with, or `fn[t](%x: t)` where any type will do",
+            "TVM has no functions over all shapes: write one for each type of its calls, or \
+             `fn[t](%x: t)` if any type is valid",
         ),
     }
 }
@@ -73,7 +74,7 @@ fn brackets(list: Node<'_>) -> Vec<Edit> {
     edits
 }
 
-/// Type arguments can go where the arguments decide the type parameters as well.
+/// Returns the removal of type arguments, if the arguments of the call determine them.
 pub(super) fn type_args(
     db: &dyn Db,
     file: SourceFile,
@@ -82,13 +83,13 @@ pub(super) fn type_args(
 ) -> Option<Vec<Edit>> {
     let list = list?;
     let view = view_at(db, file, range)?;
-    // Nothing stands between a callee and its type arguments.
+    // The type arguments directly follow the callee.
     let number = view.unit_at(list.start())?;
     let end = |call: &CallData| view.place(number, call.callee_range).end();
     let mut calls = view.unit(number).calls.iter();
     let call = calls.find(|call| !call.type_args.is_empty() && end(call) == list.start())?;
     let func = match &call.callee {
-        Callee::Expr(callee) => view.ty(Spot { unit: number, expr: *callee }).clone(),
+        Callee::Expr(callee) => view.ty(ExprRef { unit: number, expr: *callee }).clone(),
         Callee::Name(name) => {
             let (_, constructor) = view.types.constructor(name)?;
             constructor.ty.clone()
@@ -112,7 +113,7 @@ fn mentions(ty: &Type, param: &Param) -> bool {
     found
 }
 
-/// The type parameter that a size is.
+/// Returns the type parameter that a size consists of.
 fn param_of(dim: &Dim) -> Option<&Param> {
     match dim {
         Dim::Symbol(symbol) => match &**symbol {
@@ -123,7 +124,7 @@ fn param_of(dim: &Dim) -> Option<&Param> {
     }
 }
 
-/// A `where` clause can go where the types that are written say as much.
+/// Returns the removal of a `where` clause, if the annotations imply it.
 pub(super) fn where_clause(
     db: &dyn Db,
     file: SourceFile,
@@ -145,24 +146,24 @@ pub(super) fn where_clause(
         _ => false,
     };
     let before = around.children().take_while(|node| node.start() < own.start()).last()?;
-    let gone = TextRange::new(before.range().end(), own.end()) + view.def.start(db);
-    decided.then(|| vec![(gone, String::new())])
+    let removed = TextRange::new(before.range().end(), own.end()) + view.def.start(db);
+    decided.then(|| vec![(removed, String::new())])
 }
 
-/// The function expression that stands at `range` of the definition.
-fn function_at(view: &View<'_>, range: TextRange) -> Option<Spot> {
+/// Returns the function expression at `range` of the definition.
+fn function_at(view: &View<'_>, range: TextRange) -> Option<ExprRef> {
     let number =
         view.body.starts.partition_point(|&start| start <= range.start()).checked_sub(1)?;
     let unit = view.unit(number);
     let expr = unit.exprs.iter().enumerate().position(|(i, expr)| {
         matches!(expr, Expr::Fn(_)) && unit.ranges[i] + view.body.starts[number] == range
     })?;
-    Some(Spot { unit: number, expr: ExprId(expr as u32) })
+    Some(ExprRef { unit: number, expr: ExprId(expr as u32) })
 }
 
-/// Where a function over shapes or data types is called at one type only: that type in the place
-/// of the parameters.
-fn at_one_shape(
+/// Returns the edits that replace the type parameters of a function by the single type of its
+/// calls.
+fn instantiated(
     db: &dyn Db,
     file: SourceFile,
     root: Node<'_>,
@@ -180,26 +181,27 @@ fn at_one_shape(
             let value = function_at(&view, around.range() - view.def.start(db))?;
             let unit = view.unit(value.unit);
             let binder = unit.bound_to(value.expr)?;
-            let binding = Binding { unit: value.unit as u32, binder };
+            let binding = LocalRef { unit: value.unit as u32, binder };
             (view.ty(value).clone(), uses::of_variable(&view, binding))
         }
         _ => return None,
     };
-    let Used::Alike(instance) = used else { return None };
+    let Usage::Uniform(instance) = used else { return None };
     let signature = func.signature()?;
     let func = &signature.func;
     if instance.args.len() != func.params().len() || !signature.constraints.is_empty() {
         return None;
     }
-    let mut meaning = Meaning { params: &signature.type_params, texts: FxHashMap::default() };
+    let mut instantiation =
+        Instantiation { params: &signature.type_params, texts: FxHashMap::default() };
     let pairs = func.params().iter().zip(&instance.args).chain([(func.ret(), &instance.ret)]);
     for (ty, at) in pairs {
-        meaning.learn(ty, at)?;
+        instantiation.match_type(ty, at)?;
     }
-    let by_name = meaning.by_name(list)?;
-    let mut edits = vec![shortened(list, &by_name)];
-    occurrences(around, list, &by_name, &mut edits)?;
-    // The type arguments of its calls have nothing left to say.
+    let by_name = instantiation.by_name(list)?;
+    let mut edits = vec![without_params(list, &by_name)];
+    replace_params(around, list, &by_name, &mut edits)?;
+    // Its calls need no type arguments any more.
     for place in places {
         let call =
             root.path_to(place).into_iter().rev().find(|n| n.kind() == SyntaxKind::CALL_EXPR);
@@ -209,55 +211,55 @@ fn at_one_shape(
     Some(edits)
 }
 
-/// What type parameters stand for at the one type that a function is called with, in TVM's text.
-struct Meaning<'f> {
+/// The text of each type parameter at the single type of the calls of a function.
+struct Instantiation<'f> {
     params: &'f [Param],
     texts: FxHashMap<ParamId, String>,
 }
 
-impl Meaning<'_> {
-    /// What the parameters in `ty` stand for where it is `at`. Nothing, where two places disagree.
-    fn learn(&mut self, ty: &Type, at: &Type) -> Option<()> {
-        // Walks take shared parts apart.
+impl Instantiation<'_> {
+    /// Binds the parameters in `ty` so that it equals `at`. `None` on a conflict.
+    fn match_type(&mut self, ty: &Type, at: &Type) -> Option<()> {
+        // Visiting shared parts repeatedly is slow.
         if ty.weight() > 1_000 {
             return None;
         }
         match (ty, at) {
             (Type::OpenTensor(open), Type::Tensor(tensor)) => {
                 if let DTypeTerm::Param(param) = &open.dtype {
-                    self.note(param.id(), tensor.dtype.to_string())?;
+                    self.bind(param.id(), tensor.dtype.to_string())?;
                 }
                 match &open.shape {
                     ShapeTerm::Param(param) => {
                         let dims: Vec<String> = tensor.shape.iter().map(Dim::to_string).collect();
-                        self.note(param.id(), format!("({})", dims.join(", ")))
+                        self.bind(param.id(), format!("({})", dims.join(", ")))
                     }
-                    ShapeTerm::Dims(dims) => self.learn_dims(dims, &tensor.shape),
+                    ShapeTerm::Dims(dims) => self.match_dims(dims, &tensor.shape),
                     ShapeTerm::Bound(_) | ShapeTerm::Var(_) | ShapeTerm::Unknown => None,
                 }
             }
-            (Type::Tensor(ty), Type::Tensor(at)) => self.learn_dims(&ty.shape, &at.shape),
-            (Type::Tuple(fields), Type::Tuple(at)) => self.learn_all(fields, at),
+            (Type::Tensor(ty), Type::Tensor(at)) => self.match_dims(&ty.shape, &at.shape),
+            (Type::Tuple(fields), Type::Tuple(at)) => self.match_all(fields, at),
             (Type::Func(func), Type::Func(at)) => {
-                self.learn_all(func.params(), at.params())?;
-                self.learn(func.ret(), at.ret())
+                self.match_all(func.params(), at.params())?;
+                self.match_type(func.ret(), at.ret())
             }
-            (Type::Ref(ty), Type::Ref(at)) => self.learn(ty.inner(), at.inner()),
-            (Type::Adt(adt), Type::Adt(at)) => self.learn_all(adt.args(), at.args()),
-            // Whole types stay parameters.
+            (Type::Ref(ty), Type::Ref(at)) => self.match_type(ty.inner(), at.inner()),
+            (Type::Adt(adt), Type::Adt(at)) => self.match_all(adt.args(), at.args()),
+            // Parameters of kind `Type` are kept.
             (Type::Param(_), _) => Some(()),
             _ => None,
         }
     }
 
-    fn learn_all(&mut self, types: &[Type], at: &[Type]) -> Option<()> {
+    fn match_all(&mut self, types: &[Type], at: &[Type]) -> Option<()> {
         if types.len() != at.len() {
             return None;
         }
-        types.iter().zip(at).try_for_each(|(ty, at)| self.learn(ty, at))
+        types.iter().zip(at).try_for_each(|(ty, at)| self.match_type(ty, at))
     }
 
-    fn learn_dims(&mut self, dims: &[Dim], at: &[Dim]) -> Option<()> {
+    fn match_dims(&mut self, dims: &[Dim], at: &[Dim]) -> Option<()> {
         if dims.len() != at.len() {
             return None;
         }
@@ -265,16 +267,17 @@ impl Meaning<'_> {
             if !matches!(dim, Dim::Symbol(_)) {
                 return Some(());
             }
-            self.note(param_of(dim)?.id(), at.to_string())
+            self.bind(param_of(dim)?.id(), at.to_string())
         })
     }
 
-    fn note(&mut self, id: ParamId, text: String) -> Option<()> {
+    fn bind(&mut self, id: ParamId, text: String) -> Option<()> {
         let known = self.texts.entry(id).or_insert_with(|| text.clone());
         (*known == text).then_some(())
     }
 
-    /// By the names of the parameters in `list`. Nothing, where one of them is not known.
+    /// Returns the texts by the names of the parameters in `list`; `None` if one of them is
+    /// unknown.
     fn by_name(&self, list: Node<'_>) -> Option<FxHashMap<SmolStr, String>> {
         let declared = list.children().filter_map(ast::TypeParam::cast).count();
         let params = self.params.iter().take(declared);
@@ -285,17 +288,17 @@ impl Meaning<'_> {
     }
 }
 
-/// The list with only the parameters that stand for whole types.
-fn shortened(list: Node<'_>, gone: &FxHashMap<SmolStr, String>) -> Edit {
+/// Returns the edit that removes the given parameters from the list.
+fn without_params(list: Node<'_>, removed: &FxHashMap<SmolStr, String>) -> Edit {
     let params = list.children().filter_map(ast::TypeParam::cast);
     let names = params.filter_map(|param| param.name()).map(|name| name.text());
-    let kept: Vec<&str> = names.filter(|name| !gone.contains_key(*name)).collect();
+    let kept: Vec<&str> = names.filter(|name| !removed.contains_key(*name)).collect();
     let text = if kept.is_empty() { String::new() } else { format!("[{}]", kept.join(", ")) };
     (list.range(), text)
 }
 
-/// The places where the parameters stand in the function.
-fn occurrences(
+/// Adds the edits that replace the parameters in the function; `None` if an inner list shadows one.
+fn replace_params(
     function: Node<'_>,
     list: Node<'_>,
     by_name: &FxHashMap<SmolStr, String>,
@@ -315,7 +318,7 @@ fn occurrences(
                 let dtype = ast::TensorType::cast(node).and_then(ast::TensorType::dtype);
                 replace(dtype.and_then(ast::NamedType::name));
             }
-            // Another parameter of the name, further in.
+            // An inner parameter of the same name.
             SyntaxKind::TYPE_PARAM_LIST if node.start() != list.start() => {
                 let mut inner = node.children().filter_map(ast::TypeParam::cast);
                 let hides = |param: ast::TypeParam<'_>| {

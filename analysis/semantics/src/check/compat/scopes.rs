@@ -1,9 +1,15 @@
-//! Variables that TVM takes for others of their name.
+//! Variables that TVM resolves to a different binding of the same name.
 //!
-//! TVM's reader keeps the first binding of a name in a scope and opens a new scope behind each
-//! `let`, not before it. So the first `let` of a function does not hide a parameter, and a name is
-//! bound already where the value of its own `let` is read. Graph variables are bound once in a
-//! file. What each name means to TVM is worked out here and held against what it means.
+//! TVM's parser keeps the first binding of a name in a scope, and opens a new scope after each
+//! `let` instead of before it. So the first `let` of a function does not shadow a parameter, and
+//! the value of a `let` sees the new binding:
+//!
+//! ```text
+//! def @f(%x: float32) { let %x = exp(%x); %x }   // TVM: `%x` is the parameter
+//! ```
+//!
+//! A graph variable is bound once in a file. This module resolves each name as TVM does, and
+//! compares the result with the scopes of the body.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
@@ -19,49 +25,51 @@ use crate::{
     view::View,
 };
 
-/// `let`s and patterns that TVM does not see, or sees where they are not.
+/// Reports local variables that TVM resolves differently.
 pub(super) fn check_locals(view: &View<'_>, compat: &mut Compat<'_>) {
     if !view.scopes.equal_names {
         return;
     }
-    let meant = Uses::of(view);
+    let uses = Uses::of(view);
     let mut reader = Reader::default();
     let root = Node::at(view.def.green(view.db), view.def.start(view.db));
     reader.read(root);
-    // Of two variables that are taken for each other, the later gets another name.
+    // Of the two bindings, the later one is renamed.
     let mut renamed: FxHashSet<TextRange> = FxHashSet::default();
     for (place, taken) in reader.uses {
-        let Some(&wanted) = meant.binder_at.get(&place.start()) else { continue };
-        if wanted == taken {
+        let Some(&meant) = uses.binder_at.get(&place.start()) else { continue };
+        if meant == taken {
             continue;
         }
-        let later = if wanted.start() > taken.start() { wanted } else { taken };
+        let later = if meant.start() > taken.start() { meant } else { taken };
         if !renamed.insert(later) {
             continue;
         }
-        let Some(name) = meant.names.get(&later) else { continue };
-        let message = if later == wanted {
-            format!("TVM does not see this `{name}`, but the one before")
+        let Some(name) = uses.names.get(&later) else { continue };
+        let message = if later == meant {
+            format!("TVM ignores this `{name}`, and uses the one before it")
         } else {
-            format!("TVM takes `{name}` in its own value for the new one, not for the one before")
+            format!(
+                "TVM resolves `{name}` in its own value to the new binding, not to the one before it"
+            )
         };
-        let fresh = meant.fresh_name(name, renamed.len());
-        let places = meant.uses.get(&later).into_iter().flatten();
+        let fresh = uses.fresh_name(name, renamed.len());
+        let places = uses.uses.get(&later).into_iter().flatten();
         let edits = places.chain([&later]).map(|&range| (range, fresh.clone()));
         compat.add(
             Diagnostic::new("tvm-shadowed-let", later, message)
-                .related(place, "where it matters")
+                .related(place, "this use resolves differently")
                 .fix(format!("Rename it to `{fresh}`"), edits),
         );
     }
 }
 
-/// What each use of a variable means.
+/// The uses of the variables of a body, as the scopes resolve them.
 #[derive(Default)]
 struct Uses {
-    /// The name that is bound, by where it is used.
+    /// The binder of each use, by the start of the use.
     binder_at: FxHashMap<TextSize, TextRange>,
-    /// Where a name that is bound is used.
+    /// The uses of each binder.
     uses: FxHashMap<TextRange, Vec<TextRange>>,
     names: FxHashMap<TextRange, Name>,
     taken: FxHashSet<Name>,
@@ -80,9 +88,9 @@ impl Uses {
                 if !matches!(expr, Expr::Bound(_) | Expr::Free(_)) {
                     continue;
                 }
-                let spot = crate::view::Spot { unit: number, expr: ExprId(i as u32) };
-                if let Some(binding) = view.variable(spot) {
-                    let (place, binder) = (view.range(spot), view.binding_range(binding));
+                let expr_ref = crate::view::ExprRef { unit: number, expr: ExprId(i as u32) };
+                if let Some(binding) = view.variable(expr_ref) {
+                    let (place, binder) = (view.range(expr_ref), view.binding_range(binding));
                     found.binder_at.insert(place.start(), binder);
                     found.uses.entry(binder).or_default().push(place);
                 }
@@ -91,7 +99,7 @@ impl Uses {
         found
     }
 
-    /// A name like `name` that nothing is called by. Names given in one go differ.
+    /// Returns an unused name derived from `name`; different numbers give different names.
     fn fresh_name(&self, name: &str, number: usize) -> String {
         let mut fresh = format!("{name}_{}", number + 1);
         while self.taken.contains(fresh.as_str()) {
@@ -101,22 +109,23 @@ impl Uses {
     }
 }
 
-/// Reads a definition as TVM does, as far as variables go.
+/// The name resolution of TVM's parser.
 #[derive(Default)]
 struct Reader<'t> {
-    /// How many scopes are open. A body of n `let`s has n, one inside the other.
+    /// The number of open scopes. A body with n `let`s has n nested scopes.
     depth: usize,
-    /// What each name is bound to, with the depth of the scope; the innermost last.
+    /// The bindings of each name with the depths of their scopes, the innermost last.
     bound: FxHashMap<&'t str, Vec<(usize, TextRange)>>,
-    /// The names that are bound, in order, with the depths of their scopes.
+    /// The bound names in order, with the depths of their scopes.
     log: Vec<(usize, &'t str)>,
     free: FxHashMap<&'t str, TextRange>,
-    /// Each use, and the name that it means to TVM.
+    /// Each use, and the binder that TVM resolves it to.
     uses: Vec<(TextRange, TextRange)>,
     tasks: Vec<Task<'t>>,
 }
 
-/// What is still to be read. Nothing here recurses: a body may be a chain of any length.
+/// A pending step of [`Reader::read`], which uses an explicit stack because a body may be a chain
+/// of any length.
 enum Task<'t> {
     Read(Node<'t>),
     Bind(Node<'t>),
@@ -135,7 +144,7 @@ impl<'t> Reader<'t> {
                 Task::Bind(name) => {
                     if let Some((name, range)) = local(name) {
                         let bound = self.bound.entry(name).or_default();
-                        // The first binding in a scope stays.
+                        // The first binding in a scope is kept.
                         if bound.last().is_none_or(|(depth, _)| *depth < self.depth) {
                             bound.push((self.depth, range));
                             self.log.push((self.depth, name));
@@ -182,7 +191,7 @@ impl<'t> Reader<'t> {
                                 params.filter_map(|p| p.child(SyntaxKind::NAME)).map(Task::Bind),
                             );
                         }
-                        // The body of a function is no scope of its own.
+                        // The body of a function has no scope of its own.
                         SyntaxKind::BLOCK => statements(child, &mut next),
                         _ => {}
                     }
@@ -221,7 +230,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The statements of a block: behind each `let` begins a scope, which ends with the block.
+/// Pushes the statements of a block. Each `let` opens a scope after it, which ends with the block.
 fn statements<'t>(block: Node<'t>, next: &mut Vec<Task<'t>>) {
     let mut scopes = 0;
     for node in block.children() {
@@ -245,13 +254,13 @@ fn statements<'t>(block: Node<'t>, next: &mut Vec<Task<'t>>) {
     next.push(Task::Leave(scopes));
 }
 
-/// The local variable that a name or a use consists of.
+/// Returns the name and the range of a local variable at a binder or a use.
 fn local(node: Node<'_>) -> Option<(&str, TextRange)> {
     let token = node.token(SyntaxKind::LOCAL)?;
     Some((token.text(), node.range()))
 }
 
-/// A second graph variable of one number in a file.
+/// Reports graph variables with a number that is bound before in the file.
 pub(super) fn check_graph_variables<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
@@ -259,7 +268,7 @@ pub(super) fn check_graph_variables<'db>(
 ) {
     let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
     let defs: Vec<Def<'_>> = module.items(db).iter().copied().filter(computing).collect();
-    // As TVM prints them, they ascend through the file.
+    // Fast path: TVM prints ascending numbers.
     let mut last: Option<u64> = None;
     let ascend = defs.iter().all(|&def| match queries::scopes(db, def).graphs {
         GraphNumbers::None => true,
@@ -295,20 +304,20 @@ pub(super) fn check_graph_variables<'db>(
         let Some(view) = group.first().and_then(|again| View::new(db, defs[again.0])) else {
             continue;
         };
-        let meant = Uses::of(&view);
+        let uses = Uses::of(&view);
         for &(_, unit, binder, number) in group {
-            let binding = crate::scope::Binding { unit, binder: BinderId(binder) };
+            let binding = crate::scope::LocalRef { unit, binder: BinderId(binder) };
             let range = view.binding_range(binding);
             let new = format!("%{fresh}");
             fresh = fresh.saturating_add(1);
-            let places = meant.uses.get(&range).into_iter().flatten();
+            let places = uses.uses.get(&range).into_iter().flatten();
             let edits: Vec<Edit> =
                 places.chain([&range]).map(|&range| (range, new.clone())).collect();
             let name = &view.binder(binding).name;
             let message =
-                format!("TVM has one `{name}` in a file, and takes this one for the first");
+                format!("TVM allows one `{name}` per file, and resolves this one to the first");
             let mut diagnostic = Diagnostic::new("tvm-graph-variable", range, message)
-                .fix("Number the graph variables through", edits);
+                .fix("Renumber the graph variables", edits);
             if let Some(&there) = first.get(&number) {
                 diagnostic = diagnostic.related(there, "the first");
             }

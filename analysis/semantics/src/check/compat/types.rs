@@ -1,4 +1,4 @@
-//! Types as TVM reads them, and annotations with types that it does not read.
+//! Types in TVM's text format, and annotations that TVM cannot read.
 
 use syntax::{Node, SyntaxKind, TextRange};
 use types::{DataType, Dim, Symbol, Type};
@@ -10,18 +10,17 @@ use crate::{
     diagnostic::Diagnostic,
     item::{DefKind, def_at},
     queries,
-    scope::Binding,
+    scope::LocalRef,
     view::View,
 };
 
-/// A type in TVM's text, if it has one. `names` says how a type parameter is called; by default,
-/// as it is declared.
+/// Returns the text of a type in TVM's format; `None` if TVM cannot read it. `names` returns the
+/// name of a type parameter.
 pub(super) fn written(
     ty: &Type,
     names: &dyn Fn(&types::Param) -> Option<String>,
 ) -> Option<String> {
-    // Long types are not written into a text, and walks over them would take their shared parts
-    // apart.
+    // Long types are not inserted into a text, and visiting their shared parts repeatedly is slow.
     if ty.weight() > 1_000 {
         return None;
     }
@@ -35,7 +34,7 @@ pub(super) fn written(
                 return None;
             }
             match (tensor.rank(), tensor.dtype) {
-                // Alone, TVM takes this data type for the name of a data type of the module.
+                // TVM reads a bare `bfloat16` as the name of an algebraic data type.
                 (0, DataType::BFLOAT16) => format!("Tensor[(), {}]", tensor.dtype),
                 _ => ty.to_string(),
             }
@@ -59,7 +58,7 @@ pub(super) fn written(
     })
 }
 
-/// A type in TVM's text, if it has one, with type parameters called as they are declared.
+/// Returns the text of a type in TVM's format, with the declared names of type parameters.
 pub(super) fn written_plain(ty: &Type) -> Option<String> {
     written(ty, &|param| Some(param.name().to_string()))
 }
@@ -75,7 +74,7 @@ fn is_readable(dim: &Dim) -> bool {
     }
 }
 
-/// The definition that holds a stretch of the file.
+/// Returns the view of the definition that contains `range`.
 pub(super) fn view_at(db: &dyn Db, file: SourceFile, range: TextRange) -> Option<View<'_>> {
     let (_, def) = def_at(db, file, range.start())?;
     let computes = matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
@@ -83,8 +82,8 @@ pub(super) fn view_at(db: &dyn Db, file: SourceFile, range: TextRange) -> Option
     View::new(db, def)
 }
 
-/// A type that TVM cannot read, inside of an annotation: writes the annotation as TVM reads it,
-/// or leaves it out where TVM finds the type by itself.
+/// Adds a fix for an annotation with a type that TVM cannot read: writes it in TVM's format, or
+/// removes it if TVM infers the type.
 pub(super) fn annotation(
     db: &dyn Db,
     file: SourceFile,
@@ -95,8 +94,8 @@ pub(super) fn annotation(
     match annotation_edit(db, file, root, range) {
         Some((title, edit)) => diagnostic.fix(title, [edit]),
         None => diagnostic.help(
-            "TVM finds such a type by itself only where a `let` binds it, or where the function \
-             reads or writes the reference",
+            "TVM infers such a type only for a `let`, or if the function reads or writes the \
+             reference",
         ),
     }
 }
@@ -115,7 +114,7 @@ fn annotation_edit(
         )
     };
     let at = path.iter().position(|node| {
-        // A result inside of a function type is a part of that type.
+        // The result of a function type is part of that type.
         matches!(node.kind(), SyntaxKind::FN_TYPE) || is_type(*node)
     })?;
     let ty = path[at];
@@ -128,7 +127,7 @@ fn annotation_edit(
     let may_go = match holder.kind() {
         SyntaxKind::LET_STMT | SyntaxKind::VAR_PAT => true,
         SyntaxKind::PARAM => binding.is_some_and(|binding| is_used_as_reference(&view, binding)),
-        // TVM knows the result of a function expression, and of a definition that none calls.
+        // TVM infers the result of a function expression, and of a definition that is never called.
         _ => {
             let around = path.get(at.checked_sub(2)?)?;
             around.kind() == SyntaxKind::FN_EXPR || !is_called(&view)
@@ -149,8 +148,8 @@ fn annotation_edit(
             named?.range().end()
         }
     };
-    let gone = TextRange::new(from, ty.range().end());
-    Some(("Leave the type out, TVM finds it", (gone, String::new())))
+    let removed = TextRange::new(from, ty.range().end());
+    Some(("Remove the type, which TVM infers", (removed, String::new())))
 }
 
 fn is_type(node: Node<'_>) -> bool {
@@ -158,29 +157,29 @@ fn is_type(node: Node<'_>) -> bool {
     syntax::ast::Type::can_cast(node.kind())
 }
 
-/// The variable that a parameter, a `let` or a pattern binds.
-fn binding_of(view: &View<'_>, holder: Node<'_>) -> Option<Binding> {
+/// Returns the variable that a parameter, a `let` or a pattern binds.
+fn binding_of(view: &View<'_>, holder: Node<'_>) -> Option<LocalRef> {
     let name = holder.child(SyntaxKind::NAME)?.range();
     let number = view.unit_at(name.start())?;
     let mut binders = view.unit(number).binders.iter();
     let binder = binders.position(|binder| view.place(number, binder.range) == name)?;
-    Some(Binding { unit: number as u32, binder: BinderId(binder as u32) })
+    Some(LocalRef { unit: number as u32, binder: BinderId(binder as u32) })
 }
 
-/// Whether a parameter is read or written somewhere, so that TVM sees that it is a reference.
-fn is_used_as_reference(view: &View<'_>, binding: Binding) -> bool {
+/// Returns true if a parameter is read or written, so that TVM infers a reference type.
+fn is_used_as_reference(view: &View<'_>, binding: LocalRef) -> bool {
     view.body.units.iter().enumerate().any(|(number, unit)| {
         unit.exprs.iter().any(|expr| match expr {
             Expr::RefRead(reference) | Expr::RefWrite(reference, _) => {
-                let spot = crate::view::Spot { unit: number, expr: *reference };
-                view.variable(spot) == Some(binding)
+                let expr_ref = crate::view::ExprRef { unit: number, expr: *reference };
+                view.variable(expr_ref) == Some(binding)
             }
             _ => false,
         })
     })
 }
 
-/// Whether another definition of the module names this one.
+/// Returns true if another definition of the module refers to this one.
 fn is_called(view: &View<'_>) -> bool {
     let mut users = queries::users_of(view.db, view.module, view.def.name(view.db));
     users.any(|def| def != view.def)

@@ -1,4 +1,4 @@
-//! At which types a function is used.
+//! The types at which a function is used.
 
 use types::{Flags, Type};
 
@@ -7,8 +7,8 @@ use crate::{
     db::Db,
     item::Module,
     queries,
-    scope::Binding,
-    view::{Spot, View},
+    scope::LocalRef,
+    view::{ExprRef, View},
 };
 
 /// The types at which a function is called.
@@ -20,50 +20,50 @@ pub(super) struct Instance {
     pub(super) ret: Type,
 }
 
-/// Where a function is used.
+/// The uses of a function.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Used {
-    /// Nowhere.
-    Nowhere,
-    /// At the same types everywhere, all of them known.
-    Alike(Instance),
-    /// At different types, at types that are not known, or as a value.
-    Differently,
+pub(super) enum Usage {
+    /// There are none.
+    Unused,
+    /// All are calls at the same known types.
+    Uniform(Instance),
+    /// Calls at different or unknown types, or uses as a value.
+    Mixed,
 }
 
-impl Used {
+impl Usage {
     fn add(&mut self, instance: Option<Instance>) {
         let known = instance
             .filter(|instance| instance.args.iter().all(is_concrete) && is_concrete(&instance.ret));
-        *self = match (std::mem::replace(self, Used::Differently), known) {
-            (Used::Nowhere, Some(instance)) => Used::Alike(instance),
-            (Used::Alike(one), Some(other)) if one == other => Used::Alike(one),
-            _ => Used::Differently,
+        *self = match (std::mem::replace(self, Usage::Mixed), known) {
+            (Usage::Unused, Some(instance)) => Usage::Uniform(instance),
+            (Usage::Uniform(one), Some(other)) if one == other => Usage::Uniform(one),
+            _ => Usage::Mixed,
         };
     }
 }
 
-/// Whether nothing in a type is open.
+/// Returns true if a type has no type parameters, symbols or unknown parts.
 fn is_concrete(ty: &Type) -> bool {
     let open = Flags::PARAM.or(Flags::POLY).or(Flags::ERROR).or(Flags::SYMBOL);
     ty.is_closed() && !ty.flags().has(open)
 }
 
-/// Where a global is used, and the places of its calls. A definition's own recursive calls are at
-/// its own types and do not count.
+/// Returns the uses of a global and their ranges. Recursive calls do not count, because they have
+/// the types of the definition itself.
 pub(super) fn of_global<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
     name: &str,
-) -> (Used, Vec<syntax::TextRange>) {
-    let (mut used, mut places) = (Used::Nowhere, Vec::new());
+) -> (Usage, Vec<syntax::TextRange>) {
+    let (mut used, mut places) = (Usage::Unused, Vec::new());
     for def in queries::users_of(db, module, name) {
         let Some(view) = View::new(db, def) else { continue };
         for number in view.scopes.units_naming(&view.body, name) {
             for expr in view.unit(number).uses_of_global(name) {
-                let spot = Spot { unit: number, expr };
-                places.push(view.range(spot));
-                let instance = call_of(&view, spot);
+                let expr_ref = ExprRef { unit: number, expr };
+                places.push(view.range(expr_ref));
+                let instance = call_of(&view, expr_ref);
                 let recursive = def.name(db) == name && instance.is_some();
                 if !recursive {
                     used.add(instance);
@@ -74,10 +74,9 @@ pub(super) fn of_global<'db>(
     (used, places)
 }
 
-/// Where a variable of a body is used, and the places of its calls. Calls of a function by itself
-/// do not count.
-pub(super) fn of_variable(view: &View<'_>, binding: Binding) -> (Used, Vec<syntax::TextRange>) {
-    let (mut used, mut places) = (Used::Nowhere, Vec::new());
+/// Returns the uses of a variable of a body and their ranges. Recursive calls do not count.
+pub(super) fn of_variable(view: &View<'_>, binding: LocalRef) -> (Usage, Vec<syntax::TextRange>) {
+    let (mut used, mut places) = (Usage::Unused, Vec::new());
     let own = binding.unit as usize;
     let own_uses = view.unit(own).uses_of(binding.binder).into_iter().map(|expr| (own, expr));
     let outer_uses = view.scopes.uses(&view.body, binding).flat_map(|(number, free)| {
@@ -85,19 +84,19 @@ pub(super) fn of_variable(view: &View<'_>, binding: Binding) -> (Used, Vec<synta
     });
     let inside = body_of(view, binding);
     for (unit, expr) in own_uses.chain(outer_uses) {
-        let spot = Spot { unit, expr };
-        places.push(view.range(spot));
+        let expr_ref = ExprRef { unit, expr };
+        places.push(view.range(expr_ref));
         let recursive =
             unit == own && inside.is_some_and(|body| (body.start..body.end).contains(&expr.0));
         if !recursive {
-            used.add(call_of(view, spot));
+            used.add(call_of(view, expr_ref));
         }
     }
     (used, places)
 }
 
-/// The body of the function that a variable is bound to.
-fn body_of(view: &View<'_>, binding: Binding) -> Option<Region> {
+/// Returns the body of the function that a variable is bound to.
+fn body_of(view: &View<'_>, binding: LocalRef) -> Option<Region> {
     let value = view.value(binding)?;
     let unit = view.unit(value.unit);
     match unit.expr(value.expr) {
@@ -106,10 +105,10 @@ fn body_of(view: &View<'_>, binding: Binding) -> Option<Region> {
     }
 }
 
-/// The types of the call whose callee stands at `callee`.
-fn call_of(view: &View<'_>, callee: Spot) -> Option<Instance> {
+/// Returns the types of the call with the callee `callee`.
+fn call_of(view: &View<'_>, callee: ExprRef) -> Option<Instance> {
     let unit = view.unit(callee.unit);
-    let at = |expr: ExprId| Spot { unit: callee.unit, expr };
+    let at = |expr: ExprId| ExprRef { unit: callee.unit, expr };
     let expr = unit.call_of(callee.expr)?;
     let Expr::Call(call) = *unit.expr(expr) else { return None };
     let args = unit.call(call).args.iter().map(|&arg| view.ty(at(arg)).clone()).collect();

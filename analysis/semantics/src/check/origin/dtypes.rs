@@ -1,36 +1,36 @@
-//! Where the data type of an expression comes from, one step at a time.
+//! The immediate source of the data type of an expression.
 
 use crate::{
     body::*,
-    view::{Spot, View},
+    view::{ExprRef, View},
 };
 
-/// What the data type of an expression comes from.
+/// The source of the data type of an expression.
 pub(super) enum DtypeSource {
-    /// It is that of another expression.
-    Same(Spot),
-    /// It is a variable without a value, which is declared.
+    /// The data type of another expression.
+    Same(ExprRef),
+    /// The declaration of a variable without a value.
     Declared,
 }
 
-/// Looks one step back for it.
-pub(super) fn dtype_source(view: &View<'_>, spot: Spot) -> Option<DtypeSource> {
-    let dtype = |spot: Spot| view.ty(spot).as_tensor().map(|tensor| tensor.dtype);
-    let wanted = dtype(spot)?;
-    if let Some(binding) = view.variable(spot) {
+/// Returns the immediate source of the data type of an expression.
+pub(super) fn dtype_source(view: &View<'_>, expr_ref: ExprRef) -> Option<DtypeSource> {
+    let dtype = |expr_ref: ExprRef| view.ty(expr_ref).as_tensor().map(|tensor| tensor.dtype);
+    let expected = dtype(expr_ref)?;
+    if let Some(binding) = view.variable(expr_ref) {
         let value = view.value(binding).map(DtypeSource::Same);
         return Some(value.unwrap_or(DtypeSource::Declared));
     }
-    let unit = view.unit(spot.unit);
-    let at = |expr: ExprId| Spot { unit: spot.unit, expr };
-    match unit.expr(spot.expr) {
+    let unit = view.unit(expr_ref.unit);
+    let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
+    match unit.expr(expr_ref.expr) {
         Expr::If { then, .. } => Some(DtypeSource::Same(at(then.result))),
         Expr::Call(call) => {
             let call = unit.call(*call);
             let keeps = matches!(call.callee, Callee::Operator(_))
                 && !call.written.iter().any(|attr| attr.name.ends_with("dtype"));
             let mut args = call.args.iter().map(|&arg| at(arg));
-            args.find(|&arg| keeps && dtype(arg) == Some(wanted)).map(DtypeSource::Same)
+            args.find(|&arg| keeps && dtype(arg) == Some(expected)).map(DtypeSource::Same)
         }
         _ => None,
     }

@@ -1,26 +1,27 @@
-//! Sizes of arguments changed one at a time, to see which of them decide a size of the result.
+//! Probes of type relations: arguments are changed one size at a time, to find the sizes that
+//! determine a size of the result.
 
 use types::{Dim, Relation, Type, probe};
 
 use crate::{
     body::*,
-    view::{Spot, View},
+    view::{ExprRef, View},
 };
 
-/// A size of an argument that equals the one looked for.
+/// A size of an argument that equals the probed size of the result.
 pub(super) struct Equal {
-    /// Which argument it is of, and which field of that.
+    /// The position of the argument, and the field if it is a tuple.
     pub(super) position: usize,
     pub(super) part: Option<usize>,
-    /// The expression that has it, and its axis there.
-    pub(super) source: Spot,
+    /// The expression with this size, and its axis there.
+    pub(super) source: ExprRef,
     pub(super) axis: usize,
-    /// That axis, counted from the last one, which is 1: as shapes are broadcast.
+    /// The axis counted from the last one, which is 1, because broadcasting aligns the last axes.
     pub(super) from_end: usize,
 }
 
-/// Which of several equal sizes decide a size of the result: those on one axis, the axis of the
-/// result itself before all others; else all of them.
+/// Returns the indices of the equal sizes that determine a size of the result: those on one axis,
+/// preferably the axis of the result, or else all of them.
 ///
 /// In `add(%a, %b)` of two `(4, 4)`, axis 1 of the result is axis 1 of both, and not axis 0.
 pub(super) fn decided_together(
@@ -53,23 +54,23 @@ pub(super) fn decided_together(
     if decide(&all) { all } else { Vec::new() }
 }
 
-/// A size for what is not known, which no module uses for anything else.
+/// A size that replaces `?`, unlikely to occur in a module.
 const PROBE: i64 = 1_000_003;
 
-/// In how many `?` the source of one is looked for. Each is a run of the relation on all arguments.
-const MOST_UNKNOWN: usize = 64;
+/// The maximum number of `?` in the arguments that are probed. Each probe solves the relation.
+const MAX_UNKNOWN: usize = 64;
 
-/// Which `?` of the arguments a `?` of the result comes from, and whether it is the same size: each
-/// is given a size in turn, and the result watched. Nothing where there are more than
-/// [`MOST_UNKNOWN`] of them.
+/// Returns the `?` of the arguments that determines a `?` of the result, and true if it is the same
+/// size. Each `?` is replaced by a size in turn. `None` if there are more than [`MAX_UNKNOWN`] of
+/// them.
 pub(super) fn unknown_source(
     view: &View<'_>,
     relation: &Relation,
     names: &'static [&'static str],
     inputs: &[Type],
-    arg: &dyn Fn(usize) -> Spot,
+    arg: &dyn Fn(usize) -> ExprRef,
     result: &dyn Fn(&[Type]) -> Option<Dim>,
-) -> Option<(Spot, usize, bool)> {
+) -> Option<(ExprRef, usize, bool)> {
     let unknown_in = |ty: &Type| match ty {
         Type::Tensor(tensor) => tensor.shape.iter().filter(|size| size.is_any()).count(),
         _ => 0,
@@ -78,7 +79,7 @@ pub(super) fn unknown_source(
         Type::Tuple(fields) => fields.iter().map(unknown_in).sum(),
         other => unknown_in(other),
     });
-    if unknown.sum::<usize>() > MOST_UNKNOWN {
+    if unknown.sum::<usize>() > MAX_UNKNOWN {
         return None;
     }
     let mut changed = None;
@@ -102,8 +103,12 @@ pub(super) fn unknown_source(
     changed
 }
 
-/// The tensors that an argument consists of: itself, or the fields of a tuple.
-pub(super) fn parts(view: &View<'_>, arg: Spot, ty: &Type) -> Vec<(Option<usize>, Spot, Type)> {
+/// Returns the tensors of an argument: itself, or the fields of a tuple.
+pub(super) fn parts(
+    view: &View<'_>,
+    arg: ExprRef,
+    ty: &Type,
+) -> Vec<(Option<usize>, ExprRef, Type)> {
     match ty {
         Type::Tuple(fields) => {
             let value = view.resolve(arg);
@@ -114,19 +119,19 @@ pub(super) fn parts(view: &View<'_>, arg: Spot, ty: &Type) -> Vec<(Option<usize>
                 .iter()
                 .zip(exprs)
                 .enumerate()
-                .map(|(i, (ty, &expr))| (Some(i), Spot { unit: value.unit, expr }, ty.clone()))
+                .map(|(i, (ty, &expr))| (Some(i), ExprRef { unit: value.unit, expr }, ty.clone()))
                 .collect()
         }
         other => vec![(None, arg, other.clone())],
     }
 }
 
-/// `ty` with one size made unknown.
+/// Returns `ty` with one size replaced by `?`.
 pub(super) fn erase(ty: &Type, part: Option<usize>, axis: usize) -> Type {
     with_size(ty, part, axis, Dim::Any)
 }
 
-/// `ty` with another size on one axis.
+/// Returns `ty` with another size on one axis.
 fn with_size(ty: &Type, part: Option<usize>, axis: usize, new: Dim) -> Type {
     match (ty, part) {
         (Type::Tuple(fields), Some(part)) => {
@@ -146,7 +151,7 @@ fn with_size(ty: &Type, part: Option<usize>, axis: usize, new: Dim) -> Type {
     }
 }
 
-/// Whether an attribute's value is a size, or a list with that size in it.
+/// Returns true if the value of an attribute is `size`, or a list that contains it.
 pub(super) fn mentions(value: &types::AttrValue, size: &Dim) -> bool {
     match value {
         types::AttrValue::List(values) => values.iter().any(|value| mentions(value, size)),

@@ -1,4 +1,4 @@
-//! Two types that must be one, in words.
+//! Diagnostics for type mismatches.
 
 use syntax::TextRange;
 use types::{Conflict, Type, describe};
@@ -10,20 +10,20 @@ use crate::{
     diagnostic::Diagnostic,
     infer::Mismatch,
     queries,
-    scope::Binding,
-    view::Spot,
+    scope::LocalRef,
+    view::ExprRef,
 };
 
-/// Two types that must be one.
+/// Returns the diagnostic for two types that must be equal and are not.
 pub(super) fn mismatch(
     view: &Checked<'_, '_>,
     unit: usize,
     what: Mismatch,
     found: &Type,
-    wanted: &Type,
+    expected: &Type,
     conflict: &Conflict,
 ) -> Diagnostic {
-    let spot = |expr: ExprId| Spot { unit, expr };
+    let expr_ref = |expr: ExprId| ExprRef { unit, expr };
     let tail = differ(conflict);
     let code = conflict.code();
     match what {
@@ -31,10 +31,10 @@ pub(super) fn mismatch(
             let name = &view.unit(unit).binder(binder).name;
             let mut diagnostic = Diagnostic::new(
                 code,
-                view.range(spot(value)),
-                format!("`{name}` is declared as `{wanted}`, but its value is `{found}`{tail}"),
+                view.range(expr_ref(value)),
+                format!("`{name}` is declared as `{expected}`, but its value is `{found}`{tail}"),
             );
-            let binding = Binding { unit: unit as u32, binder };
+            let binding = LocalRef { unit: unit as u32, binder };
             if let Some(ty) = view.annotation_node(binding) {
                 let at = ty.range() + view.def.start(view.db);
                 diagnostic = diagnostic.related(at, "declared here");
@@ -43,19 +43,19 @@ pub(super) fn mismatch(
                         diagnostic.fix(format!("Declare it as `{text}`"), [(at, text.clone())]);
                 }
             }
-            with_origins(view, diagnostic, spot(value), conflict)
+            with_origins(view, diagnostic, expr_ref(value), conflict)
         }
         Mismatch::Result { function, value } => {
             let who = if function.is_some() { "the function" } else { "the definition" };
             let mut diagnostic = Diagnostic::new(
                 code,
-                view.range(spot(value)),
-                format!("{who} should give `{wanted}`, but gives `{found}`{tail}"),
+                view.range(expr_ref(value)),
+                format!("{who} should return `{expected}`, but returns `{found}`{tail}"),
             );
-            // Which part of what is given differs.
-            let part = flow::along(view, spot(value), &conflict.path);
-            if part.spot != spot(value) {
-                diagnostic = diagnostic.related(view.range(part.spot), "this part of it differs");
+            // The part of the result that differs.
+            let part = flow::along(view, expr_ref(value), &conflict.path);
+            if part.expr_ref != expr_ref(value) {
+                diagnostic = diagnostic.related(view.range(part.expr_ref), "this part differs");
             }
             if function.is_none()
                 && let Some(ty) = view.result_type_node()
@@ -67,32 +67,43 @@ pub(super) fn mismatch(
                         .fix(format!("Change the result to `{text}`"), [(at, text.clone())]);
                 }
             }
-            with_origins(view, diagnostic, spot(value), conflict)
+            with_origins(view, diagnostic, expr_ref(value), conflict)
         }
         Mismatch::Argument { call, index } => {
-            argument(view, unit, call, index, found, wanted, conflict)
+            argument(view, unit, call, index, found, expected, conflict)
         }
         Mismatch::Branches { then, otherwise } => {
             let diagnostic = Diagnostic::new(
                 code,
-                view.range(spot(otherwise)),
-                format!("the branches of this `if` differ: `{wanted}` and `{found}`{tail}"),
+                view.range(expr_ref(otherwise)),
+                format!(
+                    "the branches of this `if` have different types: `{expected}` and `{found}`{tail}"
+                ),
             )
-            .related(view.range(spot(then)), format!("this branch is `{wanted}`"));
-            with_origins(view, diagnostic, spot(otherwise), conflict)
+            .related(view.range(expr_ref(then)), format!("this branch is `{expected}`"));
+            with_origins(view, diagnostic, expr_ref(otherwise), conflict)
         }
         Mismatch::Arm { expr, arm } => {
             let Expr::Match(id) = view.unit(unit).expr(expr) else {
-                return Diagnostic::new(code, view.range(spot(expr)), "the arms differ");
+                return Diagnostic::new(
+                    code,
+                    view.range(expr_ref(expr)),
+                    "the arms have different types",
+                );
             };
             let arms = &view.unit(unit).matches[id.index()].arms;
-            let this = spot(arms[arm].body.result);
+            let this = expr_ref(arms[arm].body.result);
             let diagnostic = Diagnostic::new(
                 code,
                 view.range(this),
-                format!("this arm gives `{found}`, the arms before it give `{wanted}`{tail}"),
+                format!(
+                    "this arm has type `{found}`, but the arms before it have type `{expected}`{tail}"
+                ),
             )
-            .related(view.range(spot(arms[0].body.result)), format!("this arm gives `{wanted}`"));
+            .related(
+                view.range(expr_ref(arms[0].body.result)),
+                format!("this arm has type `{expected}`"),
+            );
             with_origins(view, diagnostic, this, conflict)
         }
         Mismatch::Pattern { binder } => {
@@ -101,21 +112,21 @@ pub(super) fn mismatch(
                 code,
                 view.place(unit, data.range),
                 format!(
-                    "`{}` is declared as `{wanted}`, but `{found}` is matched{tail}",
+                    "`{}` is declared as `{expected}`, but its value is `{found}`{tail}",
                     data.name
                 ),
             )
         }
         Mismatch::Reference { reference } => Diagnostic::new(
             "type-mismatch",
-            view.range(spot(reference)),
-            format!("only references can be read and written, and this is {}", describe(found)),
+            view.range(expr_ref(reference)),
+            format!("only references can be read and written, but this is {}", describe(found)),
         )
-        .help("make one with `ref(…)`"),
+        .help("create one with `ref(…)`"),
         Mismatch::Write { value } => Diagnostic::new(
             code,
-            view.range(spot(value)),
-            format!("the reference holds `{wanted}`, but `{found}` is written{tail}"),
+            view.range(expr_ref(value)),
+            format!("the reference holds `{expected}`, but `{found}` is written{tail}"),
         ),
     }
 }
@@ -126,27 +137,34 @@ fn argument(
     call: ExprId,
     index: usize,
     found: &Type,
-    wanted: &Type,
+    expected: &Type,
     conflict: &Conflict,
 ) -> Diagnostic {
     let tail = differ(conflict);
     let callee = callee_name(view, unit, call);
     let Expr::Call(id) = view.unit(unit).expr(call) else {
-        return Diagnostic::new(conflict.code(), view.range(Spot { unit, expr: call }), "argument");
+        return Diagnostic::new(
+            conflict.code(),
+            view.range(ExprRef { unit, expr: call }),
+            "argument",
+        );
     };
-    let arg = Spot { unit, expr: view.unit(unit).call(*id).args[index] };
+    let arg = ExprRef { unit, expr: view.unit(unit).call(*id).args[index] };
     let mut diagnostic = Diagnostic::new(
         conflict.code(),
         view.range(arg),
-        format!("{callee} takes `{wanted}` as argument {}, this is `{found}`{tail}", index + 1),
+        format!(
+            "argument {} of {callee} should be `{expected}`, but is `{found}`{tail}",
+            index + 1
+        ),
     );
     if let Some(at) = parameter(view, unit, call, index) {
-        diagnostic = diagnostic.related(at, format!("the parameter is `{wanted}`"));
+        diagnostic = diagnostic.related(at, format!("the parameter is `{expected}`"));
     }
     with_origins(view, diagnostic, arg, conflict)
 }
 
-/// Where a parameter of the called global stands, if it is in this file.
+/// Returns the range of a parameter of the called global, if it is defined in this file.
 fn parameter(view: &Checked<'_, '_>, unit: usize, call: ExprId, index: usize) -> Option<TextRange> {
     let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
     let Callee::Expr(callee) = view.unit(unit).call(*id).callee else { return None };
@@ -160,15 +178,15 @@ fn parameter(view: &Checked<'_, '_>, unit: usize, call: ExprId, index: usize) ->
     Some(body.units[0].binder(binder).range + def.start(view.db))
 }
 
-/// Adds where the sizes that differ came from.
+/// Adds the origins of the sizes that differ.
 fn with_origins(
     view: &Checked<'_, '_>,
     mut diagnostic: Diagnostic,
-    spot: Spot,
+    expr_ref: ExprRef,
     conflict: &Conflict,
 ) -> Diagnostic {
     if let Some(axis) = conflict.axis() {
-        for step in view.origins.of(view, spot, axis) {
+        for step in view.origins.of(view, expr_ref, axis) {
             diagnostic = diagnostic.related(step.range, step.message);
         }
     }

@@ -1,0 +1,316 @@
+//! The quick fix for a call whose shapes do not fit: it swaps or transposes an argument, or candidates
+//! an attribute.
+//!
+//! Each candidate is checked on the whole text. One is offered only if it is the only candidate that
+//! removes the error without adding another: for `add(%a, %b)` with shapes `(3, 4)` and `(4, 3)`,
+//! transposing either argument works, and only the user knows which one is meant.
+
+use operators::Operator;
+use semantics::{
+    Diagnostic, ExprRef, Severity,
+    body::{CallData, Callee, Expr},
+    check_file,
+};
+use syntax::{TextRange, TextSize};
+use types::{AttrValue, Relation, State, TensorType, Type, probe};
+
+use super::{Context, check};
+use crate::edit::Edits;
+
+/// The largest text, in bytes, that is checked once for each candidate.
+const MAX_TEXT: usize = 256 << 10;
+/// The codes of diagnostics about mismatched shapes.
+const CODES: &[&str] = &["shape-mismatch", "broadcast-mismatch", "rank-mismatch"];
+
+/// A change that may fix a call.
+struct Candidate {
+    title: String,
+    edits: Edits,
+}
+
+/// The operator call that has an error.
+struct FailingCall<'c> {
+    operator: &'static Operator,
+    call: &'c CallData,
+    /// The ranges in the file and the types of the arguments.
+    args: Vec<(TextRange, Type)>,
+    /// The offset of the unit in the file.
+    base: TextSize,
+}
+
+pub(super) fn offer(context: &Context<'_>) -> Option<String> {
+    only_fix(context).map(|fix| fix.title)
+}
+
+pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
+    let fix = only_fix(context).ok_or("no single change makes the shapes fit")?;
+    Ok(fix.edits)
+}
+
+/// Returns the only candidate that fixes the call at the cursor.
+fn only_fix(context: &Context<'_>) -> Option<Candidate> {
+    let found = check_file(context.db, context.file);
+    let diagnostic = found.iter().find(|diagnostic| {
+        let range = diagnostic.range;
+        diagnostic.severity == Severity::Error
+            && CODES.contains(&diagnostic.code)
+            && range.start() <= context.range.end()
+            && context.range.start() <= range.end()
+    })?;
+    // A fix from the type rule is more precise than a search.
+    if !diagnostic.fixes.is_empty() || context.text().len() > MAX_TEXT {
+        return None;
+    }
+    let failing = failing_call(context, diagnostic)?;
+    let mut fixes = candidates(context, &failing)
+        .into_iter()
+        .filter(|candidate| check::removes_errors(context, &candidate.edits));
+    let first = fixes.next()?;
+    fixes.next().is_none().then_some(first)
+}
+
+/// Returns the innermost operator call around an error.
+fn failing_call<'c>(context: &'c Context<'_>, diagnostic: &Diagnostic) -> Option<FailingCall<'c>> {
+    let view = context.view.as_ref()?;
+    let number = view.unit_at(diagnostic.range.start())?;
+    let unit = view.unit(number);
+    let calls = unit.exprs.iter().zip(&unit.ranges).filter_map(|(expr, range)| match expr {
+        Expr::Call(id) => Some((unit.call(*id), view.place(number, *range))),
+        _ => None,
+    });
+    let (call, _) = calls
+        .filter(|(_, range)| range.contains_range(diagnostic.range))
+        .min_by_key(|(_, range)| range.len())?;
+    let Callee::Operator(operator) = &call.callee else { return None };
+    let args = call.args.iter().map(|&expr| {
+        let expr_ref = ExprRef { unit: number, expr };
+        (view.range(expr_ref), view.ty(expr_ref).clone())
+    });
+    let base = context.start() + view.body.starts[number];
+    let failing = FailingCall { operator, call, args: args.collect(), base };
+    (call.whole && call.trusted && !failing.args.is_empty()).then_some(failing)
+}
+
+/// Returns the candidates: other attributes, swapped arguments and transposed arguments.
+fn candidates(context: &Context<'_>, failing: &FailingCall<'_>) -> Vec<Candidate> {
+    let mut candidates = attributes(failing);
+    let text = |range: TextRange| context.slice(range - context.start()).to_owned();
+    let relation = failing.operator.plain_relation().map(|relation| Relation {
+        attrs: match failing.call.attrs.schema() {
+            Some(_) => failing.call.attrs.clone(),
+            None => relation.attrs.clone(),
+        },
+        ..relation
+    });
+    let fits = |types: &[Type]| {
+        let Some(relation) = &relation else { return false };
+        matches!(probe(relation, failing.operator.args, types).0, State::Solved | State::Waiting)
+    };
+    let types: Vec<Type> = failing.args.iter().map(|(_, ty)| ty.clone()).collect();
+    if let [(first, _), (second, _)] = failing.args[..]
+        && fits(&[types[1].clone(), types[0].clone()])
+    {
+        candidates.push(Candidate {
+            title: format!("Swap the arguments of `{}`", failing.operator.name),
+            edits: vec![(first, text(second)), (second, text(first))],
+        });
+    }
+    // An attribute that transposes is simpler than a call of `transpose`.
+    if failing.operator.schema.is_some_and(|schema| schema.field("transpose_b").is_some()) {
+        return candidates;
+    }
+    for (position, (range, ty)) in failing.args.iter().enumerate() {
+        let Some(tensor) = ty.as_tensor() else { continue };
+        for axes in permutations(tensor.shape.len()) {
+            let mut types = types.clone();
+            types[position] = transposed(tensor, axes);
+            if !fits(&types) {
+                continue;
+            }
+            let argument = text(*range);
+            candidates.push(Candidate {
+                title: format!("Transpose `{}`: axes={axes:?}", brief(&argument)),
+                edits: vec![(*range, format!("transpose({argument}, axes={axes:?})"))],
+            });
+        }
+    }
+    candidates
+}
+
+/// Returns an argument as a title names it.
+fn brief(argument: &str) -> &str {
+    const MAX_LEN: usize = 40;
+    if argument.len() > MAX_LEN || argument.contains('\n') { "the argument" } else { argument }
+}
+
+/// Returns the permutations of axes that are confused most often.
+fn permutations(rank: usize) -> &'static [&'static [usize]] {
+    match rank {
+        2 => &[&[1, 0]],
+        3 => &[&[0, 2, 1]],
+        // Channels last to channels first, the reverse, and the last two axes.
+        4 => &[&[0, 3, 1, 2], &[0, 2, 3, 1], &[0, 1, 3, 2]],
+        _ => &[],
+    }
+}
+
+fn transposed(tensor: &TensorType, axes: &[usize]) -> Type {
+    let shape: Vec<_> = axes.iter().map(|&axis| tensor.shape[axis].clone()).collect();
+    Type::from(TensorType::new(shape, tensor.dtype))
+}
+
+/// Returns candidates with other values of the attributes that say which axes correspond.
+fn attributes(failing: &FailingCall<'_>) -> Vec<Candidate> {
+    let Some(schema) = failing.operator.schema.filter(|_| !failing.operator.detached) else {
+        return Vec::new();
+    };
+    let mut candidates = Vec::new();
+    for field in schema.fields {
+        let written = failing.call.attrs.get(field.name);
+        let values: Vec<String> = match field.name {
+            "transpose_a" | "transpose_b" => {
+                let is_on = *written == AttrValue::Bool(true);
+                vec![if is_on { "False".into() } else { "True".into() }]
+            }
+            "axis" => axes(failing, written.as_int()),
+            "groups" => groups(failing),
+            "data_layout" => vec!["\"NCHW\"".into(), "\"NHWC\"".into()],
+            "kernel_layout" => vec!["\"OIHW\"".into(), "\"HWIO\"".into()],
+            _ => continue,
+        };
+        let now = failing.call.written.iter().find(|attr| attr.name == field.name);
+        let now_text = crate::words::value(written);
+        for value in values.into_iter().filter(|value| *value != now_text) {
+            let edit = match now {
+                Some(attr) => (attr.value_range + failing.base, value.clone()),
+                None => (TextRange::empty(failing.end()), format!(", {}={value}", field.name)),
+            };
+            let title = format!("Write `{}={value}`", field.name);
+            candidates.push(Candidate { title, edits: vec![edit] });
+        }
+    }
+    candidates
+}
+
+impl FailingCall<'_> {
+    /// Returns the end of the last argument or attribute.
+    fn end(&self) -> TextSize {
+        let args = self.args.iter().map(|(range, _)| range.end());
+        let attrs = self.call.written.iter().map(|attr| attr.value_range.end() + self.base);
+        args.chain(attrs).max().unwrap_or(self.base)
+    }
+
+    /// Returns the type of the first argument, or of its first field if it is a tuple.
+    fn first_tensor(&self) -> Option<&TensorType> {
+        let (_, ty) = self.args.first()?;
+        ty.as_tensor().or_else(|| ty.as_tuple()?.first()?.as_tensor())
+    }
+}
+
+/// Returns all axes except the current one.
+fn axes(failing: &FailingCall<'_>, now: Option<i64>) -> Vec<String> {
+    let Some(tensor) = failing.first_tensor() else { return Vec::new() };
+    let rank = tensor.shape.len() as i64;
+    let now = now.map(|axis| if axis < 0 { axis + rank } else { axis });
+    (0..rank).filter(|axis| Some(*axis) != now).map(|axis| axis.to_string()).collect()
+}
+
+/// Returns the number of groups that makes the channels of data and weight fit: 32 channels of data
+/// and 4 of the weight need `groups=8`.
+fn groups(failing: &FailingCall<'_>) -> Vec<String> {
+    let channels = |position: usize| {
+        let tensor = failing.args.get(position)?.1.as_tensor()?;
+        tensor.shape.get(1)?.as_known()
+    };
+    match (channels(0), channels(1)) {
+        (Some(data), Some(weight)) if weight > 0 && data % weight == 0 && data > weight => {
+            vec![(data / weight).to_string()]
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syntax::{ParseLimits, TextRange};
+
+    use crate::actions::{actions, resolve};
+
+    /// Returns the title of the fix for the first error, and the line that it candidates. The fixed
+    /// text must have no errors.
+    fn fixed(text: &str) -> Option<(String, String)> {
+        let db = semantics::Database::new();
+        let file = db.add_file(text, ParseLimits::default());
+        let found = semantics::check_file(&db, file);
+        let error = found.iter().find(|d| d.severity == semantics::Severity::Error);
+        let range = error.map_or(TextRange::default(), |error| error.range);
+        let offered = actions(&db, file, range).into_iter().find(|a| a.id == "fix-shapes")?;
+        let edits = resolve(&db, file, range, offered.id).expect("the offered action applies");
+        let after = crate::edit::apply_all(text, &edits);
+        let scratch = semantics::Database::new();
+        let file = scratch.add_file(&after, ParseLimits::default());
+        let found = semantics::check_file(&scratch, file);
+        assert!(found.iter().all(|d| d.severity != semantics::Severity::Error), "{found:?}");
+        let mut lines = text.lines().zip(after.lines()).filter(|(before, after)| before != after);
+        let line = lines.next().expect("it candidates a line").1.trim().to_owned();
+        assert!(lines.next().is_none(), "more than one line is changed");
+        Some((offered.title, line))
+    }
+
+    fn check(text: &str, title: &str, line: &str) {
+        assert_eq!(fixed(text), Some((title.to_owned(), line.to_owned())));
+    }
+
+    #[test]
+    fn the_only_candidate_that_fixes_the_call_is_offered() {
+        check(
+            "def @main(%a: Tensor[(2, 8, 64), float32], %b: Tensor[(2, 64, 16), float32]) {\n  \
+             nn.batch_matmul(%a, %b, transpose_b=True)\n}\n",
+            "Write `transpose_b=False`",
+            "nn.batch_matmul(%a, %b, transpose_b=False)",
+        );
+        check(
+            "def @main(%x: Tensor[(8, 512), float32], %w: Tensor[(512, 10), float32]) {\n  \
+             nn.dense(%x, %w, units=10)\n}\n",
+            "Transpose `%w`: axes=[1, 0]",
+            "nn.dense(%x, transpose(%w, axes=[1, 0]), units=10)",
+        );
+        check(
+            "def @main(%x: Tensor[(1, 8, 8, 3), float32], %w: Tensor[(4, 3, 3, 3), float32]) \
+             -> Tensor[(1, 6, 6, 4), float32] {\n  nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3])\n}\n",
+            "Write `data_layout=\"NHWC\"`",
+            "nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], data_layout=\"NHWC\")",
+        );
+        check(
+            "def @main(%a: Tensor[(2, 3, 4), float32], %b: Tensor[(2, 5, 4), float32]) {\n  \
+             concatenate((%a, %b), axis=2)\n}\n",
+            "Write `axis=1`",
+            "concatenate((%a, %b), axis=1)",
+        );
+        check(
+            "def @main(%a: Tensor[(3, 4), float32], %b: Tensor[(4, 3), float32]) \
+             -> Tensor[(3, 4), float32] {\n  add(%a, %b)\n}\n",
+            "Transpose `%b`: axes=[1, 0]",
+            "add(%a, transpose(%b, axes=[1, 0]))",
+        );
+    }
+
+    #[test]
+    fn ambiguous_fix_is_not_offered() {
+        // Either argument could be transposed.
+        let two = "def @main(%a: Tensor[(3, 4), float32], %b: Tensor[(4, 3), float32]) {\n  \
+                   add(%a, %b)\n}\n";
+        assert_eq!(fixed(two), None);
+        // No candidate fixes the call.
+        let none = "def @main(%a: Tensor[(3, 5), float32], %b: Tensor[(4, 3), float32]) {\n  \
+                    add(%a, %b)\n}\n";
+        assert_eq!(fixed(none), None);
+        // The fix would contradict the declared result type.
+        let later = "def @main(%a: Tensor[(2, 8, 64), float32], %b: Tensor[(2, 64, 16), float32]) \
+                     -> Tensor[(2, 8, 8), float32] {\n  \
+                     nn.batch_matmul(%a, %b, transpose_b=True)\n}\n";
+        assert_eq!(fixed(later), None);
+        let correct = "def @main(%a: Tensor[(3, 4), float32]) {\n  add(%a, %a)\n}\n";
+        assert_eq!(fixed(correct), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! Archives of saved models, compiled packages and the model library format.
+//!
+//! Nothing is unpacked: entries are found by their names and read where they are. An archive with a
+//! name that leads elsewhere, with a link, or with an entry that it does not hold is refused as a
+//! whole. Archives are not compressed, so that no entry is longer than its file.
+
+use std::{
+    io::{Read, Seek, SeekFrom},
+    ops::Range,
+};
+
+use crate::{Error, Plan, convert};
+
+/// The most entries of an archive.
+const MOST_ENTRIES: usize = 1 << 16;
+/// The longest text that is read from an archive, in bytes.
+const LONGEST_TEXT: u64 = u32::MAX as u64;
+
+/// What an archive holds.
+#[derive(Default)]
+pub struct Package {
+    /// The text of the module, converted where it was saved as JSON.
+    pub text: Option<String>,
+    /// Where the parameters are in the archive, as `save_param_dict` writes them.
+    pub params: Option<Range<u64>>,
+    /// The memory plan of the graph executor.
+    pub plan: Option<Plan>,
+}
+
+/// Tells whether a file is a tar archive, by its first 512 bytes.
+pub fn is_archive(head: &[u8]) -> bool {
+    head.get(257..262) == Some(b"ustar")
+}
+
+struct Entry {
+    name: String,
+    range: Range<u64>,
+}
+
+/// Reads an archive of `length` bytes.
+///
+/// # Errors
+/// It is broken or hostile, holds nothing that is known, or the module in it cannot be read.
+pub fn open<R: Read + Seek>(mut archive: R, length: u64) -> Result<Package, Error> {
+    let entries = entries(&mut archive, length)?;
+    let named = |name: &str| entries.iter().find(|entry| entry.name == name);
+    let like = |folder: &str, end: &str| -> Vec<&Entry> {
+        let is_like = |entry: &&Entry| entry.name.starts_with(folder) && entry.name.ends_with(end);
+        entries.iter().filter(is_like).collect()
+    };
+    let mut package = Package::default();
+    if let Some(entry) = named("model.json") {
+        let text = read(&mut archive, entry)?;
+        let inside = |error: Error| Error { place: within("model.json", &error.place), ..error };
+        package.text = Some(convert(&text).map_err(inside)?);
+        package.params = named("model.params").map(|entry| entry.range.clone());
+        return Ok(package);
+    }
+    // The model library format, in its present and its first form.
+    let modules = match named("src/relay.txt") {
+        Some(entry) => vec![entry],
+        None => like("src/", ".relay"),
+    };
+    package.text = match modules[..] {
+        [] => None,
+        [entry] => Some(read(&mut archive, entry)?),
+        [first, ..] => {
+            let message =
+                format!("it holds {} modules, `{}` among them", modules.len(), first.name);
+            return Err(Error::new("many-modules", "", message));
+        }
+    };
+    let params = match named("mod.params") {
+        Some(entry) => vec![entry],
+        None => like("parameters/", ".params"),
+    };
+    if let [entry] = params[..] {
+        package.params = Some(entry.range.clone());
+    }
+    let plans = match named("mod.json") {
+        Some(entry) => vec![entry],
+        None => like("executor-config/graph/", ".graph")
+            .into_iter()
+            .chain(named("executor-config/graph/graph.json"))
+            .chain(named("runtime-config/graph/graph.json"))
+            .collect(),
+    };
+    if let [entry] = plans[..] {
+        let text = read(&mut archive, entry)?;
+        let inside = |error: Error| Error { place: within(&entry.name, &error.place), ..error };
+        package.plan = Some(Plan::read(&text).map_err(inside)?);
+    }
+    if package.text.is_none() && package.plan.is_none() {
+        let message =
+            "it holds neither a module (`model.json`, `src/*.relay`) nor a plan (`mod.json`)";
+        return Err(Error::new("no-module", "", message));
+    }
+    Ok(package)
+}
+
+fn within(entry: &str, place: &str) -> String {
+    if place.is_empty() { format!("`{entry}`") } else { format!("`{entry}`: {place}") }
+}
+
+/// Returns the files of an archive, if all of it can be trusted.
+fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, Error> {
+    let broken =
+        |message: &str| Error::new("bad-archive", "", format!("the archive is broken: {message}"));
+    let failed = |error: std::io::Error| broken(&error.to_string());
+    archive.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let mut tar = tar::Archive::new(archive);
+    let mut found = Vec::new();
+    // Only headers of 512 bytes are read; long names are entries that nobody asks for.
+    for (number, entry) in tar.entries_with_seek().map_err(failed)?.raw(true).enumerate() {
+        if number == MOST_ENTRIES {
+            return Err(broken(&format!("it has more than {MOST_ENTRIES} entries")));
+        }
+        let entry = entry.map_err(failed)?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let shown = crate::graph::short(&name).into_owned();
+        let kind = entry.header().entry_type();
+        if name.starts_with('/') || name.split(['/', '\\']).any(|part| part == "..") {
+            let message = format!("the archive is refused: the name `{shown}` leads out of it");
+            return Err(Error::new("bad-archive", "", message));
+        }
+        if kind.is_symlink() || kind.is_hard_link() {
+            let message = format!("the archive is refused: `{shown}` is a link");
+            return Err(Error::new("bad-archive", "", message));
+        }
+        let from = entry.raw_file_position();
+        let end = from.checked_add(entry.size()).filter(|&end| end <= length);
+        let Some(end) = end else {
+            return Err(broken(&format!("`{shown}` is longer than the archive")));
+        };
+        if kind.is_file() || kind.is_contiguous() {
+            let name = name.strip_prefix("./").unwrap_or(&name).to_owned();
+            found.push(Entry { name, range: from..end });
+        }
+    }
+    Ok(found)
+}
+
+fn read<R: Read + Seek>(archive: &mut R, entry: &Entry) -> Result<String, Error> {
+    let place = || format!("`{}`", crate::graph::short(&entry.name));
+    let failed = |error: std::io::Error| Error::new("bad-archive", place(), error.to_string());
+    let length = entry.range.end - entry.range.start;
+    if length > LONGEST_TEXT {
+        return Err(Error::new("bad-archive", place(), "it is larger than 4 GB"));
+    }
+    archive.seek(SeekFrom::Start(entry.range.start)).map_err(failed)?;
+    let mut bytes = Vec::new();
+    archive.take(length).read_to_end(&mut bytes).map_err(failed)?;
+    String::from_utf8(bytes).map_err(|_| Error::new("bad-archive", place(), "it is not UTF-8"))
+}

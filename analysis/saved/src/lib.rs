@@ -1,0 +1,87 @@
+//! Modules that TVM saved, as Relay text.
+//!
+//! [`convert`] reads the JSON of `tvm.ir.save_json` and gives the text that TVM 0.14 prints for it
+//! with `astext(show_meta_data=True)`, byte for byte. JSON of TVM 0.6 to 0.8 is upgraded as TVM
+//! upgrades it; later versions write one form.
+//!
+//! Nothing that a file says of itself is believed: every index is checked, the nodes that are read
+//! are at most [`MOST_NODES`], the nesting that is printed is at most [`MOST_NESTED`] deep, and the
+//! text is bounded by a multiple of the file's length, since nodes that are shared in the file are
+//! repeated in the text.
+//!
+//! [`open`] reads what TVM packs: saved models, compiled packages and the model library format.
+//!
+//! Absent on purpose: opening files, and writing any.
+
+mod archive;
+mod error;
+mod graph;
+mod kinds;
+mod map;
+mod metadata;
+mod numbers;
+mod plan;
+mod print;
+mod upgrade;
+mod uses;
+mod write;
+
+pub use archive::{Package, is_archive, open};
+pub use error::Error;
+use graph::Graph;
+pub use plan::{Plan, is_plan};
+
+/// The most nodes that a file may hold. A network of 14,500 bindings has 400,000.
+pub const MOST_NODES: usize = 1 << 22;
+/// The deepest nesting of expressions, types, patterns and attributes that is printed. Chains of
+/// bindings, and calls in the arguments of calls, are not nested.
+pub const MOST_NESTED: usize = 4096;
+/// The stack of the thread that prints: enough for that nesting in a build without optimisation.
+const STACK: usize = 256 << 20;
+
+/// Tells whether a file is one that [`convert`] reads, by how it begins: an object with the members
+/// that `tvm.ir.save_json` writes.
+pub fn is_saved(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(4 << 10)];
+    let mut words = head
+        .split(|byte| byte.is_ascii_whitespace() || *byte == b',')
+        .flat_map(|word| word.split_inclusive(|byte| matches!(byte, b'{' | b':' | b'[')));
+    let mut words = words.by_ref().filter(|word| !word.is_empty());
+    if words.next() != Some(b"{") {
+        return false;
+    }
+    let begins = |name: &[u8], word: &[u8]| word.starts_with(name);
+    match words.next() {
+        // `json.dumps` keeps the order; what a hand has sorted begins with another member.
+        Some(word) if begins(b"\"root\"", word) => true,
+        Some(word) if begins(b"\"attrs\"", word) || begins(b"\"b64ndarrays\"", word) => {
+            contains(head, b"\"tvm_version\"") || begins(b"\"b64ndarrays\"", word)
+        }
+        Some(word) if begins(b"\"nodes\"", word) => contains(head, b"\"type_key\""),
+        _ => false,
+    }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+/// Returns the text of a module, a function or an expression that `tvm.ir.save_json` wrote.
+///
+/// # Errors
+/// The JSON is not of that form, is of a version or holds a kind of node that is not known, or is
+/// larger or nested deeper than the limits above.
+pub fn convert(json: &str) -> Result<String, Error> {
+    let mut graph = Graph::read(json)?;
+    upgrade::upgrade(&mut graph)?;
+    // The printer follows the nesting of the module; the caller's stack may be small.
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().name("print".to_owned()).stack_size(STACK);
+        let thread = builder.spawn_scoped(scope, || print::module(&graph, json.len()));
+        let thread = thread.map_err(|error| Error::new("no-thread", "", error.to_string()))?;
+        match thread.join() {
+            Ok(text) => text,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}

@@ -1,0 +1,84 @@
+; Colours. No node has two of them, so the order of the patterns says nothing.
+
+; Comments, and what is not Relay
+
+[
+  (line_comment)
+  (block_comment)
+  (unclosed_comment)
+  (log_line)
+] @comment
+
+(version ["#[" "version"] @keyword.directive)
+(metadata_header) @keyword.directive
+
+; Names
+
+[
+  (local)
+  (graph)
+] @variable
+
+(let_statement name: (bound_local) @variable)
+(graph_statement name: (bound_local) @variable)
+(free_var_statement name: (bound_local) @variable)
+(variable_pattern name: (bound_local) @variable)
+(parameter name: (bound_local) @variable.parameter)
+
+(bound_global) @function
+(global) @function.call
+
+(constructor_name) @constructor
+(relation_name) @function.builtin
+(attribute_name) @property
+
+; An operator, a constructor, or `None`, which only attributes have
+((identifier) @function.builtin
+  (#not-match? @function.builtin "^[A-Z]"))
+((identifier) @constructor
+  (#match? @constructor "^[A-Z]")
+  (#not-eq? @constructor "None"))
+((identifier) @constant.builtin
+  (#eq? @constant.builtin "None"))
+
+; Types
+
+((type_identifier) @type.builtin
+  (#match? @type.builtin "^(bool|(float|bfloat|int|uint)[0-9]+)(x[0-9]+)?$"))
+((type_identifier) @type
+  (#not-match? @type "^(bool|(float|bfloat|int|uint)[0-9]+)(x[0-9]+)?$"))
+(tensor_type "Tensor" @type)
+(hole_type) @type.builtin
+(shape_variable) @variable.parameter
+(shape "?" @constant.builtin)
+(wildcard_pattern) @variable.builtin
+
+; Literals
+
+(integer) @number
+(float) @number.float
+(boolean) @boolean
+[
+  (string)
+  (quoted_name)
+] @string
+(meta) @constant.builtin
+(constant_expression "Constant" @constructor)
+
+; Words
+
+["fn" "def"] @keyword.function
+["type" "data" "extern"] @keyword.type
+["let" "free_var" "where" "ref" "ref_read" "ref_write"] @keyword
+["if" "else" "match" "case"] @keyword.conditional
+(match_expression "?" @keyword.conditional)
+
+; Signs
+
+(binary_expression operator: _ @operator)
+(shape "-" @operator)
+["=" "->" "=>"] @operator
+["," ";" ":" "."] @punctuation.delimiter
+["(" ")" "[" "]" "{" "}"] @punctuation.bracket
+(type_parameters ["<" ">"] @punctuation.bracket)
+(type_arguments ["<" ">"] @punctuation.bracket)

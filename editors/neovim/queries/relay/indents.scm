@@ -1,0 +1,25 @@
+; Each bracket that is open moves the lines in it by one level, as TVM prints them.
+
+[
+  (block)
+  (constructor_list)
+  (match_body)
+  (parameters)
+  (argument_list)
+  (parenthesized_expression)
+  (tuple_expression)
+  (attribute_list)
+  (attribute_tuple)
+  (attribute_map)
+  (tuple_type)
+  (tuple_pattern)
+] @indent.begin
+
+["}" ")" "]"] @indent.branch
+["}" ")" "]"] @indent.end
+
+[
+  (metadata_section)
+  (tir_function)
+  (block_comment)
+] @indent.ignore

@@ -1,0 +1,43 @@
+// The pages that the extension shows in views and panels.
+
+import * as vscode from "vscode";
+
+/** A page; its styles and scripts are files in `media`. */
+export interface Page {
+  readonly title: string;
+  readonly styles: readonly string[];
+  /** In this order: each uses those before it. */
+  readonly scripts: readonly string[];
+  readonly body: string;
+}
+
+const mediaOf = (extension: vscode.Uri) => vscode.Uri.joinPath(extension, "media");
+
+/** Shows a page: it may load its own styles and scripts, and nothing else. */
+export function showPage(webview: vscode.Webview, extension: vscode.Uri, { title, styles, scripts, body }: Page): void {
+  const media = mediaOf(extension);
+  const local = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
+  const source = webview.cspSource;
+  webview.options = { enableScripts: true, localResourceRoots: [media] };
+  webview.html = `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${source}; script-src ${source}">
+${styles.map((name) => `  <link rel="stylesheet" href="${local(name)}">`).join("\n")}
+  <title>${title}</title>
+</head>
+<body>
+${body}
+${scripts.map((name) => `  <script src="${local(name)}"></script>`).join("\n")}
+</body>
+</html>`;
+}
+
+/** A panel with a page beside the editor, which keeps the focus. */
+export function panelBeside(type: string, extension: vscode.Uri, page: Page): vscode.WebviewPanel {
+  const panel = vscode.window.createWebviewPanel(type, page.title, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
+  panel.iconPath = vscode.Uri.joinPath(mediaOf(extension), "relay.svg");
+  showPage(panel.webview, extension, page);
+  return panel;
+}

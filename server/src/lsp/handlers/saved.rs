@@ -1,0 +1,39 @@
+//! `relay/convertFile`: files that TVM saved, as the text that an editor shows.
+
+use serde::{Deserialize, Serialize};
+use tower_lsp::{
+    jsonrpc::{Error, Result},
+    lsp_types::Url,
+};
+
+use crate::{input, lsp::snapshot::Snapshot};
+
+/// What `relay/convertFile` is asked with.
+#[derive(Clone, Deserialize)]
+pub(in crate::lsp) struct ConvertParams {
+    uri: Url,
+}
+
+/// The module of a file as text.
+#[derive(Serialize)]
+pub(in crate::lsp) struct Converted {
+    text: String,
+}
+
+/// The text of a module that TVM saved as JSON or in an archive. The file is read from disk each
+/// time; an editor shows the text and writes none of it.
+pub(in crate::lsp) fn convert(snapshot: &Snapshot, params: ConvertParams) -> Result<Converted> {
+    let refused = |message: String| Error::invalid_params(message);
+    let path = params
+        .uri
+        .to_file_path()
+        .map_err(|()| refused(format!("{} is not a file of this machine", params.uri)))?;
+    let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
+    match input.problem.filter(|problem| problem.code != "invalid-utf8") {
+        Some(problem) => Err(refused(problem.message)),
+        None if input.saved.is_none() => {
+            Err(refused("this file was not saved by TVM as JSON or in an archive".to_owned()))
+        }
+        None => Ok(Converted { text: input.text }),
+    }
+}

@@ -1,0 +1,342 @@
+//! The transport: decodes messages from standard input, drives `tower-lsp`'s service and client
+//! socket, and writes responses to standard output.
+//!
+//! `tower_lsp::Server` would do this, but it ends the session at the first message that it cannot
+//! decode, reads on after `exit` until standard input closes, and serialises each result twice, to
+//! a tree of values and then to text, on the thread that reads what the client types. For the
+//! 90,000 semantic tokens of a long module that takes longer than computing them: a worker
+//! serialises such a result itself, and its handler passes it to [`respond_raw`].
+
+use std::{cell::RefCell, sync::Arc, time::Duration};
+
+use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
+use serde_json::Value;
+use tokio::{
+    io::AsyncBufRead,
+    sync::{Semaphore, mpsc::UnboundedReceiver},
+};
+use tower_lsp::{
+    ClientSocket, LanguageServer, LspService,
+    jsonrpc::{Error, ErrorCode, Id, Request, Response},
+};
+use tower_service::Service;
+
+use super::{
+    exit::ExitReason,
+    framing::{Frame, FrameReader},
+    stdout::StdoutWriter,
+};
+
+/// The largest number of calls at once. A request counts until it is answered: with `tower-lsp`'s
+/// default of four, four slow requests would block the `$/cancelRequest` that could end them.
+const MAX_CALLS: u32 = 256;
+
+/// The time that calls have to finish after `exit`.
+pub(super) const EXIT_GRACE: Duration = Duration::from_millis(200);
+
+/// The `result` of a response as JSON text.
+#[derive(Debug)]
+pub(super) struct RawResponse(pub(super) String);
+
+tokio::task_local! {
+    /// The raw response of the call that the current task polls.
+    ///
+    /// `tower-lsp`'s handlers return values, and do not see the identifier of their request. The
+    /// alternative, to call the worker without the service, would lose `$/cancelRequest` and the
+    /// checks of the session's state.
+    static RAW: RefCell<Option<RawResponse>>;
+}
+
+/// Makes `response` the response to the current request if its handler returns a value; that value
+/// is ignored.
+pub(super) fn respond_raw(response: RawResponse) {
+    RAW.with(|raw| raw.replace(Some(response)));
+}
+
+/// Serves a client until the session ends: by `exit`, by the end of `input`, or for a reason from
+/// `exits`.
+pub(super) async fn serve<S: LanguageServer>(
+    input: impl AsyncBufRead + Unpin,
+    (service, socket): (LspService<S>, ClientSocket),
+    writer: StdoutWriter,
+    mut exits: UnboundedReceiver<ExitReason>,
+) -> ExitReason {
+    let (requests, responses) = socket.split();
+    tokio::spawn(send_requests(requests, writer.clone()));
+    let calls = Arc::new(Semaphore::new(MAX_CALLS as usize));
+    let mut transport =
+        Transport { service, responses, writer, calls: calls.clone(), is_shut_down: false };
+    let reason = tokio::select! {
+        // A client may send `exit` and close its pipes at once.
+        biased;
+        reason = transport.read(input) => reason,
+        Some(reason) = exits.recv() => reason,
+    };
+    if reason.client_reads() {
+        let _ = tokio::time::timeout(EXIT_GRACE, calls.acquire_many(MAX_CALLS)).await;
+    }
+    reason
+}
+
+/// Writes the requests and notifications that the server sends to the client.
+async fn send_requests(mut requests: impl Stream<Item = Request> + Unpin, writer: StdoutWriter) {
+    while let Some(request) = requests.next().await {
+        writer.write(&request);
+    }
+}
+
+struct Transport<S, R> {
+    service: LspService<S>,
+    /// Takes the client's responses to requests of the server.
+    responses: R,
+    writer: StdoutWriter,
+    /// A permit for each call that may still start.
+    calls: Arc<Semaphore>,
+    is_shut_down: bool,
+}
+
+impl<S: LanguageServer, R: Sink<Response> + Unpin> Transport<S, R> {
+    /// Reads and handles messages up to `exit` or the end of the input.
+    async fn read(&mut self, input: impl AsyncBufRead + Unpin) -> ExitReason {
+        let mut frames = FrameReader::new(input);
+        loop {
+            let message = match frames.next().await {
+                Ok(Frame::Body(body)) => decode(body),
+                Ok(Frame::Malformed(reason)) => Err(undecodable(ErrorCode::ParseError, &reason)),
+                Ok(Frame::Oversized) => return ExitReason::Oversized,
+                Ok(Frame::End) | Err(_) => {
+                    // All that was read is answered.
+                    let _ = self.calls.acquire_many(MAX_CALLS).await;
+                    return ExitReason::InputClosed;
+                }
+            };
+            match message {
+                Ok(Message::Request(request)) => {
+                    let exits = request.method() == "exit";
+                    self.is_shut_down |= request.method() == "shutdown";
+                    self.call(request).await;
+                    if exits && self.is_shut_down {
+                        return ExitReason::AfterShutdown;
+                    } else if exits {
+                        return ExitReason::WithoutShutdown;
+                    }
+                }
+                // Fails after `exit` only.
+                Ok(Message::Response(response)) => {
+                    let _ = self.responses.send(response).await;
+                }
+                Err(error) => self.writer.write(&Response::from_error(Id::Null, error)),
+            }
+        }
+    }
+
+    /// Calls the service. The handler runs up to its first `await` before this returns, so that
+    /// requests and changes reach the owner in the order in which they arrive; the rest runs as a
+    /// task.
+    async fn call(&mut self, request: Request) {
+        let request = without_null(request);
+        if let Some(id) = request.id()
+            && request.method().starts_with("$/")
+        {
+            // Such notifications may be ignored, requests may not; the service ignores both.
+            let error = Error::method_not_found();
+            self.writer.write(&Response::from_error(id.clone(), error));
+            return;
+        }
+        // Neither is closed before `exit`.
+        let Ok(permit) = self.calls.clone().acquire_owned().await else { return };
+        if std::future::poll_fn(|context| self.service.poll_ready(context)).await.is_err() {
+            return;
+        }
+        let handler = self.service.call(request);
+        let writer = self.writer.clone();
+        let mut call = Box::pin(RAW.scope(RefCell::default(), async move {
+            if let Ok(Some(response)) = handler.await {
+                respond(&writer, &response);
+            }
+            drop(permit);
+        }));
+        if (&mut call).now_or_never().is_none() {
+            tokio::spawn(call);
+        }
+    }
+}
+
+/// Writes the response to the current request.
+fn respond(writer: &StdoutWriter, response: &Response) {
+    let raw = RAW.with(RefCell::take);
+    match (raw, serde_json::to_string(response.id())) {
+        (Some(RawResponse(result)), Ok(id)) if response.is_ok() => {
+            let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+            writer.write_body(body.as_bytes());
+        }
+        _ => writer.write(response),
+    }
+}
+
+enum Message {
+    Request(Request),
+    Response(Response),
+}
+
+/// Decodes a message. A message without a method is a response.
+fn decode(body: &[u8]) -> Result<Message, Error> {
+    let error = |error: serde_json::Error| {
+        // JSON that is not a message is an invalid request, anything else a syntax error.
+        let code = if error.is_data() { ErrorCode::InvalidRequest } else { ErrorCode::ParseError };
+        undecodable(code, &error.to_string())
+    };
+    let text = std::str::from_utf8(body)
+        .map_err(|error| undecodable(ErrorCode::ParseError, &error.to_string()))?;
+    let request: Request = serde_json::from_str(text).map_err(error)?;
+    if !request.method().is_empty() {
+        return Ok(Message::Request(request));
+    }
+    serde_json::from_str(text).map(Message::Response).map_err(|_| {
+        let reason = "a message has a `method`, or an `id` and a `result` or an `error`";
+        undecodable(ErrorCode::InvalidRequest, reason)
+    })
+}
+
+fn undecodable(code: ErrorCode, reason: &str) -> Error {
+    let message = format!("not a message of the protocol: {reason}");
+    Error { code, message: message.into(), data: None }
+}
+
+/// Removes `"params": null`, with which Emacs ends a session, and which `tower-lsp` rejects.
+fn without_null(request: Request) -> Request {
+    if request.params() != Some(&Value::Null) {
+        return request;
+    }
+    let (method, id, _) = request.into_parts();
+    match id {
+        Some(id) => Request::build(method).id(id).finish(),
+        None => Request::build(method).finish(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::sync::mpsc::unbounded_channel;
+    use tower_lsp::{
+        jsonrpc::Result,
+        lsp_types::{InitializeParams, InitializeResult},
+    };
+
+    use super::*;
+
+    struct Server;
+
+    impl Server {
+        async fn raw(&self) -> Result<Value> {
+            tokio::task::yield_now().await;
+            respond_raw(RawResponse(r#"{"data":[1,2]}"#.to_owned()));
+            Ok(Value::Null)
+        }
+
+        async fn plain(&self) -> Result<Value> {
+            Ok(json!([3]))
+        }
+
+        async fn endless(&self) -> Result<Value> {
+            respond_raw(RawResponse("4".to_owned()));
+            std::future::pending().await
+        }
+    }
+
+    #[tower_lsp::async_trait]
+    impl LanguageServer for Server {
+        async fn initialize(&self, _: InitializeParams) -> Result<InitializeResult> {
+            Ok(InitializeResult::default())
+        }
+
+        async fn shutdown(&self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Serves messages after `initialize`, and returns the bodies written after its response.
+    fn served(messages: &[&str]) -> (ExitReason, Vec<String>) {
+        let initialize =
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{}}}"#;
+        let all = std::iter::once(&initialize).chain(messages);
+        let input: String =
+            all.map(|body| format!("Content-Length: {}\r\n\r\n{body}", body.len())).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let (writer, written) = StdoutWriter::channel();
+        let (_exits, exited) = unbounded_channel();
+        let reason = runtime.expect("a runtime").block_on(async {
+            let service = LspService::build(|_| Server)
+                .custom_method("raw", Server::raw)
+                .custom_method("plain", Server::plain)
+                .custom_method("endless", Server::endless)
+                .finish();
+            serve(input.as_bytes(), service, writer, exited).await
+        });
+        let body = |message: Vec<u8>| {
+            let message = String::from_utf8(message).expect("UTF-8");
+            message.split_once("\r\n\r\n").expect("a header").1.to_owned()
+        };
+        (reason, written.into_iter().flatten().map(body).skip(1).collect())
+    }
+
+    #[test]
+    fn raw_response_replaces_the_value_of_its_request_only() {
+        let (reason, written) = served(&[
+            r#"{"jsonrpc":"2.0","id":"a\"b","method":"raw"}"#,
+            r#"{"jsonrpc":"2.0","id":2,"method":"plain"}"#,
+        ]);
+        assert_eq!(reason, ExitReason::InputClosed);
+        let expected = [
+            r#"{"jsonrpc":"2.0","result":[3],"id":2}"#,
+            r#"{"jsonrpc":"2.0","id":"a\"b","result":{"data":[1,2]}}"#,
+        ];
+        assert_eq!(written, expected);
+    }
+
+    #[test]
+    fn cancelled_request_has_no_raw_response() {
+        let (_, written) = served(&[
+            r#"{"jsonrpc":"2.0","id":1,"method":"endless"}"#,
+            r#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#,
+        ]);
+        assert!(written.len() == 1 && written[0].contains("-32800"), "{written:?}");
+    }
+
+    #[test]
+    fn exit_ends_the_session_before_the_input() {
+        let exit = r#"{"jsonrpc":"2.0","method":"exit","params":null}"#;
+        let plain = r#"{"jsonrpc":"2.0","id":2,"method":"plain"}"#;
+        assert_eq!(served(&[exit, plain]), (ExitReason::WithoutShutdown, vec![]));
+        let shutdown = r#"{"jsonrpc":"2.0","id":1,"method":"shutdown","params":null}"#;
+        let response = r#"{"jsonrpc":"2.0","result":null,"id":1}"#.to_owned();
+        assert_eq!(served(&[shutdown, exit, plain]), (ExitReason::AfterShutdown, vec![response]));
+    }
+
+    #[test]
+    fn undecodable_messages_are_answered_and_skipped() {
+        let plain = r#"{"jsonrpc":"2.0","id":2,"method":"plain"}"#;
+        for (body, code) in [
+            ("{\"broken\"", -32700),
+            ("[]", -32600),
+            ("7", -32600),
+            ("", -32700),
+            ("{\"jsonrpc\":\"2.0\"}", -32600),
+            ("{\"jsonrpc\":\"1.0\",\"method\":\"exit\"}", -32600),
+        ] {
+            let (_, written) = served(&[body, plain]);
+            assert_eq!(written.len(), 2, "{body}: {written:?}");
+            assert!(written[0].contains(&code.to_string()), "{body}: {written:?}");
+        }
+    }
+
+    #[test]
+    fn unknown_request_of_the_protocol_is_answered() {
+        let (_, written) = served(&[
+            r#"{"jsonrpc":"2.0","id":5,"method":"$/unknown"}"#,
+            r#"{"jsonrpc":"2.0","method":"$/unknown"}"#,
+        ]);
+        assert!(written.len() == 1 && written[0].contains("-32601"), "{written:?}");
+    }
+}

@@ -1,0 +1,53 @@
+//! A module with functions to run, and a client that runs them.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+/// The document that [`NET`] is opened as.
+pub const URI: &str = "file:///work/a.relay";
+
+/// A module that turns a negative number into NaN, with a function that cannot be run.
+pub const NET: &str = "\
+#[version = \"0.0.5\"]
+def @layer(%x: Tensor[(1, 2), float32]) -> Tensor[(1, 2), float32] {
+  %0 = nn.relu(%x);
+  %1 = log(%0);
+  %1
+}
+def @other(%n: int32) -> int32 {
+  let %m = %n + 1;
+  %m
+}
+def @main(%x: Tensor[(1, 2), float32]) {
+  %0 = @layer(%x);
+  %1 = exp(%0);
+  (%1, @other(1))
+}
+def @open(%x: Tensor[(?), float32]) { %x }
+";
+
+/// A client that shows runs by itself, with these capabilities of its window as well.
+pub fn client(window: Value, options: Value) -> Client {
+    let capabilities = json!({
+        "general": { "positionEncodings": ["utf-8"] },
+        "window": window,
+        "workspace": { "inlayHint": { "refreshSupport": true }, "codeLens": { "refreshSupport": true } },
+        "experimental": { "commands": { "commands": ["relay.run"] } },
+    });
+    Client::start_with(capabilities, options)
+}
+
+/// Asks for a run; returns the number of the request.
+pub fn ask_run(client: &mut Client, argument: Value) -> i64 {
+    client
+        .ask("workspace/executeCommand", json!({ "command": "relay.run", "arguments": [argument] }))
+}
+
+/// The result of a run, which may have failed.
+pub fn run(client: &mut Client, argument: Value) -> Value {
+    let id = ask_run(client, argument);
+    let answer = client.answer(id);
+    assert!(answer.get("error").is_none(), "{answer}");
+    answer["result"].clone()
+}

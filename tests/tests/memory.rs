@@ -1,0 +1,79 @@
+//! The memory that analysis holds does not grow with the number of edits.
+//!
+//! Counts the bytes that are allocated, not those that the operating system lends: the resident size
+//! of a process also depends on how the allocator's pages fill up, and varies by a tenth.
+
+use std::sync::Arc;
+
+use cap::Cap;
+use relay_tests::corpus;
+use semantics::{Database, SourceFile, check_file};
+use syntax::{Edit, ParseLimits, TextRange, TextSize};
+
+#[global_allocator]
+static ALLOCATOR: Cap<std::alloc::System> = Cap::new(std::alloc::System, usize::MAX);
+
+/// The longest module of the corpus, or a chain of bindings.
+fn module() -> String {
+    corpus::conformance()
+        .and_then(|folder| std::fs::read_to_string(folder.join("models/lstm500.relay")).ok())
+        .unwrap_or_else(|| corpus::chain(10_000))
+}
+
+/// An open file that is edited.
+struct Session {
+    db: Database,
+    file: SourceFile,
+    text: String,
+    rng: fastrand::Rng,
+}
+
+impl Session {
+    fn edit(&mut self, range: TextRange, insert: &str) {
+        let edit = Edit { range, insert: insert.into() };
+        edit.apply(&mut self.text);
+        let parse = self.file.parse(&self.db).reparse(&self.text, &edit, ParseLimits::default());
+        self.db.set_parse(self.file, Arc::new(parse));
+        check_file(&self.db, self.file);
+    }
+
+    /// A letter typed at a random place, and deleted again, with a hover in between.
+    fn type_and_undo(&mut self) {
+        let mut at = self.rng.usize(0..self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let at = TextSize::new(at as u32);
+        self.edit(TextRange::empty(at), "q");
+        let _ = ide::hover::hover(&self.db, self.file, at);
+        self.edit(TextRange::at(at, 1.into()), "");
+    }
+
+    /// The bytes allocated after each tenth of `rounds` edits.
+    fn allocated_after_each_tenth(&mut self, rounds: usize) -> Vec<usize> {
+        let mut allocated = Vec::new();
+        for round in 1..=rounds {
+            self.type_and_undo();
+            if round % (rounds / 10) == 0 {
+                self.db.free_replaced();
+                allocated.push(ALLOCATOR.allocated());
+            }
+        }
+        allocated
+    }
+}
+
+#[test]
+fn edits_that_are_undone_leave_nothing_behind() {
+    let text = module();
+    let db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    check_file(&db, file);
+    let mut session = Session { db, file, text, rng: fastrand::Rng::with_seed(3) };
+    let rounds = std::env::var("RELAY_SOAK").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000);
+    let allocated = session.allocated_after_each_tenth((rounds / 5).max(100));
+    let (early, late) = (allocated[1], allocated[9]);
+    println!("{} KiB early in the session, {} late", early >> 10, late >> 10);
+    let grown = late as f64 / early as f64;
+    assert!(grown <= 1.05, "from {early} to {late} bytes: {allocated:?}");
+}

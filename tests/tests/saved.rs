@@ -1,0 +1,201 @@
+//! Modules that TVM saved, on the command line and in an editor.
+
+use relay_tests::{
+    arrays::params,
+    client::Client,
+    command::{Folder, run},
+};
+use serde_json::{Value, json};
+
+/// `def @main(%x: Tensor[(2), float32], %w: Tensor[(2), float32]) { add(%x, %w) }` as TVM 0.14 saves
+/// it, but for what the text does not show.
+fn module() -> String {
+    let expression = |kind: &str, mut fields: Value| {
+        for name in ["virtual_device_", "span", "_checked_type_"] {
+            fields[name] = "0".into();
+        }
+        json!({ "type_key": kind, "attrs": fields })
+    };
+    let variable =
+        |id: &str| expression("relay.Var", json!({ "vid": id, "type_annotation": "13" }));
+    let name = |name: &str| json!({ "type_key": "runtime.String", "repr_str": name });
+    let id = |name: &str| json!({ "type_key": "relay.Id", "attrs": { "name_hint": name } });
+    let nodes = json!([
+        { "type_key": "" },
+        { "type_key": "IRModule", "attrs": { "attrs": "0", "functions": "2", "global_type_var_map_": "0",
+            "global_var_map_": "0", "source_map": "0", "type_definitions": "16" } },
+        { "type_key": "Map", "data": [3, 5] },
+        expression("GlobalVar", json!({ "name_hint": "4" })),
+        name("main"),
+        expression("relay.Function", json!({ "params": "6", "body": "11", "ret_type": "0",
+            "type_params": "17", "attrs": "0" })),
+        { "type_key": "Array", "data": [7, 9] },
+        variable("8"),
+        id("18"),
+        variable("10"),
+        id("19"),
+        expression("relay.Call", json!({ "op": "12", "args": "6", "attrs": "0", "type_args": "17" })),
+        { "type_key": "Op", "repr_str": "add" },
+        { "type_key": "relay.TensorType", "attrs": { "dtype": "float32", "shape": "14", "span": "0" } },
+        { "type_key": "Array", "data": [15] },
+        { "type_key": "IntImm", "attrs": { "dtype": "int32", "span": "0", "value": "2" } },
+        { "type_key": "Map" },
+        { "type_key": "Array" },
+        name("x"),
+        name("w")
+    ]);
+    let attrs = json!({ "tvm_version": "0.14.0" });
+    let graph = json!({ "root": 1, "nodes": nodes, "b64ndarrays": [], "attrs": attrs });
+    serde_json::to_string_pretty(&graph).expect("JSON")
+}
+
+const TEXT: &str = "\
+#[version = \"0.0.5\"]
+def @main(%x: Tensor[(2), float32], %w: Tensor[(2), float32]) {
+  add(%x, %w)
+}
+";
+
+/// A tar archive: for each entry a header of 512 bytes, then its bytes to a multiple of that.
+fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (name, bytes) in entries {
+        let mut header = [0u8; 512];
+        header[..name.len()].copy_from_slice(name.as_bytes());
+        header[100..107].copy_from_slice(b"0000644");
+        header[124..135].copy_from_slice(format!("{:011o}", bytes.len()).as_bytes());
+        header[148..156].copy_from_slice(b"        ");
+        header[156] = b'0';
+        header[257..263].copy_from_slice(b"ustar\0");
+        let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        out.extend_from_slice(&header);
+        out.extend_from_slice(bytes);
+        out.resize(out.len().next_multiple_of(512), 0);
+    }
+    out.resize(out.len() + 1024, 0);
+    out
+}
+
+fn weights() -> Vec<u8> {
+    let two: Vec<u8> = [10f32, 20.0].iter().flat_map(|number| number.to_le_bytes()).collect();
+    params(&[("w", &[2], &two)])
+}
+
+#[test]
+fn convert_writes_the_text() {
+    let folder = Folder::new("saved-convert", &[("m.json", module().as_bytes())]);
+    let run = folder.run(&["convert", "m.json", "-o", "m.relay"]);
+    assert_eq!((run.code, &*run.out, &*run.err), (Some(0), "", ""));
+    assert_eq!(folder.text("m.relay"), TEXT);
+    assert_eq!(folder.run(&["convert", "m.json"]).out, TEXT);
+    let run = folder.run(&["convert", "m.relay"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.contains("nothing to convert"), "{}", run.err);
+}
+
+#[test]
+fn standard_input_is_converted() {
+    assert_eq!(run(&["convert", "-"], &module()).out, TEXT);
+}
+
+#[test]
+fn every_command_reads_saved_modules() {
+    let tar = archive(&[("model.json", module().as_bytes()), ("model.params", &weights())]);
+    let json = module();
+    let files: [(&str, &[u8]); 3] =
+        [("m.json", json.as_bytes()), ("m.tar", &tar), ("m.relay", TEXT.as_bytes())];
+    let folder = Folder::new("saved-commands", &files);
+    for file in ["m.json", "m.tar"] {
+        for command in [&["check", "--quiet"][..], &["types"], &["shapes"]] {
+            let with = |file| folder.run(&[command, &[file]].concat());
+            let (saved, text) = (with(file), with("m.relay"));
+            assert_eq!(saved.code, Some(0), "{command:?}: {}", saved.err);
+            assert_eq!(saved.out.replace(file, "m.relay"), text.out, "{command:?}");
+        }
+        let run = folder.run(&["diff", file, "m.relay"]);
+        assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    }
+    let run = folder.run(&["run", "m.tar", "--input", "x=[1, 2]"]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(run.out.contains("[11. 22.]"), "{}", run.out);
+    // What the user names counts more than the archive.
+    let run = folder.run(&["run", "m.tar", "--input", "x=[1, 2]", "--input", "w=[1, 1]"]);
+    assert!(run.out.contains("[2. 3.]"), "{}", run.out);
+}
+
+#[test]
+fn saved_modules_are_never_written() {
+    let folder = Folder::new("saved-written", &[("m.json", module().as_bytes())]);
+    let run = folder.run(&["fmt", "m.json"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.contains("relay-analyzer convert"), "{}", run.err);
+    folder.run(&["check", "--fix", "m.json"]);
+    assert_eq!(folder.text("m.json"), module());
+}
+
+#[test]
+fn what_cannot_be_read_is_one_clear_error() {
+    let broken = module().replace("relay.Call", "relay.Future");
+    let hostile = archive(&[("../model.json", module().as_bytes())]);
+    let package = archive(&[("mod.so", b"\x7fELF")]);
+    let files: [(&str, &[u8]); 3] =
+        [("kind.json", broken.as_bytes()), ("up.tar", &hostile), ("empty.tar", &package)];
+    let folder = Folder::new("saved-broken", &files);
+    for (file, why) in [
+        ("kind.json", "unknown-node-kind"),
+        ("up.tar", "leads out of it"),
+        ("empty.tar", "no-module"),
+    ] {
+        let run = folder.run(&["check", "--quiet", file]);
+        assert_eq!(run.code, Some(1), "{}", run.err);
+        assert!(run.out.contains("error[unreadable-saved-module]"), "{}", run.out);
+        assert!(run.out.contains(why), "{}", run.out);
+        assert_eq!(run.out.matches("error[").count(), 1, "{}", run.out);
+        for command in ["types", "shapes", "run", "convert"] {
+            let run = folder.run(&[command, file]);
+            assert_eq!(run.code, Some(2), "{command}: {}", run.out);
+            assert!(run.err.contains(why), "{command}: {}", run.err);
+        }
+    }
+}
+
+#[test]
+fn the_plan_of_a_compiled_package_is_shown() {
+    let plan = r#"{"nodes": [{"op": "null", "name": "x", "inputs": []}], "arg_nodes": [0],
+        "heads": [[0, 0, 0]], "attrs": {"dltype": ["list_str", ["float32"]],
+        "storage_id": ["list_int", [0]], "shape": ["list_shape", [[2, 3]]]}}"#;
+    let package = archive(&[("mod.json", plan.as_bytes()), ("mod.so", b"\x7fELF")]);
+    let folder =
+        Folder::new("saved-plan", &[("mod.json", plan.as_bytes()), ("package.tar", &package)]);
+    for file in ["mod.json", "package.tar"] {
+        let run = folder.run(&["shapes", file]);
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        assert!(run.out.contains("1 tensor in 1 storage: 24 bytes of inputs"), "{}", run.out);
+        let json = &folder.run(&["shapes", "--format", "json", file]).lines()[0];
+        assert_eq!(json["plan"]["argument_bytes"], 24);
+        let run = folder.run(&["check", file]);
+        assert!(run.out.contains("memory plan of a compiled module"), "{}", run.out);
+    }
+}
+
+#[test]
+fn editors_ask_for_the_text_of_a_file() {
+    let tar = archive(&[("model.json", module().as_bytes())]);
+    let json = module();
+    let files: [(&str, &[u8]); 3] =
+        [("m.json", json.as_bytes()), ("m.tar", &tar), ("a.relay", b"")];
+    let folder = Folder::new("saved-editor", &files);
+    let mut client = Client::start_with(json!({}), Value::Null);
+    let mut ask = |file: &str| {
+        let uri = format!("file://{}", folder.path().join(file).display());
+        client.request("relay/convertFile", json!({ "uri": uri }))
+    };
+    for file in ["m.json", "m.tar"] {
+        let answer = ask(file);
+        assert_eq!(answer["result"]["text"], TEXT, "{answer}");
+    }
+    let refused = ask("a.relay");
+    assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("not saved by TVM")));
+    assert!(ask("none.json")["error"].is_object());
+}
