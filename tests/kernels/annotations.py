@@ -101,6 +101,6 @@ def without_computation():
         refused(f"contrib.ethosu.{name}(%a, %b, %c, %d, {scales}, weight_zero_point=0, kernel_shape=[3, 3], ofm_channels=4)",
                 [image, ints(4, 3, 3, inputs, dtype="int8"), np.zeros((4, 10), "uint8"), table], device)
     # Names that have no type at all.
-    refused("hardswish(%a)", [x], "`hardswish` is a name without an operator: it takes no arguments and has no type")
+    refused("hardswish(%a)", [x], "`hardswish` is registered in TVM without a definition")
     refused('annotation.with_funcid(@f, fid=1, attrs_type_key="relay.attrs.WithFuncIdAttrs")', [],
-            "`annotation.with_funcid` has no type: TVM uses it inside one pass only", before)
+            "`annotation.with_funcid` has no type: TVM uses it inside a single pass only", before)

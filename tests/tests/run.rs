@@ -323,7 +323,7 @@ fn typing_goes_on_while_functions_run() {
     runs.extend((0..3).map(|_| ask_run(&mut client, json!({ "uri": URI }))));
     let fifth = ask_run(&mut client, json!({ "uri": URI }));
     let refused = client.answer(fifth);
-    assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("running already")));
+    assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("already running")));
     for id in runs {
         client.notify("$/cancelRequest", json!({ "id": id }));
         assert_eq!(client.answer(id)["error"]["code"], -32800);
