@@ -501,7 +501,7 @@ fn large_operators_end_soon() {
     client.open(URI, &text);
     let id = ask_run(&mut client, json!({ "uri": URI }));
     let token = progress(&mut client);
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(Duration::from_secs(1));
     let pressed = Instant::now();
     client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
     let answer = client.answer(id);
