@@ -15,6 +15,8 @@
 mod align;
 mod neighbours;
 
+use std::collections::VecDeque;
+
 use crate::{
     flat::Side,
     graph::{Kind, NONE, mix},
@@ -122,31 +124,58 @@ fn by_key(input: &Input<'_>, pairing: &mut Pairing, keys_a: &[u64], keys_b: &[u6
 fn by_value(input: &Input<'_>, pairing: &mut Pairing) {
     let values_a = values(input.a, &input.seeds_a);
     let values_b = values(input.b, &input.seeds_b);
-    let mut pair_with_operands = |found: &mut Vec<(u32, u32)>| {
-        // Users come first.
-        found.sort_unstable_by_key(|pair| std::cmp::Reverse(pair.0));
-        let mut stack = Vec::new();
-        for &pair in found.iter() {
-            stack.push(pair);
-            while let Some((a, b)) = stack.pop() {
-                let is_inner = !input.a.kind(a).is_leaf();
-                if is_inner
-                    && pairing.are_free(a, b)
-                    && values_a[a as usize] == values_b[b as usize]
-                {
-                    pairing.add(a, b);
-                    let operands = input.a.operands(a).iter().copied();
-                    stack.extend(operands.zip(input.b.operands(b).iter().copied()));
-                }
-            }
-        }
-    };
     let none = Pairing { to_b: vec![NONE; input.a.len()], to_a: vec![NONE; input.b.len()] };
-    pair_with_operands(&mut equal_keys(input, &none, &values_a, &values_b, 1));
+    let unique = equal_keys(input, &none, &values_a, &values_b, 1);
+    with_operands(input, pairing, unique, (&values_a, &values_b));
     // Repeated values are paired by their users, then by order.
     let (contexts_a, contexts_b) = (contexts(input.a, &values_a), contexts(input.b, &values_b));
     by_key(input, pairing, &contexts_a, &contexts_b);
     by_key(input, pairing, &values_a, &values_b);
+}
+
+/// Pairs nodes and then their operands of equal value, down to the leaves.
+///
+/// Equal users may claim one node for two: if `%2` in `%1 = f(%x); %2 = f(%x); (g(%1), h(%2))` becomes
+/// `%1`, both `g` and `h` lead to `%1`. The claim that keeps the order of the repeated values wins, so
+/// that the operand of `h` is what has changed.
+fn with_operands(
+    input: &Input<'_>,
+    pairing: &mut Pairing,
+    mut pairs: Vec<(u32, u32)>,
+    (values_a, values_b): (&[u64], &[u64]),
+) {
+    let number_a = numbers(values_a, &input.rank_a);
+    let number_b = numbers(values_b, &input.rank_b);
+    // The stack is emptied from its end: users come first.
+    pairs.sort_unstable_by_key(|pair| pair.0);
+    let mut crossing = VecDeque::new();
+    // Each node is paired once, so that each edge is followed once.
+    while let Some((a, b)) = pairs.pop().or_else(|| crossing.pop_front()) {
+        let is_equal = values_a[a as usize] == values_b[b as usize];
+        if input.a.kind(a).is_leaf() || !pairing.are_free(a, b) || !is_equal {
+            continue;
+        }
+        pairing.add(a, b);
+        for (&of_a, &of_b) in input.a.operands(a).iter().zip(input.b.operands(b)) {
+            match number_a[of_a as usize] == number_b[of_b as usize] {
+                true => pairs.push((of_a, of_b)),
+                false => crossing.push_back((of_a, of_b)),
+            }
+        }
+    }
+}
+
+/// Returns the number of each node among the nodes of equal value, in the order of ranks.
+fn numbers(values: &[u64], rank: &[u32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    order.sort_unstable_by_key(|&at| (values[at as usize], rank[at as usize], at));
+    let mut numbers = vec![0; values.len()];
+    for group in order.chunk_by(|&x, &y| values[x as usize] == values[y as usize]) {
+        for (number, &at) in (0..).zip(group) {
+            numbers[at as usize] = number;
+        }
+    }
+    numbers
 }
 
 /// Returns hashes of the value of each node and of its users with their other operands.
