@@ -205,6 +205,35 @@ fn values_confirm_what_structure_leaves_open() {
     assert_eq!(told("shape.relay"), Value::Null);
 }
 
+/// A run says of each pair of changed calls whether its values are equal.
+#[test]
+fn values_of_changed_pairs_are_compared() {
+    let module = |power: &str, operator: &str| {
+        format!(
+            "def @main(%x: Tensor[(4), float32]) {{\n  let %p = {power};\n  let %t = {operator}(%p);\n  add(%t, %p)\n}}\n"
+        )
+    };
+    let (before, after) =
+        (module("nn.relu(%x)", "tanh"), module("clip(%x, a_min=0f, a_max=1e9f)", "sigmoid"));
+    let folder = folder("pairs", &[("a.relay", &before), ("b.relay", &after)]);
+    let found = json(&folder.run(&["diff", "a.relay", "b.relay", "--run", "--format", "json"]));
+    let run = &found["runs"][0];
+    assert_eq!(run["equal"], false, "{run}");
+    let pairs: Vec<(&str, &Value)> = run["pairs"]
+        .as_array()
+        .expect("pairs")
+        .iter()
+        .map(|pair| {
+            let end = |end: usize| pair["before"][end].as_u64().expect("an offset") as usize;
+            (&before[end(0)..end(1)], &pair["equal"])
+        })
+        .collect();
+    assert_eq!(pairs, [("nn.relu(%x)", &Value::from(true)), ("tanh(%p)", &Value::from(false))]);
+    let shown = folder.run(&["diff", "a.relay", "b.relay", "--run"]).out;
+    assert!(shown.contains("values of 1 of 2 changed pairs are equal"), "{shown}");
+    assert!(shown.contains("`sigmoid` 3:12 → 3:12: not equal, with differences up to"), "{shown}");
+}
+
 #[test]
 fn two_functions_of_different_names_are_compared() {
     let text = "def @f(%x: int32) { negative(%x) }\ndef @g(%y: int32) { negative(%y) }\ndef @h(%y: int32) { abs(%y) }\n";

@@ -16,7 +16,7 @@ use crate::{
         escape, stderr,
     },
     run::{
-        agree::{Agreement, agree},
+        agree::{Runs, agree},
         arguments::no_function,
     },
 };
@@ -67,15 +67,17 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
     match args.format {
         DiffFormat::Json => {
             let mut document = report::json(&found, (&shown_a, &shown_b), totals_json(&totals));
-            document.runs = runs.iter().map(run_json).collect();
+            document.runs = runs
+                .iter()
+                .map(|(name, runs)| report::run_json(name, runs, (&shown_a, &shown_b)))
+                .collect();
             serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
         DiffFormat::Human => {
             write!(out, "{}", report::human(&found, (&shown_a, &shown_b), &totals))?;
-            for (name, agreement) in &runs {
-                let name = escape::terminal(name);
-                writeln!(out, "\n`{name}` on drawn inputs: {}", run_text(agreement))?;
+            for (name, runs) in &runs {
+                write!(out, "{}", report::run_text(name, runs, (&shown_a, &shown_b)))?;
             }
         }
         DiffFormat::Html => {
@@ -103,40 +105,18 @@ fn run_both(
     (db_a, file_a): (&Database, SourceFile),
     (db_b, file_b): (&Database, SourceFile),
     found: &diff::ModuleDiff,
-) -> Vec<(String, Agreement)> {
+) -> Vec<(String, Runs)> {
     let mut runs = Vec::new();
     for function in found.functions.iter().filter(|function| !function.equal) {
         let (Some(before), Some(after)) = (&function.before, &function.after) else { continue };
         let def_a = semantics::all_defs(db_a, file_a).find(|d| d.range(db_a) == before.range);
         let def_b = semantics::all_defs(db_b, file_b).find(|d| d.range(db_b) == after.range);
         if let (Some(def_a), Some(def_b)) = (def_a, def_b) {
-            runs.push((before.name.to_string(), agree((db_a, def_a), (db_b, def_b), 0)));
+            let found = agree((db_a, def_a), (db_b, def_b), &function.pairs, 0);
+            runs.push((before.name.to_string(), found));
         }
     }
     runs
-}
-
-fn run_text(agreement: &Agreement) -> String {
-    match agreement {
-        Agreement::Equal(0.0) => "equal".to_owned(),
-        Agreement::Equal(largest) => {
-            format!("equal up to rounding, with differences up to {largest:e}")
-        }
-        Agreement::Different(Some(largest)) => {
-            format!("not equal, with differences up to {largest:e}")
-        }
-        Agreement::Different(None) => "not equal: the results have different shapes".to_owned(),
-        Agreement::Unknown(why) => format!("unknown: {}", escape::terminal(why)),
-    }
-}
-
-fn run_json((name, agreement): &(String, Agreement)) -> Value {
-    let (equal, most, why) = match agreement {
-        Agreement::Equal(largest) => (Some(true), Some(*largest), None),
-        Agreement::Different(most) => (Some(false), *most, None),
-        Agreement::Unknown(why) => (None, None, Some(why)),
-    };
-    json!({ "function": name, "equal": equal, "difference": most, "reason": why })
 }
 
 /// Parses a module. Returns true if it has syntax errors.

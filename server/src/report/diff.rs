@@ -4,12 +4,14 @@ mod cost;
 mod html;
 mod human;
 mod json;
+mod values;
 
 pub(crate) use cost::{Cost, Totals, cost, cost_json};
 pub(crate) use html::html;
 pub(crate) use human::{change_text, headline, human};
 pub(crate) use json::json;
 use syntax::{Encoding, LineIndex, TextRange};
+pub(crate) use values::{run_json, run_text};
 
 /// A module of a comparison, as it is displayed.
 pub(crate) struct Shown<'t> {

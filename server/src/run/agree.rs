@@ -1,9 +1,14 @@
-//! Compares the results of two functions on drawn inputs.
+//! Compares the results of two functions, and of their paired calls, on drawn inputs.
 
-use std::path::PathBuf;
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+};
 
-use interpreter::{Limits, Machine, Tensor, Value};
-use semantics::{Database, Def, View};
+use diff::{Pair, PairKind};
+use interpreter::{Limits, Machine, Measured, Observer, Tensor, Value};
+use semantics::{Database, Def, SourceFile, View};
+use syntax::TextRange;
 
 use super::{
     arguments::{self, Inputs},
@@ -20,26 +25,89 @@ pub(crate) enum Agreement {
     Unknown(String),
 }
 
+/// The comparison of a run of two functions.
+pub(crate) struct Runs {
+    /// The comparison of the results.
+    pub(crate) result: Agreement,
+    /// The comparison of the values of the pairs that were computed on both sides and that the
+    /// structure leaves open, in the order of the pairs.
+    pub(crate) pairs: Vec<(TextRange, TextRange, Agreement)>,
+}
+
 /// The tolerated relative difference: passes reorder sums of floats.
 const RELATIVE: f64 = 1e-3;
 /// The largest number of tensors in a result.
 const MAX_LEAVES: usize = 1 << 16;
+/// The limit on the values kept of each function, in bytes.
+const MAX_KEPT: usize = 512 << 20;
 
-/// Runs two functions on inputs that are drawn from a seed by the types of the first.
+/// Keeps the first values of some calls of operators.
+struct Recorder {
+    file: SourceFile,
+    wanted: HashSet<TextRange>,
+    values: HashMap<TextRange, Value>,
+    kept: usize,
+}
+
+impl Recorder {
+    fn new(file: SourceFile, wanted: impl Iterator<Item = TextRange>) -> Recorder {
+        Recorder { file, wanted: wanted.collect(), values: HashMap::new(), kept: 0 }
+    }
+}
+
+impl Observer for Recorder {
+    fn measures(&self) -> bool {
+        self.kept < MAX_KEPT && !self.wanted.is_empty()
+    }
+
+    fn called(&mut self, call: &Measured<'_>) {
+        let (file, range) = call.place;
+        if file == self.file && self.wanted.remove(&range) {
+            let leaves = call.value.leaves_within(MAX_LEAVES).unwrap_or_default();
+            self.kept += leaves.iter().map(|tensor| tensor.bytes()).sum::<usize>();
+            self.values.insert(range, call.value.clone());
+        }
+    }
+}
+
+/// Runs two functions on inputs that are drawn from a seed by the types of the first. `pairs` are the
+/// pairs of their expressions.
 pub(crate) fn agree(
+    one: (&Database, Def<'_>),
+    other: (&Database, Def<'_>),
+    pairs: &[Pair],
+    seed: u64,
+) -> Runs {
+    let open: Vec<&Pair> = pairs.iter().filter(|pair| pair.kind != PairKind::Same).collect();
+    let mut kept_a = Recorder::new(one.1.file(one.0), open.iter().map(|pair| pair.before));
+    let mut kept_b = Recorder::new(other.1.file(other.0), open.iter().map(|pair| pair.after));
+    let result = match run_both(one, other, &mut kept_a, &mut kept_b, seed) {
+        Ok((first, second)) => compare(&first, &second),
+        Err(why) => Agreement::Unknown(why),
+    };
+    let pairs = open.into_iter().filter_map(|pair| {
+        let (a, b) = (kept_a.values.get(&pair.before)?, kept_b.values.get(&pair.after)?);
+        Some((pair.before, pair.after, compare(a, b)))
+    });
+    Runs { result, pairs: pairs.collect() }
+}
+
+/// Returns the results of two functions on the same drawn inputs, or why there are none.
+fn run_both(
     (db_a, before): (&Database, Def<'_>),
     (db_b, after): (&Database, Def<'_>),
+    kept_a: &mut Recorder,
+    kept_b: &mut Recorder,
     seed: u64,
-) -> Agreement {
-    let unknown = |text: &str| Agreement::Unknown(text.to_owned());
+) -> Result<(Value, Value), String> {
     let (Some(view_a), Some(view_b)) = (View::new(db_a, before), View::new(db_b, after)) else {
-        return unknown("a function cannot be analysed");
+        return Err("a function cannot be analysed".to_owned());
     };
     if semantics::has_type_errors(&view_a) || semantics::has_type_errors(&view_b) {
-        return unknown("there are type errors: `relay-analyzer check` shows them");
+        return Err("there are type errors: `relay-analyzer check` shows them".to_owned());
     }
     if parameter_types(&view_a) != parameter_types(&view_b) {
-        return unknown("the parameters are not of the same types on both sides");
+        return Err("the parameters are not of the same types on both sides".to_owned());
     }
     let mut machine = Machine::new(db_a).limited(Limits::generous());
     let inputs = Inputs {
@@ -50,21 +118,18 @@ pub(crate) fn agree(
         folder: PathBuf::new(),
     };
     let watch = machine.begin();
-    let gathered = watch.within(|| arguments::gather(&view_a, &inputs, &mut |_| None));
-    let values = match gathered {
+    let values = match watch.within(|| arguments::gather(&view_a, &inputs, &mut |_| None)) {
         Ok(Ok(arguments)) => arguments.values,
-        Ok(Err(lack)) => return Agreement::Unknown(lack.message),
-        Err(fault) => return Agreement::Unknown(failure(db_a, before, &fault)),
+        Ok(Err(lack)) => return Err(lack.message),
+        Err(fault) => return Err(failure(db_a, before, &fault)),
     };
-    let first = match machine.run(before, values.clone(), None) {
-        Ok(value) => value,
-        Err(fault) => return Agreement::Unknown(failure(db_a, before, &fault)),
-    };
+    let first = machine
+        .run(before, values.clone(), Some(kept_a))
+        .map_err(|fault| failure(db_a, before, &fault))?;
     let mut machine = Machine::new(db_b).limited(Limits::generous());
-    match machine.run(after, values, None) {
-        Ok(second) => compare(&first, &second),
-        Err(fault) => Agreement::Unknown(failure(db_b, after, &fault)),
-    }
+    let second =
+        machine.run(after, values, Some(kept_b)).map_err(|fault| failure(db_b, after, &fault))?;
+    Ok((first, second))
 }
 
 fn failure(db: &Database, def: Def<'_>, fault: &interpreter::Fault) -> String {

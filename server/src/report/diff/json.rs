@@ -68,7 +68,8 @@ pub(crate) fn json<'d>(
     }
 }
 
-fn bytes(range: TextRange, side: &Shown<'_>) -> [usize; 2] {
+/// Returns a range as byte offsets in the file.
+pub(super) fn bytes(range: TextRange, side: &Shown<'_>) -> [usize; 2] {
     [usize::from(range.start()) + side.offset, usize::from(range.end()) + side.offset]
 }
 
