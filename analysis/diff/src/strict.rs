@@ -3,25 +3,24 @@
 //! It ignores names and positions, but not notation: a function in `let` form differs from the same
 //! function in graph form, and annotations are compared.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
-use semantics::{
-    Db, Module,
-    body::{Body, Function, Name},
-};
+use semantics::{Db, Module, body::Name};
 use types::Type;
 
 use crate::{
     build::ModuleGraph,
     equal,
-    graph::{Graph, Kind, NodeId, Origin},
+    graph::{Graph, Kind, Node, NodeId, Origin},
 };
 
-/// The data of a module for structural equality. It is independent of the database.
+/// The data of a module for structural equality. It is independent of the database, and holds neither
+/// the syntax tree nor the bodies: of a log, the structures of two modules are in memory at once.
 pub struct Structure {
     graph: Graph,
-    bodies: Vec<Arc<Body>>,
+    /// The written types of parameters and free variables.
+    annotations: FxHashMap<NodeId, Type>,
+    /// The written result types of the functions, in the order of the graph.
+    results: Vec<Option<Type>>,
     lets: Vec<Lets>,
 }
 
@@ -30,8 +29,28 @@ impl Structure {
     pub fn new<'db>(db: &'db dyn Db, module: Module<'db>) -> Structure {
         let module = ModuleGraph::new(db, module);
         let lets = lets(&module);
-        let bodies = module.sources.into_iter().map(|source| source.body).collect();
-        Structure { graph: module.graph, bodies, lets }
+        let annotation = |(id, node): (NodeId, &Node)| {
+            let Origin::Binder(binding) = node.origin else { return None };
+            let unit = &module.sources[node.def as usize].body.units[binding.unit as usize];
+            Some((id, unit.binder(binding.binder).annotation.clone()?))
+        };
+        let is_variable = |node: &Node| matches!(node.kind, Kind::Param | Kind::FreeVar);
+        let nodes = (0..).zip(&module.graph.nodes).filter(|(_, node)| is_variable(node));
+        let result = |lambda: u32| {
+            let lambda = module.graph.lambda(lambda);
+            let body = &module.sources[lambda.def as usize].body;
+            let function = match lambda.place {
+                None => body.header(),
+                Some((unit, id)) => body.units[unit].fns.get(id.index()),
+            };
+            function.and_then(|function| function.ret.clone())
+        };
+        Structure {
+            annotations: nodes.filter_map(annotation).collect(),
+            results: module.graph.functions.iter().map(|found| result(found.lambda)).collect(),
+            lets,
+            graph: module.graph,
+        }
     }
 
     /// Returns the sorted names of the functions that are added in `after`, removed, or not
@@ -52,23 +71,6 @@ impl Structure {
         changed.sort_unstable();
         changed.dedup();
         changed
-    }
-
-    fn function(&self, lambda: u32) -> Option<&Function> {
-        let lambda = self.graph.lambda(lambda);
-        let body = &self.bodies[lambda.def as usize];
-        match lambda.place {
-            None => body.header(),
-            Some((unit, id)) => body.units[unit].fns.get(id.index()),
-        }
-    }
-
-    /// Returns the annotation of a parameter.
-    fn annotation(&self, id: NodeId) -> Option<&Type> {
-        let node = self.graph.node(id);
-        let Origin::Binder(binding) = node.origin else { return None };
-        let unit = &self.bodies[node.def as usize].units[binding.unit as usize];
-        unit.binder(binding.binder).annotation.as_ref()
     }
 }
 
@@ -91,14 +93,12 @@ fn are_equal(a: &Structure, before: u32, b: &Structure, after: u32) -> bool {
     let leaves = |of_a: NodeId, of_b: NodeId| {
         let (node_a, node_b) = (a.graph.node(of_a), b.graph.node(of_b));
         match node_a.kind {
-            Kind::Param | Kind::FreeVar => a.annotation(of_a) == b.annotation(of_b),
+            Kind::Param | Kind::FreeVar => a.annotations.get(&of_a) == b.annotations.get(&of_b),
             _ => node_a.label == node_b.label,
         }
     };
-    let ret = |module: &Structure, lambda: u32| {
-        module.function(lambda).and_then(|function| function.ret.clone())
-    };
-    if lets_a.len() != lets_b.len() || ret(a, lambda_a) != ret(b, lambda_b) {
+    let is_same_result = a.results[before as usize] == b.results[after as usize];
+    if lets_a.len() != lets_b.len() || !is_same_result {
         return false;
     }
     let Some(pairs) = equal::pairs((&a.graph, lambda_a), (&b.graph, lambda_b), &leaves) else {
