@@ -147,7 +147,7 @@ fn rows(call: &Call<'_>, position: usize) -> Result<Dim, Halt> {
     let Some(length) = starts.shape.first() else {
         let (operator, name) = (call.operator(), call.name(position));
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must be a vector, but it is a scalar"),
         )
         .rule(format!("{name} contains the start of each row, and the end of the last one"))
@@ -181,7 +181,7 @@ fn fits_blocks(call: &Call<'_>, stored: &TensorType, (axis, depth): (usize, &Dim
         (Some(wide), Some(deep), Some(1..)) if wide > deep => {
             let (x, w) = (call.name(0), call.name(1));
             let message = format!("axis {axis} of {x} has size {deep}, blocks of {w} have {wide}");
-            fault(call, "shape-mismatch", message)
+            fault(call, Code::ShapeMismatch, message)
                 .rule("a block must not be wider than the axis that it is multiplied with")
                 .axis(0, axis, deep.to_string())
                 .axis(1, 2, wide.to_string())
@@ -201,7 +201,7 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
         shape => {
             let (name, rank) = (call.name(1), shape.len());
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!("`{operator}`: {name} must have 1 axis or 3, but it has {rank}"),
             )
             .rule(format!("{name} is `(nnz,)` elements or `(nnz, rows, columns)` blocks"))
@@ -223,7 +223,7 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
     }
     let Some(batch) = dense.shape.first().cloned() else {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {dense_name} must be a matrix, but it is a scalar"),
         )
         .argument(0, "a scalar")
@@ -249,7 +249,7 @@ fn sparse_add(call: &mut Call<'_>) -> Outcome {
             let (x, starts) = (call.name(0), call.name(3));
             let check = fault(
                 call,
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!("{starts} is for {rows} rows, {x} has {height}"),
             )
             .rule(format!("{starts} has a start for each row, and the end of the last one"))
@@ -273,7 +273,7 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     {
         let (name, of) = (call.name(2), call.name(0));
         let check =
-            fault(call, "shape-mismatch", format!("{name} is for no rows, {of} has elements"))
+            fault(call, Code::ShapeMismatch, format!("{name} is for no rows, {of} has elements"))
                 .rule(format!("{name} has a start for each row, and the end of the last one"))
                 .argument(2, shape_text(&starts.shape))
                 .argument(0, shape_text(&stored.shape))
@@ -289,7 +289,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
     let (2 | 3, Some(block)) = (stored.rank(), stored.shape.get(1)) else {
         let rank = stored.rank();
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must have 2 axes or 3, but it has {rank}"),
         )
         .rule(format!("{name} contains blocks: `(nnz, rows)` or `(nnz, rows, columns)`"))
@@ -302,7 +302,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
         "NCHW" => (1, 4),
         _ => {
             return Reason::new(
-                "invalid-layout",
+                Code::InvalidLayout,
                 format!("`{operator}` does not take the layout \"{layout}\""),
             )
             .rule("`layout` is \"NHWC\" or \"NCHW\"")
@@ -314,7 +314,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
     let rank = data.rank();
     if rank < needed {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "`{operator}`: {} has {}, but the layout \"{layout}\" has 4",
                 call.name(0),
@@ -341,7 +341,7 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
     let Some(axes) = indices.shape.get(1) else {
         let (operator, name, rank) = (call.operator(), call.name(0), indices.rank());
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "`{operator}`: {name} must be a matrix, but it has {}",
                 count(rank, "axis", "axes")
@@ -382,7 +382,7 @@ fn needs_integers(call: &Call<'_>, position: usize, tensor: &TensorType) -> Outc
     }
     let (operator, name, found) = (call.operator(), call.name(position), tensor.dtype);
     Reason::new(
-        "dtype-mismatch",
+        Code::DtypeMismatch,
         format!("`{operator}`: {name} must have a signed integer type, but it is {found}"),
     )
     .argument(position, found.to_string())
@@ -394,7 +394,7 @@ fn sparse_to_dense(call: &mut Call<'_>) -> Outcome {
     let dtype = places_and_values(call)?;
     if !call.attrs().has("output_shape") {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: `output_shape` must be a list of integers", call.operator()),
         )
         .attribute("output_shape", "None")
@@ -414,11 +414,15 @@ fn value_of_places(call: &Call<'_>, (places, values): (&TensorType, &TensorType)
     match (found, expected) {
         (Some(found), Some(expected)) if found < expected => {
             let (p, v) = (call.name(0), call.name(1));
-            fault(call, "shape-mismatch", format!("{v} has {found} elements, {p} has {expected}"))
-                .rule("each position has a value")
-                .argument(1, shape_text(&values.shape))
-                .argument(0, shape_text(&places.shape))
-                .fail()
+            fault(
+                call,
+                Code::ShapeMismatch,
+                format!("{v} has {found} elements, {p} has {expected}"),
+            )
+            .rule("each position has a value")
+            .argument(1, shape_text(&values.shape))
+            .argument(0, shape_text(&places.shape))
+            .fail()
         }
         _ => Ok(()),
     }
@@ -439,7 +443,7 @@ pub(crate) fn fits_places(call: &Call<'_>, rank: usize) -> Outcome {
     let name = call.name(0);
     fault(
         call,
-        "rank-mismatch",
+        Code::RankMismatch,
         format!("{name} has {depth} numbers for each element, the result has {}", axes(rank)),
     )
     .rule("a position has at most one number for each axis")
@@ -456,7 +460,7 @@ pub(crate) fn places_and_values(call: &Call<'_>) -> Result<DataType, Halt> {
         let rank = tensor.rank();
         if rank > most {
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!("`{}`: {} has too many axes: {rank}", call.operator(), call.name(position)),
             )
             .rule(

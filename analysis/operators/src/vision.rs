@@ -200,7 +200,7 @@ fn within_box(
         1 => format!("`{name}` is the position of a number along axis 2 of {data}"),
         n => format!("`{name}` is the position of the first of {n} numbers along axis 2 of {data}"),
     };
-    fault(call, "attribute-value", message)
+    fault(call, Code::AttributeValue, message)
         .rule(rule)
         .attribute(name, index.to_string())
         .axis(0, 2, size.to_string())
@@ -237,7 +237,7 @@ fn regular_nms(call: &mut Call<'_>) -> Outcome {
         let name = call.name(1);
         let check = fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("axis 2 of {name} has size {found}, but `num_classes` is {expected}"),
         )
         .rule(format!("axis 2 of {name} has a score for each class, the background before them"))
@@ -263,7 +263,7 @@ fn get_valid_counts(call: &mut Call<'_>) -> Outcome {
         .and_then(AttrValue::as_int)
     {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!(
                 "`{}`: `score_threshold` takes a floating point number, but {integer} is an \
                  integer",
@@ -311,7 +311,7 @@ fn index_of_boxes(call: &Call<'_>, indices: &TensorType, data: &TensorType) -> O
         (Some(found), Some(boxes)) if found != boxes => {
             let (name, of) = (call.name(2), call.name(0));
             let message = format!("{name} has {found} elements, {of} has {boxes} boxes");
-            fault(call, "shape-mismatch", message)
+            fault(call, Code::ShapeMismatch, message)
                 .rule("each box of each image has an index")
                 .argument(2, shape_text(&indices.shape))
                 .argument(0, shape_text(&data.shape))
@@ -345,7 +345,7 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
     let (here, there) = (&prob.shape[2], &anchors.shape[1]);
     if !may_equal(here, there) {
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: {p} is for {here} anchors, but {a} has {there}"),
         )
         .rule(format!("axis 2 of {p} and axis 1 of {a} are the anchors: {here} ≠ {there}"))
@@ -356,7 +356,7 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
     let (expected, found) = (here * 4, &offsets.shape[1]);
     if !may_equal(&expected, found) {
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: {o} has {found} offsets, but {here} anchors require {expected}"),
         )
         .rule(format!("axis 1 of {o} has 4 offsets for each anchor: 4 · {here} ≠ {found}"))
@@ -365,7 +365,7 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
         .fail();
     }
     if there.as_known().is_some_and(|count| count <= 0) {
-        return Reason::new("shape-mismatch", format!("`{operator}`: {a} has no anchors"))
+        return Reason::new(Code::ShapeMismatch, format!("`{operator}`: {a} has no anchors"))
             .rule(format!("axis 1 of {a} must be more than 0"))
             .axis(2, 1, format!("{there}"))
             .fail();
@@ -373,7 +373,7 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
     let corners = &anchors.shape[2];
     if !may_equal(corners, &Dim::known(4)) {
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: each anchor of {a} has {corners} numbers, expected 4"),
         )
         .rule(format!("axis 2 of {a} contains the corners of an anchor box"))
@@ -398,7 +398,7 @@ fn proposal(call: &mut Call<'_>) -> Outcome {
     if !may_equal(numbers, &Dim::known(3)) {
         let (operator, name) = (call.operator(), call.name(2));
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: {name} has {numbers} numbers for each image, expected 3"),
         )
         .rule(format!("axis 1 of {name} contains height, width and scale"))
@@ -423,7 +423,7 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
     {
         return fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "axis 1 of {} has size {channels}, but there are {} anchors",
                 call.name(0),
@@ -444,7 +444,7 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
             let (p, o) = (call.name(0), call.name(1));
             fault(
                 call,
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!("{o} has {found} elements, expected {expected} for {p}"),
             )
             .rule("each anchor has four offsets at each position")
@@ -476,7 +476,7 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
         "NHWC" => (3, 1),
         other => {
             return Reason::new(
-                "invalid-layout",
+                Code::InvalidLayout,
                 format!("`{operator}` does not accept the layout \"{other}\""),
             )
             .rule("`layout` is \"NCHW\" or \"NHWC\"")
@@ -489,7 +489,7 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
     let [height, width, ..] = &*size else {
         let found = count(size.len(), "value", "values");
         return Reason::new(
-            "attribute-length",
+            Code::AttributeLength,
             format!("`{operator}`: `pooled_size` has {found}, expected 2"),
         )
         .rule("`pooled_size` is the height and the width of the pooled regions")
@@ -518,7 +518,7 @@ fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
     };
     if stride.is(0) {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: `stride` must not be 0", call.operator()),
         )
         .rule("the height and the width are divided by `stride`")
@@ -532,7 +532,7 @@ fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
     {
         let check = fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("axis 1 of {} has size {found}, and `stride` is {step}", call.name(0)),
         )
         .rule("there must be `stride` · `stride` channels at least")

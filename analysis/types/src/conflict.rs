@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Param, Type};
+use crate::{Code, Param, Type};
 
 /// A mismatch of two types: `(int32, bool)` and `(int32, float32)` differ in `bool` and `float32`,
 /// on the path `[Field(1)]`.
@@ -75,13 +75,13 @@ impl Conflict {
     }
 
     /// Returns the code of the diagnostic for the conflict.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         match self.kind {
-            ConflictKind::Rank | ConflictKind::Sizes(_) => "shape-mismatch",
-            ConflictKind::DType => "dtype-mismatch",
-            ConflictKind::Infinite => "infinite-type",
-            ConflictKind::Depth => "type-too-large",
-            _ => "type-mismatch",
+            ConflictKind::Rank | ConflictKind::Sizes(_) => Code::ShapeMismatch,
+            ConflictKind::DType => Code::DtypeMismatch,
+            ConflictKind::Infinite => Code::InfiniteType,
+            ConflictKind::Depth => Code::TypeTooLarge,
+            _ => Code::TypeMismatch,
         }
     }
 

@@ -24,6 +24,7 @@ mod table;
 mod ty;
 
 pub use attr::{AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, Constant, Number};
+pub use codes::Code;
 pub use conflict::{Conflict, ConflictKind, Step};
 pub use dim::{Dim, Op, Symbol, SymbolId};
 pub use dtype::{DataType, ElementKind};

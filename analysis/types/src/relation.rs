@@ -10,7 +10,7 @@ use std::{fmt, hash::Hash};
 use smallvec::SmallVec;
 
 use crate::{
-    Attrs, Conflict, DTypeTerm, DataType, Dim, NodeId, Table, TensorType, TupleType, Type,
+    Attrs, Code, Conflict, DTypeTerm, DataType, Dim, NodeId, Table, TensorType, TupleType, Type,
 };
 
 /// The typing rule of an operator.
@@ -73,7 +73,7 @@ pub struct Constraint {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reason {
     /// The code of the diagnostic.
-    pub code: &'static str,
+    pub code: Code,
     /// The message: one sentence without context.
     pub message: String,
     /// The rule with the numbers of this call, or an empty string.
@@ -125,7 +125,7 @@ pub struct AttrFix {
 
 impl Reason {
     /// Creates a reason with a code and a message.
-    pub fn new(code: &'static str, message: impl Into<String>) -> Reason {
+    pub fn new(code: Code, message: impl Into<String>) -> Reason {
         Reason {
             code,
             message: message.into(),
@@ -285,7 +285,7 @@ impl<'a> Call<'a> {
             Type::Var(_) | Type::OpenTensor(_) | Type::Param(_) => Err(Halt::NotYet),
             Type::Error => Err(Halt::Silent),
             other => Reason::new(
-                "argument-type",
+                Code::ArgumentType,
                 format!(
                     "`{}`: field {k} of {} is {}, not a tensor",
                     self.operator(),
@@ -313,7 +313,7 @@ impl<'a> Call<'a> {
         let (operator, name) = (self.operator(), self.name(position));
         let message =
             format!("`{operator}` expects {expected} as {name}, found {}", describe(found));
-        Reason::new("argument-type", message).argument(position, describe(found))
+        Reason::new(Code::ArgumentType, message).argument(position, describe(found))
     }
 
     /// Returns true if the argument at `position` is a tuple with a field `index`, or `None` if its
@@ -392,7 +392,7 @@ impl<'a> Call<'a> {
             },
         };
         let message = format!("`{}`: axis {axis} of {of} would have size {size}", self.operator());
-        Reason::new("shape-mismatch", message)
+        Reason::new(Code::ShapeMismatch, message)
             .rule(format!("sizes are not negative, and the result has type `{ty}`"))
             .mark(Place::Operator, None, format!("size {size}"))
             .fail()

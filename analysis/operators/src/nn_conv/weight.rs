@@ -68,7 +68,7 @@ impl Weight<'_> {
             let fixed: Vec<String> = weight[from..].iter().map(Dim::to_string).collect();
             let name = call.name(self.position);
             return Reason::new(
-                "attribute-mismatch",
+                Code::AttributeMismatch,
                 format!(
                     "`{}`: `kernel_size` is {attr}, but {name} has size {axis} on {letter}",
                     call.operator()
@@ -117,7 +117,7 @@ impl Weight<'_> {
                 found.clone(),
             )
         };
-        let reason = Reason::new("attribute-mismatch", message)
+        let reason = Reason::new(Code::AttributeMismatch, message)
             .rule(rule)
             .attribute("channels", format!("{channels}"))
             .mark(self.here(), self.at('O'), format!("{found} output channels"));
@@ -140,7 +140,7 @@ impl Weight<'_> {
         let one = groups == 1 || self.transposed || flat;
         let among = if one { String::new() } else { format!(" in {groups} groups") };
         let mut reason = Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "`{}`: {w} expects {weight} input channels, but {x} has {data}{among}",
                 call.operator()
@@ -186,7 +186,7 @@ impl Weight<'_> {
         let channels = channels.unwrap_or(Dim::Any);
         let expected = &channels / data;
         Reason::new(
-            "attribute-mismatch",
+            Code::AttributeMismatch,
             format!(
                 "`{}`: `channels` is {channels}, which is {expected} for each of the {data} groups, \
                  but {w} has {found}",
@@ -207,7 +207,7 @@ impl Weight<'_> {
     fn groups_mismatch<T>(&self, call: &Call<'_>, found: &Dim) -> Result<T, Halt> {
         let (w, groups) = (call.name(self.position), self.groups);
         Reason::new(
-            "attribute-mismatch",
+            Code::AttributeMismatch,
             format!("`{}`: `groups` is {groups}, but {w} has {found} groups", call.operator()),
         )
         .rule(format!("`groups` is the size of G in {w}: {found} ({})", self.axis('G')))

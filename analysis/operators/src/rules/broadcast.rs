@@ -44,7 +44,7 @@ pub(crate) fn broadcast_with(
             let (m, n) = (&a.shape[x], &b.shape[y]);
             let (left, right) = (call.name(0), call.name(1));
             Reason::new(
-                "broadcast-mismatch",
+                Code::BroadcastMismatch,
                 format!(
                     "`{}`: {left} of shape `{}` and {right} of shape `{}` do not broadcast: {m} \
                      and {n}",

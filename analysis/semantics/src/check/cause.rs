@@ -24,7 +24,7 @@ use self::flow::Flow;
 use super::suggest::Checked;
 use crate::{
     body::*,
-    diagnostic::{Diagnostic, Related, Severity},
+    diagnostic::{Code, Diagnostic, Related, Severity},
     infer::{Finding, Mismatch},
     queries,
     scope::LocalRef,
@@ -217,7 +217,7 @@ pub(super) fn of(
     // An operand may be wrong for one operator and right for another.
     let one_sided = cause.values.len() < 2 && cause.parameter.is_none();
     if one_sided
-        && !matches!(finding, Finding::Relation { reason, .. } if reason.code == "rank-mismatch")
+        && !matches!(finding, Finding::Relation { reason, .. } if reason.code == Code::RankMismatch)
     {
         cause.values.clear();
     }
@@ -236,7 +236,7 @@ impl Cause {
     }
 
     /// Returns true if the declarations show that two findings have the same cause.
-    fn has_same_cause(&self, code: &str, other: &Cause, other_code: &str) -> bool {
+    fn has_same_cause(&self, code: Code, other: &Cause, other_code: Code) -> bool {
         let share = |places: &[TextRange], of: TextRange| {
             places.iter().any(|place| place.intersect(of).is_some())
         };
@@ -246,7 +246,7 @@ impl Cause {
         };
         // The declaration of a function conflicts in its body and at its calls.
         let alike = self.values == other.values && !self.values.is_empty();
-        let is_dtype = |code: &str| matches!(code, "dtype-mismatch" | "condition-type");
+        let is_dtype = |code: Code| matches!(code, Code::DtypeMismatch | Code::ConditionType);
         let reaches = |a: &Cause, b: &Cause| {
             let declared = [a.parameter, a.declared];
             let mut declared = declared.into_iter().flatten();
@@ -485,12 +485,13 @@ const SAME: &str = "for the same reason: ";
 /// Merges several diagnostics of one call: most likely, it calls the wrong operator.
 pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let is_call_error = |d: &Diagnostic| {
-        matches!(d.code, "argument-count" | "missing-attribute" | "attributes-not-taken")
-            || d.code == "unknown-attribute" && d.fixes.is_empty()
+        matches!(d.code, Code::ArgumentCount | Code::MissingAttribute | Code::AttributesNotTaken)
+            || d.code == Code::UnknownAttribute && d.fixes.is_empty()
     };
     // An error in one attribute alone is a separate finding; together with other errors of the
     // call, it is a consequence of the wrong operator.
-    let is_attr_error = |d: &Diagnostic| matches!(d.code, "attribute-type" | "unknown-attribute");
+    let is_attr_error =
+        |d: &Diagnostic| matches!(d.code, Code::AttributeType | Code::UnknownAttribute);
     if !found.iter().any(is_call_error) {
         return;
     }
@@ -516,7 +517,9 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             if !own.iter().any(|&at| is_call_error(&found[at])) {
                 continue;
             }
-            own.sort_by_key(|&at| (found[at].code != "argument-count", !is_call_error(&found[at])));
+            own.sort_by_key(|&at| {
+                (found[at].code != Code::ArgumentCount, !is_call_error(&found[at]))
+            });
             let Some((&first, rest)) = own.split_first() else { continue };
             let mut rest = rest.to_vec();
             rest.sort_unstable();

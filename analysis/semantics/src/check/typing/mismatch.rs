@@ -7,7 +7,7 @@ use super::{RESULT_DECLARED, callee_name};
 use crate::{
     body::*,
     check::{cause::flow, differ::differ, suggest::Checked, text},
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic},
     infer::Mismatch,
     queries,
     scope::LocalRef,
@@ -118,7 +118,7 @@ pub(super) fn mismatch(
             )
         }
         Mismatch::Reference { reference } => Diagnostic::new(
-            "type-mismatch",
+            Code::TypeMismatch,
             view.range(expr_ref(reference)),
             format!("only references can be read and written, but this is {}", describe(found)),
         )
