@@ -269,7 +269,7 @@ fn arguments(call: &mut Call<'_>, position: usize, expected: &[Type]) -> Outcome
         )
         .rule(format!("{name} has one field for each parameter or result of {}", call.name(0)))
         .argument(position, count(n, "field", "fields"))
-        .argument(0, format!("{m} values"))
+        .argument(0, count(m, "value", "values"))
         .fail();
     }
     call.assign(position, Type::tuple(expected.to_vec()))
@@ -306,7 +306,7 @@ fn alloc_storage(call: &mut Call<'_>) -> Outcome {
                 if found.rank() > 0 { Code::RankMismatch } else { Code::DtypeMismatch },
                 format!("`{operator}`: {name} must be an int64 scalar, but it is `{found}`"),
             )
-            .argument(position, found.to_string())
+            .argument(position, found)
             .help("write a 64-bit literal: `64i64`")
             .fail();
         }
@@ -349,7 +349,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
                     Code::TypeNeeded,
                     format!("`{}`: the size of `shape` must be known", call.operator()),
                 )
-                .axis(2, 0, size.to_string())
+                .axis(2, 0, size)
                 .fail();
             }
         },
@@ -402,7 +402,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
         )
         .rule("`const_shape` is the value of `shape`")
         .attribute("const_shape", format!("{} sizes", sizes.len()))
-        .axis(2, 0, format!("{rank} sizes"))
+        .axis(2, 0, Fact::Size(rank.into(), "sizes"))
         .fail();
     }
     call.output_tensor(sizes, dtype)
@@ -455,7 +455,7 @@ fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
                 if found.rank() > 0 { Code::RankMismatch } else { Code::DtypeMismatch },
                 format!("`{operator}`: {name} must be a float32 scalar, but it is `{found}`"),
             )
-            .argument(position, found.to_string())
+            .argument(position, found)
             .fail();
         }
         call.assign(position, scalar)?;

@@ -82,7 +82,7 @@ pub(crate) fn broadcasts_into(
                 from[m - i],
                 to[n - i]
             ))
-            .axis(position, m - i, from[m - i].to_string())
+            .axis(position, m - i, &from[m - i])
             .fail(),
         _ => reason
             .rule(format!("broadcasting adds axes and removes none: {m} axes cannot become {n}"))
@@ -109,8 +109,8 @@ pub(crate) fn same_size(
         format!("axis {i} of {x} has size {size}, axis {k} of {y} has {expected}"),
     )
     .rule(rule)
-    .axis(a, i, size.to_string())
-    .axis(b, k, expected.to_string())
+    .axis(a, i, size)
+    .axis(b, k, expected)
     .fail()
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn has_size(
         format!("axis {axis} of {name} has size {size}, expected {expected}"),
     )
     .rule(rule)
-    .axis(position, axis, size.to_string())
+    .axis(position, axis, size)
     .fail()
 }
 
@@ -199,7 +199,7 @@ pub(crate) fn divides(
         format!("axis {axis} of {argument} has size {size}, which {number} does not divide"),
     )
     .rule(format!("`{name}` must divide the size of the axis"))
-    .axis(position, axis, size.to_string())
+    .axis(position, axis, size)
     .attribute(name, number.to_string())
     .fail()
 }

@@ -108,7 +108,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
                     format!("{name} is {found}, but `dtype` is {dtype}"),
                 )
                 .rule("the values have the data type of the result")
-                .argument(position, found.to_string())
+                .argument(position, found)
                 .attribute("dtype", dtype.to_string())
                 .fix("dtype", format!("\"{found}\""))
                 .fail();
@@ -258,7 +258,7 @@ fn fits_diagonals(
     let message = format!("{} must have the shape ({})", call.name(1), expected.join(", "));
     fault(call, Code::ShapeMismatch, message)
         .rule("it has a row for each diagonal, with the length of the longest one")
-        .argument(1, diagonal.to_string())
+        .argument(1, &Type::from(diagonal.clone()))
         .fail()
 }
 
@@ -279,8 +279,8 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
                 format!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
             )
             .rule("all vectors must have the same data type")
-            .mark(place, None, field.dtype.to_string())
-            .mark(types::Place::Field(0, 0), None, first.dtype.to_string())
+            .mark(place, None, field.dtype)
+            .mark(types::Place::Field(0, 0), None, first.dtype)
             .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
             .fail();
         }

@@ -234,14 +234,14 @@ fn length(
             format!("`{operator}`: {name} has {known} elements, which exceeds the maximum rank"),
         )
         .rule(format!("{name} contains {what}"))
-        .axis(position, 0, format!("{known}"))
+        .axis(position, 0, known)
         .fail(),
         None => Reason::new(
             Code::ShapeMismatch,
             format!("`{operator}`: the length of {name} must be known, but it is {length}"),
         )
         .rule(format!("{name} contains {what}: its length determines the rank of the result"))
-        .axis(position, 0, format!("{length}"))
+        .axis(position, 0, length)
         .help("annotate it with a type of known length, such as `Tensor[(2), int64]`")
         .fail(),
     }
@@ -310,7 +310,7 @@ fn not_negative(call: &Call<'_>, position: usize, tensor: &TensorType, what: &st
                 format!("`{operator}`: {name} has a negative length: {length}"),
             )
             .rule(format!("{name} contains {what}"))
-            .axis(position, 0, format!("{length}"))
+            .axis(position, 0, length)
             .fail()
         }
         _ => Ok(()),
@@ -331,7 +331,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
         let message = format!("{name} lists {removed}, but {x} has {ones} of size 1");
         let check = fault(call, Code::ShapeMismatch, message)
             .rule("only axes of size 1 are removed")
-            .axis(1, 0, removed.to_string())
+            .axis(1, 0, removed)
             .argument(0, shape_text(&data.shape))
             .fail();
         call.lenient(check)?;
@@ -345,7 +345,7 @@ fn too_few(call: &Call<'_>, rank: usize, needed: usize) -> Outcome {
     let message = format!("{name} is for {}, but {data} has {needed}", axes(rank));
     fault(call, Code::RankMismatch, message)
         .rule("broadcasting adds axes and removes none")
-        .axis(1, 0, rank.to_string())
+        .axis(1, 0, rank)
         .argument(0, axes(needed))
         .fail()
 }
@@ -367,8 +367,8 @@ fn too_many<T>(
         ),
     )
     .rule(format!("{name} contains {what}: {found} > {rank}"))
-    .axis(position, 0, format!("{found}"))
-    .argument(0, count(rank, "axis", "axes"))
+    .axis(position, 0, found)
+    .argument(0, axes(rank))
     .fail()
 }
 
@@ -419,7 +419,7 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
             rank + 1
         ))
         .attribute("axis", format!("axis {written}"))
-        .argument(0, count(rank, "axis", "axes"))
+        .argument(0, axes(rank))
         .fix("axis", "-1")
         .fail();
     };

@@ -155,7 +155,7 @@ fn keep(call: &mut Call<'_>) -> Outcome {
             Code::RankMismatch,
             format!("`{}`: `ifm` has {} axes, expected at most 4", call.operator(), ifm.rank()),
         )
-        .argument(0, format!("{} axes", ifm.rank()))
+        .argument(0, axes(ifm.rank()))
         .fail();
     }
     call.output_tensor(ifm.shape.clone(), ifm.dtype)
@@ -184,7 +184,7 @@ fn conv2d(call: &mut Call<'_>) -> Outcome {
         )
         .rule("`scale_bias` has 10 bytes for each output channel of `weight`")
         .argument(2, shape_text(&scale_bias.shape))
-        .axis(1, 0, format!("{rows} output channels"))
+        .axis(1, 0, Fact::Size(rows.clone(), "output channels"))
         .fail();
     }
     call.assign(2, TensorType::new([rows, packed], DataType::UINT8))?;
@@ -222,7 +222,7 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
             Code::RankMismatch,
             format!("`{}`: `weight` must have 4 axes, but it has {rank}", call.operator()),
         )
-        .argument(1, format!("{rank} axes"))
+        .argument(1, axes(rank))
         .fail();
     }
     for (at, (expected, found)) in expected.iter().zip(&weight.shape).enumerate() {
@@ -245,7 +245,7 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
             shape_text(&wanted_shape(&channels, &kernel))
         ))
         .attribute(attr, expected.to_string())
-        .axis(1, at, found.to_string())
+        .axis(1, at, found)
         .fix(attr, value)
         .fail();
     }
@@ -293,7 +293,7 @@ fn input(call: &Call<'_>, position: usize, attr: &'static str, dtypes: &[DataTyp
         format!("`{}` does not accept {found} as {name}{}", call.operator(), mode(call, attr)),
     )
     .rule(format!("{name} must be {}{}", alternatives(dtypes), mode(call, attr)))
-    .argument(position, found.to_string());
+    .argument(position, found);
     if !attr.is_empty() {
         reason = reason.attribute(attr, format!("\"{}\"", call.attrs().str(attr)));
     }
@@ -388,7 +388,7 @@ fn axis(call: &Call<'_>, position: usize, shape: &Shape, at: usize) -> Result<Di
                 Code::RankMismatch,
                 format!("`{operator}`: {name} has {rank} axes, expected {} or more", at + 1),
             )
-            .argument(position, format!("{rank} axes"))
+            .argument(position, axes(rank))
             .fail()
         },
         Ok,

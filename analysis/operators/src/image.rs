@@ -282,7 +282,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule("an affine map of the plane is a matrix of 2 rows and 3 columns")
-            .axis(0, axis, dim.to_string())
+            .axis(0, axis, dim)
             .fail();
         }
     }
@@ -319,7 +319,7 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule("images are in the layout \"NCHW\", volumes in \"NCDHW\", or an order of these")
-            .argument(0, count(rank, "axis", "axes"))
+            .argument(0, axes(rank))
             .undecided();
         }
     };
@@ -340,8 +340,8 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
             rank - 2,
             if rank == 4 { "height, width" } else { "depth, height, width" }
         ))
-        .argument(1, count(found, "axis", "axes"))
-        .argument(0, count(rank, "axis", "axes"))
+        .argument(1, axes(found))
+        .argument(0, axes(rank))
         .fail();
     };
     let shape = with_sizes(call, &data, "layout", base, sizes)?;

@@ -191,7 +191,7 @@ fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcom
         format!("axis {axis} of {name} has size {size}, a {pack_type} has {word} bits"),
     )
     .rule("each word is filled: its bits divide the size of the axis that is packed")
-    .axis(0, axis, size.to_string())
+    .axis(0, axis, size)
     .attribute("pack_type", pack_type.to_string())
     .fail()
 }
@@ -215,8 +215,8 @@ fn same_channels(
     let (x, w, found) = (call.name(0), call.name(1), data.1);
     fault(call, Code::ShapeMismatch, format!("{x} has {found} channels, {w} is for {channels}"))
         .rule(format!("the channels of {x} are multiplied with those of {w}"))
-        .axis(0, data.0, found.to_string())
-        .axis(1, weight.0, weight.1.to_string())
+        .axis(0, data.0, found)
+        .axis(1, weight.0, weight.1)
         .fail()
 }
 
@@ -380,8 +380,8 @@ fn square_window(call: &Call<'_>, first: usize, sides: &[&Dim]) -> Outcome {
                 format!("axis {axis} of {name} has size {side}"),
             )
             .rule(rule)
-            .axis(0, axis, side.to_string())
-            .axis(0, first, sides[0].to_string())
+            .axis(0, axis, *side)
+            .axis(0, first, sides[0])
             .fail();
         }
     }
@@ -423,7 +423,7 @@ pub(crate) fn fits_transformed(
                 tile + 2,
                 tile + 6
             ))
-            .axis(1, axis, size.to_string())
+            .axis(1, axis, size)
             .attribute("tile_size", tile.to_string())
             .fail();
         }
@@ -435,9 +435,9 @@ pub(crate) fn fits_transformed(
     let (x, at) = (call.name(0), layout.find('C').unwrap_or(1));
     fault(call, Code::ShapeMismatch, format!("{x} has {channels} channels, {name} is {a} by {b}"))
         .rule(format!("the last two axes of {name} are the channels of {x} and of the result"))
-        .axis(0, at, channels.to_string())
-        .axis(1, spatial, a.to_string())
-        .axis(1, spatial + 1, b.to_string())
+        .axis(0, at, channels)
+        .axis(1, spatial, a)
+        .axis(1, spatial + 1, b)
         .fail()
 }
 

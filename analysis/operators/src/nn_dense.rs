@@ -175,7 +175,7 @@ fn check_weight(
         )
         .rule(format!("`units` is the size of axis {units_axis} of {}", call.name(1)))
         .attribute("units", format!("{units}"))
-        .axis(1, units_axis, format!("{found}"))
+        .axis(1, units_axis, found)
         .fix("units", format!("{found}"))
         .fail();
     }
@@ -208,8 +208,8 @@ fn inner_mismatch<T>(
         "the contracted axes must have equal sizes: axis {} of {x} is {m}, axis {} of {y} is {n}",
         a.1, b.1
     ))
-    .axis(b.0, b.1, format!("{n}"))
-    .axis(a.0, a.1, format!("{m}"))
+    .axis(b.0, b.1, n)
+    .axis(a.0, a.1, m)
     .fail()
 }
 
@@ -247,8 +247,8 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule("the batch sizes (axis 0) must be equal, or one of them 1")
-            .axis(1, 0, format!("{yb}"))
-            .axis(0, 0, format!("{xb}"))
+            .axis(1, 0, yb)
+            .axis(0, 0, xb)
             .fail();
         }
         let (m, n) = (&x.shape[x_inner], &y.shape[y_inner]);
@@ -324,7 +324,7 @@ pub(crate) fn packed_columns(call: &Call<'_>, data: &TensorType, weight: &Tensor
         format!("axis 1 of {x} has size {found}, {w} has {columns} columns"),
     )
     .rule(format!("the rows of {x} are multiplied by the rows of {w}, which are blocked"))
-    .axis(0, 1, found.to_string())
+    .axis(0, 1, found)
     .argument(1, shape_text(&weight.shape))
     .fail()
 }

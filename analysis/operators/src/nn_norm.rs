@@ -218,8 +218,8 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
                 format!("`{operator}`: {name} must be a vector, but its shape is `{found}`"),
             )
             .rule(rule())
-            .argument(position, format!("{rank} axes"))
-            .axis(0, axis, format!("{size}"))
+            .argument(position, axes(rank))
+            .axis(0, axis, size)
             .fail();
         }
         if vector.dtype != data.dtype {
@@ -239,8 +239,8 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
                 ),
             )
             .rule(rule())
-            .axis(position, 0, format!("{length}"))
-            .axis(0, axis, format!("{size}"));
+            .axis(position, 0, length)
+            .axis(0, axis, size);
             return other_axis(reason, data, axis, length).fail();
         }
     }
@@ -326,7 +326,7 @@ fn instance_norm(call: &mut Call<'_>) -> Outcome {
             ),
         )
         .rule("there must be a batch axis, a channel axis, and at least one axis to normalize over")
-        .argument(0, format!("{rank} axes"))
+        .argument(0, axes(rank))
         .fail();
     }
     let axis = axis_attr(call, "axis", 0, rank)?;

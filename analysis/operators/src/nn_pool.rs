@@ -343,8 +343,8 @@ fn fits_gradient(call: &Call<'_>, grad: &TensorType, data: &TensorType) -> Outco
                 format!("axis {axis} of the gradient has size {size}, that of the data {expected}"),
             )
             .rule("only the axes that are pooled over differ in size")
-            .axis(0, axis, size.to_string())
-            .axis(1, axis, expected.to_string())
+            .axis(0, axis, size)
+            .axis(1, axis, expected)
             .fail();
         }
     }

@@ -59,7 +59,7 @@ fn data_of(call: &Call<'_>, position: usize, dtypes: &[DataType]) -> Outcome {
     let reason =
         Reason::new(Code::DtypeMismatch, format!("`{operator}` does not accept {found} as {name}"))
             .rule(format!("{name} must be {expected}"))
-            .argument(position, found.to_string());
+            .argument(position, found);
     let quantizes = dtypes.iter().all(|dtype| !dtype.is_float());
     if quantizes && found.is_float() {
         reason.help("quantize it first: `qnn.quantize(…)`").fail()
@@ -142,7 +142,7 @@ fn parameter(
         format!("`{operator}`: {name} is {was}, but it must be {dtype}"),
     )
     .rule(format!("{kind} are {dtype}"))
-    .argument(position, was.to_string())
+    .argument(position, was)
     .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
     .fail()
 }
@@ -205,7 +205,7 @@ impl Channels {
                 ),
             )
             .rule(rule)
-            .argument(position, format!("{} axes", found.rank()))
+            .argument(position, axes(found.rank()))
             .fail();
         }
         let values = &found.shape[0];

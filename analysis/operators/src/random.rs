@@ -87,7 +87,7 @@ fn takes_key(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule(rule)
-            .argument(0, found.to_string())
+            .argument(0, found)
             .fail();
         }
         if found.dtype != DataType::UINT64 {
@@ -96,7 +96,7 @@ fn takes_key(call: &mut Call<'_>) -> Outcome {
                 format!("`{operator}`: {name} must be uint64, but it is {}", found.dtype),
             )
             .rule(rule)
-            .argument(0, found.dtype.to_string())
+            .argument(0, found.dtype)
             .fail();
         }
     }
@@ -163,7 +163,7 @@ fn parameter(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
                 format!("`{operator}`: {name} is {other}, but `out_dtype` is {dtype}"),
             )
             .rule("the parameters of the distribution have the data type of the result")
-            .argument(position, other.to_string())
+            .argument(position, other)
             .attribute("out_dtype", dtype.to_string())
             .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
             .fail();

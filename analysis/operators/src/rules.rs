@@ -5,7 +5,7 @@ mod broadcast;
 pub(crate) use broadcast::*;
 use smallvec::SmallVec;
 use types::{
-    AttrValue, Call, Code, DTypeTerm, DataType, Dim, Halt, Outcome, Reason, Shape, ShapeTerm,
+    AttrValue, Call, Code, DTypeTerm, DataType, Dim, Fact, Halt, Outcome, Reason, Shape, ShapeTerm,
     TensorType, Type, open_tensor,
 };
 
@@ -134,13 +134,9 @@ pub(crate) fn in_layout(
     )
 }
 
-/// Formats a shape: `(1, 64, ?)`.
-pub(crate) fn shape_text(shape: &[Dim]) -> String {
-    let dims: Vec<String> = shape.iter().map(Dim::to_string).collect();
-    match dims.len() {
-        1 => format!("({},)", dims[0]),
-        _ => format!("({})", dims.join(", ")),
-    }
+/// The fact of a shape: `(1, 64, ?)`.
+pub(crate) fn shape_text(shape: &[Dim]) -> Fact {
+    Fact::Shape(shape.into())
 }
 
 /// The failure that two arguments have different data types.
@@ -153,8 +149,8 @@ pub(crate) fn dtype_mismatch<T>(
     let (x, y) = (call.name(a.0), call.name(b.0));
     Reason::new(Code::DtypeMismatch, format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1))
         .rule(format!("{x} and {y} must have the same data type"))
-        .argument(b.0, b.1.to_string())
-        .argument(a.0, a.1.to_string())
+        .argument(b.0, b.1)
+        .argument(a.0, a.1)
         .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
         .fail()
 }
@@ -255,7 +251,7 @@ pub(crate) fn needs_rank(
         _ => format!("have {expected} axes ({what})"),
     };
     Reason::new(Code::RankMismatch, format!("`{operator}`: {name} must {requirement}, but {found}"))
-        .argument(position, count(rank, "axis", "axes"))
+        .argument(position, axes(rank))
         .fail()
 }
 
@@ -375,12 +371,12 @@ pub(crate) fn fault(call: &Call<'_>, code: Code, message: impl std::fmt::Display
 }
 
 /// Formats a number with a noun: `1 value`, `3 values`.
-pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+pub(crate) fn count(n: usize, one: &'static str, many: &'static str) -> Fact {
+    Fact::Count(n, one, many)
 }
 
-/// Formats a number of axes: `1 axis`, `3 axes`.
-pub(crate) fn axes(n: usize) -> String {
+/// The number of axes, which is written `1 axis`, `3 axes`.
+pub(crate) fn axes(n: usize) -> Fact {
     count(n, "axis", "axes")
 }
 
@@ -466,7 +462,7 @@ pub(crate) fn not_integers<T>(
     let name = call.name(position);
     fault(call, Code::DtypeMismatch, format!("{name} must have an integer type, but it is {found}"))
         .rule(format!("{name} contains indices, so its data type must be an integer type"))
-        .argument(position, found.to_string())
+        .argument(position, found)
         .help("cast it: `cast(…, dtype=\"int32\")`".to_owned())
         .fail()
 }
@@ -480,7 +476,7 @@ pub(crate) fn wrong_rank<T>(
 ) -> Result<T, Halt> {
     let name = call.name(position);
     let (is, label) = match found {
-        0 => ("is a scalar".to_owned(), "a scalar".to_owned()),
+        0 => ("is a scalar".to_owned(), "a scalar".into()),
         n => (format!("has {}", axes(n)), axes(n)),
     };
     fault(call, Code::RankMismatch, format!("{name} must be {expected}, but it {is}"))

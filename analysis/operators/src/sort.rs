@@ -94,8 +94,8 @@ fn search_sorted(call: &mut Call<'_>) -> Outcome {
                     format!("{y} has size {b} on axis {i}, {x} has {a}"),
                 )
                 .rule("the shapes must be equal on every axis but the last")
-                .axis(1, i, b.to_string())
-                .axis(0, i, a.to_string())
+                .axis(1, i, b)
+                .axis(0, i, a)
                 .fail();
             }
         }
@@ -146,7 +146,7 @@ fn has_as_many(call: &Call<'_>, axis: usize, size: &Dim, k: &Dim) -> Outcome {
         )
         .rule("`k` is at most the size of the axis that is searched")
         .attribute("k", k.to_string())
-        .axis(0, axis, size.to_string())
+        .axis(0, axis, size)
         .fix("k", size.to_string())
         .fail(),
         _ => Ok(()),

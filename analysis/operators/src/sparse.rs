@@ -183,8 +183,8 @@ fn fits_blocks(call: &Call<'_>, stored: &TensorType, (axis, depth): (usize, &Dim
             let message = format!("axis {axis} of {x} has size {deep}, blocks of {w} have {wide}");
             fault(call, Code::ShapeMismatch, message)
                 .rule("a block must not be wider than the axis that it is multiplied with")
-                .axis(0, axis, deep.to_string())
-                .axis(1, 2, wide.to_string())
+                .axis(0, axis, deep)
+                .axis(1, 2, wide)
                 .fail()
         }
         _ => Ok(()),
@@ -205,7 +205,7 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
                 format!("`{operator}`: {name} must have 1 axis or 3, but it has {rank}"),
             )
             .rule(format!("{name} is `(nnz,)` elements or `(nnz, rows, columns)` blocks"))
-            .argument(1, count(rank, "axis", "axes"))
+            .argument(1, axes(rank))
             .fail();
         }
     };
@@ -253,8 +253,8 @@ fn sparse_add(call: &mut Call<'_>) -> Outcome {
                 format!("{starts} is for {rows} rows, {x} has {height}"),
             )
             .rule(format!("{starts} has a start for each row, and the end of the last one"))
-            .argument(3, format!("{rows} rows"))
-            .axis(0, 0, height.to_string())
+            .argument(3, Fact::Size(rows.clone(), "rows"))
+            .axis(0, 0, height)
             .fail();
             call.lenient(check)?;
         }
@@ -293,7 +293,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
             format!("`{operator}`: {name} must have 2 axes or 3, but it has {rank}"),
         )
         .rule(format!("{name} contains blocks: `(nnz, rows)` or `(nnz, rows, columns)`"))
-        .argument(1, count(rank, "axis", "axes"))
+        .argument(1, axes(rank))
         .fail();
     };
     let layout = call.attrs().str("layout");
@@ -321,7 +321,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
                 count(rank, "axis", "axes")
             ),
         )
-        .argument(0, count(rank, "axis", "axes"))
+        .argument(0, axes(rank))
         .fail();
     }
     call.lenient(stored_columns(call, (1, &stored), 2))?;
@@ -348,7 +348,7 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
             ),
         )
         .rule(format!("{name} has a row for each stored element: its position on each axis"))
-        .argument(0, count(rank, "axis", "axes"))
+        .argument(0, axes(rank))
         .fail();
     };
     if call.is_tensor(1) {
@@ -385,7 +385,7 @@ fn needs_integers(call: &Call<'_>, position: usize, tensor: &TensorType) -> Outc
         Code::DtypeMismatch,
         format!("`{operator}`: {name} must have a signed integer type, but it is {found}"),
     )
-    .argument(position, found.to_string())
+    .argument(position, found)
     .help("cast it: `cast(…, dtype=\"int64\")`")
     .fail()
 }
@@ -466,7 +466,7 @@ pub(crate) fn places_and_values(call: &Call<'_>) -> Result<DataType, Halt> {
             .rule(
                 "the positions are `(n, axes)`, `(n,)` or a scalar, the values `(n,)` or a scalar",
             )
-            .argument(position, count(rank, "axis", "axes"))
+            .argument(position, axes(rank))
             .fail();
         }
     }

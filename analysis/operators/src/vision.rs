@@ -203,7 +203,7 @@ fn within_box(
     fault(call, Code::AttributeValue, message)
         .rule(rule)
         .attribute(name, index.to_string())
-        .axis(0, 2, size.to_string())
+        .axis(0, 2, size)
         .fail()
 }
 
@@ -241,7 +241,7 @@ fn regular_nms(call: &mut Call<'_>) -> Outcome {
             format!("axis 2 of {name} has size {found}, but `num_classes` is {expected}"),
         )
         .rule(format!("axis 2 of {name} has a score for each class, the background before them"))
-        .axis(1, 2, found.to_string())
+        .axis(1, 2, found)
         .attribute("num_classes", expected.to_string())
         .fail();
         call.lenient(check)?;
@@ -349,8 +349,8 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
             format!("`{operator}`: {p} is for {here} anchors, but {a} has {there}"),
         )
         .rule(format!("axis 2 of {p} and axis 1 of {a} are the anchors: {here} ≠ {there}"))
-        .axis(2, 1, format!("{there} anchors"))
-        .axis(0, 2, format!("{here} anchors"))
+        .axis(2, 1, Fact::Size(there.clone(), "anchors"))
+        .axis(0, 2, Fact::Size(here.clone(), "anchors"))
         .fail();
     }
     let (expected, found) = (here * 4, &offsets.shape[1]);
@@ -360,14 +360,14 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
             format!("`{operator}`: {o} has {found} offsets, but {here} anchors require {expected}"),
         )
         .rule(format!("axis 1 of {o} has 4 offsets for each anchor: 4 · {here} ≠ {found}"))
-        .axis(1, 1, format!("{found} offsets"))
-        .axis(0, 2, format!("{here} anchors"))
+        .axis(1, 1, Fact::Size(found.clone(), "offsets"))
+        .axis(0, 2, Fact::Size(here.clone(), "anchors"))
         .fail();
     }
     if there.as_known().is_some_and(|count| count <= 0) {
         return Reason::new(Code::ShapeMismatch, format!("`{operator}`: {a} has no anchors"))
             .rule(format!("axis 1 of {a} must be more than 0"))
-            .axis(2, 1, format!("{there}"))
+            .axis(2, 1, there)
             .fail();
     }
     let corners = &anchors.shape[2];
@@ -377,7 +377,7 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
             format!("`{operator}`: each anchor of {a} has {corners} numbers, expected 4"),
         )
         .rule(format!("axis 2 of {a} contains the corners of an anchor box"))
-        .axis(2, 2, format!("{corners}"))
+        .axis(2, 2, corners)
         .fail();
     }
     let rule = "each image has offsets";
@@ -402,7 +402,7 @@ fn proposal(call: &mut Call<'_>) -> Outcome {
             format!("`{operator}`: {name} has {numbers} numbers for each image, expected 3"),
         )
         .rule(format!("axis 1 of {name} contains height, width and scale"))
-        .axis(2, 1, format!("{numbers}"))
+        .axis(2, 1, numbers)
         .fail();
     }
     needs_attrs(call, PROPOSAL.key)?;
@@ -431,7 +431,7 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
             ),
         )
         .rule("each anchor has two scores, and each combination of scale and ratio has an anchor")
-        .axis(0, 1, channels.to_string())
+        .axis(0, 1, channels)
         .attribute("scales", count(scales as usize, "value", "values"))
         .attribute("ratios", count(ratios as usize, "value", "values"))
         .fail();
@@ -536,7 +536,7 @@ fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
             format!("axis 1 of {} has size {found}, and `stride` is {step}", call.name(0)),
         )
         .rule("there must be `stride` · `stride` channels at least")
-        .axis(0, 1, found.to_string())
+        .axis(0, 1, found)
         .attribute("stride", step.to_string())
         .fail();
         call.lenient(check)?;

@@ -37,6 +37,20 @@ pub struct Related {
     pub range: TextRange,
     /// The label of the range.
     pub message: String,
+    /// The relation to the diagnostic.
+    pub role: Role,
+}
+
+/// The relation of a related place to its diagnostic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Explains the diagnostic.
+    Detail,
+    /// Another place where the error may be reported or fixed. It is kept if the diagnostic becomes
+    /// a consequence of another one.
+    Alternative,
+    /// A consequence of the diagnostic.
+    Consequence,
 }
 
 /// A change of the text that resolves a diagnostic.
@@ -65,8 +79,18 @@ impl Diagnostic {
     }
 
     /// Adds a related place.
-    pub fn related(mut self, range: TextRange, message: impl Into<String>) -> Diagnostic {
-        self.related.push(Related { range, message: message.into() });
+    pub fn related(self, range: TextRange, message: impl Into<String>) -> Diagnostic {
+        self.relate(Role::Detail, range, message)
+    }
+
+    /// Adds a related place with a role.
+    pub(crate) fn relate(
+        mut self,
+        role: Role,
+        range: TextRange,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        self.related.push(Related { range, message: message.into(), role });
         self
     }
 

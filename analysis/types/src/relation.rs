@@ -10,7 +10,8 @@ use std::{fmt, hash::Hash};
 use smallvec::SmallVec;
 
 use crate::{
-    Attrs, Code, Conflict, DTypeTerm, DataType, Dim, NodeId, Table, TensorType, TupleType, Type,
+    Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, NodeId, Table, TensorType, TupleType,
+    Type,
 };
 
 /// The typing rule of an operator.
@@ -85,7 +86,7 @@ pub struct Reason {
     /// A change of one attribute that would satisfy the relation.
     pub fix: Option<AttrFix>,
     /// The differing parts of two types that do not unify.
-    pub clash: Vec<String>,
+    pub clash: Vec<Fact>,
 }
 
 /// A labelled part of a call.
@@ -95,8 +96,8 @@ pub struct Mark {
     pub place: Place,
     /// The axis of its shape.
     pub axis: Option<usize>,
-    /// The label: `64 input channels`.
-    pub label: String,
+    /// The fact that it is labelled with: `64 input channels`.
+    pub fact: Fact,
 }
 
 /// A part of a call.
@@ -144,23 +145,23 @@ impl Reason {
     }
 
     /// Marks an argument.
-    pub fn argument(self, position: usize, label: impl Into<String>) -> Reason {
-        self.mark(Place::Argument(position), None, label)
+    pub fn argument(self, position: usize, fact: impl Into<Fact>) -> Reason {
+        self.mark(Place::Argument(position), None, fact)
     }
 
     /// Marks an axis of an argument.
-    pub fn axis(self, position: usize, axis: usize, label: impl Into<String>) -> Reason {
-        self.mark(Place::Argument(position), Some(axis), label)
+    pub fn axis(self, position: usize, axis: usize, fact: impl Into<Fact>) -> Reason {
+        self.mark(Place::Argument(position), Some(axis), fact)
     }
 
     /// Marks an attribute.
-    pub fn attribute(self, name: &'static str, label: impl Into<String>) -> Reason {
-        self.mark(Place::Attribute(name), None, label)
+    pub fn attribute(self, name: &'static str, fact: impl Into<Fact>) -> Reason {
+        self.mark(Place::Attribute(name), None, fact)
     }
 
     /// Marks any part of the call.
-    pub fn mark(mut self, place: Place, axis: Option<usize>, label: impl Into<String>) -> Reason {
-        self.marks.push(Mark { place, axis, label: label.into() });
+    pub fn mark(mut self, place: Place, axis: Option<usize>, fact: impl Into<Fact>) -> Reason {
+        self.marks.push(Mark { place, axis, fact: fact.into() });
         self
     }
 
@@ -439,7 +440,7 @@ impl<'a> Call<'a> {
             at.code(),
             format!("`{operator}`: {name} must be {required}, but it is {found}{axis}"),
         )
-        .mark(Place::Argument(position), at.axis(), format!("{found}"))
+        .mark(Place::Argument(position), at.axis(), found)
     }
 }
 

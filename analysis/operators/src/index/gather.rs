@@ -147,7 +147,7 @@ fn gather(call: &mut Call<'_>) -> Outcome {
                     format!("{} has no elements: axis {i} has size {size}", call.name(1)),
                 )
                 .rule("at least one element must be selected")
-                .axis(1, i, size.to_string())
+                .axis(1, i, size)
                 .fail();
             }
         } else if !may_equal(size, expected) {
@@ -161,8 +161,8 @@ fn gather(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule(format!("the shapes must be equal on every axis but axis {axis}, that of `axis`"))
-            .axis(1, i, size.to_string())
-            .axis(0, i, expected.to_string())
+            .axis(1, i, size)
+            .axis(0, i, expected)
             .fail();
         }
     }
@@ -197,7 +197,7 @@ pub(super) fn tuple_length(
             "the first axis of {name} contains one index for each axis of {data}, so its size decides \
              the rank of the result"
         ))
-        .axis(position, 0, first.to_string())
+        .axis(position, 0, first)
         .fail();
     };
     match usize::try_from(length) {
@@ -210,7 +210,7 @@ pub(super) fn tuple_length(
         .rule(format!(
             "the first axis of {name} contains at most one index for each axis of {data}"
         ))
-        .axis(position, 0, length.to_string())
+        .axis(position, 0, length)
         .argument(0, axes(rank))
         .fail(),
     }
@@ -249,8 +249,8 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule(format!("with `batch_dims={batch}` these are the same axis"))
-            .axis(1, i + 1, size.to_string())
-            .axis(0, i, expected.to_string())
+            .axis(1, i + 1, size)
+            .axis(0, i, expected)
             .fail();
         }
     }
@@ -271,7 +271,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
             call.name(1)
         ))
         .attribute("batch_dims", batch.to_string())
-        .axis(1, 0, length.to_string())
+        .axis(1, 0, length)
         .argument(0, axes(data.rank()))
         .fail();
         call.lenient(reason)?;
@@ -397,8 +397,8 @@ fn no_broadcast<T>(
                 "counted from the last axis, sizes must be equal or one of them 1; axis {i} of {x} \
                  is {m}, axis {j} of {y} is {n}"
             ))
-            .axis(a, i, m.to_string())
-            .axis(b, j, n.to_string());
+            .axis(a, i, m)
+            .axis(b, j, n);
     }
     reason.fail()
 }

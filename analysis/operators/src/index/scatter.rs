@@ -174,7 +174,7 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         .rule(format!(
             "{u} has the axes of {i} without the first, then those of {x} without the first {length}"
         ))
-        .axis(2, axis, found.to_string())
+        .axis(2, axis, found)
         .fail();
         call.lenient(check)?;
     }
@@ -230,7 +230,7 @@ fn fits_slice(call: &Call<'_>) -> Outcome {
         format!("axis {} of {y} has size {size}, axis {} of {x} has {whole}", m - i, n - i),
     )
     .rule(format!("{y} is broadcast to a slice of {x}, and no slice is larger than {x}"))
-    .axis(1, m - i, size.to_string())
-    .axis(0, n - i, whole.to_string())
+    .axis(1, m - i, size)
+    .axis(0, n - i, whole)
     .fail()
 }

@@ -84,8 +84,8 @@ fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
             ),
         )
         .rule("each sequence has one length, and `batch_axis` counts the sequences")
-        .axis(1, 0, found.to_string())
-        .axis(0, batch, expected.to_string())
+        .axis(1, 0, found)
+        .axis(0, batch, expected)
         .fail();
     }
     call.output_same(0)
@@ -130,8 +130,8 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
             "each sequence has one length, and with `axis={axis}` axis {batch} counts \
              them"
         ))
-        .axis(1, 0, found.to_string())
-        .axis(0, batch, size.to_string())
+        .axis(1, 0, found)
+        .axis(0, batch, size)
         .fail();
     }
     call.assign(1, TensorType::new([size.clone()], lengths.dtype))?;

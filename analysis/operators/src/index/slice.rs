@@ -77,8 +77,8 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule("a slice must not be larger than the tensor")
-            .axis(1, axis, m.to_string())
-            .axis(0, axis, n.to_string())
+            .axis(1, axis, m)
+            .axis(0, axis, n)
             .fail();
         }
         shape[axis] = size.clone();
@@ -299,7 +299,7 @@ impl Cut {
             return fault(call, Code::AttributeValue, format!("the stride of axis {axis} is 0"))
                 .rule("a stride must not be 0; negative ones go backwards")
                 .attribute("strides", "0")
-                .axis(0, axis, size.to_string())
+                .axis(0, axis, size)
                 .fail();
         }
         // Negative positions count from the end, and all are clamped to the axis.
@@ -324,7 +324,7 @@ impl Cut {
                 ))
                 .attribute("begin", format!("{begin} is position {from}"))
                 .attribute("end", format!("{end} is position {to}"))
-                .axis(0, axis, size.to_string())
+                .axis(0, axis, size)
                 .fail();
         }
         let distance = from.abs_diff(to);

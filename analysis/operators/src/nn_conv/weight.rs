@@ -79,7 +79,7 @@ impl Weight<'_> {
                 self.axis(letter)
             ))
             .attribute("kernel_size", format!("{attr}"))
-            .mark(self.here(), self.at(letter), format!("{axis}"))
+            .mark(self.here(), self.at(letter), axis)
             .fix("kernel_size", format!("[{}]", fixed.join(", ")))
             .fail();
         }
@@ -120,7 +120,7 @@ impl Weight<'_> {
         let reason = Reason::new(Code::AttributeMismatch, message)
             .rule(rule)
             .attribute("channels", format!("{channels}"))
-            .mark(self.here(), self.at('O'), format!("{found} output channels"));
+            .mark(self.here(), self.at('O'), Fact::Size(found.clone(), "output channels"));
         match fixed.as_known() {
             Some(fixed) => reason.fix("channels", fixed.to_string()).fail(),
             None => reason.fail(),
@@ -153,7 +153,7 @@ impl Weight<'_> {
             axis(&self.layouts.data, 'C'),
             if one { String::new() } else { format!(" × {groups}") },
         ))
-        .mark(self.here(), self.at('I'), format!("{weight} input channels"))
+        .mark(self.here(), self.at('I'), Fact::Size(weight.clone(), "input channels"))
         .mark(
             Place::Argument(0),
             self.layouts.data.index_of('C'),
@@ -199,7 +199,7 @@ impl Weight<'_> {
             self.axis('I')
         ))
         .attribute("channels", format!("{channels}"))
-        .mark(self.here(), self.at('I'), format!("{found} for each group"))
+        .mark(self.here(), self.at('I'), Fact::Size(found.clone(), "for each group"))
         .fix("channels", format!("{}", data * found))
         .fail()
     }
@@ -212,7 +212,7 @@ impl Weight<'_> {
         )
         .rule(format!("`groups` is the size of G in {w}: {found} ({})", self.axis('G')))
         .attribute("groups", format!("{groups}"))
-        .mark(self.here(), self.at('G'), format!("{found} groups"))
+        .mark(self.here(), self.at('G'), Fact::Size(found.clone(), "groups"))
         .fix("groups", format!("{found}"))
         .fail()
     }

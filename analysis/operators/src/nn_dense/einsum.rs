@@ -85,8 +85,8 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
             format!("`{}`: operand {k} is {found}, but operand 0 is {dtype}", call.operator()),
         )
         .rule("all operands must have the same data type")
-        .mark(Place::Field(0, k), None, found.to_string())
-        .mark(Place::Field(0, 0), None, dtype.to_string())
+        .mark(Place::Field(0, k), None, found)
+        .mark(Place::Field(0, 0), None, dtype)
         .help(format!("cast one of them: `cast(…, dtype=\"{dtype}\")`"))
         .fail();
     }

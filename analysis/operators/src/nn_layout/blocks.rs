@@ -108,7 +108,7 @@ fn whole_blocks(call: &Call<'_>, axis: usize, size: &Dim, block: &Dim) -> Outcom
             ),
         )
         .rule("the size of an axis, with its padding, must be a multiple of its blocks")
-        .axis(0, axis, size.to_string())
+        .axis(0, axis, size)
         .attribute("block_shape", block.to_string())
         .fail(),
         _ => Ok(()),

@@ -24,7 +24,7 @@ pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
                 "a size must not become negative: {size} + {before} + {after} = {padded}"
             ))
             .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
-            .axis(0, axis, format!("{size}"))
+            .axis(0, axis, size)
             .fail();
         }
         let mode = call.attrs().str("pad_mode");
@@ -86,7 +86,7 @@ fn enough_to_mirror(
     )
     .rule(format!("with \"{mode}\" at most {most} can be added on each side of the axis"))
     .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
-    .axis(0, axis, size.to_string())
+    .axis(0, axis, size)
     .fail()
 }
 

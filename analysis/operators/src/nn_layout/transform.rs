@@ -154,8 +154,8 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
             format!("`{operator}`: {name} has {found} on axis {k}, {other} has {expected}"),
         )
         .rule("data and buffer have the same axes, and differ in size on `axis` only")
-        .axis(0, k, found.to_string())
-        .axis(1, k, expected.to_string())
+        .axis(0, k, found)
+        .axis(1, k, expected)
         .fail();
         call.lenient(mismatch)?;
     }

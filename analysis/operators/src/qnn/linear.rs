@@ -144,7 +144,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
                 Code::RankMismatch,
                 format!("`{operator}`: {name} must have {expected} axes, but it has {found}"),
             )
-            .argument(position, format!("{found} axes"))
+            .argument(position, axes(found))
             .fail();
         }
     }
@@ -232,7 +232,7 @@ fn no_letter<T>(
     )
     .rule(format!("`{attr}` must contain `{letter}` among the {rank} axes of {name}"))
     .attribute(attr, format!("\"{layout}\""))
-    .argument(position, format!("{rank} axes"))
+    .argument(position, axes(rank))
     .fail()
 }
 

@@ -57,8 +57,8 @@ pub(crate) fn broadcast_with(
                 "counted from the last axis, sizes must be equal or one of them 1; axis {x} of \
                  {left} is {m}, axis {y} of {right} is {n}"
             ))
-            .axis(1, y, format!("{n}"))
-            .axis(0, x, format!("{m}"))
+            .axis(1, y, n)
+            .axis(0, x, m)
             .fail()
         }
     }

@@ -102,7 +102,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule("without `axis` every axis of size 1 is removed, so every size must be known")
-            .axis(0, open, size.to_string())
+            .axis(0, open, size)
             .attribute("axis", "no value")
             .help("write the axes to remove: `axis=[0]`")
             .fail();
@@ -139,7 +139,7 @@ fn not_one<T>(call: &Call<'_>, data: &TensorType, axis: usize) -> Result<T, Halt
         format!("axis {axis} of {name} cannot be removed: its size is {size}, not 1"),
     )
     .rule("only axes of size 1 can be removed")
-    .axis(0, axis, size.to_string())
+    .axis(0, axis, size)
     .attribute("axis", format!("axis {axis}"));
     match ones.is_empty() {
         true => reason.help(format!("{name} has no axis of size 1; `reshape` merges axes")),

@@ -78,7 +78,7 @@ fn broadcasts_to(
             format!("{name} is {}, but {target} is {}", from.dtype, to.dtype),
         )
         .rule("broadcasting does not change the data type")
-        .argument(position, from.dtype.to_string())
+        .argument(position, from.dtype)
         .fail();
     }
     let (m, n) = (from.rank(), to.rank());
@@ -110,7 +110,7 @@ fn broadcasts_to(
                      axis {} is {size}, expected {expected}",
                     m - i
                 ))
-                .axis(position, m - i, size.to_string());
+                .axis(position, m - i, size);
         }
         return reason.fail();
     }
@@ -167,7 +167,7 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
             format!("the length of {} must be known, but it is {length}", call.name(1)),
         )
         .rule("the length of the target shape is the rank of the result")
-        .axis(1, 0, length.to_string())
+        .axis(1, 0, length)
         .fail();
     };
     let shape =

@@ -60,8 +60,8 @@ fn joined(call: &Call<'_>) -> Result<Vec<Arc<TensorType>>, Halt> {
                 format!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
             )
             .rule("all tensors must have the same data type")
-            .mark(Place::Field(0, k), None, field.dtype.to_string())
-            .mark(Place::Field(0, 0), None, first.dtype.to_string())
+            .mark(Place::Field(0, k), None, field.dtype)
+            .mark(Place::Field(0, 0), None, first.dtype)
             .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
             .fail();
         }
@@ -84,8 +84,8 @@ fn differ<T>(
         format!("field {b} has size {n} on axis {axis}, field {a} has {m}"),
     )
     .rule(rule)
-    .mark(Place::Field(0, b), Some(axis), n.to_string())
-    .mark(Place::Field(0, a), Some(axis), m.to_string())
+    .mark(Place::Field(0, b), Some(axis), n)
+    .mark(Place::Field(0, a), Some(axis), m)
     .fail()
 }
 
@@ -229,7 +229,7 @@ fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i
             ),
         )
         .rule(format!("all sections must have the same size: {sections} must divide {size}"))
-        .axis(0, axis, size.to_string())
+        .axis(0, axis, size)
         .attribute(name, pieces);
         if let Some(n) = size.as_known().filter(|&n| n > 0 && sections > 0) {
             let divisor = (1..=n.min(sections)).rev().find(|d| n % d == 0).unwrap_or(1);
@@ -292,7 +292,7 @@ fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -
         )
         .rule(format!("the last position must be less than {size}"))
         .attribute(name, format!("position {start}"))
-        .axis(0, axis, size.to_string())
+        .axis(0, axis, size)
         .fail();
     }
     add(size - start);

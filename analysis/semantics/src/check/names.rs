@@ -12,7 +12,7 @@ use super::{
 use crate::{
     body::*,
     db::{Db, Settings},
-    diagnostic::{Code, Diagnostic, Related},
+    diagnostic::{Code, Diagnostic, Related, Role},
     features::UnitFeatures,
     item::{Def, DefKind, Module},
     queries,
@@ -195,7 +195,11 @@ pub(super) fn check_def(view: &Checked<'_, '_>, found: &mut Vec<Diagnostic>) -> 
                 let first = &mut unknown[first];
                 if first.related.len() < MAX_USES {
                     let place = view.place(number as usize, free_name.range);
-                    first.related.push(Related { range: place, message: "and here".to_owned() });
+                    first.related.push(Related {
+                        range: place,
+                        message: "and here".to_owned(),
+                        role: Role::Detail,
+                    });
                 }
             }
             None => {
@@ -226,7 +230,7 @@ pub(super) fn unbound(unknown: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
     }
     for (at, unknown) in binders.into_iter().zip(unknown) {
         let message = format!("{}: was this meant?", unknown.message);
-        found[at].related.push(Related { range: unknown.range, message });
+        found[at].related.push(Related { range: unknown.range, message, role: Role::Detail });
     }
 }
 

@@ -177,13 +177,13 @@ pub(super) fn attribute_range(view: &View<'_>, expr_ref: ExprRef, name: &str) ->
 /// axis 1 ``.
 fn label(view: &View<'_>, expr_ref: ExprRef, mark: &Mark) -> String {
     let Some((_, Some(argument))) = mark_range(view, expr_ref, mark) else {
-        return mark.label.clone();
+        return mark.fact.to_string();
     };
     let ty = view.ty(argument);
     let axis = mark.axis.map_or(String::new(), |axis| format!(" on axis {axis}"));
     match ty {
-        Type::Error | Type::Var(_) => format!("{}{axis}", mark.label),
-        ty if mark.label == ty.to_string() => format!("this is `{ty}`"),
-        ty => format!("this is `{ty}`: {}{axis}", mark.label),
+        Type::Error | Type::Var(_) => format!("{}{axis}", mark.fact),
+        ty if mark.fact.is_type(&ty) => format!("this is `{ty}`"),
+        ty => format!("this is `{ty}`: {}{axis}", mark.fact),
     }
 }

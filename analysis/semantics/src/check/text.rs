@@ -218,7 +218,7 @@ fn attr(
         }
         AttrProblem::Type { expected, none, .. } => {
             let takes = AttrProblem::describe(*expected);
-            let or_none = if *none && !takes.contains("None") { " or `None`" } else { "" };
+            let or_none = if *none && !expected.is_optional() { " or `None`" } else { "" };
             let not = match value.len() {
                 1..=40 => format!(", not `{value}`"),
                 _ => String::new(),

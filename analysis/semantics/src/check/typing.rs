@@ -14,21 +14,12 @@ use super::{
 use crate::{
     body::*,
     db::Settings,
-    diagnostic::{Code, Diagnostic},
+    diagnostic::{Code, Diagnostic, Role},
     infer::{Finding, Mismatch},
     queries,
     scope::LocalRef,
     view::{ExprRef, View},
 };
-
-/// The label of the last use of a graph variable, which TVM reports.
-pub(super) const VALUE_USED: &str = "the value is used here";
-
-/// The label of the declared result of a definition.
-pub(super) const RESULT_DECLARED: &str = "the result is declared here";
-
-/// The label of the graph bindings before the tail expression of a block.
-pub(super) const BLOCK_BEGINS: &str = "for TVM, the expression begins here";
 
 pub(super) fn report(
     view: &Checked<'_, '_>,
@@ -43,7 +34,7 @@ pub(super) fn report(
     if finding.is_error()
         && let Some(last) = within().or_else(|| view.last_use(unit))
     {
-        diagnostic = diagnostic.related(last, VALUE_USED);
+        diagnostic = diagnostic.relate(Role::Alternative, last, "the value is used here");
     }
     // It reports an error in the tail expression of a block at the graph bindings before it.
     if finding.is_error()
@@ -51,7 +42,8 @@ pub(super) fn report(
         && let Some(expr) = subject
         && let Some(first) = view.block_start(view.range(ExprRef { unit, expr }))
     {
-        diagnostic = diagnostic.related(first, BLOCK_BEGINS);
+        diagnostic =
+            diagnostic.relate(Role::Alternative, first, "for TVM, the expression begins here");
     }
     out.push(diagnostic);
 }
