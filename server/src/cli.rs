@@ -24,7 +24,7 @@ use std::{
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use interpreter::Limits;
-use semantics::{Diagnostic, Severity};
+use semantics::{Code, Diagnostic, Severity};
 
 use crate::report::{escape, stderr};
 
@@ -125,7 +125,7 @@ struct CheckArgs {
     severity: Option<Level>,
     /// Omit the diagnostics of a code, as in `--disable unused-binding`; may be repeated
     #[arg(long, value_name = "CODE", conflicts_with = "batch", value_parser = code)]
-    disable: Vec<&'static str>,
+    disable: Vec<Code>,
     /// Omit the summary line
     #[arg(long, short, conflicts_with = "batch")]
     quiet: bool,
@@ -235,11 +235,9 @@ struct HistoryArgs {
 }
 
 /// Parses the code of a diagnostic.
-fn code(text: &str) -> Result<&'static str, String> {
-    match semantics::code_of(text) {
-        Some(code) => Ok(code.name),
-        None => Err("unknown code: `relay-analyzer explain` lists all codes".to_owned()),
-    }
+fn code(text: &str) -> Result<Code, String> {
+    Code::from_name(text)
+        .ok_or_else(|| "unknown code: `relay-analyzer explain` lists all codes".to_owned())
 }
 
 /// Parses a position.

@@ -13,7 +13,7 @@ use std::{
 pub(crate) use folder::{Contents, cannot_read, contents};
 pub(crate) use log::{Log, NamedModule, read_log, read_module};
 pub(crate) use saved::Saved;
-use semantics::Diagnostic;
+use semantics::{Code, Diagnostic};
 use syntax::{TextRange, TextSize};
 
 use crate::report::escape;
@@ -177,7 +177,7 @@ fn is_too_large(bytes: &[u8], max_code: u64) -> bool {
 
 /// Converts the bytes of a file.
 pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
-    let refuse = |path: String, code: &'static str, message: String, help: &str| Input {
+    let refuse = |path: String, code: Code, message: String, help: &str| Input {
         path,
         text: String::new(),
         problem: Some(Diagnostic::new(code, TextRange::default(), message).help(help)),
@@ -188,7 +188,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
     }
     if is_binary(&bytes) {
         let help = "Relay modules are text, as `print(mod)` or `mod.astext()` gives it";
-        return refuse(path, "not-text", "this file is not text".into(), help);
+        return refuse(path, Code::NotText, "this file is not text".into(), help);
     }
     if is_too_large(&bytes, max_code) {
         let is_addressable = bytes.len() as u64 <= u64::from(u32::MAX);
@@ -205,7 +205,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
                 "keep the weights in a `.params` file of their own",
             ),
         };
-        return refuse(path, "file-too-large", message, help);
+        return refuse(path, Code::FileTooLarge, message, help);
     }
     match String::from_utf8(bytes) {
         Ok(text) => Input { path, text, problem: None, saved: None },
@@ -228,7 +228,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
                 n => format!(", nor are {} more after it", n - 1),
             };
             let problem = Diagnostic::new(
-                "invalid-utf8",
+                Code::InvalidUtf8,
                 TextRange::at(at, 1.into()),
                 format!("the byte 0x{byte:02X} is not UTF-8{others}"),
             )
@@ -247,7 +247,7 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
 mod tests {
     use super::*;
 
-    fn code(bytes: &[u8]) -> Option<&'static str> {
+    fn code(bytes: &[u8]) -> Option<Code> {
         text_of("a".into(), bytes.to_vec(), 100).problem.map(|problem| problem.code)
     }
 
@@ -257,9 +257,9 @@ mod tests {
         assert_eq!(code(b"def @main() { 1 }"), None);
         assert_eq!(code("%ä".as_bytes()), None);
         assert_eq!(code(b"a\0b, a character that is reported at its position"), None);
-        assert_eq!(code(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0]), Some("not-text"));
-        assert_eq!(code(b"\xff\xfed\0e\0f\0 \0@\0m\0"), Some("not-text"));
-        assert_eq!(code(&[b'a'; 101]), Some("file-too-large"));
+        assert_eq!(code(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0]), Some(Code::NotText));
+        assert_eq!(code(b"\xff\xfed\0e\0f\0 \0@\0m\0"), Some(Code::NotText));
+        assert_eq!(code(&[b'a'; 101]), Some(Code::FileTooLarge));
         let mut weights = b"def @main() { 1 } #[metadata] ".to_vec();
         weights.extend([b'a'; 500]);
         assert_eq!(code(&weights), None);
@@ -270,7 +270,7 @@ mod tests {
         let input = text_of("a".into(), b"ab\xff\xc3(cd\xe2\x82".to_vec(), 100);
         assert_eq!(input.text, "ab??(cd??");
         let problem = input.problem.expect("a problem");
-        assert_eq!((problem.code, u32::from(problem.range.start())), ("invalid-utf8", 2));
+        assert_eq!((problem.code, u32::from(problem.range.start())), (Code::InvalidUtf8, 2));
         assert_eq!(problem.message, "the byte 0xFF is not UTF-8, nor are 3 more after it");
     }
 }

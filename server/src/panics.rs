@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use semantics::{Cancelled, Database, Def, DefKind, Diagnostic, SourceFile, View, all_defs};
+use semantics::{Cancelled, Code, Database, Def, DefKind, Diagnostic, SourceFile, View, all_defs};
 use syntax::TextRange;
 
 use crate::report::{escape, stderr};
@@ -92,7 +92,7 @@ impl Panicked {
     /// Returns the diagnostic of a file whose analysis panicked.
     pub(crate) fn diagnostic(&self, at: TextRange) -> Diagnostic {
         let message = format!("an internal error ended the analysis of this file ({self})");
-        Diagnostic::new("internal-error", at, message).help(Panicked::help())
+        Diagnostic::new(Code::InternalError, at, message).help(Panicked::help())
     }
 }
 

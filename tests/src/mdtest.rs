@@ -27,7 +27,7 @@
 use std::{fmt::Write, path::Path, sync::Arc};
 
 use interpreter::{Machine, Value};
-use semantics::{Database, Diagnostic, Severity, TypeAt, View, check_file, types_in};
+use semantics::{Code, Database, Diagnostic, Severity, TypeAt, View, check_file, types_in};
 
 /// A fenced block of a page.
 #[derive(Clone, Debug)]
@@ -234,7 +234,7 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
                 Claim::Found { severity, code, part } => {
                     let hit = looked.diagnostics.iter().enumerate().position(|(i, d)| {
                         !claimed[i]
-                            && d.code == code
+                            && d.code.name() == code
                             && d.severity == severity
                             && line_of(d.range.start()) == number
                             && part.is_none_or(|part| d.message.contains(part))
@@ -265,7 +265,7 @@ fn check_block(name: &str, block: &Block, strict: bool, quiet: bool, report: &mu
         .collect();
     for (diagnostic, claimed) in looked.diagnostics.iter().zip(claimed) {
         let line = line_of(diagnostic.range.start());
-        if diagnostic.code == "unused-binding" && claiming.contains(&line) {
+        if diagnostic.code == Code::UnusedBinding && claiming.contains(&line) {
             continue;
         }
         let least = if quiet { Severity::Error } else { Severity::Warning };

@@ -27,7 +27,11 @@ fn errors(text: &str) -> Vec<&'static str> {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
     let found = check_file(&db, file);
-    found.iter().filter(|found| found.severity == Severity::Error).map(|found| found.code).collect()
+    found
+        .iter()
+        .filter(|found| found.severity == Severity::Error)
+        .map(|found| found.code.name())
+        .collect()
 }
 
 /// A change that makes a cascade.

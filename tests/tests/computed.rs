@@ -15,7 +15,7 @@ use std::{
 
 use interpreter::{Fault, FaultKind, Limits, Machine, Tensor, Value};
 use relay_tests::kernel_calls::{Array, Case, cases, numbers};
-use semantics::{Database, Severity, all_defs, check_file};
+use semantics::{Code, Database, Severity, all_defs, check_file};
 use syntax::ParseLimits;
 
 /// Operators of which a call can fail for the numbers that an argument holds, such as a shape: no
@@ -86,7 +86,7 @@ fn tried(case: &Case, expr: &str, shapes: &[Vec<usize>]) -> Option<Tried> {
         found.iter().filter(|d| matches!(d.severity, Severity::Error | Severity::Warning));
     let warning = match (serious.next(), serious.next()) {
         (None, _) => None,
-        (Some(only), None) if only.code == "cannot-compute" => Some(only.message.clone()),
+        (Some(only), None) if only.code == Code::CannotCompute => Some(only.message.clone()),
         _ => return None,
     };
     let def = all_defs(&db, file).find(|def| def.name(&db) == "@main")?;

@@ -7,9 +7,10 @@ use serde_json::Value;
 /// What each crate of the workspace may depend on, in the workspace.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-syntax", &[]),
-    ("relay-types", &[]),
+    ("relay-codes", &[]),
+    ("relay-types", &["relay-codes"]),
     ("relay-operators", &["relay-types"]),
-    ("relay-semantics", &["relay-syntax", "relay-types", "relay-operators"]),
+    ("relay-semantics", &["relay-syntax", "relay-codes", "relay-types", "relay-operators"]),
     ("relay-ide", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
     ("relay-interpreter", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
     ("relay-diff", &["relay-syntax", "relay-types", "relay-semantics"]),

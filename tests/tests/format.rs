@@ -77,7 +77,7 @@ fn meaning(text: &str) -> (Vec<String>, Vec<&'static str>) {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
     let types = types_in(&db, file).into_iter().map(|at| at.ty.to_string()).collect();
-    let mut codes: Vec<_> = check_file(&db, file).iter().map(|d| d.code).collect();
+    let mut codes: Vec<_> = check_file(&db, file).iter().map(|d| d.code.name()).collect();
     codes.sort_unstable();
     (types, codes)
 }

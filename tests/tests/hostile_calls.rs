@@ -114,5 +114,5 @@ fn numbers_that_nobody_means() {
     }
     println!("{calls} calls: {faults:?}, at most {} MB", ALLOCATOR.max_allocated() >> 20);
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(faults.get("run-memory").is_some_and(|&count| count > 20), "{faults:?}");
+    assert!(faults.get(&semantics::Code::RunMemory).is_some_and(|&count| count > 20), "{faults:?}");
 }

@@ -50,7 +50,7 @@ fn is_well_formed(text: &str) -> Option<bool> {
 fn is_refused_later(text: &str) -> bool {
     let db = Database::new();
     let file = db.add_file(text, ParseLimits::default());
-    check_file(&db, file).iter().any(|found| found.code == "syntax-error")
+    check_file(&db, file).iter().any(|found| found.code == semantics::Code::SyntaxError)
 }
 
 /// Modules of the repository, and of the corpus where it is present.

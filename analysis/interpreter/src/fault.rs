@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use semantics::SourceFile;
+use semantics::{Code, SourceFile};
 use syntax::TextRange;
 
 /// Why an evaluation ended without a value.
@@ -59,19 +59,19 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// The code of the diagnostic.
-    pub fn code(self) -> &'static str {
+    pub fn code(self) -> Code {
         match self {
-            FaultKind::NoKernel => "run-no-kernel",
-            FaultKind::Operator => "run-operator-failed",
-            FaultKind::NoArm => "run-no-arm",
-            FaultKind::Fuel => "run-fuel",
-            FaultKind::Memory => "run-memory",
-            FaultKind::Time => "run-time",
-            FaultKind::Depth => "run-depth",
-            FaultKind::Cancelled => "run-cancelled",
-            FaultKind::Missing => "run-missing",
-            FaultKind::Input => "run-input",
-            FaultKind::Untyped => "run-untyped",
+            FaultKind::NoKernel => Code::RunNoKernel,
+            FaultKind::Operator => Code::RunOperatorFailed,
+            FaultKind::NoArm => Code::RunNoArm,
+            FaultKind::Fuel => Code::RunFuel,
+            FaultKind::Memory => Code::RunMemory,
+            FaultKind::Time => Code::RunTime,
+            FaultKind::Depth => Code::RunDepth,
+            FaultKind::Cancelled => Code::RunCancelled,
+            FaultKind::Missing => Code::RunMissing,
+            FaultKind::Input => Code::RunInput,
+            FaultKind::Untyped => Code::RunUntyped,
         }
     }
 }

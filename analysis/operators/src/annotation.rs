@@ -211,7 +211,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 /// Fails: TVM uses the operator inside a single pass and defines no type for it.
 fn internal(call: &mut Call<'_>) -> Outcome {
     Reason::new(
-        "operator-undefined",
+        Code::OperatorUndefined,
         format!("`{}` has no type: TVM uses it inside a single pass only", call.operator()),
     )
     .mark(Place::Operator, None, "has no type")
@@ -244,7 +244,7 @@ fn invoke(call: &mut Call<'_>) -> Outcome {
         other => {
             let operator = call.operator();
             return Reason::new(
-                "argument-type",
+                Code::ArgumentType,
                 format!("`{operator}`: the result of `op` is {}", describe(other)),
             )
             .rule("the function must return a tensor or a tuple, to be written to `outs`")
@@ -264,12 +264,12 @@ fn arguments(call: &mut Call<'_>, position: usize, expected: &[Type]) -> Outcome
         let (operator, name) = (call.operator(), call.name(position));
         let (m, n) = (expected.len(), found.len());
         return Reason::new(
-            "argument-type",
+            Code::ArgumentType,
             format!("`{operator}`: {name} has {}, expected {m}", count(n, "field", "fields")),
         )
         .rule(format!("{name} has one field for each parameter or result of {}", call.name(0)))
         .argument(position, count(n, "field", "fields"))
-        .argument(0, format!("{m} values"))
+        .argument(0, count(m, "value", "values"))
         .fail();
     }
     call.assign(position, Type::tuple(expected.to_vec()))
@@ -283,7 +283,7 @@ pub(crate) fn wrong_argument<T>(
 ) -> Result<T, Halt> {
     let (operator, name) = (call.operator(), call.name(position));
     Reason::new(
-        "argument-type",
+        Code::ArgumentType,
         format!("`{operator}` expects {expected} as {name}, found {}", describe(found)),
     )
     .argument(position, describe(found))
@@ -303,10 +303,10 @@ fn alloc_storage(call: &mut Call<'_>) -> Outcome {
         {
             let (operator, name) = (call.operator(), call.name(position));
             return Reason::new(
-                if found.rank() > 0 { "rank-mismatch" } else { "dtype-mismatch" },
+                if found.rank() > 0 { Code::RankMismatch } else { Code::DtypeMismatch },
                 format!("`{operator}`: {name} must be an int64 scalar, but it is `{found}`"),
             )
-            .argument(position, found.to_string())
+            .argument(position, found)
             .help("write a 64-bit literal: `64i64`")
             .fail();
         }
@@ -346,10 +346,10 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
             Some(rank) => rank,
             None => {
                 return Reason::new(
-                    "type-needed",
+                    Code::TypeNeeded,
                     format!("`{}`: the size of `shape` must be known", call.operator()),
                 )
-                .axis(2, 0, size.to_string())
+                .axis(2, 0, size)
                 .fail();
             }
         },
@@ -360,7 +360,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
             Some(sizes) => sizes,
             None => {
                 return Reason::new(
-                    "attribute-value",
+                    Code::AttributeValue,
                     format!(
                         "`{}`: `const_shape` must be a list of sizes, but it is `{}`",
                         call.operator(),
@@ -374,7 +374,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
         },
         types::AttrValue::None if call.attrs().dims("assert_shape").is_some() => {
             return Reason::new(
-                "type-needed",
+                Code::TypeNeeded,
                 format!("cannot infer the type of `{}` without `const_shape`", call.operator()),
             )
             .rule("`assert_shape` is checked when the program runs")
@@ -383,7 +383,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
         }
         types::AttrValue::None => {
             return Reason::new(
-                "attribute-value",
+                Code::AttributeValue,
                 format!("`{}` needs `const_shape` or `assert_shape`", call.operator()),
             )
             .attribute("const_shape", "no shape")
@@ -393,7 +393,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
     };
     if sizes.len() as i64 != rank {
         return Reason::new(
-            "attribute-mismatch",
+            Code::AttributeMismatch,
             format!(
                 "`{}`: `const_shape` has {} sizes, but `shape` has {rank}",
                 call.operator(),
@@ -402,7 +402,7 @@ fn alloc_tensor(call: &mut Call<'_>) -> Outcome {
         )
         .rule("`const_shape` is the value of `shape`")
         .attribute("const_shape", format!("{} sizes", sizes.len()))
-        .axis(2, 0, format!("{rank} sizes"))
+        .axis(2, 0, Fact::Size(rank.into(), "sizes"))
         .fail();
     }
     call.output_tensor(sizes, dtype)
@@ -437,10 +437,13 @@ fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     if data.rank() == 0 {
         let (operator, name) = (call.operator(), call.name(0));
-        return Reason::new("rank-mismatch", format!("`{operator}`: {name} must not be a scalar"))
-            .rule(format!("{name} has at least one axis"))
-            .argument(0, "a scalar")
-            .fail();
+        return Reason::new(
+            Code::RankMismatch,
+            format!("`{operator}`: {name} must not be a scalar"),
+        )
+        .rule(format!("{name} has at least one axis"))
+        .argument(0, "a scalar")
+        .fail();
     }
     for position in 1..4 {
         let scalar = TensorType::new([], DataType::FLOAT32);
@@ -449,10 +452,10 @@ fn simulated_quantize(call: &mut Call<'_>) -> Outcome {
         {
             let (operator, name) = (call.operator(), call.name(position));
             return Reason::new(
-                if found.rank() > 0 { "rank-mismatch" } else { "dtype-mismatch" },
+                if found.rank() > 0 { Code::RankMismatch } else { Code::DtypeMismatch },
                 format!("`{operator}`: {name} must be a float32 scalar, but it is `{found}`"),
             )
-            .argument(position, found.to_string())
+            .argument(position, found)
             .fail();
         }
         call.assign(position, scalar)?;
@@ -480,7 +483,7 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
     {
         return fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("{x} has {old} elements, `{}` has {new}", shape_text(shape)),
         )
         .rule("the number of elements must stay the same")

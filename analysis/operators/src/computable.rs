@@ -3,7 +3,7 @@
 //!
 //! The checks use attributes and known sizes; unknown sizes pass.
 
-use types::{AttrValue, Call, Dim, Outcome};
+use types::{AttrValue, Call, Code, Dim, Outcome};
 
 use crate::rules::{axes, axis_out_of_range, fault, may_equal, normal_axis, shape_text};
 
@@ -41,7 +41,7 @@ pub(crate) fn within(call: &Call<'_>, name: &'static str, min: i64, max: i64) ->
         i64::MAX => format!("`{name}` must be at least {min}"),
         _ => format!("`{name}` must be between {min} and {max}"),
     };
-    let reason = fault(call, "attribute-value", format!("`{name}` {is} {number}"))
+    let reason = fault(call, Code::AttributeValue, format!("`{name}` {is} {number}"))
         .rule(rule)
         .attribute(name, number.to_string());
     match is_list {
@@ -66,7 +66,7 @@ pub(crate) fn broadcasts_into(
     }
     let reason = fault(
         call,
-        "broadcast-mismatch",
+        Code::BroadcastMismatch,
         format!(
             "{name} of shape `{}` does not broadcast to {target} of shape `{}`",
             shape_text(from),
@@ -82,7 +82,7 @@ pub(crate) fn broadcasts_into(
                 from[m - i],
                 to[n - i]
             ))
-            .axis(position, m - i, from[m - i].to_string())
+            .axis(position, m - i, &from[m - i])
             .fail(),
         _ => reason
             .rule(format!("broadcasting adds axes and removes none: {m} axes cannot become {n}"))
@@ -105,12 +105,12 @@ pub(crate) fn same_size(
     let (x, y) = (call.name(a), call.name(b));
     fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("axis {i} of {x} has size {size}, axis {k} of {y} has {expected}"),
     )
     .rule(rule)
-    .axis(a, i, size.to_string())
-    .axis(b, k, expected.to_string())
+    .axis(a, i, size)
+    .axis(b, k, expected)
     .fail()
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn same_shape(
     let (x, y) = (call.name(a), call.name(b));
     fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("{x} has the shape {}, {y} has {}", shape_text(shape), shape_text(expected)),
     )
     .rule(format!("{x} and {y} must have the same shape"))
@@ -148,11 +148,11 @@ pub(crate) fn has_size(
     let name = call.name(position);
     fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("axis {axis} of {name} has size {size}, expected {expected}"),
     )
     .rule(rule)
-    .axis(position, axis, size.to_string())
+    .axis(position, axis, size)
     .fail()
 }
 
@@ -195,11 +195,11 @@ pub(crate) fn divides(
     let argument = call.name(position);
     fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("axis {axis} of {argument} has size {size}, which {number} does not divide"),
     )
     .rule(format!("`{name}` must divide the size of the axis"))
-    .axis(position, axis, size.to_string())
+    .axis(position, axis, size)
     .attribute(name, number.to_string())
     .fail()
 }

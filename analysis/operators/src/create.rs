@@ -104,11 +104,11 @@ fn arange(call: &mut Call<'_>) -> Outcome {
                 let (name, found) = (call.name(position), value.dtype);
                 return fault(
                     call,
-                    "dtype-mismatch",
+                    Code::DtypeMismatch,
                     format!("{name} is {found}, but `dtype` is {dtype}"),
                 )
                 .rule("the values have the data type of the result")
-                .argument(position, found.to_string())
+                .argument(position, found)
                 .attribute("dtype", dtype.to_string())
                 .fix("dtype", format!("\"{found}\""))
                 .fail();
@@ -138,7 +138,7 @@ fn arange(call: &mut Call<'_>) -> Outcome {
     if !(n >= 1.0 && n <= f64::from(i32::MAX)) {
         let reason = fault(
             call,
-            "attribute-value",
+            Code::AttributeValue,
             format!("the range from {start} to {stop} in steps of {step} is empty"),
         )
         .attribute("stop", stop.to_string())
@@ -195,7 +195,7 @@ fn matrix_set_diag(call: &mut Call<'_>) -> Outcome {
     if k2 < k1 {
         return fault(
             call,
-            "attribute-value",
+            Code::AttributeValue,
             format!("the range of diagonals from {k1} to {k2} is empty"),
         )
         .rule("`k1` is the lowest diagonal to be replaced and `k2` the highest")
@@ -256,16 +256,16 @@ fn fits_diagonals(
     }
     let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
     let message = format!("{} must have the shape ({})", call.name(1), expected.join(", "));
-    fault(call, "shape-mismatch", message)
+    fault(call, Code::ShapeMismatch, message)
         .rule("it has a row for each diagonal, with the length of the longest one")
-        .argument(1, diagonal.to_string())
+        .argument(1, &Type::from(diagonal.clone()))
         .fail()
 }
 
 fn meshgrid(call: &mut Call<'_>) -> Outcome {
     let fields = call.tensors(0)?;
     let Some(first) = fields.first() else {
-        return fault(call, "argument-type", "the tuple must not be empty")
+        return fault(call, Code::ArgumentType, "the tuple must not be empty")
             .argument(0, "no fields")
             .fail();
     };
@@ -275,12 +275,12 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
         if field.dtype != first.dtype {
             return fault(
                 call,
-                "dtype-mismatch",
+                Code::DtypeMismatch,
                 format!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
             )
             .rule("all vectors must have the same data type")
-            .mark(place, None, field.dtype.to_string())
-            .mark(types::Place::Field(0, 0), None, first.dtype.to_string())
+            .mark(place, None, field.dtype)
+            .mark(types::Place::Field(0, 0), None, first.dtype)
             .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
             .fail();
         }
@@ -291,7 +291,7 @@ fn meshgrid(call: &mut Call<'_>) -> Outcome {
                 let rank = axes(field.rank());
                 return fault(
                     call,
-                    "rank-mismatch",
+                    Code::RankMismatch,
                     format!("field {k} must be a vector or a scalar, but it has {rank}"),
                 )
                 .rule("each field contains the coordinates along one axis of the grid")
@@ -311,7 +311,7 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
     let indices = call.require_tensor(0)?;
     let (depth, axis) = (int_attr(call, "depth")?, int_attr(call, "axis")?);
     if depth <= 0 {
-        return fault(call, "attribute-value", format!("a vector cannot have {depth} elements"))
+        return fault(call, Code::AttributeValue, format!("a vector cannot have {depth} elements"))
             .rule("`depth` is the number of distinct indices, at least 1")
             .attribute("depth", depth.to_string())
             .fix("depth", "1")
@@ -323,7 +323,7 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
     let Some(at) = at.filter(|&at| at <= rank) else {
         return fault(
             call,
-            "axis-out-of-range",
+            Code::AxisOutOfRange,
             format!(
                 "there is no position {axis} for the new axis: {} has {}",
                 call.name(0),

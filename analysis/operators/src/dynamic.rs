@@ -219,7 +219,7 @@ fn length(
     let (operator, name) = (call.operator(), call.name(position));
     let Some(length) = tensor.shape.first() else {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must be a vector, but it is a scalar"),
         )
         .rule(format!("{name} contains {what}"))
@@ -230,18 +230,18 @@ fn length(
     match length.as_known() {
         Some(known) if known <= MOST_AXES => Ok(usize::try_from(known).unwrap_or(0)),
         Some(known) => Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: {name} has {known} elements, which exceeds the maximum rank"),
         )
         .rule(format!("{name} contains {what}"))
-        .axis(position, 0, format!("{known}"))
+        .axis(position, 0, known)
         .fail(),
         None => Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: the length of {name} must be known, but it is {length}"),
         )
         .rule(format!("{name} contains {what}: its length determines the rank of the result"))
-        .axis(position, 0, format!("{length}"))
+        .axis(position, 0, length)
         .help("annotate it with a type of known length, such as `Tensor[(2), int64]`")
         .fail(),
     }
@@ -306,11 +306,11 @@ fn not_negative(call: &Call<'_>, position: usize, tensor: &TensorType, what: &st
         Some(length) if length.as_known().is_some_and(|known| known < 0) => {
             let (operator, name) = (call.operator(), call.name(position));
             Reason::new(
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!("`{operator}`: {name} has a negative length: {length}"),
             )
             .rule(format!("{name} contains {what}"))
-            .axis(position, 0, format!("{length}"))
+            .axis(position, 0, length)
             .fail()
         }
         _ => Ok(()),
@@ -329,9 +329,9 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
     if removed > ones {
         let (x, name) = (call.name(0), call.name(1));
         let message = format!("{name} lists {removed}, but {x} has {ones} of size 1");
-        let check = fault(call, "shape-mismatch", message)
+        let check = fault(call, Code::ShapeMismatch, message)
             .rule("only axes of size 1 are removed")
-            .axis(1, 0, removed.to_string())
+            .axis(1, 0, removed)
             .argument(0, shape_text(&data.shape))
             .fail();
         call.lenient(check)?;
@@ -343,9 +343,9 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
 fn too_few(call: &Call<'_>, rank: usize, needed: usize) -> Outcome {
     let (name, data) = (call.name(1), call.name(0));
     let message = format!("{name} is for {}, but {data} has {needed}", axes(rank));
-    fault(call, "rank-mismatch", message)
+    fault(call, Code::RankMismatch, message)
         .rule("broadcasting adds axes and removes none")
-        .axis(1, 0, rank.to_string())
+        .axis(1, 0, rank)
         .argument(0, axes(needed))
         .fail()
 }
@@ -360,15 +360,15 @@ fn too_many<T>(
 ) -> Result<T, Halt> {
     let (operator, name, data) = (call.operator(), call.name(position), call.name(0));
     Reason::new(
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!(
             "`{operator}`: {name} is for {found} axes, but {data} has {}",
             count(rank, "axis", "axes")
         ),
     )
     .rule(format!("{name} contains {what}: {found} > {rank}"))
-    .axis(position, 0, format!("{found}"))
-    .argument(0, count(rank, "axis", "axes"))
+    .axis(position, 0, found)
+    .argument(0, axes(rank))
     .fail()
 }
 
@@ -390,7 +390,7 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
     let Some(added) = call.attrs().int("num_newaxis") else { return Err(Halt::Silent) };
     let Some(added) = usize::try_from(added).ok().filter(|&n| n <= MOST_AXES as usize) else {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: `num_newaxis` cannot be {added}", call.operator()),
         )
         .rule("`num_newaxis` is the number of added axes, at least 0")
@@ -410,7 +410,7 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
     let axis = if written == -1 { Some(rank) } else { usize::try_from(written).ok() };
     let Some(axis) = axis.filter(|&axis| axis <= rank) else {
         return Reason::new(
-            "axis-out-of-range",
+            Code::AxisOutOfRange,
             format!("`{}`: the result has no position {written} for a new axis", call.operator()),
         )
         .rule(format!(
@@ -419,7 +419,7 @@ fn one_hot(call: &mut Call<'_>) -> Outcome {
             rank + 1
         ))
         .attribute("axis", format!("axis {written}"))
-        .argument(0, count(rank, "axis", "axes"))
+        .argument(0, axes(rank))
         .fix("axis", "-1")
         .fail();
     };
@@ -435,7 +435,7 @@ fn pad(call: &mut Call<'_>) -> Outcome {
     let rank = data.rank();
     if rank == 0 {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "`{}`: {} must not be a scalar: there is no axis to pad",
                 call.operator(),
@@ -489,7 +489,7 @@ fn topk(call: &mut Call<'_>) -> Outcome {
     let (operator, name) = (call.operator(), call.name(1));
     if k.rank() > 1 || k.shape.first().is_some_and(|length| !length.is(1)) {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "`{operator}`: {name} must be a scalar, but its shape is `{}`",
                 shape_text(&k.shape)
@@ -509,7 +509,7 @@ fn topk(call: &mut Call<'_>) -> Outcome {
         "values" => call.output(values),
         "indices" => call.output(indices),
         other => Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{operator}`: `ret_type` cannot be \"{other}\""),
         )
         .rule("`ret_type` is \"both\", \"values\" or \"indices\"")

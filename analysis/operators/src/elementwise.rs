@@ -253,7 +253,7 @@ fn multiply_per_axis(call: &mut Call<'_>) -> Outcome {
 /// Fails: TVM registers the name without an operator.
 fn undefined(call: &mut Call<'_>) -> Outcome {
     Reason::new(
-        "operator-undefined",
+        Code::OperatorUndefined,
         format!("`{}` is registered in TVM without a definition", call.operator()),
     )
     .mark(Place::Operator, None, "not defined")

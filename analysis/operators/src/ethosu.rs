@@ -152,10 +152,10 @@ fn keep(call: &mut Call<'_>) -> Outcome {
     input(call, 0, "", BYTES)?;
     if ifm.rank() > 4 {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{}`: `ifm` has {} axes, expected at most 4", call.operator(), ifm.rank()),
         )
-        .argument(0, format!("{} axes", ifm.rank()))
+        .argument(0, axes(ifm.rank()))
         .fail();
     }
     call.output_tensor(ifm.shape.clone(), ifm.dtype)
@@ -175,7 +175,7 @@ fn conv2d(call: &mut Call<'_>) -> Outcome {
         && may_equal(&scale_bias.shape[1], &packed);
     if !fits {
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "`{}`: `scale_bias` has the shape `{}`, expected `({rows}, 10)`",
                 call.operator(),
@@ -184,7 +184,7 @@ fn conv2d(call: &mut Call<'_>) -> Outcome {
         )
         .rule("`scale_bias` has 10 bytes for each output channel of `weight`")
         .argument(2, shape_text(&scale_bias.shape))
-        .axis(1, 0, format!("{rows} output channels"))
+        .axis(1, 0, Fact::Size(rows.clone(), "output channels"))
         .fail();
     }
     call.assign(2, TensorType::new([rows, packed], DataType::UINT8))?;
@@ -219,10 +219,10 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
     if weight.rank() != expected.len() {
         let rank = weight.rank();
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{}`: `weight` must have 4 axes, but it has {rank}", call.operator()),
         )
-        .argument(1, format!("{rank} axes"))
+        .argument(1, axes(rank))
         .fail();
     }
     for (at, (expected, found)) in expected.iter().zip(&weight.shape).enumerate() {
@@ -234,7 +234,7 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
             _ => ("kernel_shape", format!("[{}, {}]", weight.shape[1], weight.shape[2])),
         };
         return Reason::new(
-            "attribute-mismatch",
+            Code::AttributeMismatch,
             format!(
                 "`{}`: `{attr}` is {expected}, but axis {at} of `weight` has size {found}",
                 call.operator()
@@ -245,7 +245,7 @@ fn convolve_in(call: &mut Call<'_>, ifm: &Shape, weight: &TensorType, ofm: DataT
             shape_text(&wanted_shape(&channels, &kernel))
         ))
         .attribute(attr, expected.to_string())
-        .axis(1, at, found.to_string())
+        .axis(1, at, found)
         .fix(attr, value)
         .fail();
     }
@@ -289,11 +289,11 @@ fn input(call: &Call<'_>, position: usize, attr: &'static str, dtypes: &[DataTyp
     }
     let name = call.name(position);
     let mut reason = Reason::new(
-        "dtype-mismatch",
+        Code::DtypeMismatch,
         format!("`{}` does not accept {found} as {name}{}", call.operator(), mode(call, attr)),
     )
     .rule(format!("{name} must be {}{}", alternatives(dtypes), mode(call, attr)))
-    .argument(position, found.to_string());
+    .argument(position, found);
     if !attr.is_empty() {
         reason = reason.attribute(attr, format!("\"{}\"", call.attrs().str(attr)));
     }
@@ -306,7 +306,7 @@ fn output(call: &Call<'_>, found: DataType, attr: &'static str, dtypes: &[DataTy
         return Ok(());
     }
     let mut reason = Reason::new(
-        "attribute-value",
+        Code::AttributeValue,
         format!(
             "`{}` does not support {found} as its data type{}",
             call.operator(),
@@ -338,7 +338,7 @@ fn dtype_attr(call: &Call<'_>) -> Result<DataType, Halt> {
     DataType::parse(text).map_or_else(
         || {
             Reason::new(
-                "attribute-value",
+                Code::AttributeValue,
                 format!("`{}`: \"{text}\" is not a data type", call.operator()),
             )
             .attribute("ofm_dtype", "not a data type")
@@ -370,10 +370,13 @@ fn channels(call: &Call<'_>, attr: &'static str) -> Result<Dim, Halt> {
 }
 
 fn needed<T>(call: &Call<'_>, attr: &'static str) -> Result<T, Halt> {
-    Reason::new("attribute-value", format!("`{}` requires the attribute `{attr}`", call.operator()))
-        .rule(format!("the shape of the result follows from `{attr}`"))
-        .mark(Place::Operator, None, format!("no `{attr}`"))
-        .fail()
+    Reason::new(
+        Code::AttributeValue,
+        format!("`{}` requires the attribute `{attr}`", call.operator()),
+    )
+    .rule(format!("the shape of the result follows from `{attr}`"))
+    .mark(Place::Operator, None, format!("no `{attr}`"))
+    .fail()
 }
 
 /// Returns the size of an axis, or fails if the rank is too small.
@@ -382,10 +385,10 @@ fn axis(call: &Call<'_>, position: usize, shape: &Shape, at: usize) -> Result<Di
         || {
             let (operator, name, rank) = (call.operator(), call.name(position), shape.len());
             Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!("`{operator}`: {name} has {rank} axes, expected {} or more", at + 1),
             )
-            .argument(position, format!("{rank} axes"))
+            .argument(position, axes(rank))
             .fail()
         },
         Ok,
@@ -415,7 +418,7 @@ fn in_ofm_layout(
     }
     let Some(count) = channels.as_known() else {
         return Reason::new(
-            "type-needed",
+            Code::TypeNeeded,
             format!("`{}`: the number of channels must be known", call.operator()),
         )
         .rule("NHCWB16 groups channels in bricks of 16")
@@ -458,7 +461,7 @@ fn window_shape(
     let strides = two(call, "strides")?;
     if strides.iter().any(|stride| stride.is(0)) {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: a stride must not be 0", call.operator()),
         )
         .attribute("strides", "0")

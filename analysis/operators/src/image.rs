@@ -107,7 +107,7 @@ fn leading<const N: usize>(
     first.try_into().or_else(|_| {
         let values = count(found, "value", "values");
         Reason::new(
-            "attribute-length",
+            Code::AttributeLength,
             format!("`{}`: `{name}` has {values}, expected {N}", call.operator()),
         )
         .rule(format!("`{name}` contains {what}"))
@@ -151,7 +151,7 @@ fn region(call: &Call<'_>, axes: usize) -> Outcome {
     let zeros = format!("[{}]", vec!["0f"; 2 * axes].join(", "));
     let found = count(found, "value", "values");
     Reason::new(
-        "attribute-length",
+        Code::AttributeLength,
         format!("`{}`: `roi` has {found}, expected {}", call.operator(), 2 * axes),
     )
     .rule(format!(
@@ -176,7 +176,7 @@ pub(crate) fn floats(call: &Call<'_>, name: &'static str) -> Result<usize, Halt>
     let integer = |value: &&AttrValue| matches!(value, AttrValue::Int { .. } | AttrValue::Bool(_));
     if let Some(integer) = values.iter().find(integer).and_then(AttrValue::as_int) {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!(
                 "`{}`: `{name}` takes floating point numbers, but {integer} is an integer",
                 call.operator()
@@ -200,7 +200,7 @@ fn integers(call: &Call<'_>, name: &'static str) -> Outcome {
         return Ok(());
     };
     Reason::new(
-        "attribute-value",
+        Code::AttributeValue,
         format!("`{}`: `{name}` takes integers, but {number:?} is not an integer", call.operator()),
     )
     .attribute(name, format!("{number:?}"))
@@ -232,7 +232,7 @@ fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
     let Some(crops) = boxes.shape.first() else {
         let (operator, name) = (call.operator(), call.name(1));
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must have 2 axes (boxes, corners), but it is a scalar"),
         )
         .rule(format!("axis 0 of {name} is the number of boxes"))
@@ -275,14 +275,14 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
     for (axis, dim, expected) in [(1, rows, 2), (2, columns, 3)] {
         if !may_equal(dim, &Dim::known(expected)) {
             return Reason::new(
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!(
                     "`{operator}`: axis {axis} of {name} must have {expected} elements, but it has \
                      {dim}"
                 ),
             )
             .rule("an affine map of the plane is a matrix of 2 rows and 3 columns")
-            .axis(0, axis, dim.to_string())
+            .axis(0, axis, dim)
             .fail();
         }
     }
@@ -290,7 +290,7 @@ fn affine_grid(call: &mut Call<'_>) -> Outcome {
     let [height, width] = &*target else {
         let found = count(target.len(), "value", "values");
         return Reason::new(
-            "attribute-length",
+            Code::AttributeLength,
             format!("`{operator}`: `target_shape` has {found}, expected 2"),
         )
         .rule("`target_shape` is the height and the width of the grid")
@@ -311,7 +311,7 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
         5 => "NCDHW",
         _ => {
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!(
                     "`{}`: {} must have 4 axes or 5, but it has {rank}",
                     call.operator(),
@@ -319,7 +319,7 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule("images are in the layout \"NCHW\", volumes in \"NCDHW\", or an order of these")
-            .argument(0, count(rank, "axis", "axes"))
+            .argument(0, axes(rank))
             .undecided();
         }
     };
@@ -328,7 +328,7 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
     let Some(sizes) = grid.shape.get(2..rank) else {
         let (operator, name, found) = (call.operator(), call.name(1), grid.rank());
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "`{operator}`: {name} must have {rank} axes as {} has, but it has {found}",
                 call.name(0)
@@ -340,8 +340,8 @@ fn grid_sample(call: &mut Call<'_>) -> Outcome {
             rank - 2,
             if rank == 4 { "height, width" } else { "depth, height, width" }
         ))
-        .argument(1, count(found, "axis", "axes"))
-        .argument(0, count(rank, "axis", "axes"))
+        .argument(1, axes(found))
+        .argument(0, axes(rank))
         .fail();
     };
     let shape = with_sizes(call, &data, "layout", base, sizes)?;
@@ -358,11 +358,15 @@ fn fits_grid(
 ) -> Outcome {
     let layout = call.attrs().str("layout");
     if layout != base {
-        return fault(call, "attribute-value", format!("the layout \"{layout}\" is not supported"))
-            .rule(format!("only \"{base}\" is supported"))
-            .attribute("layout", format!("\"{layout}\""))
-            .help("convert the data with `layout_transform`")
-            .fail();
+        return fault(
+            call,
+            Code::AttributeValue,
+            format!("the layout \"{layout}\" is not supported"),
+        )
+        .rule(format!("only \"{base}\" is supported"))
+        .attribute("layout", format!("\"{layout}\""))
+        .help("convert the data with `layout_transform`")
+        .fail();
     }
     let rank = data.rank();
     if grid.rank() != rank {
@@ -373,7 +377,7 @@ fn fits_grid(
     let rule = "the grid has a coordinate for each spatial axis of the data";
     has_size(call, (1, 1, &grid.shape[1]), rank as i64 - 2, rule)?;
     if rank == 5 && call.attrs().str("method") == "bicubic" {
-        return fault(call, "attribute-value", "volumes cannot be sampled with \"bicubic\"")
+        return fault(call, Code::AttributeValue, "volumes cannot be sampled with \"bicubic\"")
             .rule("the methods for volumes are \"nearest\" and \"bilinear\"")
             .attribute("method", "\"bicubic\"")
             .fail();
@@ -416,7 +420,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
         }
         if strides[axis].is(0) {
             return Reason::new(
-                "attribute-value",
+                Code::AttributeValue,
                 format!("`{}`: `strides` must not be 0", call.operator()),
             )
             .rule("the sizes of the result are divided by `strides`")

@@ -57,7 +57,7 @@ mod prelude {
     };
     pub(crate) use smallvec::SmallVec;
     pub(crate) use types::{
-        AttrValue, Call, DataType, Dim, Halt, Outcome, Reason, Shape, TensorType, Type,
+        AttrValue, Call, Code, DataType, Dim, Fact, Halt, Outcome, Reason, Shape, TensorType, Type,
     };
 }
 

@@ -172,7 +172,7 @@ fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcom
     within(call, "bit_axis", 0, rank as i64)?;
     let word = i64::from(pack_type.bits);
     if !pack_type.is_uint() || word < 8 {
-        return fault(call, "attribute-value", format!("`pack_type` is {pack_type}"))
+        return fault(call, Code::AttributeValue, format!("`pack_type` is {pack_type}"))
             .rule("a word is of an unsigned integer type of 8 bits or more")
             .attribute("pack_type", pack_type.to_string())
             .fix("pack_type", "\"uint32\"")
@@ -187,11 +187,11 @@ fn fits_words(call: &Call<'_>, data: &TensorType, pack_type: DataType) -> Outcom
     let name = call.name(0);
     fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("axis {axis} of {name} has size {size}, a {pack_type} has {word} bits"),
     )
     .rule("each word is filled: its bits divide the size of the axis that is packed")
-    .axis(0, axis, size.to_string())
+    .axis(0, axis, size)
     .attribute("pack_type", pack_type.to_string())
     .fail()
 }
@@ -213,16 +213,16 @@ fn same_channels(
         return Ok(());
     }
     let (x, w, found) = (call.name(0), call.name(1), data.1);
-    fault(call, "shape-mismatch", format!("{x} has {found} channels, {w} is for {channels}"))
+    fault(call, Code::ShapeMismatch, format!("{x} has {found} channels, {w} is for {channels}"))
         .rule(format!("the channels of {x} are multiplied with those of {w}"))
-        .axis(0, data.0, found.to_string())
-        .axis(1, weight.0, weight.1.to_string())
+        .axis(0, data.0, found)
+        .axis(1, weight.0, weight.1)
         .fail()
 }
 
 fn no_pack_type<T>(call: &Call<'_>) -> Result<T, Halt> {
     let operator = call.operator();
-    Reason::new("attribute-value", format!("`{operator}` needs `pack_type`, the type of a word"))
+    Reason::new(Code::AttributeValue, format!("`{operator}` needs `pack_type`, the type of a word"))
         .rule("the size of `pack_axis` is divided by the bits of `pack_type`")
         .attribute("pack_type", "no type")
         .fix("pack_type", "\"uint32\"")
@@ -270,7 +270,7 @@ fn bitserial_dense(call: &mut Call<'_>) -> Outcome {
     let mut shape = data.shape.clone();
     let Some(last) = shape.last_mut() else {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{}`: {} is a scalar and has no features", call.operator(), call.name(0)),
         )
         .argument(0, "a scalar")
@@ -310,7 +310,7 @@ fn gemm_weight(call: &mut Call<'_>) -> Outcome {
 /// Rounds `size` up to a multiple of `unit`, the value of the attribute `name`.
 fn round_up(call: &Call<'_>, name: &'static str, size: &Dim, unit: &Dim) -> Result<Dim, Halt> {
     if unit.is(0) {
-        return Reason::new("attribute-value", format!("`{}`: `{name}` is 0", call.operator()))
+        return Reason::new(Code::AttributeValue, format!("`{}`: `{name}` is 0", call.operator()))
             .rule("a tile has at least one row and one column")
             .attribute(name, "0")
             .fail();
@@ -374,11 +374,15 @@ fn square_window(call: &Call<'_>, first: usize, sides: &[&Dim]) -> Outcome {
         let fits = side.as_known().is_none_or(|side| (3..8).contains(&side));
         if !fits || !may_equal(side, sides[0]) {
             let axis = first + k;
-            return fault(call, "shape-mismatch", format!("axis {axis} of {name} has size {side}"))
-                .rule(rule)
-                .axis(0, axis, side.to_string())
-                .axis(0, first, sides[0].to_string())
-                .fail();
+            return fault(
+                call,
+                Code::ShapeMismatch,
+                format!("axis {axis} of {name} has size {side}"),
+            )
+            .rule(rule)
+            .axis(0, axis, *side)
+            .axis(0, first, sides[0])
+            .fail();
         }
     }
     Ok(())
@@ -408,16 +412,20 @@ pub(crate) fn fits_transformed(
         let size = &weight.shape[axis];
         let window = size.as_known().map(|size| size.saturating_add(1).saturating_sub(tile));
         if window.is_some_and(|window| !(3..8).contains(&window)) {
-            return fault(call, "shape-mismatch", format!("axis {axis} of {name} has size {size}"))
-                .rule(format!(
-                    "the weight is transformed for tiles of {tile} and a window of 3 to 7 \
+            return fault(
+                call,
+                Code::ShapeMismatch,
+                format!("axis {axis} of {name} has size {size}"),
+            )
+            .rule(format!(
+                "the weight is transformed for tiles of {tile} and a window of 3 to 7 \
                      elements: {} to {}",
-                    tile + 2,
-                    tile + 6
-                ))
-                .axis(1, axis, size.to_string())
-                .attribute("tile_size", tile.to_string())
-                .fail();
+                tile + 2,
+                tile + 6
+            ))
+            .axis(1, axis, size)
+            .attribute("tile_size", tile.to_string())
+            .fail();
         }
     }
     let (a, b) = (&weight.shape[spatial], &weight.shape[spatial + 1]);
@@ -425,11 +433,11 @@ pub(crate) fn fits_transformed(
         return Ok(());
     }
     let (x, at) = (call.name(0), layout.find('C').unwrap_or(1));
-    fault(call, "shape-mismatch", format!("{x} has {channels} channels, {name} is {a} by {b}"))
+    fault(call, Code::ShapeMismatch, format!("{x} has {channels} channels, {name} is {a} by {b}"))
         .rule(format!("the last two axes of {name} are the channels of {x} and of the result"))
-        .axis(0, at, channels.to_string())
-        .axis(1, spatial, a.to_string())
-        .axis(1, spatial + 1, b.to_string())
+        .axis(0, at, channels)
+        .axis(1, spatial, a)
+        .axis(1, spatial + 1, b)
         .fail()
 }
 
@@ -456,7 +464,7 @@ pub(crate) fn enough_tiles(call: &Call<'_>, inputs: &Dim) -> Outcome {
             && room < needed
         {
             let message = format!("{name} has tiles for {room} {what}, expected {needed}");
-            return fault(call, "shape-mismatch", message)
+            return fault(call, Code::ShapeMismatch, message)
                 .rule("the tiles hold `channels` outputs, each of kernel height · width · inputs")
                 .argument(1, shape_text(&tiles.shape))
                 .fail();
@@ -475,7 +483,7 @@ fn wrong_rank<T>(call: &Call<'_>, rank: usize, letters: &str) -> Result<T, Halt>
     let (operator, name) = (call.operator(), call.name(0));
     let expected = letters.split(", ").count();
     Reason::new(
-        "rank-mismatch",
+        Code::RankMismatch,
         format!("`{operator}`: {name} must have {expected} axes ({letters}), but it has {rank}"),
     )
     .argument(0, axes(rank))

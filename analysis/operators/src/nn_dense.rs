@@ -93,7 +93,7 @@ fn matmul_with(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Out
         let (operator, name) = (call.operator(), call.name(0));
         let found = if rank == 0 { "is a scalar" } else { "has 1 axis" };
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must have {} at least, it {found}", axes(least)),
         )
         .argument(0, if rank == 0 { "a scalar" } else { "1 axis" })
@@ -165,7 +165,7 @@ fn check_weight(
     }
     if !may_equal(found, units) {
         return Reason::new(
-            "attribute-mismatch",
+            Code::AttributeMismatch,
             format!(
                 "`{}`: `units` is {units}, but {} has {found} {} (axis {units_axis})",
                 call.operator(),
@@ -175,7 +175,7 @@ fn check_weight(
         )
         .rule(format!("`units` is the size of axis {units_axis} of {}", call.name(1)))
         .attribute("units", format!("{units}"))
-        .axis(1, units_axis, format!("{found}"))
+        .axis(1, units_axis, found)
         .fix("units", format!("{found}"))
         .fail();
     }
@@ -185,7 +185,7 @@ fn check_weight(
 fn not_a_matrix<T>(call: &Call<'_>, rank: usize) -> Result<T, Halt> {
     let (operator, name) = (call.operator(), call.name(1));
     Reason::new(
-        "rank-mismatch",
+        Code::RankMismatch,
         format!("`{operator}`: {name} must be a matrix, but it has {}", axes(rank)),
     )
     .argument(1, axes(rank))
@@ -201,15 +201,15 @@ fn inner_mismatch<T>(
     let (x, y) = (call.name(a.0), call.name(b.0));
     let (m, n) = (a.2, b.2);
     Reason::new(
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("`{}`: {x} has {m} features, but {y} expects {n}", call.operator()),
     )
     .rule(format!(
         "the contracted axes must have equal sizes: axis {} of {x} is {m}, axis {} of {y} is {n}",
         a.1, b.1
     ))
-    .axis(b.0, b.1, format!("{n}"))
-    .axis(a.0, a.1, format!("{m}"))
+    .axis(b.0, b.1, n)
+    .axis(a.0, a.1, m)
     .fail()
 }
 
@@ -218,7 +218,7 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
     for (position, rank) in [(0, x.rank()), (1, y.rank())] {
         if rank != 3 {
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!(
                     "`{}`: {} must have 3 axes (batch, rows, columns), but it has {rank}",
                     call.operator(),
@@ -238,7 +238,7 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
         let one = Dim::known(1);
         if !may_equal(xb, yb) && !may_equal(xb, &one) && !may_equal(yb, &one) {
             return Reason::new(
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!(
                     "`{}`: {} has {xb} batches, {} has {yb}",
                     call.operator(),
@@ -247,8 +247,8 @@ fn batch_matmul(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule("the batch sizes (axis 0) must be equal, or one of them 1")
-            .axis(1, 0, format!("{yb}"))
-            .axis(0, 0, format!("{xb}"))
+            .axis(1, 0, yb)
+            .axis(0, 0, xb)
             .fail();
         }
         let (m, n) = (&x.shape[x_inner], &y.shape[y_inner]);
@@ -271,7 +271,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
     let (operator, rank) = (call.operator(), data.rank());
     if call.attrs().schema().is_none() {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{operator}` requires attributes, but has none"),
         )
         .fail();
@@ -279,7 +279,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
     if rank != 2 {
         let name = call.name(0);
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must have 2 axes (N, input_dim), but it has {rank}"),
         )
         .argument(0, axes(rank))
@@ -290,7 +290,7 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
         _ => {
             let (name, rank) = (call.name(1), weight.rank());
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!("`{operator}`: {name} must have 3 or 4 axes, but it has {rank}"),
             )
             .rule("the rows of the weight are blocked, and optionally its columns")
@@ -320,11 +320,11 @@ pub(crate) fn packed_columns(call: &Call<'_>, data: &TensorType, weight: &Tensor
     let (x, w, found) = (call.name(0), call.name(1), &data.shape[1]);
     fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("axis 1 of {x} has size {found}, {w} has {columns} columns"),
     )
     .rule(format!("the rows of {x} are multiplied by the rows of {w}, which are blocked"))
-    .axis(0, 1, found.to_string())
+    .axis(0, 1, found)
     .argument(1, shape_text(&weight.shape))
     .fail()
 }

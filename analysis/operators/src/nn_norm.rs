@@ -214,12 +214,12 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
         if rank != 1 {
             let found = shape_text(&vector.shape);
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!("`{operator}`: {name} must be a vector, but its shape is `{found}`"),
             )
             .rule(rule())
-            .argument(position, format!("{rank} axes"))
-            .axis(0, axis, format!("{size}"))
+            .argument(position, axes(rank))
+            .axis(0, axis, size)
             .fail();
         }
         if vector.dtype != data.dtype {
@@ -232,15 +232,15 @@ fn channel_vector(call: &mut Call<'_>, position: usize, data: &TensorType, axis:
                 length => format!("{length} elements"),
             };
             let reason = Reason::new(
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!(
                     "`{operator}`: {name} has {elements}, but axis {axis} of {} has {size}",
                     call.name(0)
                 ),
             )
             .rule(rule())
-            .axis(position, 0, format!("{length}"))
-            .axis(0, axis, format!("{size}"));
+            .axis(position, 0, length)
+            .axis(0, axis, size);
             return other_axis(reason, data, axis, length).fail();
         }
     }
@@ -298,7 +298,7 @@ fn not_the_batch(call: &Call<'_>, axis: usize) -> Outcome {
     if axis > 0 {
         return Ok(());
     }
-    fault(call, "attribute-value", "`axis` must not be the batch, axis 0")
+    fault(call, Code::AttributeValue, "`axis` must not be the batch, axis 0")
         .rule("each channel of each batch is normalized separately, so they are different axes")
         .attribute("axis", "axis 0")
         .fail()
@@ -318,7 +318,7 @@ fn instance_norm(call: &mut Call<'_>) -> Outcome {
     let rank = data.rank();
     if rank < 3 {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "`{}`: {} must have 3 axes or more, but it has {rank}",
                 call.operator(),
@@ -326,7 +326,7 @@ fn instance_norm(call: &mut Call<'_>) -> Outcome {
             ),
         )
         .rule("there must be a batch axis, a channel axis, and at least one axis to normalize over")
-        .argument(0, format!("{rank} axes"))
+        .argument(0, axes(rank))
         .fail();
     }
     let axis = axis_attr(call, "axis", 0, rank)?;
@@ -355,7 +355,7 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
 fn negative_axis<T>(call: &Call<'_>, axis: usize, rank: usize, expected: &str) -> Result<T, Halt> {
     let written = axis as i64 - rank as i64;
     Reason::new(
-        "axis-out-of-range",
+        Code::AxisOutOfRange,
         format!("`{}` does not accept `axis={written}`", call.operator()),
     )
     .rule(format!("`axis` must be {expected}; {} has {rank} axes", call.name(0)))
@@ -375,7 +375,7 @@ fn dropout(call: &mut Call<'_>) -> Outcome {
 fn leaky_relu(call: &mut Call<'_>) -> Outcome {
     if let Some(alpha) = call.attrs().float("alpha").filter(|&alpha| alpha < 0.0) {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: `alpha` must not be negative, but it is {alpha}", call.operator()),
         )
         .rule("`alpha` is the slope below 0: 0 or more")

@@ -299,7 +299,7 @@ fn output_size_length<T>(call: &Call<'_>, found: usize, letters: &str) -> Result
         _ => ", or 3 (D, H and W)",
     };
     Reason::new(
-        "attribute-length",
+        Code::AttributeLength,
         format!("`{}`: `output_size` has {}", call.operator(), count(found, "value", "values")),
     )
     .rule(format!("`output_size` has 1 value{each}, or none to keep the size"))
@@ -323,7 +323,7 @@ fn fits_gradient(call: &Call<'_>, grad: &TensorType, data: &TensorType) -> Outco
     let layout = layout_attr(call, "layout")?;
     if grad.rank() != data.rank() {
         let (x, y) = (axes(grad.rank()), axes(data.rank()));
-        return fault(call, "rank-mismatch", format!("the gradient has {x}, the data have {y}"))
+        return fault(call, Code::RankMismatch, format!("the gradient has {x}, the data have {y}"))
             .rule("the gradient, which comes first, has the axes of the data")
             .argument(0, x)
             .argument(1, y)
@@ -339,12 +339,12 @@ fn fits_gradient(call: &Call<'_>, grad: &TensorType, data: &TensorType) -> Outco
         {
             return fault(
                 call,
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!("axis {axis} of the gradient has size {size}, that of the data {expected}"),
             )
             .rule("only the axes that are pooled over differ in size")
-            .axis(0, axis, size.to_string())
-            .axis(1, axis, expected.to_string())
+            .axis(0, axis, size)
+            .axis(1, axis, expected)
             .fail();
         }
     }
@@ -371,7 +371,7 @@ fn pooled_axis(
 ) -> Result<usize, Halt> {
     let operator = call.operator();
     let wrong = |message: String| {
-        Reason::new("invalid-layout", message)
+        Reason::new(Code::InvalidLayout, message)
             .rule("`layout` must hold the axes that are pooled over, none of them split")
             .attribute("layout", format!("\"{layout}\""))
             .help(format!("write `layout=\"{base}\"`, or the actual order of the axes"))
@@ -395,7 +395,7 @@ fn pooled_axis(
     }
     let name = call.name(0);
     Reason::new(
-        "rank-mismatch",
+        Code::RankMismatch,
         format!(
             "`{operator}`: {name} has {}, but the layout \"{layout}\" has {}",
             axes(rank),

@@ -57,9 +57,9 @@ fn data_of(call: &Call<'_>, position: usize, dtypes: &[DataType]) -> Outcome {
     let (operator, name) = (call.operator(), call.name(position));
     let expected = alternatives(dtypes);
     let reason =
-        Reason::new("dtype-mismatch", format!("`{operator}` does not accept {found} as {name}"))
+        Reason::new(Code::DtypeMismatch, format!("`{operator}` does not accept {found} as {name}"))
             .rule(format!("{name} must be {expected}"))
-            .argument(position, found.to_string());
+            .argument(position, found);
     let quantizes = dtypes.iter().all(|dtype| !dtype.is_float());
     if quantizes && found.is_float() {
         reason.help("quantize it first: `qnn.quantize(…)`").fail()
@@ -84,7 +84,7 @@ fn out_dtype(call: &Call<'_>, dtypes: &[DataType]) -> Result<DataType, Halt> {
     } else {
         format!("`{operator}` does not support {found} as its data type")
     };
-    let reason = Reason::new("attribute-value", message)
+    let reason = Reason::new(Code::AttributeValue, message)
         .rule(format!("`out_dtype` must be {expected}"))
         .help(format!("write `out_dtype={first}`, for example"));
     if found.is_void() {
@@ -101,7 +101,7 @@ fn scalar(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
     }
     let (operator, name) = (call.operator(), call.name(position));
     Reason::new(
-        "rank-mismatch",
+        Code::RankMismatch,
         format!(
             "`{operator}`: {name} must be a scalar, but it has the shape `{}`",
             shape_text(&found.shape)
@@ -137,11 +137,14 @@ fn parameter(
     }
     let (operator, name, was) = (call.operator(), call.name(position), found.dtype);
     let kind = if dtype.is_float() { "scales" } else { "zero points" };
-    Reason::new("dtype-mismatch", format!("`{operator}`: {name} is {was}, but it must be {dtype}"))
-        .rule(format!("{kind} are {dtype}"))
-        .argument(position, was.to_string())
-        .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
-        .fail()
+    Reason::new(
+        Code::DtypeMismatch,
+        format!("`{operator}`: {name} is {was}, but it must be {dtype}"),
+    )
+    .rule(format!("{kind} are {dtype}"))
+    .argument(position, was)
+    .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
+    .fail()
 }
 
 /// The channels of a per-channel scale or zero point.
@@ -194,7 +197,7 @@ impl Channels {
         let rule = format!("{name} is a scalar, or has one value for each channel: {source}");
         if found.rank() != 1 {
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!(
                     "`{operator}`: {name} of shape `{}` is neither a scalar nor one value for \
                      each channel",
@@ -202,7 +205,7 @@ impl Channels {
                 ),
             )
             .rule(rule)
-            .argument(position, format!("{} axes", found.rank()))
+            .argument(position, axes(found.rank()))
             .fail();
         }
         let values = &found.shape[0];
@@ -210,7 +213,7 @@ impl Channels {
             return call.assign(position, TensorType::new([count.clone()], dtype));
         }
         let mut reason = Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "`{operator}`: {name} has {} for {}",
                 counted(values, "value"),

@@ -79,7 +79,7 @@ fn takes_key(call: &mut Call<'_>) -> Outcome {
     if let Type::Tensor(found) = call.ty(0) {
         let length = found.shape.first().cloned().unwrap_or(Dim::known(1));
         if found.rank() != 1 || !may_equal(&length, &Dim::known(10)) {
-            let code = if found.rank() == 1 { "shape-mismatch" } else { "rank-mismatch" };
+            let code = if found.rank() == 1 { Code::ShapeMismatch } else { Code::RankMismatch };
             return Reason::new(
                 code,
                 format!(
@@ -87,16 +87,16 @@ fn takes_key(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule(rule)
-            .argument(0, found.to_string())
+            .argument(0, found)
             .fail();
         }
         if found.dtype != DataType::UINT64 {
             return Reason::new(
-                "dtype-mismatch",
+                Code::DtypeMismatch,
                 format!("`{operator}`: {name} must be uint64, but it is {}", found.dtype),
             )
             .rule(rule)
-            .argument(0, found.dtype.to_string())
+            .argument(0, found.dtype)
             .fail();
         }
     }
@@ -107,7 +107,7 @@ fn takes_key(call: &mut Call<'_>) -> Outcome {
 fn out_shape(call: &Call<'_>) -> Result<Shape, Halt> {
     if !call.attrs().has("out_shape") {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: `out_shape` must be a list of integers", call.operator()),
         )
         .attribute("out_shape", "None")
@@ -139,7 +139,7 @@ fn distribution(call: &mut Call<'_>) -> Outcome {
         } else {
             format!("`{operator}` does not support {dtype} as its data type")
         };
-        return Reason::new("attribute-value", message)
+        return Reason::new(Code::AttributeValue, message)
             .rule("`out_dtype` is \"float32\" or \"float64\"")
             .attribute("out_dtype", dtype.to_string())
             .fix("out_dtype", "\"float32\"")
@@ -159,11 +159,11 @@ fn parameter(call: &mut Call<'_>, position: usize, dtype: DataType) -> Outcome {
         if found.dtype != dtype {
             let (operator, name, other) = (call.operator(), call.name(position), found.dtype);
             return Reason::new(
-                "dtype-mismatch",
+                Code::DtypeMismatch,
                 format!("`{operator}`: {name} is {other}, but `out_dtype` is {dtype}"),
             )
             .rule("the parameters of the distribution have the data type of the result")
-            .argument(position, other.to_string())
+            .argument(position, other)
             .attribute("out_dtype", dtype.to_string())
             .help(format!("cast it: `cast(…, dtype=\"{dtype}\")`"))
             .fail();
@@ -177,7 +177,7 @@ fn multinomial(call: &mut Call<'_>) -> Outcome {
     let Some((_, outer)) = probs.shape.split_last() else {
         let (operator, name) = (call.operator(), call.name(1));
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must have 1 axis or more, but it is a scalar"),
         )
         .rule(format!("the last axis of {name} contains a probability for each index"))

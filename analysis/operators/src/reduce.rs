@@ -109,7 +109,7 @@ fn named_twice<T>(call: &Call<'_>, named: &[usize], rank: usize) -> Result<T, Ha
     let twice = named.windows(2).find(|pair| pair[0] == pair[1]).map_or(0, |pair| pair[0]);
     let mut once: Vec<i64> = named.iter().map(|&axis| axis as i64).collect();
     once.dedup();
-    fault(call, "attribute-value", format!("`axis` names axis {twice} twice"))
+    fault(call, Code::AttributeValue, format!("`axis` names axis {twice} twice"))
         .rule(format!(
             "`axis` lists axes of {}, which has {}, at most once each",
             call.name(0),
@@ -169,7 +169,7 @@ fn reduced(call: &Call<'_>, data: &TensorType) -> Result<Shape, Halt> {
     if dynamic && counted >= i32::MAX.into() {
         return fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("the reduction covers {counted} elements or more"),
         )
         .rule("if a size is dynamic, the others may have at most 2147483646 elements")
@@ -201,7 +201,7 @@ fn has_axes(call: &Call<'_>, data: &TensorType) -> Outcome {
     if data.rank() > 0 {
         return Ok(());
     }
-    fault(call, "rank-mismatch", format!("{} is a scalar: it has no axis", call.name(0)))
+    fault(call, Code::RankMismatch, format!("{} is a scalar: it has no axis", call.name(0)))
         .argument(0, "a scalar")
         .fail()
 }
@@ -222,7 +222,7 @@ fn variance(call: &mut Call<'_>) -> Outcome {
     let (m, n) = (data.rank(), mean.rank());
     if m != n {
         let (x, y) = (call.name(0), call.name(1));
-        return fault(call, "rank-mismatch", format!("{y} has {}, {x} has {m}", axes(n)))
+        return fault(call, Code::RankMismatch, format!("{y} has {}, {x} has {m}", axes(n)))
             .rule(format!("{y} must have as many axes as {x}"))
             .argument(1, axes(n))
             .argument(0, axes(m))

@@ -5,8 +5,8 @@ mod broadcast;
 pub(crate) use broadcast::*;
 use smallvec::SmallVec;
 use types::{
-    AttrValue, Call, DTypeTerm, DataType, Dim, Halt, Outcome, Reason, Shape, ShapeTerm, TensorType,
-    Type, open_tensor,
+    AttrValue, Call, Code, DTypeTerm, DataType, Dim, Fact, Halt, Outcome, Reason, Shape, ShapeTerm,
+    TensorType, Type, open_tensor,
 };
 
 use crate::layout::Layout;
@@ -53,7 +53,7 @@ pub(crate) fn axis_out_of_range<T>(
         _ => format!("it has the axes 0 to {} (or -{rank} to -1)", rank - 1),
     };
     Reason::new(
-        "axis-out-of-range",
+        Code::AxisOutOfRange,
         format!("`{operator}`: {argument} has no axis {axis}: it has {}", axes(rank)),
     )
     .rule(format!("`{name}` must be an axis of {argument}; {range}"))
@@ -67,7 +67,7 @@ pub(crate) fn layout_attr(call: &Call<'_>, name: &'static str) -> Result<Layout,
     let text = call.attrs().str(name);
     Layout::parse(text).or_else(|why| {
         Reason::new(
-            "invalid-layout",
+            Code::InvalidLayout,
             format!("`{}`: \"{text}\" is not a layout: {why}", call.operator()),
         )
         .attribute(name, why)
@@ -87,7 +87,7 @@ pub(crate) fn needs_axes(
         return Ok(layout);
     }
     Reason::new(
-        "invalid-layout",
+        Code::InvalidLayout,
         format!("`{}`: \"{layout}\" does not have the axes of \"{base}\"", call.operator()),
     )
     .rule(format!("`{name}` must order the axes of \"{base}\", optionally with blocks"))
@@ -111,7 +111,7 @@ pub(crate) fn in_layout(
             if rank != from.rank() {
                 let expected = from.rank();
                 return Reason::new(
-                    "rank-mismatch",
+                    Code::RankMismatch,
                     format!(
                         "`{operator}`: {name} has {}, but the layout \"{from}\" has {expected}",
                         axes(rank)
@@ -121,7 +121,7 @@ pub(crate) fn in_layout(
                 .fail();
             }
             Reason::new(
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!(
                     "`{operator}`: {name} of shape `{}` does not have the blocks of \"{from}\"",
                     shape_text(&tensor.shape)
@@ -134,13 +134,9 @@ pub(crate) fn in_layout(
     )
 }
 
-/// Formats a shape: `(1, 64, ?)`.
-pub(crate) fn shape_text(shape: &[Dim]) -> String {
-    let dims: Vec<String> = shape.iter().map(Dim::to_string).collect();
-    match dims.len() {
-        1 => format!("({},)", dims[0]),
-        _ => format!("({})", dims.join(", ")),
-    }
+/// The fact of a shape: `(1, 64, ?)`.
+pub(crate) fn shape_text(shape: &[Dim]) -> Fact {
+    Fact::Shape(shape.into())
 }
 
 /// The failure that two arguments have different data types.
@@ -151,10 +147,10 @@ pub(crate) fn dtype_mismatch<T>(
 ) -> Result<T, Halt> {
     let operator = call.operator();
     let (x, y) = (call.name(a.0), call.name(b.0));
-    Reason::new("dtype-mismatch", format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1))
+    Reason::new(Code::DtypeMismatch, format!("`{operator}`: {y} is {}, but {x} is {}", b.1, a.1))
         .rule(format!("{x} and {y} must have the same data type"))
-        .argument(b.0, b.1.to_string())
-        .argument(a.0, a.1.to_string())
+        .argument(b.0, b.1)
+        .argument(a.0, a.1)
         .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", a.1))
         .fail()
 }
@@ -183,7 +179,7 @@ pub(crate) fn padding_sums(
                 _ => format!("{axes} for both sides of each axis, "),
             };
             return Ok(Err(Reason::new(
-                "attribute-length",
+                Code::AttributeLength,
                 format!("`{}`: `{name}` has {count}", call.operator()),
             )
             .rule(format!(
@@ -204,7 +200,7 @@ pub(crate) fn wrong_length<T>(
 ) -> Result<T, Halt> {
     let (found, each) = (count(found, "value", "values"), axes(expected));
     Reason::new(
-        "attribute-length",
+        Code::AttributeLength,
         format!("`{}`: `{name}` has {found}, expected {expected}", call.operator()),
     )
     .rule(format!("`{name}` has one value for each of {each}"))
@@ -254,8 +250,8 @@ pub(crate) fn needs_rank(
         1 => format!("be a vector ({what})"),
         _ => format!("have {expected} axes ({what})"),
     };
-    Reason::new("rank-mismatch", format!("`{operator}`: {name} must {requirement}, but {found}"))
-        .argument(position, count(rank, "axis", "axes"))
+    Reason::new(Code::RankMismatch, format!("`{operator}`: {name} must {requirement}, but {found}"))
+        .argument(position, axes(rank))
         .fail()
 }
 
@@ -294,7 +290,7 @@ pub(crate) fn whole(call: &Call<'_>, name: &'static str, value: &AttrValue) -> R
         other => return other.as_dim().ok_or(Halt::Silent),
     };
     Reason::new(
-        "attribute-value",
+        Code::AttributeValue,
         format!("`{}`: `{name}` must be an integer, but it is {number}", call.operator()),
     )
     .attribute(name, format!("{number}"))
@@ -349,7 +345,7 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
     }
     let values = call.attrs().get(name).as_list();
     let is = if values.is_some() { "contains a 0" } else { "is 0" };
-    let reason = Reason::new("attribute-value", format!("`{}`: `{name}` {is}", call.operator()))
+    let reason = Reason::new(Code::AttributeValue, format!("`{}`: `{name}` {is}", call.operator()))
         .rule(format!("sizes are divided by `{name}`, which must not be 0"))
         .attribute(name, "0");
     let fixed = match values {
@@ -370,21 +366,17 @@ fn not_zero(call: &Call<'_>, name: &'static str, value: &Dim) -> Outcome {
 }
 
 /// Creates a reason with a message that starts with the name of the operator.
-pub(crate) fn fault(
-    call: &Call<'_>,
-    code: &'static str,
-    message: impl std::fmt::Display,
-) -> Reason {
+pub(crate) fn fault(call: &Call<'_>, code: Code, message: impl std::fmt::Display) -> Reason {
     Reason::new(code, format!("`{}`: {message}", call.operator()))
 }
 
 /// Formats a number with a noun: `1 value`, `3 values`.
-pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+pub(crate) fn count(n: usize, one: &'static str, many: &'static str) -> Fact {
+    Fact::Count(n, one, many)
 }
 
-/// Formats a number of axes: `1 axis`, `3 axes`.
-pub(crate) fn axes(n: usize) -> String {
+/// The number of axes, which is written `1 axis`, `3 axes`.
+pub(crate) fn axes(n: usize) -> Fact {
     count(n, "axis", "axes")
 }
 
@@ -436,7 +428,7 @@ pub(crate) fn attribute_missing<T>(
     name: &'static str,
     example: &str,
 ) -> Result<T, Halt> {
-    fault(call, "missing-attribute", format!("missing attribute `{name}`"))
+    fault(call, Code::MissingAttribute, format!("missing attribute `{name}`"))
         .attribute(name, "no value")
         .help(format!("write `{name}={example}`"))
         .fail()
@@ -447,7 +439,7 @@ pub(crate) fn needs_attrs(call: &Call<'_>, key: &str) -> Outcome {
     if call.attrs().schema().is_some() {
         return Ok(());
     }
-    fault(call, "missing-attribute", "missing attributes")
+    fault(call, Code::MissingAttribute, "missing attributes")
         .mark(types::Place::Operator, None, "no attributes")
         .help(format!(
             "write them with `attrs_type_key=\"{key}\"`, or as `meta[{key}][0]` of the metadata \
@@ -468,9 +460,9 @@ pub(crate) fn not_integers<T>(
     found: DataType,
 ) -> Result<T, Halt> {
     let name = call.name(position);
-    fault(call, "dtype-mismatch", format!("{name} must have an integer type, but it is {found}"))
+    fault(call, Code::DtypeMismatch, format!("{name} must have an integer type, but it is {found}"))
         .rule(format!("{name} contains indices, so its data type must be an integer type"))
-        .argument(position, found.to_string())
+        .argument(position, found)
         .help("cast it: `cast(…, dtype=\"int32\")`".to_owned())
         .fail()
 }
@@ -484,10 +476,10 @@ pub(crate) fn wrong_rank<T>(
 ) -> Result<T, Halt> {
     let name = call.name(position);
     let (is, label) = match found {
-        0 => ("is a scalar".to_owned(), "a scalar".to_owned()),
+        0 => ("is a scalar".to_owned(), "a scalar".into()),
         n => (format!("has {}", axes(n)), axes(n)),
     };
-    fault(call, "rank-mismatch", format!("{name} must be {expected}, but it {is}"))
+    fault(call, Code::RankMismatch, format!("{name} must be {expected}, but it {is}"))
         .argument(position, label)
         .fail()
 }

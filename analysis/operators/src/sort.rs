@@ -79,7 +79,7 @@ fn search_sorted(call: &mut Call<'_>) -> Outcome {
     if m > 1 {
         let (x, y) = (call.name(0), call.name(1));
         if m != n {
-            return fault(call, "rank-mismatch", format!("{x} has {}, {y} has {n}", axes(m)))
+            return fault(call, Code::RankMismatch, format!("{x} has {}, {y} has {n}", axes(m)))
                 .rule(format!("{x} must be a vector, or have one sequence for each row of {y}"))
                 .argument(0, axes(m))
                 .argument(1, axes(n))
@@ -90,12 +90,12 @@ fn search_sorted(call: &mut Call<'_>) -> Outcome {
             if !may_equal(a, b) {
                 return fault(
                     call,
-                    "shape-mismatch",
+                    Code::ShapeMismatch,
                     format!("{y} has size {b} on axis {i}, {x} has {a}"),
                 )
                 .rule("the shapes must be equal on every axis but the last")
-                .axis(1, i, b.to_string())
-                .axis(0, i, a.to_string())
+                .axis(1, i, b)
+                .axis(0, i, a)
                 .fail();
             }
         }
@@ -128,7 +128,7 @@ fn topk(call: &mut Call<'_>) -> Outcome {
         "both" => call.output(Type::tuple([values, indices])),
         "values" => call.output(values),
         "indices" => call.output(indices),
-        other => fault(call, "attribute-value", format!("`ret_type` cannot be \"{other}\""))
+        other => fault(call, Code::AttributeValue, format!("`ret_type` cannot be \"{other}\""))
             .rule("`ret_type` is \"both\", \"values\" or \"indices\"")
             .attribute("ret_type", format!("\"{other}\""))
             .fix("ret_type", "\"both\"")
@@ -141,12 +141,12 @@ fn has_as_many(call: &Call<'_>, axis: usize, size: &Dim, k: &Dim) -> Outcome {
     match (size.as_known(), k.as_known()) {
         (Some(size), Some(k)) if k > size => fault(
             call,
-            "attribute-value",
+            Code::AttributeValue,
             format!("`k` is {k}, and axis {axis} of {} has size {size}", call.name(0)),
         )
         .rule("`k` is at most the size of the axis that is searched")
         .attribute("k", k.to_string())
-        .axis(0, axis, size.to_string())
+        .axis(0, axis, size)
         .fix("k", size.to_string())
         .fail(),
         _ => Ok(()),

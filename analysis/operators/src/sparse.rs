@@ -147,7 +147,7 @@ fn rows(call: &Call<'_>, position: usize) -> Result<Dim, Halt> {
     let Some(length) = starts.shape.first() else {
         let (operator, name) = (call.operator(), call.name(position));
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must be a vector, but it is a scalar"),
         )
         .rule(format!("{name} contains the start of each row, and the end of the last one"))
@@ -181,10 +181,10 @@ fn fits_blocks(call: &Call<'_>, stored: &TensorType, (axis, depth): (usize, &Dim
         (Some(wide), Some(deep), Some(1..)) if wide > deep => {
             let (x, w) = (call.name(0), call.name(1));
             let message = format!("axis {axis} of {x} has size {deep}, blocks of {w} have {wide}");
-            fault(call, "shape-mismatch", message)
+            fault(call, Code::ShapeMismatch, message)
                 .rule("a block must not be wider than the axis that it is multiplied with")
-                .axis(0, axis, deep.to_string())
-                .axis(1, 2, wide.to_string())
+                .axis(0, axis, deep)
+                .axis(1, 2, wide)
                 .fail()
         }
         _ => Ok(()),
@@ -201,11 +201,11 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
         shape => {
             let (name, rank) = (call.name(1), shape.len());
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!("`{operator}`: {name} must have 1 axis or 3, but it has {rank}"),
             )
             .rule(format!("{name} is `(nnz,)` elements or `(nnz, rows, columns)` blocks"))
-            .argument(1, count(rank, "axis", "axes"))
+            .argument(1, axes(rank))
             .fail();
         }
     };
@@ -223,7 +223,7 @@ fn sparse_dense(call: &mut Call<'_>) -> Outcome {
     }
     let Some(batch) = dense.shape.first().cloned() else {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {dense_name} must be a matrix, but it is a scalar"),
         )
         .argument(0, "a scalar")
@@ -249,12 +249,12 @@ fn sparse_add(call: &mut Call<'_>) -> Outcome {
             let (x, starts) = (call.name(0), call.name(3));
             let check = fault(
                 call,
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!("{starts} is for {rows} rows, {x} has {height}"),
             )
             .rule(format!("{starts} has a start for each row, and the end of the last one"))
-            .argument(3, format!("{rows} rows"))
-            .axis(0, 0, height.to_string())
+            .argument(3, Fact::Size(rows.clone(), "rows"))
+            .axis(0, 0, height)
             .fail();
             call.lenient(check)?;
         }
@@ -273,7 +273,7 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
     {
         let (name, of) = (call.name(2), call.name(0));
         let check =
-            fault(call, "shape-mismatch", format!("{name} is for no rows, {of} has elements"))
+            fault(call, Code::ShapeMismatch, format!("{name} is for no rows, {of} has elements"))
                 .rule(format!("{name} has a start for each row, and the end of the last one"))
                 .argument(2, shape_text(&starts.shape))
                 .argument(0, shape_text(&stored.shape))
@@ -289,11 +289,11 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
     let (2 | 3, Some(block)) = (stored.rank(), stored.shape.get(1)) else {
         let rank = stored.rank();
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must have 2 axes or 3, but it has {rank}"),
         )
         .rule(format!("{name} contains blocks: `(nnz, rows)` or `(nnz, rows, columns)`"))
-        .argument(1, count(rank, "axis", "axes"))
+        .argument(1, axes(rank))
         .fail();
     };
     let layout = call.attrs().str("layout");
@@ -302,7 +302,7 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
         "NCHW" => (1, 4),
         _ => {
             return Reason::new(
-                "invalid-layout",
+                Code::InvalidLayout,
                 format!("`{operator}` does not take the layout \"{layout}\""),
             )
             .rule("`layout` is \"NHWC\" or \"NCHW\"")
@@ -314,14 +314,14 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
     let rank = data.rank();
     if rank < needed {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "`{operator}`: {} has {}, but the layout \"{layout}\" has 4",
                 call.name(0),
                 count(rank, "axis", "axes")
             ),
         )
-        .argument(0, count(rank, "axis", "axes"))
+        .argument(0, axes(rank))
         .fail();
     }
     call.lenient(stored_columns(call, (1, &stored), 2))?;
@@ -341,14 +341,14 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
     let Some(axes) = indices.shape.get(1) else {
         let (operator, name, rank) = (call.operator(), call.name(0), indices.rank());
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "`{operator}`: {name} must be a matrix, but it has {}",
                 count(rank, "axis", "axes")
             ),
         )
         .rule(format!("{name} has a row for each stored element: its position on each axis"))
-        .argument(0, count(rank, "axis", "axes"))
+        .argument(0, axes(rank))
         .fail();
     };
     if call.is_tensor(1) {
@@ -382,10 +382,10 @@ fn needs_integers(call: &Call<'_>, position: usize, tensor: &TensorType) -> Outc
     }
     let (operator, name, found) = (call.operator(), call.name(position), tensor.dtype);
     Reason::new(
-        "dtype-mismatch",
+        Code::DtypeMismatch,
         format!("`{operator}`: {name} must have a signed integer type, but it is {found}"),
     )
-    .argument(position, found.to_string())
+    .argument(position, found)
     .help("cast it: `cast(…, dtype=\"int64\")`")
     .fail()
 }
@@ -394,7 +394,7 @@ fn sparse_to_dense(call: &mut Call<'_>) -> Outcome {
     let dtype = places_and_values(call)?;
     if !call.attrs().has("output_shape") {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: `output_shape` must be a list of integers", call.operator()),
         )
         .attribute("output_shape", "None")
@@ -414,11 +414,15 @@ fn value_of_places(call: &Call<'_>, (places, values): (&TensorType, &TensorType)
     match (found, expected) {
         (Some(found), Some(expected)) if found < expected => {
             let (p, v) = (call.name(0), call.name(1));
-            fault(call, "shape-mismatch", format!("{v} has {found} elements, {p} has {expected}"))
-                .rule("each position has a value")
-                .argument(1, shape_text(&values.shape))
-                .argument(0, shape_text(&places.shape))
-                .fail()
+            fault(
+                call,
+                Code::ShapeMismatch,
+                format!("{v} has {found} elements, {p} has {expected}"),
+            )
+            .rule("each position has a value")
+            .argument(1, shape_text(&values.shape))
+            .argument(0, shape_text(&places.shape))
+            .fail()
         }
         _ => Ok(()),
     }
@@ -439,7 +443,7 @@ pub(crate) fn fits_places(call: &Call<'_>, rank: usize) -> Outcome {
     let name = call.name(0);
     fault(
         call,
-        "rank-mismatch",
+        Code::RankMismatch,
         format!("{name} has {depth} numbers for each element, the result has {}", axes(rank)),
     )
     .rule("a position has at most one number for each axis")
@@ -456,13 +460,13 @@ pub(crate) fn places_and_values(call: &Call<'_>) -> Result<DataType, Halt> {
         let rank = tensor.rank();
         if rank > most {
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!("`{}`: {} has too many axes: {rank}", call.operator(), call.name(position)),
             )
             .rule(
                 "the positions are `(n, axes)`, `(n,)` or a scalar, the values `(n,)` or a scalar",
             )
-            .argument(position, count(rank, "axis", "axes"))
+            .argument(position, axes(rank))
             .fail();
         }
     }

@@ -200,10 +200,10 @@ fn within_box(
         1 => format!("`{name}` is the position of a number along axis 2 of {data}"),
         n => format!("`{name}` is the position of the first of {n} numbers along axis 2 of {data}"),
     };
-    fault(call, "attribute-value", message)
+    fault(call, Code::AttributeValue, message)
         .rule(rule)
         .attribute(name, index.to_string())
-        .axis(0, 2, size.to_string())
+        .axis(0, 2, size)
         .fail()
 }
 
@@ -237,11 +237,11 @@ fn regular_nms(call: &mut Call<'_>) -> Outcome {
         let name = call.name(1);
         let check = fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("axis 2 of {name} has size {found}, but `num_classes` is {expected}"),
         )
         .rule(format!("axis 2 of {name} has a score for each class, the background before them"))
-        .axis(1, 2, found.to_string())
+        .axis(1, 2, found)
         .attribute("num_classes", expected.to_string())
         .fail();
         call.lenient(check)?;
@@ -263,7 +263,7 @@ fn get_valid_counts(call: &mut Call<'_>) -> Outcome {
         .and_then(AttrValue::as_int)
     {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!(
                 "`{}`: `score_threshold` takes a floating point number, but {integer} is an \
                  integer",
@@ -311,7 +311,7 @@ fn index_of_boxes(call: &Call<'_>, indices: &TensorType, data: &TensorType) -> O
         (Some(found), Some(boxes)) if found != boxes => {
             let (name, of) = (call.name(2), call.name(0));
             let message = format!("{name} has {found} elements, {of} has {boxes} boxes");
-            fault(call, "shape-mismatch", message)
+            fault(call, Code::ShapeMismatch, message)
                 .rule("each box of each image has an index")
                 .argument(2, shape_text(&indices.shape))
                 .argument(0, shape_text(&data.shape))
@@ -345,39 +345,39 @@ fn multibox_transform_loc(call: &mut Call<'_>) -> Outcome {
     let (here, there) = (&prob.shape[2], &anchors.shape[1]);
     if !may_equal(here, there) {
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: {p} is for {here} anchors, but {a} has {there}"),
         )
         .rule(format!("axis 2 of {p} and axis 1 of {a} are the anchors: {here} ≠ {there}"))
-        .axis(2, 1, format!("{there} anchors"))
-        .axis(0, 2, format!("{here} anchors"))
+        .axis(2, 1, Fact::Size(there.clone(), "anchors"))
+        .axis(0, 2, Fact::Size(here.clone(), "anchors"))
         .fail();
     }
     let (expected, found) = (here * 4, &offsets.shape[1]);
     if !may_equal(&expected, found) {
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: {o} has {found} offsets, but {here} anchors require {expected}"),
         )
         .rule(format!("axis 1 of {o} has 4 offsets for each anchor: 4 · {here} ≠ {found}"))
-        .axis(1, 1, format!("{found} offsets"))
-        .axis(0, 2, format!("{here} anchors"))
+        .axis(1, 1, Fact::Size(found.clone(), "offsets"))
+        .axis(0, 2, Fact::Size(here.clone(), "anchors"))
         .fail();
     }
     if there.as_known().is_some_and(|count| count <= 0) {
-        return Reason::new("shape-mismatch", format!("`{operator}`: {a} has no anchors"))
+        return Reason::new(Code::ShapeMismatch, format!("`{operator}`: {a} has no anchors"))
             .rule(format!("axis 1 of {a} must be more than 0"))
-            .axis(2, 1, format!("{there}"))
+            .axis(2, 1, there)
             .fail();
     }
     let corners = &anchors.shape[2];
     if !may_equal(corners, &Dim::known(4)) {
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: each anchor of {a} has {corners} numbers, expected 4"),
         )
         .rule(format!("axis 2 of {a} contains the corners of an anchor box"))
-        .axis(2, 2, format!("{corners}"))
+        .axis(2, 2, corners)
         .fail();
     }
     let rule = "each image has offsets";
@@ -398,11 +398,11 @@ fn proposal(call: &mut Call<'_>) -> Outcome {
     if !may_equal(numbers, &Dim::known(3)) {
         let (operator, name) = (call.operator(), call.name(2));
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: {name} has {numbers} numbers for each image, expected 3"),
         )
         .rule(format!("axis 1 of {name} contains height, width and scale"))
-        .axis(2, 1, format!("{numbers}"))
+        .axis(2, 1, numbers)
         .fail();
     }
     needs_attrs(call, PROPOSAL.key)?;
@@ -423,7 +423,7 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
     {
         return fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "axis 1 of {} has size {channels}, but there are {} anchors",
                 call.name(0),
@@ -431,7 +431,7 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
             ),
         )
         .rule("each anchor has two scores, and each combination of scale and ratio has an anchor")
-        .axis(0, 1, channels.to_string())
+        .axis(0, 1, channels)
         .attribute("scales", count(scales as usize, "value", "values"))
         .attribute("ratios", count(ratios as usize, "value", "values"))
         .fail();
@@ -444,7 +444,7 @@ fn fits_anchors(call: &Call<'_>, [prob, offsets, info]: [&TensorType; 3]) -> Out
             let (p, o) = (call.name(0), call.name(1));
             fault(
                 call,
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!("{o} has {found} elements, expected {expected} for {p}"),
             )
             .rule("each anchor has four offsets at each position")
@@ -476,7 +476,7 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
         "NHWC" => (3, 1),
         other => {
             return Reason::new(
-                "invalid-layout",
+                Code::InvalidLayout,
                 format!("`{operator}` does not accept the layout \"{other}\""),
             )
             .rule("`layout` is \"NCHW\" or \"NHWC\"")
@@ -489,7 +489,7 @@ fn regions(call: &mut Call<'_>, key: &'static str) -> Outcome {
     let [height, width, ..] = &*size else {
         let found = count(size.len(), "value", "values");
         return Reason::new(
-            "attribute-length",
+            Code::AttributeLength,
             format!("`{operator}`: `pooled_size` has {found}, expected 2"),
         )
         .rule("`pooled_size` is the height and the width of the pooled regions")
@@ -518,7 +518,7 @@ fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
     };
     if stride.is(0) {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: `stride` must not be 0", call.operator()),
         )
         .rule("the height and the width are divided by `stride`")
@@ -532,11 +532,11 @@ fn yolo_reorg(call: &mut Call<'_>) -> Outcome {
     {
         let check = fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("axis 1 of {} has size {found}, and `stride` is {step}", call.name(0)),
         )
         .rule("there must be `stride` · `stride` channels at least")
-        .axis(0, 1, found.to_string())
+        .axis(0, 1, found)
         .attribute("stride", step.to_string())
         .fail();
         call.lenient(check)?;

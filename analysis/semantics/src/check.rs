@@ -29,7 +29,7 @@ use syntax::{Node, SyntaxKind, TextRange};
 use crate::{
     body::{Callee, Expr, ExprId, ProblemKind, Unit},
     db::{Db, Settings, SourceFile},
-    diagnostic::{Diagnostic, Severity, code_of},
+    diagnostic::{Code, Diagnostic, Severity},
     infer::{Finding, Mismatch},
     item::{DefKind, modules},
     queries,
@@ -93,7 +93,7 @@ fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
                         let unbound_from = errors.first_missing_binding(range);
                         if is_broken || unbound_from.is_some() {
                             let is_unbound = |d: &Diagnostic| {
-                                d.code == "unknown-variable"
+                                d.code == Code::UnknownVariable
                                     && unbound_from.is_some_and(|from| d.range.start() >= from)
                             };
                             let of_def = in_module.split_off(before).into_iter();
@@ -112,8 +112,8 @@ fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
         }
         compat::check_module(db, *module, &mut compat);
         in_module.retain(|d| {
-            let is_broken =
-                errors.touches(d.range) || d.code == "unknown-variable" && errors.follows(d.range);
+            let is_broken = errors.touches(d.range)
+                || d.code == Code::UnknownVariable && errors.follows(d.range);
             d.severity < Severity::Warning
                 || !is_broken
                     && !cascades.explains(&errors, d)
@@ -124,7 +124,7 @@ fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     compat.finish(&mut found);
     if Settings::get(db).strict(db) {
         for diagnostic in &mut found {
-            if code_of(diagnostic.code).is_some_and(|code| code.tvm) {
+            if diagnostic.code.is_tvm() {
                 diagnostic.severity = Severity::Error;
             }
         }
@@ -148,7 +148,7 @@ fn limit(found: &mut Vec<Diagnostic>) {
     let severity = rest.first().map_or(Severity::Hint, |d| d.severity);
     let at = found.last().map_or(TextRange::default(), |d| d.range);
     let message = format!("{} more findings are not shown", rest.len());
-    found.push(Diagnostic { severity, ..Diagnostic::new("too-many", at, message) });
+    found.push(Diagnostic { severity, ..Diagnostic::new(Code::TooMany, at, message) });
 }
 
 /// Checks a function or a bare expression.
@@ -217,7 +217,7 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
     // `nn.dens(%x, %w, units=4)`: the unknown name is the cause, not its attributes.
     if !rejected_attrs.is_empty() {
         let mut unknown: Vec<TextRange> =
-            in_def.iter().filter(|d| d.code.starts_with("unknown-")).map(|d| d.range).collect();
+            in_def.iter().filter(|d| is_unresolved(d.code)).map(|d| d.range).collect();
         unknown.sort_by_key(|range| range.start());
         rejected_attrs.retain(|(_, callee)| {
             let from = unknown.partition_point(|range| range.start() < callee.start());
@@ -225,7 +225,7 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
             near.any(|range| callee.contains_range(*range))
         });
         let silent: FxHashSet<TextRange> = rejected_attrs.iter().map(|(attr, _)| *attr).collect();
-        in_def.retain(|d| d.code != "attributes-not-taken" || !silent.contains(&d.range));
+        in_def.retain(|d| d.code != Code::AttributesNotTaken || !silent.contains(&d.range));
     }
     found.append(&mut in_def);
     let before = found.len();
@@ -236,9 +236,25 @@ fn check_def(view: &Checked<'_, '_>, errors: &ErrorRanges, found: &mut Vec<Diagn
     }
 }
 
+/// Returns true for the codes of names that refer to nothing.
+fn is_unresolved(code: Code) -> bool {
+    matches!(
+        code,
+        Code::UnknownVariable
+            | Code::UnknownGlobal
+            | Code::UnknownName
+            | Code::UnknownConstructor
+            | Code::UnknownType
+            | Code::UnknownDtype
+            | Code::UnknownKind
+            | Code::UnknownRelation
+            | Code::UnknownAttribute
+    )
+}
+
 /// Returns true if a diagnostic reports a syntax error.
 fn is_syntax_error(diagnostic: &Diagnostic) -> bool {
-    matches!(diagnostic.code, "syntax-error" | "second-expression")
+    matches!(diagnostic.code, Code::SyntaxError | Code::SecondExpression)
 }
 
 /// Returns the call whose arguments `finding` reports.

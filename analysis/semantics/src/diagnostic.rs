@@ -1,44 +1,17 @@
-//! Diagnostics, and the table of their codes.
+//! Diagnostics.
 
 mod shorten;
 
-use std::sync::LazyLock;
-
-use rustc_hash::FxHashMap;
+pub use codes::{Code, Severity};
 use syntax::TextRange;
 
 use crate::check::Cause;
-
-/// The severity of a diagnostic, in ascending order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Severity {
-    /// A hint; editors show it faded.
-    Hint,
-    /// Incomplete knowledge, or a possible improvement.
-    Info,
-    /// Valid code that is probably unintended.
-    Warning,
-    /// Invalid code.
-    Error,
-}
-
-impl Severity {
-    /// Returns the name in machine-readable output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Hint => "hint",
-            Severity::Info => "info",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
 
 /// A finding in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// The stable code, such as `shape-mismatch`.
-    pub code: &'static str,
+    pub code: Code,
     /// The severity.
     pub severity: Severity,
     /// The message. Its first line is a complete statement.
@@ -64,6 +37,20 @@ pub struct Related {
     pub range: TextRange,
     /// The label of the range.
     pub message: String,
+    /// The relation to the diagnostic.
+    pub role: Role,
+}
+
+/// The relation of a related place to its diagnostic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Explains the diagnostic.
+    Detail,
+    /// Another place where the error may be reported or fixed. It is kept if the diagnostic becomes
+    /// a consequence of another one.
+    Alternative,
+    /// A consequence of the diagnostic.
+    Consequence,
 }
 
 /// A change of the text that resolves a diagnostic.
@@ -77,10 +64,10 @@ pub struct Fix {
 
 impl Diagnostic {
     /// Creates a diagnostic with the default severity of its code.
-    pub fn new(code: &'static str, range: TextRange, message: impl Into<String>) -> Diagnostic {
+    pub fn new(code: Code, range: TextRange, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
-            severity: code_of(code).map_or(Severity::Error, |code| code.severity),
+            severity: code.severity(),
             message: message.into(),
             range,
             related: Vec::new(),
@@ -92,8 +79,18 @@ impl Diagnostic {
     }
 
     /// Adds a related place.
-    pub fn related(mut self, range: TextRange, message: impl Into<String>) -> Diagnostic {
-        self.related.push(Related { range, message: message.into() });
+    pub fn related(self, range: TextRange, message: impl Into<String>) -> Diagnostic {
+        self.relate(Role::Detail, range, message)
+    }
+
+    /// Adds a related place with a role.
+    pub(crate) fn relate(
+        mut self,
+        role: Role,
+        range: TextRange,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        self.related.push(Related { range, message: message.into(), role });
         self
     }
 
@@ -126,55 +123,4 @@ impl Diagnostic {
         self.unnecessary = true;
         self
     }
-}
-
-/// A diagnostic code and its documentation.
-#[derive(Clone, Debug)]
-pub struct Code {
-    /// `shape-mismatch`
-    pub name: &'static str,
-    /// The default severity.
-    pub severity: Severity,
-    /// Set if the finding concerns compatibility with TVM only; `--tvm` makes it an error.
-    pub tvm: bool,
-    /// The title, a single line.
-    pub title: &'static str,
-    /// The page in Markdown, as `explain` prints it.
-    pub page: &'static str,
-}
-
-const PAGES: &str = include_str!("codes.md");
-
-static CODES: LazyLock<Vec<Code>> = LazyLock::new(|| {
-    // `## name (severity): title`, and the page up to the next heading.
-    PAGES
-        .split("\n## ")
-        .skip(1)
-        .filter_map(|section| {
-            let (heading, page) = section.split_once('\n')?;
-            let (name, rest) = heading.split_once(" (")?;
-            let (severity, title) = rest.split_once("): ")?;
-            let tvm = severity == "tvm";
-            let severity = match severity {
-                "error" => Severity::Error,
-                "warning" => Severity::Warning,
-                "info" => Severity::Info,
-                _ => Severity::Hint,
-            };
-            Some(Code { name, severity, tvm, title, page: page.trim() })
-        })
-        .collect()
-});
-
-static BY_NAME: LazyLock<FxHashMap<&'static str, usize>> =
-    LazyLock::new(|| CODES.iter().enumerate().map(|(i, code)| (code.name, i)).collect());
-
-/// Returns all codes in the order of the reference.
-pub fn codes() -> &'static [Code] {
-    &CODES
-}
-
-/// Returns the code called `name`.
-pub fn code_of(name: &str) -> Option<&'static Code> {
-    BY_NAME.get(name).map(|&at| &CODES[at])
 }

@@ -87,6 +87,13 @@ pub enum AttrType {
     Any,
 }
 
+impl AttrType {
+    /// Returns true if `None` is a value of the type itself.
+    pub fn is_optional(self) -> bool {
+        matches!(self, AttrType::Dim | AttrType::OptionalInt | AttrType::OptionalInts)
+    }
+}
+
 /// The default of an attribute.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum AttrDefault {

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Param, Type};
+use crate::{Code, Fact, Param, Type};
 
 /// A mismatch of two types: `(int32, bool)` and `(int32, float32)` differ in `bool` and `float32`,
 /// on the path `[Field(1)]`.
@@ -75,28 +75,28 @@ impl Conflict {
     }
 
     /// Returns the code of the diagnostic for the conflict.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         match self.kind {
-            ConflictKind::Rank | ConflictKind::Sizes(_) => "shape-mismatch",
-            ConflictKind::DType => "dtype-mismatch",
-            ConflictKind::Infinite => "infinite-type",
-            ConflictKind::Depth => "type-too-large",
-            _ => "type-mismatch",
+            ConflictKind::Rank | ConflictKind::Sizes(_) => Code::ShapeMismatch,
+            ConflictKind::DType => Code::DtypeMismatch,
+            ConflictKind::Infinite => Code::InfiniteType,
+            ConflictKind::Depth => Code::TypeTooLarge,
+            _ => Code::TypeMismatch,
         }
     }
 
-    /// Returns the parts that differ as text: sizes or data types of tensors, otherwise the types.
-    pub fn clash(&self) -> Vec<String> {
+    /// Returns the parts that differ: sizes or data types of tensors, otherwise the types.
+    pub fn clash(&self) -> Vec<Fact> {
         let (left, right) = (self.left.as_tensor(), self.right.as_tensor());
         match (&self.kind, left, right) {
             (ConflictKind::Sizes(axes), Some(left), Some(right)) => {
                 let both = |&axis: &usize| [left.shape.get(axis), right.shape.get(axis)];
-                axes.iter().flat_map(both).flatten().map(ToString::to_string).collect()
+                axes.iter().flat_map(both).flatten().map(Fact::from).collect()
             }
             (_, Some(left), Some(right)) if left.dtype != right.dtype => {
-                vec![left.dtype.to_string(), right.dtype.to_string()]
+                vec![left.dtype.into(), right.dtype.into()]
             }
-            _ => vec![self.left.to_string(), self.right.to_string()],
+            _ => vec![(&self.left).into(), (&self.right).into()],
         }
     }
 

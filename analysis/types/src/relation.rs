@@ -10,7 +10,8 @@ use std::{fmt, hash::Hash};
 use smallvec::SmallVec;
 
 use crate::{
-    Attrs, Conflict, DTypeTerm, DataType, Dim, NodeId, Table, TensorType, TupleType, Type,
+    Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, NodeId, Table, TensorType, TupleType,
+    Type,
 };
 
 /// The typing rule of an operator.
@@ -73,7 +74,7 @@ pub struct Constraint {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reason {
     /// The code of the diagnostic.
-    pub code: &'static str,
+    pub code: Code,
     /// The message: one sentence without context.
     pub message: String,
     /// The rule with the numbers of this call, or an empty string.
@@ -85,7 +86,7 @@ pub struct Reason {
     /// A change of one attribute that would satisfy the relation.
     pub fix: Option<AttrFix>,
     /// The differing parts of two types that do not unify.
-    pub clash: Vec<String>,
+    pub clash: Vec<Fact>,
 }
 
 /// A labelled part of a call.
@@ -95,8 +96,8 @@ pub struct Mark {
     pub place: Place,
     /// The axis of its shape.
     pub axis: Option<usize>,
-    /// The label: `64 input channels`.
-    pub label: String,
+    /// The fact that it is labelled with: `64 input channels`.
+    pub fact: Fact,
 }
 
 /// A part of a call.
@@ -125,7 +126,7 @@ pub struct AttrFix {
 
 impl Reason {
     /// Creates a reason with a code and a message.
-    pub fn new(code: &'static str, message: impl Into<String>) -> Reason {
+    pub fn new(code: Code, message: impl Into<String>) -> Reason {
         Reason {
             code,
             message: message.into(),
@@ -144,23 +145,23 @@ impl Reason {
     }
 
     /// Marks an argument.
-    pub fn argument(self, position: usize, label: impl Into<String>) -> Reason {
-        self.mark(Place::Argument(position), None, label)
+    pub fn argument(self, position: usize, fact: impl Into<Fact>) -> Reason {
+        self.mark(Place::Argument(position), None, fact)
     }
 
     /// Marks an axis of an argument.
-    pub fn axis(self, position: usize, axis: usize, label: impl Into<String>) -> Reason {
-        self.mark(Place::Argument(position), Some(axis), label)
+    pub fn axis(self, position: usize, axis: usize, fact: impl Into<Fact>) -> Reason {
+        self.mark(Place::Argument(position), Some(axis), fact)
     }
 
     /// Marks an attribute.
-    pub fn attribute(self, name: &'static str, label: impl Into<String>) -> Reason {
-        self.mark(Place::Attribute(name), None, label)
+    pub fn attribute(self, name: &'static str, fact: impl Into<Fact>) -> Reason {
+        self.mark(Place::Attribute(name), None, fact)
     }
 
     /// Marks any part of the call.
-    pub fn mark(mut self, place: Place, axis: Option<usize>, label: impl Into<String>) -> Reason {
-        self.marks.push(Mark { place, axis, label: label.into() });
+    pub fn mark(mut self, place: Place, axis: Option<usize>, fact: impl Into<Fact>) -> Reason {
+        self.marks.push(Mark { place, axis, fact: fact.into() });
         self
     }
 
@@ -285,7 +286,7 @@ impl<'a> Call<'a> {
             Type::Var(_) | Type::OpenTensor(_) | Type::Param(_) => Err(Halt::NotYet),
             Type::Error => Err(Halt::Silent),
             other => Reason::new(
-                "argument-type",
+                Code::ArgumentType,
                 format!(
                     "`{}`: field {k} of {} is {}, not a tensor",
                     self.operator(),
@@ -313,7 +314,7 @@ impl<'a> Call<'a> {
         let (operator, name) = (self.operator(), self.name(position));
         let message =
             format!("`{operator}` expects {expected} as {name}, found {}", describe(found));
-        Reason::new("argument-type", message).argument(position, describe(found))
+        Reason::new(Code::ArgumentType, message).argument(position, describe(found))
     }
 
     /// Returns true if the argument at `position` is a tuple with a field `index`, or `None` if its
@@ -392,7 +393,7 @@ impl<'a> Call<'a> {
             },
         };
         let message = format!("`{}`: axis {axis} of {of} would have size {size}", self.operator());
-        Reason::new("shape-mismatch", message)
+        Reason::new(Code::ShapeMismatch, message)
             .rule(format!("sizes are not negative, and the result has type `{ty}`"))
             .mark(Place::Operator, None, format!("size {size}"))
             .fail()
@@ -439,7 +440,7 @@ impl<'a> Call<'a> {
             at.code(),
             format!("`{operator}`: {name} must be {required}, but it is {found}{axis}"),
         )
-        .mark(Place::Argument(position), at.axis(), format!("{found}"))
+        .mark(Place::Argument(position), at.axis(), found)
     }
 }
 

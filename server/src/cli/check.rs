@@ -3,7 +3,7 @@
 use std::{io::Write, path::PathBuf, sync::Arc};
 
 use rayon::prelude::*;
-use semantics::Severity;
+use semantics::{Code, Severity};
 use serde_json::Value;
 use syntax::TextRange;
 
@@ -122,9 +122,9 @@ fn check(analyzer: &mut Analyzer, input: Input, least: Severity, args: &CheckArg
         Err(panicked) => (Arc::new(syntax::parse("")), vec![*panicked]),
     };
     if let Some(problem) = input.problem {
-        if problem.code == "invalid-utf8" {
+        if problem.code == Code::InvalidUtf8 {
             // The replacement characters are not from the user.
-            diagnostics.retain(|d| d.code != "unknown-character");
+            diagnostics.retain(|d| d.code != Code::UnknownCharacter);
             diagnostics.insert(0, problem);
         } else {
             diagnostics = vec![problem];

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use semantics::{Code, code_of, codes};
+use semantics::Code;
 
 use super::{Failure, Outcome};
 
@@ -21,20 +21,20 @@ pub(super) fn run(code: Option<&str>) -> Result<Outcome, Failure> {
 /// Lists all codes with their titles.
 fn list() -> String {
     let bold = anstyle::Style::new().bold();
-    let width = codes().iter().map(|code| code.name.len()).max().unwrap_or(0);
+    let width = Code::ALL.iter().map(|code| code.name().len()).max().unwrap_or(0);
     let mut text = String::new();
-    for code in codes() {
-        let level = if code.tvm { "tvm" } else { code.severity.name() };
-        text += &format!("{bold}{:width$}{bold:#}  {level:7}  {}\n", code.name, code.title);
+    for &code in Code::ALL {
+        let level = if code.is_tvm() { "tvm" } else { code.severity().name() };
+        text += &format!("{bold}{code:width$}{bold:#}  {level:7}  {}\n", code.title());
     }
     text
 }
 
 /// Finds a code by name, which may be copied from a message: `error[shape-mismatch]`.
-fn find(name: &str) -> Result<&'static Code, String> {
+fn find(name: &str) -> Result<Code, String> {
     let name = name.split_once('[').map_or(name, |(_, rest)| rest);
     let name = name.trim_end_matches([']', ':']).trim().to_lowercase();
-    if let Some(code) = code_of(&name) {
+    if let Some(code) = Code::from_name(&name) {
         return Ok(code);
     }
     let quoted = |codes: Vec<&str>| {
@@ -43,10 +43,11 @@ fn find(name: &str) -> Result<&'static Code, String> {
     };
     // `name` may be a part of the name, as in `explain shape`.
     let is_part = |code: &&Code| {
-        !name.is_empty() && name.split('-').all(|word| code.name.split('-').any(|w| w == word))
+        !name.is_empty() && name.split('-').all(|word| code.name().split('-').any(|w| w == word))
     };
-    let alike: Vec<&str> = codes().iter().filter(is_part).map(|code| code.name).collect();
-    let nearest = codes().iter().map(|code| (operators::distance(&name, code.name), code.name));
+    let alike: Vec<&str> = Code::ALL.iter().filter(is_part).map(|code| code.name()).collect();
+    let nearest =
+        Code::ALL.iter().map(|code| (operators::distance(&name, code.name()), code.name()));
     let near = |&(distance, _): &(usize, &str)| distance < usize::MAX;
     let hint = match nearest.filter(near).min() {
         _ if !alike.is_empty() => format!("; there is {}.", quoted(alike)),
@@ -60,14 +61,14 @@ fn find(name: &str) -> Result<&'static Code, String> {
 }
 
 /// Formats the page of a code: prose wrapped, examples indented.
-fn page(code: &Code) -> String {
+fn page(code: Code) -> String {
     let bold = anstyle::Style::new().bold();
     let dim = anstyle::Style::new().dimmed();
-    let level = if code.tvm { "hint; an error with `--tvm`" } else { code.severity.name() };
-    let mut text = format!("{bold}{}{bold:#} ({level}): {}\n", code.name, code.title);
+    let level = if code.is_tvm() { "hint; an error with `--tvm`" } else { code.severity().name() };
+    let mut text = format!("{bold}{code}{bold:#} ({level}): {}\n", code.title());
     let mut paragraph = String::new();
     let mut in_block = false;
-    for line in code.page.lines() {
+    for line in code.page().lines() {
         if let Some(info) = line.trim_start().strip_prefix("```") {
             text += &wrap(&std::mem::take(&mut paragraph));
             if !in_block {
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn pages_fit_a_terminal() {
-        for code in codes() {
+        for &code in Code::ALL {
             let page = anstream::adapter::strip_str(&page(code)).to_string();
             assert!(!page.contains("```"), "{page}");
             assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{page:?}");
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn similar_names_are_suggested() {
-        let named = |name| find(name).map(|code| code.name);
+        let named = |name| find(name).map(Code::name);
         assert_eq!(named("shape-mismatch"), Ok("shape-mismatch"));
         assert_eq!(named("error[Shape-Mismatch]:"), Ok("shape-mismatch"));
         let message =

@@ -90,7 +90,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
                 RunFormat::Human => report(vec![diagnostic]),
                 RunFormat::Json => {
                     let (code, message) = (diagnostic.code, &diagnostic.message);
-                    let error = json!({ "code": code, "message": message, "help": lack.help });
+                    let error =
+                        json!({ "code": code.name(), "message": message, "help": lack.help });
                     println(&json!({ "error": error }).to_string())?;
                 }
             }

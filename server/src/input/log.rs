@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use diff::log::{LogModule, split};
+use semantics::Code;
 use syntax::TextSize;
 
 use super::{read, shown};
@@ -35,7 +36,7 @@ pub(crate) struct Log {
 /// The message for a file that cannot be read or is not text.
 pub(crate) fn read_log(path: &Path) -> Result<Log, String> {
     let input = read(path, u64::from(u32::MAX))?;
-    if let Some(problem) = input.problem.filter(|problem| problem.code != "invalid-utf8") {
+    if let Some(problem) = input.problem.filter(|problem| problem.code != Code::InvalidUtf8) {
         return Err(format!("{}: {}", shown(path), problem.message));
     }
     Ok(Log::new(input.path, input.text))
@@ -57,7 +58,7 @@ pub(crate) fn read_module(name: &Path, max_code: u64) -> Result<NamedModule, Str
 
 fn whole(path: &Path, max_code: u64) -> Result<NamedModule, String> {
     let input = read(path, max_code)?;
-    if let Some(problem) = input.problem.filter(|problem| problem.code != "invalid-utf8") {
+    if let Some(problem) = input.problem.filter(|problem| problem.code != Code::InvalidUtf8) {
         return Err(format!("{}: {}", shown(path), problem.message));
     }
     let modules = split(&input.text);

@@ -3,7 +3,7 @@
 use std::{fs::File, io::Read, ops::Range, path::Path};
 
 use saved::{Error, Plan};
-use semantics::Diagnostic;
+use semantics::{Code, Diagnostic};
 use syntax::TextRange;
 
 use super::{Input, text_of};
@@ -80,7 +80,7 @@ fn plan_only(path: String, saved: Saved) -> Input {
 
 fn problem(path: String, message: &str, help: &str) -> Input {
     let message = format!("this saved module cannot be read: {message}");
-    let diagnostic = Diagnostic::new("unreadable-saved-module", TextRange::default(), message);
+    let diagnostic = Diagnostic::new(Code::UnreadableSavedModule, TextRange::default(), message);
     let diagnostic = if help.is_empty() { diagnostic } else { diagnostic.help(help) };
     let saved = Some(Saved::default());
     Input { path, text: String::new(), problem: Some(diagnostic), saved }

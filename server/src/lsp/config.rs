@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use semantics::Code;
 use serde_json::Value;
 use syntax::{ParseLimits, format::Style};
 
@@ -27,7 +28,7 @@ pub(super) struct Config {
     pub(super) prelude: bool,
     pub(super) delivery: Delivery,
     /// The codes of diagnostics that are not reported.
-    pub(super) disabled: Vec<String>,
+    pub(super) disabled: Vec<Code>,
     pub(super) limits: Limits,
     /// The inlay hints that are shown.
     pub(super) hints: ide::inlay::HintOptions,
@@ -93,10 +94,9 @@ const SETTINGS: &[Setting] = &[
         path: "diagnostics.disabled",
         takes: "a list of codes",
         set: |config, value| {
-            let codes = value.as_array()?.iter();
-            let codes: Option<Vec<String>> =
-                codes.map(|code| code.as_str().map(str::to_owned)).collect();
-            config.disabled = codes?;
+            let names: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
+            // Settings outlive codes: unknown ones are ignored.
+            config.disabled = names?.into_iter().filter_map(Code::from_name).collect();
             Some(())
         },
     },
@@ -262,7 +262,7 @@ mod tests {
         assert!(config.tvm);
         assert_eq!(config.limits.code, 2 << 20);
         assert_eq!(config.limits.parse, ParseLimits::default());
-        assert_eq!(config.disabled, ["unused-binding"]);
+        assert_eq!(config.disabled, [Code::UnusedBinding]);
         assert_eq!(
             problems,
             [
@@ -279,7 +279,7 @@ mod tests {
             ("tvm", json!(config.tvm)),
             ("prelude", json!(config.prelude)),
             ("diagnostics.delivery", json!("auto")),
-            ("diagnostics.disabled", json!(config.disabled)),
+            ("diagnostics.disabled", json!([])),
             ("inlayHints.types", json!(config.hints.types)),
             ("inlayHints.parameters", json!(config.hints.parameters)),
             ("inlayHints.blockEnds", json!(config.hints.block_ends)),

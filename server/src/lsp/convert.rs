@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use semantics::{Code, Severity, codes};
+use semantics::{Code, Severity};
 use syntax::{Encoding, LineIndex, TextRange, TextSize};
 use tower_lsp::lsp_types::{
     CodeAction, CodeActionKind, CodeDescription, Diagnostic, DiagnosticRelatedInformation,
@@ -27,19 +27,18 @@ pub(super) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Encoding {
 
 /// The URL of the index of diagnostics in the repository.
 const REFERENCE: &str =
-    concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/analysis/semantics/src/codes.md");
+    concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/analysis/codes/src/codes.md");
 
 /// The URL of the page of each diagnostic code.
-static PAGES: LazyLock<HashMap<&str, Url>> = LazyLock::new(|| {
-    let page = |code: &Code| Url::parse(&format!("{REFERENCE}#{}", anchor(code))).ok();
-    codes().iter().filter_map(|code| Some((code.name, page(code)?))).collect()
+static PAGES: LazyLock<HashMap<Code, Url>> = LazyLock::new(|| {
+    let page = |code: Code| Url::parse(&format!("{REFERENCE}#{}", anchor(code))).ok();
+    Code::ALL.iter().filter_map(|&code| Some((code, page(code)?))).collect()
 });
 
 /// Returns the anchor of a heading such as `## shape-mismatch (error): Sizes that must be equal differ`: its
 /// letters, digits and hyphens, with a hyphen for each space.
-fn anchor(code: &Code) -> String {
-    let kind = if code.tvm { "tvm" } else { code.severity.name() };
-    let heading = format!("{} ({kind}): {}", code.name, code.title).to_lowercase();
+fn anchor(code: Code) -> String {
+    let heading = code.page_heading().to_lowercase();
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
@@ -99,9 +98,9 @@ impl Document {
                 Severity::Info => DiagnosticSeverity::INFORMATION,
                 Severity::Hint => DiagnosticSeverity::HINT,
             }),
-            code: Some(NumberOrString::String(diagnostic.code.to_owned())),
+            code: Some(NumberOrString::String(diagnostic.code.name().to_owned())),
             code_description: PAGES
-                .get(diagnostic.code)
+                .get(&diagnostic.code)
                 .map(|href| CodeDescription { href: href.clone() }),
             source: Some("relay".to_owned()),
             message,
@@ -153,13 +152,13 @@ mod tests {
 
     #[test]
     fn every_code_links_to_its_page() {
-        let href = |name: &str| PAGES.get(name).map(Url::as_str).unwrap_or_default();
+        let href = |code| PAGES.get(&code).map(Url::as_str).unwrap_or_default();
         assert!(
-            href("shape-mismatch")
+            href(Code::ShapeMismatch)
                 .ends_with("/codes.md#shape-mismatch-error-sizes-that-must-be-equal-differ")
         );
         // Anchors omit backquotes and punctuation.
-        assert!(href("tvm-case-arm").ends_with("#tvm-case-arm-tvm-tvm-has-no-case"));
-        assert_eq!(PAGES.len(), codes().len());
+        assert!(href(Code::TvmCaseArm).ends_with("#tvm-case-arm-tvm-tvm-has-no-case"));
+        assert_eq!(PAGES.len(), Code::ALL.len());
     }
 }

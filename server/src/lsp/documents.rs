@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use semantics::{Diagnostic, SourceFile, test_panic::panic_if_requested};
+use semantics::{Code, Diagnostic, SourceFile, test_panic::panic_if_requested};
 use syntax::{Edit, Encoding, LineColumn, LineIndex, Parse, ParseLimits, TextRange, TextSize};
 use tower_lsp::lsp_types::{Position, Range, TextDocumentContentChangeEvent, Url};
 
@@ -93,7 +93,7 @@ pub(super) fn parse(text: &str, limits: Limits) -> (Arc<Parse>, Option<Arc<Diagn
     }
     let message =
         format!("this file has more than {} MB of code, the limit for analysis", limits.code >> 20);
-    let problem = Diagnostic::new("file-too-large", TextRange::default(), message)
+    let problem = Diagnostic::new(Code::FileTooLarge, TextRange::default(), message)
         .help("raise the setting `relay.limits.codeSize`, in megabytes");
     (Arc::new(syntax::parse("")), Some(Arc::new(problem)))
 }

@@ -17,7 +17,7 @@ use std::{
 };
 
 use interpreter::{Observer, Value};
-use semantics::{Database, Db, DefKind, Diagnostic, SourceFile, body::Name};
+use semantics::{Code, Database, Db, DefKind, Diagnostic, SourceFile, body::Name};
 use syntax::{TextRange, TextSize};
 use tokio::sync::mpsc::WeakUnboundedSender;
 use tower_lsp::lsp_types::Url;
@@ -151,7 +151,7 @@ impl<'r> Watcher<'r> {
                 ),
             };
             let message = format!("{message}; it is the first such variable");
-            Some(Diagnostic::new("run-not-finite", *range, message))
+            Some(Diagnostic::new(Code::RunNotFinite, *range, message))
         };
         of(&self.nan, "NaN").into_iter().chain(of(&self.infinite, "Inf")).collect()
     }

@@ -23,7 +23,7 @@ use std::{
 
 use interpreter::{Fault, FaultKind, Machine, Value};
 use semantics::{
-    CancellationToken, Database, Def, DefKind, Diagnostic, Severity, SourceFile, View,
+    CancellationToken, Code, Database, Def, DefKind, Diagnostic, Severity, SourceFile, View,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -329,17 +329,17 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn failure(code: &str, message: String) -> Outcome {
-        let status = if code == FaultKind::Cancelled.code() { "cancelled" } else { "failed" };
+    fn failure(code: Code, message: String) -> Outcome {
+        let status = if code == Code::RunCancelled { "cancelled" } else { "failed" };
         let response = json!({
             "status": status, "title": message, "text": format!("error[{code}]: {message}"),
-            "error": { "code": code, "message": message },
+            "error": { "code": code.name(), "message": message },
         });
         Outcome { response, is_failure: true, record: None, values: Vec::new() }
     }
 
     fn cancelled() -> Outcome {
-        Outcome::failure(FaultKind::Cancelled.code(), "the run was cancelled".to_owned())
+        Outcome::failure(Code::RunCancelled, "the run was cancelled".to_owned())
     }
 }
 
@@ -352,7 +352,7 @@ fn run(
     let begin = Instant::now();
     let document = &context.document;
     if let Some(problem) = &document.problem {
-        return Outcome::failure(FaultKind::Untyped.code(), problem.message.clone());
+        return Outcome::failure(Code::RunUntyped, problem.message.clone());
     }
     let mut db = Database::new();
     db.set_prelude(context.config.prelude);
@@ -362,7 +362,7 @@ fn run(
     let db = &db;
     let def = match choose(db, file, params, context) {
         Ok(def) => def,
-        Err(message) => return Outcome::failure(FaultKind::Input.code(), message),
+        Err(message) => return Outcome::failure(Code::RunInput, message),
     };
     let name = match def.name(db).as_str() {
         "" => "expression".to_owned(),
@@ -377,17 +377,17 @@ fn run(
                 record: None,
                 values: Vec::new(),
             },
-            Err(message) => Outcome::failure(FaultKind::Input.code(), message),
+            Err(message) => Outcome::failure(Code::RunInput, message),
         };
     }
     let Some(view) = View::new(db, def) else {
         let message = format!("{name} cannot be analysed");
-        return Outcome::failure(FaultKind::Untyped.code(), message);
+        return Outcome::failure(Code::RunUntyped, message);
     };
     let doubtful = !document.parse.errors.is_empty() || semantics::has_type_errors(&view);
     if doubtful && let Some(error) = first_error(db, def) {
         let message = format!("{name} has an error: {error}");
-        return Outcome::failure(FaultKind::Untyped.code(), message);
+        return Outcome::failure(Code::RunUntyped, message);
     }
     let mut machine =
         Machine::new(db).limited(context.config.run.clone()).cancelled_by(cancel.0.flag.clone());

@@ -43,7 +43,8 @@ fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
         Severity::Hint => Level::NOTE.with_name("hint"),
     };
     let excerpts = excerpts(checked, diagnostic);
-    let mut group = Group::with_title(level.primary_title(title.as_ref()).id(diagnostic.code));
+    let mut group =
+        Group::with_title(level.primary_title(title.as_ref()).id(diagnostic.code.name()));
     for excerpt in &excerpts {
         let marks = excerpt.marks.iter().map(|mark| {
             let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use semantics::{Diagnostic, Severity, TypeAt, codes};
+use semantics::{Code, Diagnostic, Severity, TypeAt};
 use serde::Serialize;
 use serde_json::{Value, json};
 use syntax::{Encoding, LineIndex, TextRange};
@@ -65,7 +65,7 @@ impl<'a> JsonDiagnostic<'a> {
             JsonFix { title: &fix.title, edits: edits.collect() }
         });
         JsonDiagnostic {
-            code: diagnostic.code,
+            code: diagnostic.code.name(),
             severity: diagnostic.severity.name(),
             message: &diagnostic.message,
             start,
@@ -129,7 +129,7 @@ pub(crate) fn github(checked: &Checked) -> String {
             start.column + 1,
             end.line + 1,
             end.column + 1,
-            escape::github_property(diagnostic.code),
+            escape::github_property(diagnostic.code.name()),
             escape::github_data(&whole(diagnostic)),
         );
     }
@@ -159,7 +159,7 @@ pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
             })
         });
         json!({
-            "ruleId": diagnostic.code,
+            "ruleId": diagnostic.code.name(),
             "level": match diagnostic.severity {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
@@ -176,13 +176,13 @@ pub(crate) fn sarif_results(checked: &Checked) -> Vec<Value> {
 /// Writes a SARIF log of all files.
 pub(crate) fn sarif(results: Vec<Vec<Value>>, out: &mut impl Write) -> std::io::Result<()> {
     let results: Vec<Value> = results.into_iter().flatten().collect();
-    let rules = codes().iter().map(|code| {
+    let rules = Code::ALL.iter().map(|code| {
         json!({
-            "id": code.name,
-            "shortDescription": { "text": code.title },
-            "help": { "text": code.page, "markdown": code.page },
+            "id": code.name(),
+            "shortDescription": { "text": code.title() },
+            "help": { "text": code.page(), "markdown": code.page() },
             "defaultConfiguration": {
-                "level": match code.severity {
+                "level": match code.severity() {
                     Severity::Error => "error",
                     Severity::Warning => "warning",
                     Severity::Info | Severity::Hint => "note",

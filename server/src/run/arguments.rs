@@ -10,7 +10,7 @@ use std::{collections::HashMap, fmt::Display, path::PathBuf};
 use arrays::{Array, Error};
 use interpreter::Value;
 use semantics::{
-    Diagnostic, View,
+    Code, Diagnostic, View,
     body::{Name, UnitKind},
     module::{Constructor, ModuleTypes},
     scope::LocalRef,
@@ -85,7 +85,7 @@ impl ArgumentError {
     }
 
     /// Converts the error to a diagnostic at the parameter, or at the definition at `def`.
-    pub(crate) fn diagnostic(&self, code: &'static str, def: TextRange) -> Diagnostic {
+    pub(crate) fn diagnostic(&self, code: Code, def: TextRange) -> Diagnostic {
         let diagnostic = Diagnostic::new(code, self.range.unwrap_or(def), &*self.message);
         match &self.help {
             Some(help) => diagnostic.help(help.as_str()),

@@ -138,7 +138,7 @@ impl<'a> Places<'a> {
             })
             .collect();
         json!({
-            "code": fault.kind.code(), "message": fault.message, "arguments": fault.arguments,
+            "code": fault.kind.code().name(), "message": fault.message, "arguments": fault.arguments,
             "trace": steps, "omitted": fault.omitted,
         })
     }

@@ -51,8 +51,7 @@ fn assert_inside(text: &str, range: TextRange, what: &str) {
 
 fn judge(text: &str, diagnostic: &Diagnostic, is_sound: bool) {
     let code = diagnostic.code;
-    assert_inside(text, diagnostic.range, code);
-    assert!(semantics::code_of(code).is_some(), "`{code}` has no page");
+    assert_inside(text, diagnostic.range, code.name());
     let related = diagnostic.related.iter().map(|related| &related.message);
     for message in [&diagnostic.message].into_iter().chain(&diagnostic.help).chain(related) {
         assert!(!message.is_empty(), "`{code}` says nothing");

@@ -69,7 +69,7 @@ impl Program {
     pub fn errors(&self) -> Vec<&'static str> {
         let found = check_file(&self.db, self.file);
         let errors = found.iter().filter(|d| d.severity == Severity::Error);
-        let mut codes: Vec<_> = errors.map(|d| d.code).collect();
+        let mut codes: Vec<_> = errors.map(|d| d.code.name()).collect();
         codes.sort_unstable();
         codes
     }

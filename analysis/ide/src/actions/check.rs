@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use semantics::{Database, Db, DefKind, Severity, SourceFile, View, all_defs, check_file, code_of};
+use semantics::{Code, Database, Db, DefKind, Severity, SourceFile, View, all_defs, check_file};
 use syntax::{ParseLimits, TextRange};
 
 use super::Context;
@@ -38,7 +38,7 @@ pub(super) fn check(
     let (scratch, file) = applied(context, edits);
     let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
     for (code, (count, message)) in &now {
-        if level == Level::Written && is_compat(code) {
+        if level == Level::Written && code.is_tvm() {
             continue;
         }
         if before.get(code).is_none_or(|(there, _)| there < count) {
@@ -47,7 +47,7 @@ pub(super) fn check(
     }
     if level == Level::Meaning {
         for (code, (_, message)) in &before {
-            if !now.contains_key(code) && !is_compat(code) {
+            if !now.contains_key(code) && !code.is_tvm() {
                 return Err(format!("this would hide an error; fix it first: {message}"));
             }
         }
@@ -83,23 +83,18 @@ pub(super) fn removes_errors(context: &Context<'_>, edits: &[(TextRange, String)
     let (before, now) = (errors(context.db, context.file), errors(&scratch, file));
     let count =
         |errors: &BTreeMap<_, (usize, String)>| errors.values().map(|(n, _)| n).sum::<usize>();
-    let is_more = |(code, (n, _)): (&&str, &(usize, String))| {
+    let is_more = |(code, (n, _)): (&Code, &(usize, String))| {
         before.get(code).is_none_or(|(there, _)| there < n)
     };
     count(&now) < count(&before) && !now.iter().any(is_more)
 }
 
-/// Returns true for the code of a finding about TVM's restrictions.
-pub(super) fn is_compat(code: &str) -> bool {
-    code_of(code).is_some_and(|code| code.tvm)
-}
-
 /// Returns the number of errors of each code, and the message of the last one. TVM findings count
 /// whatever their severity, so that a text that TVM accepts stays acceptable.
-fn errors(db: &dyn Db, file: SourceFile) -> BTreeMap<&'static str, (usize, String)> {
-    let mut found: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
+fn errors(db: &dyn Db, file: SourceFile) -> BTreeMap<Code, (usize, String)> {
+    let mut found: BTreeMap<Code, (usize, String)> = BTreeMap::new();
     for diagnostic in check_file(db, file).iter() {
-        if diagnostic.severity == Severity::Error || is_compat(diagnostic.code) {
+        if diagnostic.severity == Severity::Error || diagnostic.code.is_tvm() {
             let entry = found.entry(diagnostic.code).or_default();
             entry.0 += 1;
             entry.1.clone_from(&diagnostic.message);

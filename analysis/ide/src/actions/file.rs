@@ -1,9 +1,9 @@
 //! Actions that change the whole file, and the fixes of several diagnostics at once.
 
-use semantics::{Diagnostic, Fix, check_file};
+use semantics::{Code, Diagnostic, Fix, check_file};
 use syntax::{Node, SyntaxKind, TextRange, TextSize};
 
-use super::{Context, check::is_compat};
+use super::Context;
 use crate::edit::Edits;
 
 /// Returns one edit from the first to the last difference between the texts.
@@ -47,7 +47,7 @@ pub(super) fn version(context: &Context<'_>) -> Result<Edits, String> {
 pub(super) fn offer_tvm(context: &Context<'_>) -> Option<String> {
     let found = check_file(context.db, context.file);
     let any =
-        found.iter().any(|diagnostic| is_compat(diagnostic.code) && !diagnostic.fixes.is_empty());
+        found.iter().any(|diagnostic| diagnostic.code.is_tvm() && !diagnostic.fixes.is_empty());
     any.then(|| "Convert the file to TVM's text format".into())
 }
 
@@ -66,8 +66,8 @@ pub(super) fn tvm(context: &Context<'_>) -> Result<Edits, String> {
 /// Returns the fix of a diagnostic that can be applied unattended: it is unambiguous and keeps the
 /// meaning. A guessed name (`did you mean`) is left to the user.
 fn safe_fix(diagnostic: &Diagnostic) -> Option<&Fix> {
-    let safe = is_compat(diagnostic.code)
-        || diagnostic.code == "stale-type-comment"
+    let safe = diagnostic.code.is_tvm()
+        || diagnostic.code == Code::StaleTypeComment
         || diagnostic.unnecessary;
     diagnostic.fixes.first().filter(|_| safe)
 }

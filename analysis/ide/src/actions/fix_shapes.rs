@@ -7,7 +7,7 @@
 
 use operators::Operator;
 use semantics::{
-    Diagnostic, ExprRef, Severity,
+    Code, Diagnostic, ExprRef, Severity,
     body::{CallData, Callee, Expr},
     check_file,
 };
@@ -20,7 +20,7 @@ use crate::edit::Edits;
 /// The largest text, in bytes, that is checked once for each candidate.
 const MAX_TEXT: usize = 256 << 10;
 /// The codes of diagnostics about mismatched shapes.
-const CODES: &[&str] = &["shape-mismatch", "broadcast-mismatch", "rank-mismatch"];
+const CODES: &[Code] = &[Code::ShapeMismatch, Code::BroadcastMismatch, Code::RankMismatch];
 
 /// A change that may fix a call.
 struct Candidate {

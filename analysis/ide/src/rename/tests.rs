@@ -361,7 +361,7 @@ fn every_rename_is_refused_or_keeps_types() {
         let errors: Vec<&str> = semantics::check_file(&db, file)
             .iter()
             .filter(|d| d.severity == semantics::Severity::Error)
-            .map(|d| d.code)
+            .map(|d| d.code.name())
             .collect();
         (types, errors)
     };

@@ -65,12 +65,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
 fn adv_index(call: &mut Call<'_>) -> Outcome {
     let fields = call.tensors(0)?;
     let Some((data, indices)) = fields.split_first() else {
-        return fault(call, "argument-type", "the tuple must not be empty")
+        return fault(call, Code::ArgumentType, "the tuple must not be empty")
             .argument(0, "no fields")
             .fail();
     };
     let Some((first, rest)) = indices.split_first() else {
-        return fault(call, "argument-type", "the tuple has data but no indices")
+        return fault(call, Code::ArgumentType, "the tuple has data but no indices")
             .argument(0, "1 field")
             .help("write one tensor of indices for each of the first axes: `(%x, %i)`")
             .fail();
@@ -78,7 +78,7 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
     if indices.len() > data.rank() {
         return fault(
             call,
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "the tuple has indices for {}, but the data has {}",
                 axes(indices.len()),
@@ -95,7 +95,7 @@ fn adv_index(call: &mut Call<'_>) -> Outcome {
         shape = broadcast_shapes(&shape, &index.shape).or_else(|from_back| {
             fault(
                 call,
-                "broadcast-mismatch",
+                Code::BroadcastMismatch,
                 format!(
                     "indices of shape `{}` do not broadcast with the ones before them, of shape \
                      `{}`",
@@ -127,7 +127,7 @@ fn gather(call: &mut Call<'_>) -> Outcome {
     let (rank, found) = (data.rank(), indices.rank());
     if rank != found {
         let (x, i) = (call.name(0), call.name(1));
-        return fault(call, "rank-mismatch", format!("{i} has {}, {x} has {rank}", axes(found)))
+        return fault(call, Code::RankMismatch, format!("{i} has {}, {x} has {rank}", axes(found)))
             .rule(format!("{i} and {x} must have the same number of axes"))
             .argument(1, axes(found))
             .argument(0, axes(rank))
@@ -143,17 +143,17 @@ fn gather(call: &mut Call<'_>) -> Outcome {
             if size.as_known().is_some_and(|size| size < 1) {
                 return fault(
                     call,
-                    "shape-mismatch",
+                    Code::ShapeMismatch,
                     format!("{} has no elements: axis {i} has size {size}", call.name(1)),
                 )
                 .rule("at least one element must be selected")
-                .axis(1, i, size.to_string())
+                .axis(1, i, size)
                 .fail();
             }
         } else if !may_equal(size, expected) {
             return fault(
                 call,
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!(
                     "{} has size {size} on axis {i}, {} has {expected}",
                     call.name(1),
@@ -161,8 +161,8 @@ fn gather(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule(format!("the shapes must be equal on every axis but axis {axis}, that of `axis`"))
-            .axis(1, i, size.to_string())
-            .axis(0, i, expected.to_string())
+            .axis(1, i, size)
+            .axis(0, i, expected)
             .fail();
         }
     }
@@ -180,7 +180,7 @@ pub(super) fn tuple_length(
     let Some(first) = indices.shape.first() else {
         return fault(
             call,
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("{name} is a scalar, but it must have an axis"),
         )
         .rule(format!("the first axis of {name} contains one index for each axis of {data}"))
@@ -190,27 +190,27 @@ pub(super) fn tuple_length(
     let Some(length) = first.as_known() else {
         return fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("the size of axis 0 of {name} must be known, but it is {first}"),
         )
         .rule(format!(
             "the first axis of {name} contains one index for each axis of {data}, so its size decides \
              the rank of the result"
         ))
-        .axis(position, 0, first.to_string())
+        .axis(position, 0, first)
         .fail();
     };
     match usize::try_from(length) {
         Ok(length) if length <= rank => Ok(length),
         _ => fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("{name} has {length} indices for each element, but {data} has {}", axes(rank)),
         )
         .rule(format!(
             "the first axis of {name} contains at most one index for each axis of {data}"
         ))
-        .axis(position, 0, length.to_string())
+        .axis(position, 0, length)
         .argument(0, axes(rank))
         .fail(),
     }
@@ -224,7 +224,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
         let (Some(size), Some(expected)) = (indices.shape.get(i + 1), data.shape.get(i)) else {
             return fault(
                 call,
-                "attribute-value",
+                Code::AttributeValue,
                 format!("`batch_dims` is {batch}, which exceeds the number of shared axes"),
             )
             .rule(format!(
@@ -240,7 +240,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
         if !may_equal(size, expected) {
             return fault(
                 call,
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!(
                     "{} has size {size} on axis {}, {} has {expected} on axis {i}",
                     call.name(1),
@@ -249,8 +249,8 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule(format!("with `batch_dims={batch}` these are the same axis"))
-            .axis(1, i + 1, size.to_string())
-            .axis(0, i, expected.to_string())
+            .axis(1, i + 1, size)
+            .axis(0, i, expected)
             .fail();
         }
     }
@@ -258,7 +258,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
     if batch > 0 && batch.saturating_add(length as i64) > data.rank() as i64 {
         let reason = fault(
             call,
-            "attribute-value",
+            Code::AttributeValue,
             format!(
                 "{} names {length} axes of {} after the first {batch}, but it has {}",
                 call.name(1),
@@ -271,7 +271,7 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
             call.name(1)
         ))
         .attribute("batch_dims", batch.to_string())
-        .axis(1, 0, length.to_string())
+        .axis(1, 0, length)
         .argument(0, axes(data.rank()))
         .fail();
         call.lenient(reason)?;
@@ -301,7 +301,7 @@ fn take(call: &mut Call<'_>) -> Outcome {
     let Some(batch) = usize::try_from(batch).ok().filter(|&n| n <= places && n <= axis) else {
         return fault(
             call,
-            "attribute-value",
+            Code::AttributeValue,
             format!("`batch_dims` is {batch}, which does not fit `axis={written}`"),
         )
         .rule(format!(
@@ -319,7 +319,7 @@ fn take(call: &mut Call<'_>) -> Outcome {
     if rank == 0 && places == batch {
         return fault(
             call,
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("{} is a scalar: it has no slices", call.name(0)),
         )
         .argument(0, "a scalar")
@@ -382,7 +382,7 @@ fn no_broadcast<T>(
     let (x, y) = (call.name(a), call.name(b));
     let mut reason = fault(
         call,
-        "broadcast-mismatch",
+        Code::BroadcastMismatch,
         format!(
             "{x} of shape `{}` and {y} of shape `{}` do not broadcast",
             shape_text(left),
@@ -397,8 +397,8 @@ fn no_broadcast<T>(
                 "counted from the last axis, sizes must be equal or one of them 1; axis {i} of {x} \
                  is {m}, axis {j} of {y} is {n}"
             ))
-            .axis(a, i, m.to_string())
-            .axis(b, j, n.to_string());
+            .axis(a, i, m)
+            .axis(b, j, n);
     }
     reason.fail()
 }

@@ -65,7 +65,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 /// Fails: TVM registers the name without a type relation.
 fn undefined(call: &mut Call<'_>) -> Outcome {
     Reason::new(
-        "operator-undefined",
+        Code::OperatorUndefined,
         format!("`{}` is registered in TVM without a type relation", call.operator()),
     )
     .mark(types::Place::Operator, None, "not defined")
@@ -95,7 +95,7 @@ pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
     let (x, i, u) = (call.name(0), call.name(1), call.name(2));
     if indices.rank() != rank {
         let found = axes(indices.rank());
-        return fault(call, "rank-mismatch", format!("{i} has {found}, {x} has {}", axes(rank)))
+        return fault(call, Code::RankMismatch, format!("{i} has {found}, {x} has {}", axes(rank)))
             .rule(format!("{i} must have as many axes as {x}"))
             .argument(1, found)
             .argument(0, axes(rank))
@@ -104,7 +104,7 @@ pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
     if let (Some(many), Some(few)) = (element_count(&indices.shape), element_count(&updates.shape))
         && few < many
     {
-        return fault(call, "shape-mismatch", format!("{u} has {few} elements, {i} has {many}"))
+        return fault(call, Code::ShapeMismatch, format!("{u} has {few} elements, {i} has {many}"))
             .rule(format!("there must be an element of {u} for each index"))
             .argument(2, shape_text(&updates.shape))
             .argument(1, shape_text(&indices.shape))
@@ -127,7 +127,7 @@ pub(crate) fn fits_elements(call: &Call<'_>) -> Outcome {
         return Ok(());
     }
     let (large, small) = (shape_text(&indices.shape), shape_text(&data.shape));
-    fault(call, "shape-mismatch", format!("{i} of shape {large} exceeds {x} of shape {small}"))
+    fault(call, Code::ShapeMismatch, format!("{i} of shape {large} exceeds {x} of shape {small}"))
         .rule(format!("except on axis {axis}, {i} must not be larger than {x}"))
         .argument(1, large)
         .argument(0, small)
@@ -148,7 +148,7 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         let (x, i, u) = (call.name(0), call.name(1), call.name(2));
         return fault(
             call,
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("{u} has {}, expected {needed}", axes(updates.rank())),
         )
         .rule(format!(
@@ -168,13 +168,13 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         let found = &updates.shape[axis];
         let check = fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("{u} has {found} elements on axis {axis}, expected {expected}"),
         )
         .rule(format!(
             "{u} has the axes of {i} without the first, then those of {x} without the first {length}"
         ))
-        .axis(2, axis, found.to_string())
+        .axis(2, axis, found)
         .fail();
         call.lenient(check)?;
     }
@@ -183,7 +183,7 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         let (i, u) = (call.name(1), call.name(2));
         let check = fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("{u} has {}, expected {needed}", axes(updates.rank())),
         )
         .rule(format!("{u} must have as many elements as the indices of {i} name"))
@@ -208,11 +208,15 @@ fn fits_slice(call: &Call<'_>) -> Outcome {
     let (m, n) = (v.rank(), data.rank());
     let (x, y) = (call.name(0), call.name(1));
     if m > n {
-        return fault(call, "rank-mismatch", format!("{y} has {}, {x} has {}", axes(m), axes(n)))
-            .rule(format!("{y} is broadcast to a slice of {x}, and broadcasting removes no axes"))
-            .argument(1, axes(m))
-            .argument(0, axes(n))
-            .fail();
+        return fault(
+            call,
+            Code::RankMismatch,
+            format!("{y} has {}, {x} has {}", axes(m), axes(n)),
+        )
+        .rule(format!("{y} is broadcast to a slice of {x}, and broadcasting removes no axes"))
+        .argument(1, axes(m))
+        .argument(0, axes(n))
+        .fail();
     }
     let larger = |i: &usize| {
         let sizes = (v.shape[m - i].as_known(), data.shape[n - i].as_known());
@@ -222,11 +226,11 @@ fn fits_slice(call: &Call<'_>) -> Outcome {
     let (size, whole) = (&v.shape[m - i], &data.shape[n - i]);
     fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("axis {} of {y} has size {size}, axis {} of {x} has {whole}", m - i, n - i),
     )
     .rule(format!("{y} is broadcast to a slice of {x}, and no slice is larger than {x}"))
-    .axis(1, m - i, size.to_string())
-    .axis(0, n - i, whole.to_string())
+    .axis(1, m - i, size)
+    .axis(0, n - i, whole)
     .fail()
 }

@@ -76,7 +76,7 @@ fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
     if !may_equal(found, expected) {
         return fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "{} has {found} values, but axis {batch} of {} has size {expected}",
                 call.name(1),
@@ -84,8 +84,8 @@ fn reverse_sequence(call: &mut Call<'_>) -> Outcome {
             ),
         )
         .rule("each sequence has one length, and `batch_axis` counts the sequences")
-        .axis(1, 0, found.to_string())
-        .axis(0, batch, expected.to_string())
+        .axis(1, 0, found)
+        .axis(0, batch, expected)
         .fail();
     }
     call.output_same(0)
@@ -95,16 +95,20 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
     let (data, lengths) = (call.require_tensor(0)?, call.require_tensor(1)?);
     let axis = int_attr(call, "axis")?;
     let Some(batch) = (0..2).contains(&axis).then(|| 1 - axis as usize) else {
-        return fault(call, "attribute-value", format!("sequences cannot lie along axis {axis}"))
-            .rule("`axis` is 0 for `(length, batch, …)` and 1 for `(batch, length, …)`")
-            .attribute("axis", axis.to_string())
-            .fix("axis", "0")
-            .fail();
+        return fault(
+            call,
+            Code::AttributeValue,
+            format!("sequences cannot lie along axis {axis}"),
+        )
+        .rule("`axis` is 0 for `(length, batch, …)` and 1 for `(batch, length, …)`")
+        .attribute("axis", axis.to_string())
+        .fix("axis", "0")
+        .fail();
     };
     let name = call.name(0);
     let Some(size) = data.shape.get(batch) else {
         let message = format!("{name} has {}, and no axis {batch}", axes(data.rank()));
-        return fault(call, "rank-mismatch", message)
+        return fault(call, Code::RankMismatch, message)
             .rule(format!("with `axis={axis}` the sequences are counted by axis {batch}"))
             .argument(0, axes(data.rank()))
             .fail();
@@ -116,7 +120,7 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
     if !may_equal(found, size) {
         return fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "{} has {found} values, but axis {batch} of {name} has size {size}",
                 call.name(1)
@@ -126,8 +130,8 @@ fn sequence_mask(call: &mut Call<'_>) -> Outcome {
             "each sequence has one length, and with `axis={axis}` axis {batch} counts \
              them"
         ))
-        .axis(1, 0, found.to_string())
-        .axis(0, batch, size.to_string())
+        .axis(1, 0, found)
+        .axis(0, batch, size)
         .fail();
     }
     call.assign(1, TensorType::new([size.clone()], lengths.dtype))?;
@@ -143,7 +147,7 @@ fn stft(call: &mut Call<'_>) -> Outcome {
         return wrong_rank(call, 0, data.rank(), "a signal `(length,)` or `(batch, length)`");
     };
     if hop == 0 && !length.is_any() {
-        return fault(call, "attribute-value", "windows cannot be moved in steps of 0")
+        return fault(call, Code::AttributeValue, "windows cannot be moved in steps of 0")
             .rule("`hop_length` is the distance between two windows")
             .attribute("hop_length", "0")
             .fail();

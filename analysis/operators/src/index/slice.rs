@@ -47,7 +47,7 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
     let chosen: SmallVec<[i64; 6]> = match optional_ints(call, "axes")? {
         None => (0..data.rank().min(like.rank()) as i64).collect(),
         Some(axes) if axes.is_empty() => {
-            return fault(call, "attribute-value", "`axes` must not be empty")
+            return fault(call, Code::AttributeValue, "`axes` must not be empty")
                 .rule("`axes` lists the axes to slice; `None` means all of them")
                 .attribute("axes", "no axes")
                 .fix("axes", "None")
@@ -69,7 +69,7 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
         {
             return fault(
                 call,
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!(
                     "axis {axis} of {} has size {m}, more than the {n} of {}",
                     call.name(1),
@@ -77,8 +77,8 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule("a slice must not be larger than the tensor")
-            .axis(1, axis, m.to_string())
-            .axis(0, axis, n.to_string())
+            .axis(1, axis, m)
+            .axis(0, axis, n)
             .fail();
         }
         shape[axis] = size.clone();
@@ -97,7 +97,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
     let Some(first) = usize::try_from(first).ok().filter(|&axis| axis <= rank) else {
         return fault(
             call,
-            "axis-out-of-range",
+            Code::AxisOutOfRange,
             format!("{} has no axis {axis}: it has {}", call.name(0), axes(rank)),
         )
         .rule("`axis` is counted from the front: it must not be negative")
@@ -108,7 +108,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
     if first + window.len() > rank {
         return fault(
             call,
-            "rank-mismatch",
+            Code::RankMismatch,
             format!(
                 "a window over {} does not fit {}, which has {} from axis {first} on",
                 axes(window.len()),
@@ -124,7 +124,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
     if first + window.len() < rank {
         let check = fault(
             call,
-            "attribute-length",
+            Code::AttributeLength,
             format!(
                 "a window over {} does not cover {}, which has {} from axis {first} on",
                 axes(window.len()),
@@ -144,7 +144,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
     let mut shape: Shape = data.shape[..first].iter().cloned().collect();
     for (i, (window, stride)) in window.iter().zip(&strides).enumerate() {
         if stride.is(0) {
-            return fault(call, "attribute-value", "`strides` must not be 0")
+            return fault(call, Code::AttributeValue, "`strides` must not be 0")
                 .rule("each stride must be at least 1")
                 .attribute("strides", "0")
                 .fail();
@@ -212,7 +212,7 @@ fn cuts(
     if rank == 0 {
         return fault(
             call,
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("{} is a scalar: it has no axis", call.name(0)),
         )
         .argument(0, "a scalar")
@@ -237,7 +237,7 @@ fn cuts(
         if found != expected {
             return fault(
                 call,
-                "attribute-length",
+                Code::AttributeLength,
                 format!("`{name}` has {}, expected {expected}", count(found, "value", "values"),),
             )
             .rule(match listed {
@@ -251,7 +251,7 @@ fn cuts(
         }
     }
     if expected == 0 || expected > rank {
-        return fault(call, "attribute-length", format!("`axes` lists {}", axes(expected)))
+        return fault(call, Code::AttributeLength, format!("`axes` lists {}", axes(expected)))
             .rule(format!("`axes` lists at least 1 and at most {}", axes(rank)))
             .attribute("axes", axes(expected))
             .fail();
@@ -267,7 +267,7 @@ fn cuts(
         let Some(axis) = usize::try_from(written).ok().filter(|&axis| axis < rank) else {
             let reason = fault(
                 call,
-                "axis-out-of-range",
+                Code::AxisOutOfRange,
                 format!("{} has no axis {written}: it has {}", call.name(0), axes(rank)),
             )
             .rule(format!("`axes` counts from the front: from 0 to {}", rank - 1))
@@ -296,10 +296,10 @@ impl Cut {
     fn length(&self, call: &Call<'_>, size: i64) -> Result<i64, Halt> {
         let Cut { axis, begin, end, stride } = *self;
         if stride == 0 {
-            return fault(call, "attribute-value", format!("the stride of axis {axis} is 0"))
+            return fault(call, Code::AttributeValue, format!("the stride of axis {axis} is 0"))
                 .rule("a stride must not be 0; negative ones go backwards")
                 .attribute("strides", "0")
-                .axis(0, axis, size.to_string())
+                .axis(0, axis, size)
                 .fail();
         }
         // Negative positions count from the end, and all are clamped to the axis.
@@ -318,13 +318,13 @@ impl Cut {
                 let what = format!("ends at {to}, before its begin at {from}");
                 (what, "with a positive stride `end` must not be before `begin`")
             };
-            return fault(call, "attribute-value", format!("the slice of axis {axis} {what}"))
+            return fault(call, Code::AttributeValue, format!("the slice of axis {axis} {what}"))
                 .rule(format!(
                     "{rule}; negative positions count from the end, and all are clamped to the axis"
                 ))
                 .attribute("begin", format!("{begin} is position {from}"))
                 .attribute("end", format!("{end} is position {to}"))
-                .axis(0, axis, size.to_string())
+                .axis(0, axis, size)
                 .fail();
         }
         let distance = from.abs_diff(to);

@@ -7,7 +7,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     let layout = call.attrs().str("layout");
     if layout != "NCHW" {
         return Reason::new(
-            "invalid-layout",
+            Code::InvalidLayout,
             format!("`{}` supports the layout \"NCHW\" only, found \"{layout}\"", call.operator()),
         )
         .attribute("layout", format!("\"{layout}\""))
@@ -20,11 +20,14 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     let (stride1, stride2) = (number("stride1")?, number("stride2")?);
     for (name, stride) in [("stride1", stride1), ("stride2", stride2)] {
         if stride == 0 {
-            return Reason::new("attribute-value", format!("`{}`: `{name}` is 0", call.operator()))
-                .rule("a stride must be at least 1")
-                .attribute(name, "0")
-                .fix(name, "1")
-                .fail();
+            return Reason::new(
+                Code::AttributeValue,
+                format!("`{}`: `{name}` is 0", call.operator()),
+            )
+            .rule("a stride must be at least 1")
+            .attribute(name, "0")
+            .fix(name, "1")
+            .fail();
         }
     }
     // TVM takes the height from the first argument and the width from the second, and does not
@@ -38,7 +41,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     call.lenient(at_least(call, "max_displacement", 0))?;
     call.lenient(at_least(call, "kernel_size", 1))?;
     if kernel % 2 == 0 {
-        let check = fault(call, "attribute-value", format!("`kernel_size` is {kernel}"))
+        let check = fault(call, Code::AttributeValue, format!("`kernel_size` is {kernel}"))
             .rule("`kernel_size` must be odd")
             .attribute("kernel_size", kernel.to_string())
             .fix("kernel_size", kernel.saturating_add(1).to_string())
@@ -47,7 +50,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     }
     let out_of_range = || {
         Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: the number of displacements overflows", call.operator()),
         )
         .attribute("max_displacement", format!("{reach}"))
@@ -69,7 +72,7 @@ fn size(call: &Call<'_>, tensor: &TensorType, position: usize, axis: usize) -> R
     }
     let (name, rank) = (call.name(position), tensor.rank());
     Reason::new(
-        "rank-mismatch",
+        Code::RankMismatch,
         format!("`{}`: {name} must have 4 axes (N, C, H, W), but it has {rank}", call.operator()),
     )
     .argument(position, axes(rank))

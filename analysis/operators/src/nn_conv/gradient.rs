@@ -46,7 +46,7 @@ fn layout(call: &Call<'_>, name: &'static str, base: &Layout, of: &str) -> Resul
         return Ok(layout);
     }
     Reason::new(
-        "invalid-layout",
+        Code::InvalidLayout,
         format!(
             "`{}`: `{name}` is the layout of {of} here, and \"{layout}\" does not have the axes of \
              \"{base}\"",
@@ -67,7 +67,7 @@ fn known_channels(call: &Call<'_>, position: usize, shape: &Shape) -> Result<i64
         return Ok(channels);
     }
     Reason::new(
-        "type-needed",
+        Code::TypeNeeded,
         format!(
             "`{}`: the channels of {} must be known, but they are `{}`",
             call.operator(),

@@ -84,7 +84,7 @@ pub(crate) fn equal_groups(call: &Call<'_>, groups: i64, input: &Dim, output: &D
         if groups > 1 && channels.as_known().is_some_and(|channels| channels % groups != 0) {
             return fault(
                 call,
-                "attribute-value",
+                Code::AttributeValue,
                 format!("{channels} {side} channels cannot be divided into {groups} equal groups"),
             )
             .rule("`groups` must divide the input channels and the output channels")

@@ -149,7 +149,7 @@ fn both_sides(call: &Call<'_>) -> Result<Shape, Halt> {
     let [left, right, ..] = &values[..] else {
         let count = if values.len() == 1 { "1 value" } else { "no values" };
         let reason = Reason::new(
-            "attribute-length",
+            Code::AttributeLength,
             format!("`{}`: `padding` has {count}, expected 2", call.operator()),
         )
         .rule("`padding` has a value for the left side and one for the right")
@@ -164,7 +164,7 @@ fn both_sides(call: &Call<'_>) -> Result<Shape, Halt> {
 
 fn weight_needed(call: &Call<'_>) -> Outcome {
     Reason::new(
-        "type-needed",
+        Code::TypeNeeded,
         format!(
             "`{}`: the type of {} must be known where `groups` is more than 1",
             call.operator(),
@@ -179,7 +179,7 @@ fn weight_needed(call: &Call<'_>) -> Outcome {
 
 fn grouped_needs_attributes(call: &Call<'_>, layouts: &Layouts) -> Outcome {
     Reason::new(
-        "attribute-mismatch",
+        Code::AttributeMismatch,
         format!(
             "`{}`: the shape of the result cannot be inferred from a weight of layout \"{}\"",
             call.operator(),
@@ -264,7 +264,7 @@ fn check_offset(call: &Call<'_>, expected: &Shape, dtype: DataType) -> Outcome {
         return Ok(());
     }
     let reason = Reason::new(
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!(
             "`{}`: {name} has shape `{}`, expected `{}`",
             call.operator(),

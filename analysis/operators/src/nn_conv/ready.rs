@@ -106,17 +106,21 @@ fn fits_blocked(call: &Call<'_>, layouts: &Layouts) -> Outcome {
     }
     let (x, w) = (call.name(0), call.name(1));
     let each = if groups > 1 { format!(" in {groups} groups") } else { String::new() };
-    fault(call, "shape-mismatch", format!("{x} has {channels} channels{each}, {w} is for {found}"))
-        .rule(format!("{w} must have the input channels of a group"))
-        .argument(1, shape_text(&weight.shape))
-        .argument(0, shape_text(&data.shape))
-        .fail()
+    fault(
+        call,
+        Code::ShapeMismatch,
+        format!("{x} has {channels} channels{each}, {w} is for {found}"),
+    )
+    .rule(format!("{w} must have the input channels of a group"))
+    .argument(1, shape_text(&weight.shape))
+    .argument(0, shape_text(&data.shape))
+    .fail()
 }
 
 /// The failure that an attribute is missing, which other operators infer from the weight.
 pub(crate) fn attribute_needed<T>(call: &Call<'_>, name: &'static str) -> Result<T, Halt> {
     let operator = call.operator();
-    Reason::new("attribute-value", format!("`{operator}` requires the attribute `{name}`"))
+    Reason::new(Code::AttributeValue, format!("`{operator}` requires the attribute `{name}`"))
         .rule(format!("`{name}` cannot be inferred from the shape of the weight"))
         .attribute(name, "missing")
         .help(format!("write `{name}=`"))

@@ -68,7 +68,7 @@ impl Weight<'_> {
             let fixed: Vec<String> = weight[from..].iter().map(Dim::to_string).collect();
             let name = call.name(self.position);
             return Reason::new(
-                "attribute-mismatch",
+                Code::AttributeMismatch,
                 format!(
                     "`{}`: `kernel_size` is {attr}, but {name} has size {axis} on {letter}",
                     call.operator()
@@ -79,7 +79,7 @@ impl Weight<'_> {
                 self.axis(letter)
             ))
             .attribute("kernel_size", format!("{attr}"))
-            .mark(self.here(), self.at(letter), format!("{axis}"))
+            .mark(self.here(), self.at(letter), axis)
             .fix("kernel_size", format!("[{}]", fixed.join(", ")))
             .fail();
         }
@@ -117,10 +117,10 @@ impl Weight<'_> {
                 found.clone(),
             )
         };
-        let reason = Reason::new("attribute-mismatch", message)
+        let reason = Reason::new(Code::AttributeMismatch, message)
             .rule(rule)
             .attribute("channels", format!("{channels}"))
-            .mark(self.here(), self.at('O'), format!("{found} output channels"));
+            .mark(self.here(), self.at('O'), Fact::Size(found.clone(), "output channels"));
         match fixed.as_known() {
             Some(fixed) => reason.fix("channels", fixed.to_string()).fail(),
             None => reason.fail(),
@@ -140,7 +140,7 @@ impl Weight<'_> {
         let one = groups == 1 || self.transposed || flat;
         let among = if one { String::new() } else { format!(" in {groups} groups") };
         let mut reason = Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "`{}`: {w} expects {weight} input channels, but {x} has {data}{among}",
                 call.operator()
@@ -153,7 +153,7 @@ impl Weight<'_> {
             axis(&self.layouts.data, 'C'),
             if one { String::new() } else { format!(" × {groups}") },
         ))
-        .mark(self.here(), self.at('I'), format!("{weight} input channels"))
+        .mark(self.here(), self.at('I'), Fact::Size(weight.clone(), "input channels"))
         .mark(
             Place::Argument(0),
             self.layouts.data.index_of('C'),
@@ -186,7 +186,7 @@ impl Weight<'_> {
         let channels = channels.unwrap_or(Dim::Any);
         let expected = &channels / data;
         Reason::new(
-            "attribute-mismatch",
+            Code::AttributeMismatch,
             format!(
                 "`{}`: `channels` is {channels}, which is {expected} for each of the {data} groups, \
                  but {w} has {found}",
@@ -199,7 +199,7 @@ impl Weight<'_> {
             self.axis('I')
         ))
         .attribute("channels", format!("{channels}"))
-        .mark(self.here(), self.at('I'), format!("{found} for each group"))
+        .mark(self.here(), self.at('I'), Fact::Size(found.clone(), "for each group"))
         .fix("channels", format!("{}", data * found))
         .fail()
     }
@@ -207,12 +207,12 @@ impl Weight<'_> {
     fn groups_mismatch<T>(&self, call: &Call<'_>, found: &Dim) -> Result<T, Halt> {
         let (w, groups) = (call.name(self.position), self.groups);
         Reason::new(
-            "attribute-mismatch",
+            Code::AttributeMismatch,
             format!("`{}`: `groups` is {groups}, but {w} has {found} groups", call.operator()),
         )
         .rule(format!("`groups` is the size of G in {w}: {found} ({})", self.axis('G')))
         .attribute("groups", format!("{groups}"))
-        .mark(self.here(), self.at('G'), format!("{found} groups"))
+        .mark(self.here(), self.at('G'), Fact::Size(found.clone(), "groups"))
         .fix("groups", format!("{found}"))
         .fail()
     }

@@ -71,7 +71,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     let operands = call.tensors(0)?;
     let Some(first) = operands.first() else {
         return Reason::new(
-            "argument-type",
+            Code::ArgumentType,
             format!("`{}` expects at least one tensor, found an empty tuple", call.operator()),
         )
         .argument(0, "the empty tuple")
@@ -81,12 +81,12 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     if let Some(k) = operands.iter().position(|operand| operand.dtype != dtype) {
         let found = operands[k].dtype;
         return Reason::new(
-            "dtype-mismatch",
+            Code::DtypeMismatch,
             format!("`{}`: operand {k} is {found}, but operand 0 is {dtype}", call.operator()),
         )
         .rule("all operands must have the same data type")
-        .mark(Place::Field(0, k), None, found.to_string())
-        .mark(Place::Field(0, 0), None, dtype.to_string())
+        .mark(Place::Field(0, k), None, found)
+        .mark(Place::Field(0, 0), None, dtype)
         .help(format!("cast one of them: `cast(…, dtype=\"{dtype}\")`"))
         .fail();
     }
@@ -95,7 +95,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
         Ok(equation) => equation,
         Err(why) => {
             return Reason::new(
-                "attribute-value",
+                Code::AttributeValue,
                 format!("`{}`: \"{text}\" is not an equation: {why}", call.operator()),
             )
             .attribute("equation", why)
@@ -107,7 +107,7 @@ pub(super) fn einsum(call: &mut Call<'_>) -> Outcome {
     if subscripts != number {
         let wants = count(subscripts, "operand", "operands");
         return Reason::new(
-            "attribute-mismatch",
+            Code::AttributeMismatch,
             format!("`{}`: \"{text}\" is for {wants}, found {number}", call.operator()),
         )
         .rule("the equation has one subscript for each operand, separated by commas")
@@ -172,7 +172,7 @@ fn add_size(
         (Some(a), Some(b)) => {
             let letter = char::from(letter);
             return Reason::new(
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!(
                     "`{}`: {letter} is {a} in operand {k} and {b} in operand {operand}",
                     call.operator()
@@ -212,7 +212,7 @@ fn broadcast_unnamed(call: &Call<'_>, shapes: &[(usize, Vec<Dim>)]) -> Result<Ve
                 (_, Some(1)) => known.clone(),
                 (Some(a), Some(b)) => {
                     return Reason::new(
-                        "broadcast-mismatch",
+                        Code::BroadcastMismatch,
                         format!(
                             "`{}`: the axes of `...` do not broadcast: {a} and {b} in \
                              operand {k}",
@@ -241,7 +241,7 @@ fn wrong_rank<T>(
 ) -> Result<T, Halt> {
     let expected = if has_ellipsis { format!("{named} or more") } else { named.to_string() };
     Reason::new(
-        "rank-mismatch",
+        Code::RankMismatch,
         format!(
             "`{}`: operand {operand} has {}, but its subscript is for {expected}",
             call.operator(),
@@ -257,7 +257,7 @@ fn wrong_rank<T>(
 fn unknown_label<T>(call: &Call<'_>, letter: u8) -> Result<T, Halt> {
     let letter = char::from(letter);
     Reason::new(
-        "attribute-value",
+        Code::AttributeValue,
         format!(
             "`{}`: label {letter} of the result does not occur in any operand",
             call.operator()

@@ -50,7 +50,7 @@ pub(super) fn space_to_batch_nd(call: &mut Call<'_>) -> Outcome {
         };
         let (Some(before), Some(after)) = (before.as_known(), after.as_known()) else {
             return Reason::new(
-                "attribute-value",
+                Code::AttributeValue,
                 format!("`{}`: `paddings` must be known numbers", call.operator()),
             )
             .attribute("paddings", format!("not known in entry {axis}"))
@@ -79,7 +79,7 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
     call.lenient(at_least(call, "block_shape", 1))?;
     call.lenient(whole_blocks(call, 0, &data.shape[0], &product(&blocks)))?;
     if let Some(crop) = crops.iter().flatten().find_map(|crop| crop.as_known().filter(|&n| n < 0)) {
-        let check = fault(call, "attribute-value", format!("`crops` contains {crop}"))
+        let check = fault(call, Code::AttributeValue, format!("`crops` contains {crop}"))
             .rule("the cropped number of elements must not be negative")
             .attribute("crops", crop.to_string())
             .fail();
@@ -101,14 +101,14 @@ fn whole_blocks(call: &Call<'_>, axis: usize, size: &Dim, block: &Dim) -> Outcom
     match (size.as_known(), block.as_known()) {
         (Some(size), Some(block)) if block > 0 && size % block != 0 => fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "axis {axis} of {}, of size {size}, is not a multiple of {block}",
                 call.name(0)
             ),
         )
         .rule("the size of an axis, with its padding, must be a multiple of its blocks")
-        .axis(0, axis, size.to_string())
+        .axis(0, axis, size)
         .attribute("block_shape", block.to_string())
         .fail(),
         _ => Ok(()),
@@ -120,7 +120,7 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
     let (operator, name, rank) = (call.operator(), call.name(0), data.rank());
     if rank < 2 {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} must have 2 axes at least, but it has {rank}"),
         )
         .rule("the first axis is the batch, and the axes after it are divided into blocks")
@@ -134,7 +134,7 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
     if number != blocks.len() {
         let sizes = blocks.len();
         return Reason::new(
-            "attribute-length",
+            Code::AttributeLength,
             format!(
                 "`{operator}`: `{pairs}` has {}, `block_shape` has {sizes}",
                 count(number, "pair", "pairs")
@@ -147,7 +147,7 @@ fn blocks(call: &Call<'_>, data: &TensorType, pairs: &'static str) -> Result<Sha
     }
     if number >= rank {
         return Reason::new(
-            "attribute-length",
+            Code::AttributeLength,
             format!(
                 "`{operator}`: `block_shape` has {}, but {name} has {} after the batch",
                 count(number, "value", "values"),

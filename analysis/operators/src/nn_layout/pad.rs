@@ -13,7 +13,7 @@ pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
         };
         if padded.as_known().is_some_and(|size| size < 0) {
             return Reason::new(
-                "attribute-value",
+                Code::AttributeValue,
                 format!(
                     "`{}`: axis {axis} has {size} elements, but `pad_width` removes {}",
                     call.operator(),
@@ -24,7 +24,7 @@ pub(super) fn pad(call: &mut Call<'_>) -> Outcome {
                 "a size must not become negative: {size} + {before} + {after} = {padded}"
             ))
             .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
-            .axis(0, axis, format!("{size}"))
+            .axis(0, axis, size)
             .fail();
         }
         let mode = call.attrs().str("pad_mode");
@@ -40,7 +40,7 @@ pub(super) fn mirror_pad(call: &mut Call<'_>) -> Outcome {
     for (axis, (before, after)) in widths(call, &data)?.into_iter().enumerate() {
         if before < 0 || after < 0 {
             return Reason::new(
-                "attribute-value",
+                Code::AttributeValue,
                 format!(
                     "`{}`: `pad_width` is [{before}, {after}] on axis {axis}, which is negative",
                     call.operator()
@@ -78,7 +78,7 @@ fn enough_to_mirror(
     }
     fault(
         call,
-        "attribute-value",
+        Code::AttributeValue,
         format!(
             "`pad_width` is [{before}, {after}] on axis {axis} of {}, which has size {size}",
             call.name(0)
@@ -86,7 +86,7 @@ fn enough_to_mirror(
     )
     .rule(format!("with \"{mode}\" at most {most} can be added on each side of the axis"))
     .attribute("pad_width", format!("[{before}, {after}] for axis {axis}"))
-    .axis(0, axis, size.to_string())
+    .axis(0, axis, size)
     .fail()
 }
 
@@ -97,7 +97,7 @@ fn widths(call: &Call<'_>, data: &TensorType) -> Result<Vec<(i64, i64)>, Halt> {
     if pairs.len() != rank {
         let number = pairs.len();
         let reason = Reason::new(
-            "attribute-length",
+            Code::AttributeLength,
             format!(
                 "`{operator}`: `pad_width` has {}, {} has {}",
                 count(number, "pair", "pairs"),
@@ -128,7 +128,7 @@ fn width(call: &Call<'_>, axis: usize, pair: &AttrValue) -> Result<(i64, i64), H
         (Some(before), Some(after)) => Ok((before, after)),
         _ if values.iter().any(|value| matches!(value, AttrValue::Error)) => Err(Halt::Silent),
         _ => Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}`: `pad_width` on axis {axis} must be two integers", call.operator()),
         )
         .attribute("pad_width", format!("the pair of axis {axis}"))
@@ -145,7 +145,7 @@ pub(super) fn not_a_pair<T>(
 ) -> Result<T, Halt> {
     let values = count(found, "value", "values");
     Reason::new(
-        "attribute-length",
+        Code::AttributeLength,
         format!("`{}`: entry {axis} of `{name}` has {values}, expected 2", call.operator()),
     )
     .rule(format!("each entry of `{name}` is a pair: before and after"))
@@ -157,7 +157,7 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     let x = call.tensor(0)?;
     if call.attrs().schema().is_none() {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}` requires the attribute `strides`", call.operator()),
         )
         .rule("`strides` has one value for each axis")
@@ -169,7 +169,7 @@ pub(super) fn dilate(call: &mut Call<'_>) -> Outcome {
     if rank != number {
         let values = count(number, "value", "values");
         return Reason::new(
-            "attribute-length",
+            Code::AttributeLength,
             format!(
                 "`{}`: `strides` has {values}, {} has {}",
                 call.operator(),

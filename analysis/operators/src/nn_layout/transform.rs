@@ -6,7 +6,7 @@ pub(super) fn batch_flatten(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let Some((batch, rest)) = data.shape.split_first() else {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{}`: {} is a scalar and has no batch axis", call.operator(), call.name(0)),
         )
         .rule("the first axis stays, the others become one")
@@ -43,7 +43,7 @@ fn not_convertible(call: &Call<'_>, src: &Layout, dst: &Layout) -> Outcome {
         }
         (None, None) => ("src_layout", "a layout has at least one axis".to_owned()),
     };
-    Reason::new("invalid-layout", format!("`{}`: {message}", call.operator()))
+    Reason::new(Code::InvalidLayout, format!("`{}`: {message}", call.operator()))
         .rule("both layouts must have the same axes; the order and the blocks may differ")
         .attribute(name, message)
         .fail()
@@ -63,7 +63,7 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
     if from.len() != data.rank() {
         let message =
             format!("{} has {}, \"{source}\" has {}", call.name(0), axes(data.rank()), from.len());
-        return fault(call, "rank-mismatch", message)
+        return fault(call, Code::RankMismatch, message)
             .rule("`src_layout` has a size and a name for each axis")
             .attribute("src_layout", axes(from.len()))
             .argument(0, axes(data.rank()))
@@ -71,7 +71,7 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
     }
     if let Some(name) = to.iter().find(|name| !from.contains(name)) {
         let message = format!("`dst_layout` has an axis {name}, and \"{source}\" does not");
-        return fault(call, "invalid-layout", message)
+        return fault(call, Code::InvalidLayout, message)
             .rule("both layouts have the same axes")
             .attribute("dst_layout", format!("\"{target}\""))
             .attribute("src_layout", format!("\"{source}\""))
@@ -80,7 +80,7 @@ fn same_elements(call: &Call<'_>, data: &TensorType, shape: &[Dim]) -> Outcome {
     match (element_count(&data.shape), element_count(shape)) {
         (Some(old), Some(new)) if old != new => fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("{} has {old} elements, \"{target}\" has {new}", call.name(0)),
         )
         .rule("the number of elements must stay the same")
@@ -109,7 +109,7 @@ pub(super) fn auto_scheduler(call: &mut Call<'_>) -> Outcome {
             _ => {
                 let why = format!("`{}` is neither a size nor an axis", letter as char);
                 return Reason::new(
-                    "invalid-layout",
+                    Code::InvalidLayout,
                     format!("`{}`: \"{layout}\" is not a layout: {why}", call.operator()),
                 )
                 .rule("`dst_layout` has a size before each axis, as in \"8O64I8O\"")
@@ -135,7 +135,7 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
     if x != b {
         let (operator, name, other) = (call.operator(), call.name(0), call.name(1));
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {name} has {}, {other} has {b}", axes(x)),
         )
         .rule("data and buffer have the same axes, and differ in size on `axis` only")
@@ -150,12 +150,12 @@ pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
         let (operator, name, other) = (call.operator(), call.name(0), call.name(1));
         let (found, expected) = (&data.shape[k], &buffer.shape[k]);
         let mismatch = Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: {name} has {found} on axis {k}, {other} has {expected}"),
         )
         .rule("data and buffer have the same axes, and differ in size on `axis` only")
-        .axis(0, k, found.to_string())
-        .axis(1, k, expected.to_string())
+        .axis(0, k, found)
+        .axis(1, k, expected)
         .fail();
         call.lenient(mismatch)?;
     }

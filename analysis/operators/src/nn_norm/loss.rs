@@ -12,14 +12,14 @@ pub(super) fn cross_entropy(call: &mut Call<'_>) -> Outcome {
         let rank = tensor.rank();
         if rank != 2 {
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!(
                     "`{operator}`: {} must have 2 axes (batch, classes), but it has {rank}",
                     call.name(position)
                 ),
             )
             .rule("both arguments have shape `(batch, classes)`")
-            .argument(position, format!("{rank} axes"))
+            .argument(position, axes(rank))
             .fail();
         }
     }
@@ -28,7 +28,7 @@ pub(super) fn cross_entropy(call: &mut Call<'_>) -> Outcome {
         if !may_equal(m, n) {
             let (left, right) = (call.name(0), call.name(1));
             return Reason::new(
-                "shape-mismatch",
+                Code::ShapeMismatch,
                 format!("`{operator}`: {left} has {m} {what}, {right} has {n}"),
             )
             .rule(format!(
@@ -36,8 +36,8 @@ pub(super) fn cross_entropy(call: &mut Call<'_>) -> Outcome {
                 shape_text(&x.shape),
                 shape_text(&y.shape)
             ))
-            .axis(1, axis, format!("{n}"))
-            .axis(0, axis, format!("{m}"))
+            .axis(1, axis, n)
+            .axis(0, axis, m)
             .fail();
         }
     }
@@ -52,42 +52,42 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     let (rank, inner) = (predictions.rank(), targets.rank());
     if rank != inner + 1 {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {p} has {rank} axes and {t} has {inner}"),
         )
         .rule(format!("{p} has one axis more than {t}: the classes, on axis 1"))
-        .argument(1, format!("{inner} axes"))
-        .argument(0, format!("{rank} axes"))
+        .argument(1, axes(inner))
+        .argument(0, axes(rank))
         .fail();
     }
     let Some(classes) = predictions.shape.get(1) else {
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {p} must have 2 axes or more, but it has {rank}"),
         )
         .rule(format!("axis 0 of {p} is the batch, axis 1 the classes"))
-        .argument(0, format!("{rank} axes"))
+        .argument(0, axes(rank))
         .fail();
     };
     if weights.rank() != 1 {
         let found = weights.rank();
         return Reason::new(
-            "rank-mismatch",
+            Code::RankMismatch,
             format!("`{operator}`: {w} must be a vector, but it has {found} axes"),
         )
         .rule(format!("{w} has one element for each of the {classes} classes"))
-        .argument(2, format!("{found} axes"))
+        .argument(2, axes(found))
         .fail();
     }
     let count = &weights.shape[0];
     if !may_equal(classes, count) {
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("`{operator}`: {p} has {classes} classes, {w} has weights for {count}"),
         )
         .rule(format!("axis 1 of {p} is the classes; {w} has one element for each"))
-        .axis(2, 0, format!("{count}"))
-        .axis(0, 1, format!("{classes}"))
+        .axis(2, 0, count)
+        .axis(0, 1, classes)
         .fail();
     }
     let dtype = predictions.dtype;
@@ -96,20 +96,20 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
     }
     if !matches!(dtype.kind, ElementKind::Float | ElementKind::BFloat) {
         return Reason::new(
-            "dtype-mismatch",
+            Code::DtypeMismatch,
             format!("`{operator}`: {p} must be of a floating point type, not {dtype}"),
         )
-        .argument(0, dtype.to_string())
+        .argument(0, dtype)
         .fail();
     }
     if targets.dtype.kind != ElementKind::Int {
         let found = targets.dtype;
         return Reason::new(
-            "dtype-mismatch",
+            Code::DtypeMismatch,
             format!("`{operator}`: {t} must be of a signed integer type, not {found}"),
         )
         .rule(format!("{t} contains the class index of each position"))
-        .argument(1, found.to_string())
+        .argument(1, found)
         .help("cast the targets: `cast(…, dtype=\"int32\")`")
         .fail();
     }

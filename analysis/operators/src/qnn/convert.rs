@@ -136,7 +136,7 @@ fn is_single(call: &Call<'_>, position: usize) -> Result<bool, Halt> {
         None => {
             let (operator, name) = (call.operator(), call.name(position));
             Reason::new(
-                "type-needed",
+                Code::TypeNeeded,
                 format!(
                     "`{operator}`: the size of {name} must be known, but its shape is `{}`",
                     shape_text(&found.shape)

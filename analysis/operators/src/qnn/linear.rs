@@ -141,17 +141,17 @@ fn dense_pack(call: &mut Call<'_>) -> Outcome {
         if found != expected {
             let (operator, name) = (call.operator(), call.name(position));
             return Reason::new(
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!("`{operator}`: {name} must have {expected} axes, but it has {found}"),
             )
-            .argument(position, format!("{found} axes"))
+            .argument(position, axes(found))
             .fail();
         }
     }
     let dtype = call.attrs().dtype("out_dtype");
     if dtype.bits == 0 {
         return Reason::new(
-            "attribute-value",
+            Code::AttributeValue,
             format!("`{}` requires the attribute `out_dtype`", call.operator()),
         )
         .rule("the data type of the result cannot be inferred from the arguments")
@@ -227,12 +227,12 @@ fn no_letter<T>(
 ) -> Result<T, Halt> {
     let (operator, name, layout) = (call.operator(), call.name(position), call.attrs().str(attr));
     Reason::new(
-        "invalid-layout",
+        Code::InvalidLayout,
         format!("`{operator}`: \"{layout}\" does not have the channels `{letter}` of {name}"),
     )
     .rule(format!("`{attr}` must contain `{letter}` among the {rank} axes of {name}"))
     .attribute(attr, format!("\"{layout}\""))
-    .argument(position, format!("{rank} axes"))
+    .argument(position, axes(rank))
     .fail()
 }
 
@@ -267,7 +267,7 @@ fn single(call: &mut Call<'_>, position: usize, one: &Channels, dtype: DataType)
     if found.rank() > 0 && !product(&found.shape).is(1) {
         let (operator, name) = (call.operator(), call.name(position));
         return Reason::new(
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "`{operator}`: {name} must be one value, but it has the shape `{}`",
                 shape_text(&found.shape)

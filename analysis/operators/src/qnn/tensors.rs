@@ -69,14 +69,14 @@ fn fields(call: &Call<'_>, position: usize, dtype: DataType) -> Outcome {
             // An unsuffixed literal has the required data type.
             Type::OpenTensor(_) => continue,
             Type::Tensor(tensor) if tensor.rank() > 0 => (
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!(
                     "`{operator}`: field {k} of {name} must be a scalar, but it has the shape `{}`",
                     shape_text(&tensor.shape)
                 ),
             ),
             Type::Tensor(tensor) if tensor.dtype != dtype => (
-                "dtype-mismatch",
+                Code::DtypeMismatch,
                 format!(
                     "`{operator}`: field {k} of {name} is {}, but it must be {dtype}",
                     tensor.dtype
@@ -84,7 +84,7 @@ fn fields(call: &Call<'_>, position: usize, dtype: DataType) -> Outcome {
             ),
             Type::Tensor(_) => continue,
             other => (
-                "argument-type",
+                Code::ArgumentType,
                 format!(
                     "`{operator}`: field {k} of {name} is {}, not a scalar",
                     types::describe(other)

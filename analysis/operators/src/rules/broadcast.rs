@@ -44,7 +44,7 @@ pub(crate) fn broadcast_with(
             let (m, n) = (&a.shape[x], &b.shape[y]);
             let (left, right) = (call.name(0), call.name(1));
             Reason::new(
-                "broadcast-mismatch",
+                Code::BroadcastMismatch,
                 format!(
                     "`{}`: {left} of shape `{}` and {right} of shape `{}` do not broadcast: {m} \
                      and {n}",
@@ -57,8 +57,8 @@ pub(crate) fn broadcast_with(
                 "counted from the last axis, sizes must be equal or one of them 1; axis {x} of \
                  {left} is {m}, axis {y} of {right} is {n}"
             ))
-            .axis(1, y, format!("{n}"))
-            .axis(0, x, format!("{m}"))
+            .axis(1, y, n)
+            .axis(0, x, m)
             .fail()
         }
     }

@@ -46,7 +46,7 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
     let rank = data.rank();
     let (axis, new) = (int_attr(call, "axis")?, int_attr(call, "num_newaxis")?);
     if !(0..=MOST_AXES).contains(&new) {
-        return fault(call, "attribute-value", format!("cannot insert {new} axes"))
+        return fault(call, Code::AttributeValue, format!("cannot insert {new} axes"))
             .rule("`num_newaxis` must not be negative")
             .attribute("num_newaxis", new.to_string())
             .fix("num_newaxis", "1")
@@ -56,7 +56,7 @@ fn expand_dims(call: &mut Call<'_>) -> Outcome {
     let Some(at) = normal_axis(axis, rank + 1) else {
         return fault(
             call,
-            "axis-out-of-range",
+            Code::AxisOutOfRange,
             format!(
                 "there is no position {axis} for a new axis: {} has {}",
                 call.name(0),
@@ -94,7 +94,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
             let size = &data.shape[open];
             return fault(
                 call,
-                "missing-attribute",
+                Code::MissingAttribute,
                 format!(
                     "missing attribute `axis`: it is unknown if axis {open} of {}, of size {size}, can be \
                      removed",
@@ -102,7 +102,7 @@ fn squeeze(call: &mut Call<'_>) -> Outcome {
                 ),
             )
             .rule("without `axis` every axis of size 1 is removed, so every size must be known")
-            .axis(0, open, size.to_string())
+            .axis(0, open, size)
             .attribute("axis", "no value")
             .help("write the axes to remove: `axis=[0]`")
             .fail();
@@ -135,11 +135,11 @@ fn not_one<T>(call: &Call<'_>, data: &TensorType, axis: usize) -> Result<T, Halt
         (0..data.rank()).filter(|&axis| data.shape[axis].is(1)).map(|axis| axis as i64).collect();
     let reason = fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("axis {axis} of {name} cannot be removed: its size is {size}, not 1"),
     )
     .rule("only axes of size 1 can be removed")
-    .axis(0, axis, size.to_string())
+    .axis(0, axis, size)
     .attribute("axis", format!("axis {axis}"));
     match ones.is_empty() {
         true => reason.help(format!("{name} has no axis of size 1; `reshape` merges axes")),
@@ -157,7 +157,7 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
     if order.len() != rank {
         return fault(
             call,
-            "attribute-length",
+            Code::AttributeLength,
             format!("`axes` lists {}, but {} has {rank}", axes(order.len()), call.name(0)),
         )
         .rule(format!("`axes` names each of the {} of {} once", axes(rank), call.name(0)))
@@ -175,7 +175,7 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
             let missing: Vec<i64> = (0..rank as i64)
                 .filter(|&k| !order.iter().any(|&a| a == k || a + rank as i64 == k))
                 .collect();
-            return fault(call, "attribute-value", format!("`axes` names axis {at} twice"))
+            return fault(call, Code::AttributeValue, format!("`axes` names axis {at} twice"))
                 .rule(format!("`axes` names each of the {} of {} once", axes(rank), call.name(0)))
                 .attribute("axes", format!("axis {at} twice"))
                 .help(format!("not named: {}", list_text(&missing)))

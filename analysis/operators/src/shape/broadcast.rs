@@ -74,11 +74,11 @@ fn broadcasts_to(
     if from.dtype != to.dtype {
         return fault(
             call,
-            "dtype-mismatch",
+            Code::DtypeMismatch,
             format!("{name} is {}, but {target} is {}", from.dtype, to.dtype),
         )
         .rule("broadcasting does not change the data type")
-        .argument(position, from.dtype.to_string())
+        .argument(position, from.dtype)
         .fail();
     }
     let (m, n) = (from.rank(), to.rank());
@@ -89,7 +89,7 @@ fn broadcasts_to(
     if m > n || skew.is_some() {
         let mut reason = fault(
             call,
-            "broadcast-mismatch",
+            Code::BroadcastMismatch,
             format!(
                 "{name} of shape `{}` does not broadcast to {target} of shape `{}`",
                 shape_text(&from.shape),
@@ -110,7 +110,7 @@ fn broadcasts_to(
                      axis {} is {size}, expected {expected}",
                     m - i
                 ))
-                .axis(position, m - i, size.to_string());
+                .axis(position, m - i, size);
         }
         return reason.fail();
     }
@@ -163,11 +163,11 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
     let Some(rank) = length.as_known().and_then(|n| usize::try_from(n.clamp(0, 4096)).ok()) else {
         return fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!("the length of {} must be known, but it is {length}", call.name(1)),
         )
         .rule("the length of the target shape is the rank of the result")
-        .axis(1, 0, length.to_string())
+        .axis(1, 0, length)
         .fail();
     };
     let shape =
@@ -184,7 +184,7 @@ fn collapse_sum_to(call: &mut Call<'_>) -> Outcome {
     if !fits || expected.dtype != data.dtype {
         return fault(
             call,
-            "broadcast-mismatch",
+            Code::BroadcastMismatch,
             format!(
                 "{} of type `{}` does not collapse to `{}`",
                 call.name(0),
@@ -210,7 +210,7 @@ fn collapses(call: &Call<'_>, data: &[Dim], shape: &[Dim]) -> Outcome {
     }
     let (found, expected) = (shape_text(data), shape_text(shape));
     let message = format!("{} of shape `{found}` does not collapse to `{expected}`", call.name(0));
-    fault(call, "broadcast-mismatch", message)
+    fault(call, Code::BroadcastMismatch, message)
         .rule("the result must broadcast to the argument")
         .argument(0, found)
         .fail()
@@ -225,7 +225,7 @@ fn repeat(call: &mut Call<'_>) -> Outcome {
     if repeats < 1 {
         return fault(
             call,
-            "attribute-value",
+            Code::AttributeValue,
             format!("`repeats` must be at least 1, but it is {repeats}"),
         )
         .rule("`repeats` must be at least 1")
@@ -249,7 +249,7 @@ fn tile(call: &mut Call<'_>) -> Outcome {
     if let Some(rep) = reps.iter().find(|rep| rep.as_known().is_some_and(|n| n < 1)) {
         return fault(
             call,
-            "attribute-value",
+            Code::AttributeValue,
             format!("`reps` must be at least 1, but it has {rep}"),
         )
         .rule("each value of `reps` must be at least 1")

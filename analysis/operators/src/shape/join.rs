@@ -36,7 +36,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 fn joined(call: &Call<'_>) -> Result<Vec<Arc<TensorType>>, Halt> {
     let fields = call.tensors(0)?;
     let Some(first) = fields.first() else {
-        return fault(call, "argument-type", "the tuple must not be empty")
+        return fault(call, Code::ArgumentType, "the tuple must not be empty")
             .argument(0, "no fields")
             .fail();
     };
@@ -45,7 +45,7 @@ fn joined(call: &Call<'_>) -> Result<Vec<Arc<TensorType>>, Halt> {
         if rank != expected {
             return fault(
                 call,
-                "rank-mismatch",
+                Code::RankMismatch,
                 format!("field {k} has {}, field 0 has {expected}", axes(rank)),
             )
             .rule("all tensors must have the same number of axes")
@@ -56,12 +56,12 @@ fn joined(call: &Call<'_>) -> Result<Vec<Arc<TensorType>>, Halt> {
         if field.dtype != first.dtype {
             return fault(
                 call,
-                "dtype-mismatch",
+                Code::DtypeMismatch,
                 format!("field {k} is {}, field 0 is {}", field.dtype, first.dtype),
             )
             .rule("all tensors must have the same data type")
-            .mark(Place::Field(0, k), None, field.dtype.to_string())
-            .mark(Place::Field(0, 0), None, first.dtype.to_string())
+            .mark(Place::Field(0, k), None, field.dtype)
+            .mark(Place::Field(0, 0), None, first.dtype)
             .help(format!("cast one of them: `cast(…, dtype=\"{}\")`", first.dtype))
             .fail();
         }
@@ -80,12 +80,12 @@ fn differ<T>(
     let (m, n) = (&fields[a].shape[axis], &fields[b].shape[axis]);
     fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!("field {b} has size {n} on axis {axis}, field {a} has {m}"),
     )
     .rule(rule)
-    .mark(Place::Field(0, b), Some(axis), n.to_string())
-    .mark(Place::Field(0, a), Some(axis), m.to_string())
+    .mark(Place::Field(0, b), Some(axis), n)
+    .mark(Place::Field(0, a), Some(axis), m)
     .fail()
 }
 
@@ -96,7 +96,7 @@ fn concatenate(call: &mut Call<'_>) -> Outcome {
     let Some(axis) = normal_axis(written, rank) else {
         let reason = fault(
             call,
-            "axis-out-of-range",
+            Code::AxisOutOfRange,
             format!("the tensors have no axis {written}: they have {}", axes(rank)),
         )
         .attribute("axis", format!("axis {written}"))
@@ -150,7 +150,7 @@ fn stack(call: &mut Call<'_>) -> Outcome {
     let Some(at) = normal_axis(axis, rank + 1) else {
         return fault(
             call,
-            "axis-out-of-range",
+            Code::AxisOutOfRange,
             format!(
                 "there is no position {axis} for the new axis: the tensors have {}",
                 axes(rank)
@@ -199,13 +199,15 @@ fn split(call: &mut Call<'_>) -> Outcome {
         }
         _ => match value.as_int() {
             Some(sections) => split_evenly(call, &data, axis, sections),
-            None => {
-                fault(call, "attribute-value", "`indices_or_sections` must be a number or a list")
-                    .rule("it is the number of equal sections, or a list of positions to split at")
-                    .attribute(name, "neither a number nor a list")
-                    .help("write `indices_or_sections=2`, or `indices_or_sections=[3]`")
-                    .fail()
-            }
+            None => fault(
+                call,
+                Code::AttributeValue,
+                "`indices_or_sections` must be a number or a list",
+            )
+            .rule("it is the number of equal sections, or a list of positions to split at")
+            .attribute(name, "neither a number nor a list")
+            .help("write `indices_or_sections=2`, or `indices_or_sections=[3]`")
+            .fail(),
         },
     }
 }
@@ -220,14 +222,14 @@ fn split_evenly(call: &mut Call<'_>, data: &TensorType, axis: usize, sections: i
         let pieces = if sections == 0 { "0 sections".into() } else { count_of(sections) };
         let mut reason = fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "axis {axis} of {}, of size {size}, cannot be split into {pieces}",
                 call.name(0)
             ),
         )
         .rule(format!("all sections must have the same size: {sections} must divide {size}"))
-        .axis(0, axis, size.to_string())
+        .axis(0, axis, size)
         .attribute(name, pieces);
         if let Some(n) = size.as_known().filter(|&n| n > 0 && sections > 0) {
             let divisor = (1..=n.min(sections)).rev().find(|d| n % d == 0).unwrap_or(1);
@@ -267,10 +269,14 @@ fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -
     };
     for &cut in cuts {
         if cut <= start {
-            return fault(call, "attribute-value", format!("position {cut} is not after {start}"))
-                .rule("the positions must be positive and ascending")
-                .attribute(name, format!("{cut} after {start}"))
-                .fail();
+            return fault(
+                call,
+                Code::AttributeValue,
+                format!("position {cut} is not after {start}"),
+            )
+            .rule("the positions must be positive and ascending")
+            .attribute(name, format!("{cut} after {start}"))
+            .fail();
         }
         add(Dim::known(cut - start));
         start = cut;
@@ -278,7 +284,7 @@ fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -
     if size.as_known().is_some_and(|size| start >= size) {
         return fault(
             call,
-            "attribute-value",
+            Code::AttributeValue,
             format!(
                 "position {start} is not inside axis {axis} of {}, of size {size}",
                 call.name(0)
@@ -286,7 +292,7 @@ fn split_at(call: &mut Call<'_>, data: &TensorType, axis: usize, cuts: &[i64]) -
         )
         .rule(format!("the last position must be less than {size}"))
         .attribute(name, format!("position {start}"))
-        .axis(0, axis, size.to_string())
+        .axis(0, axis, size)
         .fail();
     }
     add(size - start);

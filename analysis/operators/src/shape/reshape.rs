@@ -70,7 +70,7 @@ fn reshape_with(call: &mut Call<'_>, reverse: bool) -> Outcome {
 
 /// The failure that a special entry of `newshape` does not apply.
 fn bad_entry<T>(call: &Call<'_>, what: String, rule: &str) -> Result<T, Halt> {
-    fault(call, "attribute-value", what).rule(rule).attribute("newshape", "invalid entry").fail()
+    fault(call, Code::AttributeValue, what).rule(rule).attribute("newshape", "invalid entry").fail()
 }
 
 /// Returns the shape that results from applying `entries` to `source`.
@@ -211,7 +211,7 @@ fn new_shape(call: &Call<'_>, source: &[Dim], entries: &[Dim]) -> Result<Shape, 
         None => {
             return fault(
                 call,
-                "attribute-value",
+                Code::AttributeValue,
                 format!("-1 in entry {place} of `newshape` refers to an axis that does not exist"),
             )
             .rule(
@@ -238,7 +238,7 @@ fn wrong_count<T>(
     let open = entries.iter().position(|dim| dim.is(-1));
     let mut reason = fault(
         call,
-        "shape-mismatch",
+        Code::ShapeMismatch,
         format!(
             "{name} of shape `{}` has {old} elements, the new shape `{}` has {new}",
             shape_text(&data.shape),
@@ -309,7 +309,7 @@ fn reshape_like(call: &mut Call<'_>) -> Outcome {
     {
         return fault(
             call,
-            "shape-mismatch",
+            Code::ShapeMismatch,
             format!(
                 "{} of shape `{}` has {old} elements, the new shape `{}` has {new}",
                 call.name(0),

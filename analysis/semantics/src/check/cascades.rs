@@ -18,7 +18,7 @@ use syntax::{Element, Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
 use super::error_ranges::ErrorRanges;
 use crate::{
     db::{Db, SourceFile},
-    diagnostic::{Diagnostic, Severity},
+    diagnostic::{Code, Diagnostic, Severity},
 };
 
 /// The maximum number of syntax errors reported for a definition with unbalanced braces.
@@ -90,7 +90,7 @@ impl<'db> Cascades<'db> {
             let at = d.range.start();
             let region = names.regions.partition_point(|&start| start <= at);
             let matches = names.levels.get(&region).is_none_or(|level| *level == 0);
-            if matches || d.code != "syntax-error" {
+            if matches || d.code != Code::SyntaxError {
                 return true;
             }
             let count = kept.entry(region).or_default();
@@ -102,16 +102,16 @@ impl<'db> Cascades<'db> {
     /// Returns true if a diagnostic reports an unresolved name that occurs in skipped text before
     /// it.
     pub(super) fn explains(&self, errors: &ErrorRanges, diagnostic: &Diagnostic) -> bool {
-        let is_local = diagnostic.code == "unknown-variable";
+        let is_local = diagnostic.code == Code::UnknownVariable;
         let is_other = matches!(
             diagnostic.code,
-            "unknown-name" | "unknown-constructor" | "unknown-type" | "unknown-global"
+            Code::UnknownName | Code::UnknownConstructor | Code::UnknownType | Code::UnknownGlobal
         );
         // These depend on data types, whose constructors may be in skipped text, and on arms, which
         // may be skipped themselves.
         let is_of_data = matches!(
             diagnostic.code,
-            "match-not-exhaustive" | "pattern-type" | "pattern-arity" | "type-arguments"
+            Code::MatchNotExhaustive | Code::PatternType | Code::PatternArity | Code::TypeArguments
         );
         if errors.is_empty() || !is_local && !is_other && !is_of_data {
             return false;
@@ -126,7 +126,7 @@ impl<'db> Cascades<'db> {
         }
         let region = names.regions.partition_point(|&start| start <= at);
         if is_of_data {
-            return diagnostic.code == "match-not-exhaustive" && names.broken.contains(&region);
+            return diagnostic.code == Code::MatchNotExhaustive && names.broken.contains(&region);
         }
         let key = (region, token.text().to_owned());
         let inside = if is_local { &names.locals } else { &names.others_inside };

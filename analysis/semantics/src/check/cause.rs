@@ -18,13 +18,13 @@ pub(super) mod flow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
-use types::{ConflictKind, Place};
+use types::{ConflictKind, DataType, Fact, Place};
 
 use self::flow::Flow;
 use super::suggest::Checked;
 use crate::{
     body::*,
-    diagnostic::{Diagnostic, Related, Severity},
+    diagnostic::{Code, Diagnostic, Related, Role, Severity},
     infer::{Finding, Mismatch},
     queries,
     scope::LocalRef,
@@ -41,8 +41,8 @@ const MAX_COMPARED: usize = 200;
 pub(crate) struct Cause {
     /// The declarations, or sizes in them, that the finding depends on.
     places: Vec<TextRange>,
-    /// The conflicting sizes, data types or types, sorted.
-    values: Vec<String>,
+    /// The conflicting sizes, data types or types.
+    values: Vec<Fact>,
     /// The declaration of a parameter that an argument contradicts.
     parameter: Option<TextRange>,
     /// The declaration of a result or of a variable that its value contradicts.
@@ -119,7 +119,10 @@ pub(super) fn of(
                 let (Place::Argument(position) | Place::Field(position, _)) = mark.place else {
                     continue;
                 };
-                cause.values.push(size_in(&mark.label));
+                // A remark is text, which nothing is decided by.
+                if !matches!(mark.fact, Fact::Remark(_)) {
+                    cause.values.push(mark.fact.clone());
+                }
                 let Some(arg) = args.get(position).map(|&arg| expr_ref(arg)) else { continue };
                 match mark.place {
                     Place::Field(_, field) => {
@@ -138,7 +141,7 @@ pub(super) fn of(
         }
         Finding::Condition { expr, ty } => {
             let dtype = ty.as_tensor().filter(|tensor| tensor.rank() == 0)?.dtype;
-            cause.values = vec!["bool".to_owned(), dtype.to_string()];
+            cause.values = vec![DataType::BOOL.into(), dtype.into()];
             found.operands.push(expr_ref(*expr));
         }
         Finding::Arity { call, .. } => {
@@ -174,7 +177,6 @@ pub(super) fn of(
                     let binding = LocalRef { unit: unit as u32, binder };
                     found.suspect = Some(binding);
                     cause.places.push(declaration(view, binding));
-                    cause.values.sort();
                     return Some((cause, found));
                 }
                 Mismatch::Argument { call, index } => {
@@ -217,11 +219,10 @@ pub(super) fn of(
     // An operand may be wrong for one operator and right for another.
     let one_sided = cause.values.len() < 2 && cause.parameter.is_none();
     if one_sided
-        && !matches!(finding, Finding::Relation { reason, .. } if reason.code == "rank-mismatch")
+        && !matches!(finding, Finding::Relation { reason, .. } if reason.code == Code::RankMismatch)
     {
         cause.values.clear();
     }
-    cause.values.sort();
     Some((cause, found))
 }
 
@@ -236,7 +237,7 @@ impl Cause {
     }
 
     /// Returns true if the declarations show that two findings have the same cause.
-    fn has_same_cause(&self, code: &str, other: &Cause, other_code: &str) -> bool {
+    fn has_same_cause(&self, code: Code, other: &Cause, other_code: Code) -> bool {
         let share = |places: &[TextRange], of: TextRange| {
             places.iter().any(|place| place.intersect(of).is_some())
         };
@@ -245,8 +246,8 @@ impl Cause {
             b.parameter.is_none() && a.parameter.is_some_and(|at| share(&b.places, at))
         };
         // The declaration of a function conflicts in its body and at its calls.
-        let alike = self.values == other.values && !self.values.is_empty();
-        let is_dtype = |code: &str| matches!(code, "dtype-mismatch" | "condition-type");
+        let alike = !self.values.is_empty() && are_same(&self.values, &other.values);
+        let is_dtype = |code: Code| matches!(code, Code::DtypeMismatch | Code::ConditionType);
         let reaches = |a: &Cause, b: &Cause| {
             let declared = [a.parameter, a.declared];
             let mut declared = declared.into_iter().flatten();
@@ -269,15 +270,14 @@ impl Cause {
         self.flows
             .iter()
             .filter(|flow| other.flows.contains(flow))
-            .any(|flow| flow.dtype.is_some_and(|dtype| self.values.contains(&dtype.to_string())))
+            .any(|flow| flow.dtype.is_some_and(|dtype| self.values.contains(&Fact::DType(dtype))))
     }
 }
 
-/// Returns the size at the start of a label such as `64 input channels`, or the whole label.
-fn size_in(label: &str) -> String {
-    let digits = label.bytes().take_while(u8::is_ascii_digit).count();
-    let ends = label[digits..].is_empty() || label[digits..].starts_with(' ');
-    if digits > 0 && ends { label[..digits].to_owned() } else { label.to_owned() }
+/// Returns true if two lists hold the same quantities in any order.
+fn are_same(a: &[Fact], b: &[Fact]) -> bool {
+    let count = |of: &Fact, list: &[Fact]| list.iter().filter(|f| f.is_same_quantity(of)).count();
+    a.len() == b.len() && a.iter().all(|fact| count(fact, a) == count(fact, b))
 }
 
 /// Returns the range of the declared result of a definition.
@@ -350,7 +350,7 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
     if all.len() < 2 || all.len() > MAX_COMPARED || !all.iter().any(explains) {
         return;
     }
-    let values = |found: &[Diagnostic], at: usize| -> Vec<String> {
+    let values = |found: &[Diagnostic], at: usize| -> Vec<Fact> {
         found[at].cause.as_ref().map(|cause| cause.values.clone()).unwrap_or_default()
     };
     let mut merged: FxHashSet<usize> = FxHashSet::default();
@@ -367,7 +367,7 @@ pub(super) fn fold(view: &View<'_>, all: &[Found], found: &mut Vec<Diagnostic>) 
                 return true;
             }
             let Some(suspect) = cause.suspect else { return false };
-            let alike = || values(found, cause.at) == values(found, consequence.at);
+            let alike = || are_same(&values(found, cause.at), &values(found, consequence.at));
             // The declaration of a function conflicts with its value, and with the result of its
             // body.
             if consequence.suspect == cause.suspect {
@@ -459,20 +459,18 @@ pub(super) fn merge(found: &mut Vec<Diagnostic>) {
 
 /// Adds a diagnostic as a related place to the one with the same cause.
 fn absorb(cause: &mut Diagnostic, consequence: Diagnostic) {
-    let shown = cause.related.iter().filter(|r| r.message.starts_with(SAME)).count();
+    let shown = cause.related.iter().filter(|r| r.role == Role::Consequence).count();
     if shown >= MAX_SHOWN {
         return;
     }
     let sentence = consequence.message.lines().next().unwrap_or_default();
-    let message = format!("{SAME}{sentence}");
+    let message = format!("for the same reason: {sentence}");
     let place = |range: TextRange| cause.related.iter().any(|known| known.range == range);
     if !place(consequence.range) {
-        cause.related.push(Related { range: consequence.range, message });
+        cause.related.push(Related { range: consequence.range, message, role: Role::Consequence });
     }
     for related in consequence.related {
-        use super::typing::{BLOCK_BEGINS, RESULT_DECLARED, VALUE_USED};
-        let places = [VALUE_USED, BLOCK_BEGINS, RESULT_DECLARED];
-        if places.contains(&related.message.as_str())
+        if related.role == Role::Alternative
             && !cause.related.iter().any(|known| known.range == related.range)
         {
             cause.related.push(related);
@@ -480,17 +478,16 @@ fn absorb(cause: &mut Diagnostic, consequence: Diagnostic) {
     }
 }
 
-const SAME: &str = "for the same reason: ";
-
 /// Merges several diagnostics of one call: most likely, it calls the wrong operator.
 pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let is_call_error = |d: &Diagnostic| {
-        matches!(d.code, "argument-count" | "missing-attribute" | "attributes-not-taken")
-            || d.code == "unknown-attribute" && d.fixes.is_empty()
+        matches!(d.code, Code::ArgumentCount | Code::MissingAttribute | Code::AttributesNotTaken)
+            || d.code == Code::UnknownAttribute && d.fixes.is_empty()
     };
     // An error in one attribute alone is a separate finding; together with other errors of the
     // call, it is a consequence of the wrong operator.
-    let is_attr_error = |d: &Diagnostic| matches!(d.code, "attribute-type" | "unknown-attribute");
+    let is_attr_error =
+        |d: &Diagnostic| matches!(d.code, Code::AttributeType | Code::UnknownAttribute);
     if !found.iter().any(is_call_error) {
         return;
     }
@@ -516,14 +513,16 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             if !own.iter().any(|&at| is_call_error(&found[at])) {
                 continue;
             }
-            own.sort_by_key(|&at| (found[at].code != "argument-count", !is_call_error(&found[at])));
+            own.sort_by_key(|&at| {
+                (found[at].code != Code::ArgumentCount, !is_call_error(&found[at]))
+            });
             let Some((&first, rest)) = own.split_first() else { continue };
             let mut rest = rest.to_vec();
             rest.sort_unstable();
             for &at in &rest {
                 let Diagnostic { range, message, .. } = found[at].clone();
                 if range != found[first].range {
-                    found[first].related.push(Related { range, message });
+                    found[first].related.push(Related { range, message, role: Role::Detail });
                 }
             }
             merged.extend(rest);

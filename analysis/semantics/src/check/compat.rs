@@ -27,7 +27,7 @@ use syntax::TextRange;
 use super::ErrorRanges;
 use crate::{
     db::{Db, SourceFile},
-    diagnostic::{Diagnostic, Fix},
+    diagnostic::{Code, Diagnostic, Fix},
     item::Module,
     view::View,
 };
@@ -41,7 +41,7 @@ pub(super) struct Compat<'b> {
     /// The syntax errors: findings that touch them are dropped.
     errors: &'b ErrorRanges,
     found: Vec<(Diagnostic, usize)>,
-    folded: FxHashMap<&'static str, usize>,
+    folded: FxHashMap<Code, usize>,
 }
 
 impl<'b> Compat<'b> {
@@ -62,7 +62,7 @@ impl<'b> Compat<'b> {
         if self.errors.touches(diagnostic.range) {
             return;
         }
-        let Some(&at) = self.folded.get(diagnostic.code) else {
+        let Some(&at) = self.folded.get(&diagnostic.code) else {
             self.folded.insert(diagnostic.code, self.found.len());
             self.found.push((diagnostic, 1));
             return;

@@ -4,7 +4,7 @@ use syntax::{Expectation, Node, SyntaxErrorKind, SyntaxKind, TextRange, TextSize
 
 use crate::{
     db::{Db, SourceFile},
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic},
 };
 
 /// The ranges of the syntax errors of a file. Each lookup is a binary search.
@@ -121,7 +121,7 @@ fn with_name(root: Node<'_>, error: TextRange) -> TextRange {
 /// the binding, or contain the brace that closes its scope.
 pub(super) fn may_follow_from_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.unnecessary
-        || (diagnostic.code == "unknown-variable" && !diagnostic.related.is_empty())
+        || (diagnostic.code == Code::UnknownVariable && !diagnostic.related.is_empty())
 }
 
 #[cfg(test)]

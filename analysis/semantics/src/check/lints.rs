@@ -8,7 +8,7 @@ use types::Type;
 
 use crate::{
     body::*,
-    diagnostic::{Diagnostic, Severity},
+    diagnostic::{Code, Diagnostic, Severity},
     scope::{LocalRef, is_marked_unused},
     view::{ExprRef, View},
 };
@@ -29,7 +29,7 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             let name = &view.binder(binding).name;
             found.push(
                 Diagnostic::new(
-                    "shadowed-parameter",
+                    Code::ShadowedParameter,
                     view.binding_range(binding),
                     format!("`{name}` shadows the parameter of the same name"),
                 )
@@ -68,7 +68,7 @@ fn check_unused(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 );
                 *count = 0;
                 let mut diagnostic =
-                    Diagnostic::new("unused-binding", view.binding_range(binding), message)
+                    Diagnostic::new(Code::UnusedBinding, view.binding_range(binding), message)
                         .help("names that end in digits are assumed to be generated");
                 diagnostic.severity = Severity::Hint;
                 found.push(diagnostic);
@@ -141,9 +141,9 @@ pub(super) fn dead_bindings(view: &View<'_>) -> RangeSet {
 fn unused(view: &View<'_>, binding: LocalRef, found: &mut Vec<Diagnostic>) {
     let binder = view.binder(binding);
     let (code, what) = match binder.kind {
-        BinderKind::Param => ("unused-parameter", "parameter"),
-        BinderKind::Pattern => ("unused-binding", "pattern variable"),
-        _ => ("unused-binding", "binding"),
+        BinderKind::Param => (Code::UnusedParameter, "parameter"),
+        BinderKind::Pattern => (Code::UnusedBinding, "pattern variable"),
+        _ => (Code::UnusedBinding, "binding"),
     };
     let message = format!("the {what} `{}` is never used", binder.name);
     let range = view.binding_range(binding);
@@ -169,7 +169,7 @@ fn stale(view: &View<'_>, number: usize, comment: &TypeComment, found: &mut Vec<
     let range = view.place(number, comment.range);
     let message = format!("this comment says `{}`, but the type is `{ty}`", comment.text);
     found.push(
-        Diagnostic::new("stale-type-comment", range, message)
+        Diagnostic::new(Code::StaleTypeComment, range, message)
             .fix("Correct the comment", [(range, ty.to_string())]),
     );
 }

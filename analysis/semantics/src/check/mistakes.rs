@@ -2,7 +2,7 @@
 
 use syntax::{Expectation, Node, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, Token};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 
 /// The maximum length in bytes of a shape without parentheses that is recognised.
 const MAX_SHAPE_TEXT: usize = 200;
@@ -23,7 +23,7 @@ fn sigil(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let to = format!("%{}", name.text());
     let message = format!("`{}` is not a local variable: those begin with `%`", name.text());
     Some(
-        Diagnostic::new("syntax-error", range, message)
+        Diagnostic::new(Code::SyntaxError, range, message)
             .fix(format!("Change to `{to}`"), [(range, to)]),
     )
 }
@@ -38,7 +38,7 @@ fn returned(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let word = before(&space).filter(|token| token.text() == "return")?;
     let removed = word.range().cover(space.range());
     Some(
-        Diagnostic::new("syntax-error", word.range(), "Relay has no `return`")
+        Diagnostic::new(Code::SyntaxError, word.range(), "Relay has no `return`")
             .help("the value of a body is its last expression")
             .fix("Remove `return`", [(removed, String::new())]),
     )
@@ -67,7 +67,7 @@ fn shape(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let sizes = sizes.trim_end().trim_end_matches(',').trim_end();
     Some(
         Diagnostic::new(
-            "syntax-error",
+            Code::SyntaxError,
             TextRange::new(range.start(), last),
             "a shape is written in parentheses",
         )

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     body::*,
     db::{Db, Settings},
-    diagnostic::{Diagnostic, Related},
+    diagnostic::{Code, Diagnostic, Related, Role},
     features::UnitFeatures,
     item::{Def, DefKind, Module},
     queries,
@@ -37,7 +37,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
                         let there = other.name_range(db) + other.start(db);
                         found.push(
                             Diagnostic::new(
-                                "duplicate-definition",
+                                Code::DuplicateDefinition,
                                 range,
                                 format!("duplicate definition of `{name}`"),
                             )
@@ -52,7 +52,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
             DefKind::Metadata => {
                 if metadata.is_some() {
                     found.push(Diagnostic::new(
-                        "duplicate-definition",
+                        Code::DuplicateDefinition,
                         TextRange::at(def.start(db), 11.into()),
                         "a module has at most one metadata section",
                     ));
@@ -70,7 +70,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
                 if let Some(&there) = constructors.get(&name) {
                     let message = format!("duplicate constructor `{name}`");
                     found.push(
-                        Diagnostic::new("duplicate-constructor", range, message)
+                        Diagnostic::new(Code::DuplicateConstructor, range, message)
                             .related(there, "first defined here"),
                     );
                 } else {
@@ -84,7 +84,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
     {
         found.push(
             Diagnostic::new(
-                "metadata-unreadable",
+                Code::MetadataUnreadable,
                 TextRange::at(def.start(db), 11.into()),
                 "cannot read the metadata section",
             )
@@ -112,7 +112,7 @@ pub(super) fn check_type<'db>(
     }
     if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
         found.push(Diagnostic::new(
-            "extern-constructors",
+            Code::ExternConstructors,
             def.name_range(db) + start,
             "an external type has no constructors",
         ));
@@ -145,12 +145,12 @@ fn check_type_use(
     };
     if let Some((what, help)) = what {
         let message = format!("there is no {what} `{name}` here");
-        found.push(Diagnostic::new("unknown-type", range, message).help(help));
+        found.push(Diagnostic::new(Code::UnknownType, range, message).help(help));
         return;
     }
     let Some(adt) = types.adt(name) else {
         let message = format!("there is no type `{name}`");
-        let diagnostic = Diagnostic::new("unknown-type", range, message);
+        let diagnostic = Diagnostic::new(Code::UnknownType, range, message);
         let known = || super::type_names(types);
         found.push(match suggestions.nearest(Among::Types, name, known) {
             Some(near) => diagnostic
@@ -165,7 +165,7 @@ fn check_type_use(
         let list: Vec<&str> = adt.params.iter().map(|p| p.name().as_str()).collect();
         found.push(
             Diagnostic::new(
-                "type-arguments",
+                Code::TypeArguments,
                 range,
                 format!(
                     "`{name}` expects {}, found {}",
@@ -195,7 +195,11 @@ pub(super) fn check_def(view: &Checked<'_, '_>, found: &mut Vec<Diagnostic>) -> 
                 let first = &mut unknown[first];
                 if first.related.len() < MAX_USES {
                     let place = view.place(number as usize, free_name.range);
-                    first.related.push(Related { range: place, message: "and here".to_owned() });
+                    first.related.push(Related {
+                        range: place,
+                        message: "and here".to_owned(),
+                        role: Role::Detail,
+                    });
                 }
             }
             None => {
@@ -217,7 +221,8 @@ const MAX_SUGGESTED: usize = 20;
 /// Adds the diagnostics of unbound variables. If there is an invalid binder for each of them, they
 /// become related places of the binders, which are the likely cause.
 pub(super) fn unbound(unknown: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
-    let is_binder = |d: &Diagnostic| matches!(d.code, "invalid-binder" | "duplicate-parameter");
+    let is_binder =
+        |d: &Diagnostic| matches!(d.code, Code::InvalidBinder | Code::DuplicateParameter);
     let binders: Vec<usize> = (0..found.len()).filter(|&at| is_binder(&found[at])).collect();
     if unknown.len() > binders.len() {
         found.extend(unknown);
@@ -225,7 +230,7 @@ pub(super) fn unbound(unknown: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
     }
     for (at, unknown) in binders.into_iter().zip(unknown) {
         let message = format!("{}: was this meant?", unknown.message);
-        found[at].related.push(Related { range: unknown.range, message });
+        found[at].related.push(Related { range: unknown.range, message, role: Role::Detail });
     }
 }
 
@@ -236,7 +241,7 @@ fn unknown_variable(view: &View<'_>, number: usize, free: FreeId, suggest: bool)
     let graph = name.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
     let kind = if graph { "graph variable" } else { "variable" };
     let mut diagnostic =
-        Diagnostic::new("unknown-variable", range, format!("there is no {kind} `{name}` here"));
+        Diagnostic::new(Code::UnknownVariable, range, format!("there is no {kind} `{name}` here"));
     if !suggest {
         return diagnostic;
     }
@@ -304,7 +309,7 @@ fn visible<'v>(view: &'v View<'_>, number: usize) -> Vec<&'v str> {
 /// Returns the diagnostic for an unknown operator or constructor.
 pub(super) fn unknown_name(view: &Checked<'_, '_>, range: TextRange, name: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(
-        "unknown-name",
+        Code::UnknownName,
         range,
         format!("there is no operator or constructor `{name}`"),
     );
@@ -347,7 +352,7 @@ pub(super) fn unknown_relation(
     name: &str,
 ) -> Diagnostic {
     let message = format!("there is no type relation `{name}`");
-    let diagnostic = Diagnostic::new("unknown-relation", range, message);
+    let diagnostic = Diagnostic::new(Code::UnknownRelation, range, message);
     let known = || operators::all().filter_map(|operator| Some(operator.rule?.0));
     match suggestions.nearest(Among::Relations, name, known) {
         Some(near) => diagnostic
@@ -361,7 +366,7 @@ pub(super) fn unknown_relation(
 /// Returns the diagnostic for a global that the module does not define.
 pub(super) fn unknown_global(view: &Checked<'_, '_>, range: TextRange, name: &str) -> Diagnostic {
     let diagnostic =
-        Diagnostic::new("unknown-global", range, format!("the module does not define `{name}`"));
+        Diagnostic::new(Code::UnknownGlobal, range, format!("the module does not define `{name}`"));
     let db = view.db;
     let known = || {
         let prelude = queries::prelude(db).map(|prelude| queries::module_scope(db, prelude));

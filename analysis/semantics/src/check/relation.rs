@@ -6,7 +6,7 @@ use types::{Mark, Place, Reason, Type};
 use super::{origin, suggest::Checked, typing::callee_range};
 use crate::{
     body::*,
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic},
     view::{ExprRef, View},
 };
 
@@ -42,7 +42,7 @@ pub(super) fn failed(view: &Checked<'_, '_>, expr_ref: ExprRef, reason: &Reason)
             diagnostic = diagnostic.related(step.range, step.message);
         }
         if let Some(argument) = argument
-            && reason.code == "dtype-mismatch"
+            && reason.code == Code::DtypeMismatch
             && let Some(step) = view.origins.of_dtype(view, argument)
             && !seen.contains(&step.range)
         {
@@ -84,7 +84,7 @@ fn is_literal(value: &str) -> bool {
 
 /// Returns the diagnostic for a relation that gives no type, where an annotation gives it.
 pub(super) fn undecided(view: &Checked<'_, '_>, expr_ref: ExprRef, reason: &Reason) -> Diagnostic {
-    accepted(view, expr_ref, Reason { code: "relation-undecided", ..reason.clone() })
+    accepted(view, expr_ref, Reason { code: Code::RelationUndecided, ..reason.clone() })
 }
 
 /// Returns the diagnostic for a call that type checks but cannot be computed.
@@ -93,7 +93,7 @@ pub(super) fn uncomputable(
     expr_ref: ExprRef,
     reason: &Reason,
 ) -> Diagnostic {
-    accepted(view, expr_ref, Reason { code: "cannot-compute", ..reason.clone() })
+    accepted(view, expr_ref, Reason { code: Code::CannotCompute, ..reason.clone() })
 }
 
 /// Returns the diagnostic for a call that TVM accepts although `reason` makes it impossible to
@@ -177,13 +177,13 @@ pub(super) fn attribute_range(view: &View<'_>, expr_ref: ExprRef, name: &str) ->
 /// axis 1 ``.
 fn label(view: &View<'_>, expr_ref: ExprRef, mark: &Mark) -> String {
     let Some((_, Some(argument))) = mark_range(view, expr_ref, mark) else {
-        return mark.label.clone();
+        return mark.fact.to_string();
     };
     let ty = view.ty(argument);
     let axis = mark.axis.map_or(String::new(), |axis| format!(" on axis {axis}"));
     match ty {
-        Type::Error | Type::Var(_) => format!("{}{axis}", mark.label),
-        ty if mark.label == ty.to_string() => format!("this is `{ty}`"),
-        ty => format!("this is `{ty}`: {}{axis}", mark.label),
+        Type::Error | Type::Var(_) => format!("{}{axis}", mark.fact),
+        ty if mark.fact.is_type(&ty) => format!("this is `{ty}`"),
+        ty => format!("this is `{ty}`: {}{axis}", mark.fact),
     }
 }

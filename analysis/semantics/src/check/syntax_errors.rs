@@ -5,7 +5,7 @@ use syntax::{Expectation, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, T
 use super::mistakes;
 use crate::{
     db::{Db, SourceFile},
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic},
 };
 
 pub(super) fn check(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
@@ -121,7 +121,7 @@ fn slash(root: &syntax::Node<'_>, error: &syntax::SyntaxError) -> Option<Diagnos
     let name = root.token_at(before).filter(|token| token.kind() == SyntaxKind::LOCAL)?;
     let bare = name.text().strip_suffix('/')?;
     let message = format!("`/` is part of the name `{}` here", name.text());
-    let diagnostic = Diagnostic::new("syntax-error", name.range(), message);
+    let diagnostic = Diagnostic::new(Code::SyntaxError, name.range(), message);
     let help = format!("put a space after `{bare}` for a division");
     Some(diagnostic.help(help).fix("Write a division", [(name.range(), format!("{bare} / "))]))
 }
@@ -149,7 +149,7 @@ fn detail(error: &syntax::SyntaxError, diagnostic: Diagnostic) -> Diagnostic {
 
 /// Returns the code and the message of an error; `text` is the text at its range. `None` for errors
 /// of TVM compatibility, which `compat` reports.
-fn message_of(kind: &SyntaxErrorKind, text: &str) -> Option<(&'static str, String)> {
+fn message_of(kind: &SyntaxErrorKind, text: &str) -> Option<(Code, String)> {
     use SyntaxErrorKind::*;
     let found = |kind: SyntaxKind| match kind {
         SyntaxKind::END_OF_FILE => "the file ends here".to_owned(),
@@ -161,7 +161,7 @@ fn message_of(kind: &SyntaxErrorKind, text: &str) -> Option<(&'static str, Strin
     };
     let (code, message): (_, &str) = match kind {
         Expected { expected, found: what, .. } => {
-            return Some(("syntax-error", format!("expected {expected}, {}", found(*what))));
+            return Some((Code::SyntaxError, format!("expected {expected}, {}", found(*what))));
         }
         Unexpected(what) => {
             let what = if text.is_empty() || text.len() > 30 || text.contains('\n') {
@@ -169,20 +169,20 @@ fn message_of(kind: &SyntaxErrorKind, text: &str) -> Option<(&'static str, Strin
             } else {
                 format!("`{text}`")
             };
-            return Some(("syntax-error", format!("unexpected {what}")));
+            return Some((Code::SyntaxError, format!("unexpected {what}")));
         }
-        UnclosedComment => ("unclosed-comment", "this comment is never closed"),
-        UnclosedString => ("unclosed-string", "this string is never closed"),
-        UnknownCharacter => ("unknown-character", "unexpected characters"),
+        UnclosedComment => (Code::UnclosedComment, "this comment is never closed"),
+        UnclosedString => (Code::UnclosedString, "this string is never closed"),
+        UnknownCharacter => (Code::UnknownCharacter, "unexpected characters"),
         TooDeep => {
-            ("nested-too-deep", "expressions are nested too deeply here; the rest is not parsed")
+            (Code::NestedTooDeep, "expressions are nested too deeply here; the rest is not parsed")
         }
         UnknownSection => {
-            ("unknown-section", "only `#[version = \"0.0.5\"]` and `#[metadata]` are sections")
+            (Code::UnknownSection, "only `#[version = \"0.0.5\"]` and `#[metadata]` are sections")
         }
-        UnknownVersion => ("unknown-version", "unknown version of the text format"),
+        UnknownVersion => (Code::UnknownVersion, "unknown version of the text format"),
         SecondExpression => {
-            ("second-expression", "a file holds at most one expression outside of definitions")
+            (Code::SecondExpression, "a file holds at most one expression outside of definitions")
         }
         _ => return None,
     };

@@ -5,7 +5,11 @@ use syntax::{Node, SyntaxKind, TextRange};
 use types::{AttrType, Type};
 
 use super::suggest::{Checked, Suggestions};
-use crate::{body::*, diagnostic::Diagnostic, view::View};
+use crate::{
+    body::*,
+    diagnostic::{Code, Diagnostic},
+    view::View,
+};
 
 pub(super) fn problem(view: &Checked<'_, '_>, number: usize, problem: &Problem) -> Diagnostic {
     let range = view.place(number, problem.range);
@@ -48,17 +52,17 @@ pub(super) fn of_kind(
             attr(range, value, operator, name, problem)
         }
         ProblemKind::AttrsNotTaken { callee, .. } => Diagnostic::new(
-            "attributes-not-taken",
+            Code::AttributesNotTaken,
             range,
             format!("`{callee}` takes no attributes"),
         ),
         ProblemKind::DetachedAttrs(operator) => Diagnostic::new(
-            "tvm-detached-attributes",
+            Code::TvmDetachedAttributes,
             range,
             format!("TVM does not know the type of the attributes of `{}`", operator.name),
         ),
         ProblemKind::Kind { param, expected } => Diagnostic::new(
-            "kind-mismatch",
+            Code::KindMismatch,
             range,
             format!(
                 "`{}` is a {}, but a {} is expected here",
@@ -69,7 +73,7 @@ pub(super) fn of_kind(
         )
         .help(format!("declare it as `{} : {}`", param.name(), expected.name())),
         ProblemKind::UnknownKind(name) => {
-            Diagnostic::new("unknown-kind", range, format!("`{name}` is not a kind"))
+            Diagnostic::new(Code::UnknownKind, range, format!("`{name}` is not a kind"))
                 .help("the kinds are `Type`, `Shape`, `ShapeVar` and `BaseType`")
         }
         ProblemKind::UnknownRelation(name) => {
@@ -81,7 +85,7 @@ pub(super) fn of_kind(
                 "uint16", "uint32", "uint64", "bool", "bfloat16",
             ];
             let diagnostic =
-                Diagnostic::new("unknown-dtype", range, format!("`{name}` is not a data type"));
+                Diagnostic::new(Code::UnknownDtype, range, format!("`{name}` is not a data type"));
             match operators::similar::nearest(name, known) {
                 Some(near) => diagnostic
                     .help(format!("did you mean `{near}`?"))
@@ -90,33 +94,35 @@ pub(super) fn of_kind(
             }
         }
         ProblemKind::NumberRange { text, dtype } => {
-            Diagnostic::new("number-range", range, format!("`{text}` does not fit into {dtype}"))
+            Diagnostic::new(Code::NumberRange, range, format!("`{text}` does not fit into {dtype}"))
         }
         ProblemKind::NumberSuffix(suffix) => {
-            Diagnostic::new("number-suffix", range, format!("`{suffix}` is not a number suffix"))
+            Diagnostic::new(Code::NumberSuffix, range, format!("`{suffix}` is not a number suffix"))
                 .help("integers end in i8, i16, i32 or i64, other numbers in f, f16, f32 or f64")
         }
         ProblemKind::NegativeDim(size) => Diagnostic::new(
-            "negative-size",
+            Code::NegativeSize,
             range,
             format!("the size of a tensor cannot be negative, found {size}"),
         )
         .help("write an unknown size as `?`")
         .fix("Write `?`", [(range, "?".to_owned())]),
         ProblemKind::BadBinder { name, kind } => bad_binder(range, name, *kind),
-        ProblemKind::DuplicateParam(name) => {
-            Diagnostic::new("duplicate-parameter", range, format!("duplicate parameter `{name}`"))
-        }
+        ProblemKind::DuplicateParam(name) => Diagnostic::new(
+            Code::DuplicateParameter,
+            range,
+            format!("duplicate parameter `{name}`"),
+        ),
         ProblemKind::ParamWithArgs(param) => Diagnostic::new(
-            "type-arguments",
+            Code::TypeArguments,
             range,
             format!("`{}` is a type parameter and takes no arguments", param.name()),
         ),
         ProblemKind::ArgAfterAttr => {
-            Diagnostic::new("syntax-error", range, "positional argument follows an attribute")
+            Diagnostic::new(Code::SyntaxError, range, "positional argument follows an attribute")
         }
         ProblemKind::OpenField => {
-            Diagnostic::new("open-field", range, "the type of a field cannot be left out").help(
+            Diagnostic::new(Code::OpenField, range, "the type of a field cannot be left out").help(
                 "write it, or make it a parameter of the data type: `type Box[A] { Wrap(A) }`",
             )
         }
@@ -155,7 +161,7 @@ fn bad_binder(range: syntax::TextRange, name: &str, kind: BinderKind) -> Diagnos
         _ if digits => format!("the graph variable `{name}` cannot be bound here"),
         _ => format!("`{name}` is not a valid name: names begin with a letter"),
     };
-    let diagnostic = Diagnostic::new("invalid-binder", range, message);
+    let diagnostic = Diagnostic::new(Code::InvalidBinder, range, message);
     match kind {
         BinderKind::Graph if !bare.starts_with(|c: char| c.is_ascii_digit()) => {
             let at = syntax::TextRange::empty(range.start());
@@ -191,7 +197,7 @@ fn attr(
     match problem {
         AttrProblem::Unknown { nearest, .. } => {
             let diagnostic = Diagnostic::new(
-                "unknown-attribute",
+                Code::UnknownAttribute,
                 range,
                 format!("`{}` has no attribute `{name}`", operator.name),
             );
@@ -212,13 +218,13 @@ fn attr(
         }
         AttrProblem::Type { expected, none, .. } => {
             let takes = AttrProblem::describe(*expected);
-            let or_none = if *none && !takes.contains("None") { " or `None`" } else { "" };
+            let or_none = if *none && !expected.is_optional() { " or `None`" } else { "" };
             let not = match value.len() {
                 1..=40 => format!(", not `{value}`"),
                 _ => String::new(),
             };
             let diagnostic = Diagnostic::new(
-                "attribute-type",
+                Code::AttributeType,
                 range,
                 format!("`{}`: `{name}` takes {takes}{or_none}{not}", operator.name),
             );
@@ -229,7 +235,7 @@ fn attr(
         }
         AttrProblem::Choice { choices, nearest, .. } => {
             let diagnostic = Diagnostic::new(
-                "attribute-value",
+                Code::AttributeValue,
                 range,
                 format!("`{}`: `{name}` cannot be {value}", operator.name),
             );
@@ -239,7 +245,7 @@ fn attr(
         }
         AttrProblem::DType { nearest, .. } => {
             let diagnostic = Diagnostic::new(
-                "attribute-value",
+                Code::AttributeValue,
                 range,
                 format!("`{}`: `{name}` is {value}, which is not a data type", operator.name),
             );
@@ -247,14 +253,14 @@ fn attr(
             suggested(diagnostic, range, *nearest)
         }
         AttrProblem::TooSmall { min: least, .. } => Diagnostic::new(
-            "attribute-value",
+            Code::AttributeValue,
             range,
             format!("`{}`: `{name}` must be at least {least}, it is {value}", operator.name),
         )
         .fix(format!("Change to {least}"), [(range, least.to_string())]),
         AttrProblem::TypeKey { expected } => {
             let diagnostic = Diagnostic::new(
-                "attribute-value",
+                Code::AttributeValue,
                 range,
                 format!("`{}`: this is not the name of its attribute type", operator.name),
             );
@@ -266,13 +272,13 @@ fn attr(
             }
         }
         AttrProblem::Missing { name } => Diagnostic::new(
-            "missing-attribute",
+            Code::MissingAttribute,
             range,
             format!("`{}` needs the attribute `{name}`", operator.name),
         )
         .help(format!("write `{name}=…` after the arguments")),
         AttrProblem::Twice { .. } => Diagnostic::new(
-            "duplicate-attribute",
+            Code::DuplicateAttribute,
             range,
             format!("`{}`: duplicate attribute `{name}`", operator.name),
         )

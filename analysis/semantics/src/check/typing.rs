@@ -14,21 +14,12 @@ use super::{
 use crate::{
     body::*,
     db::Settings,
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic, Role},
     infer::{Finding, Mismatch},
     queries,
     scope::LocalRef,
     view::{ExprRef, View},
 };
-
-/// The label of the last use of a graph variable, which TVM reports.
-pub(super) const VALUE_USED: &str = "the value is used here";
-
-/// The label of the declared result of a definition.
-pub(super) const RESULT_DECLARED: &str = "the result is declared here";
-
-/// The label of the graph bindings before the tail expression of a block.
-pub(super) const BLOCK_BEGINS: &str = "for TVM, the expression begins here";
 
 pub(super) fn report(
     view: &Checked<'_, '_>,
@@ -43,7 +34,7 @@ pub(super) fn report(
     if finding.is_error()
         && let Some(last) = within().or_else(|| view.last_use(unit))
     {
-        diagnostic = diagnostic.related(last, VALUE_USED);
+        diagnostic = diagnostic.relate(Role::Alternative, last, "the value is used here");
     }
     // It reports an error in the tail expression of a block at the graph bindings before it.
     if finding.is_error()
@@ -51,7 +42,8 @@ pub(super) fn report(
         && let Some(expr) = subject
         && let Some(first) = view.block_start(view.range(ExprRef { unit, expr }))
     {
-        diagnostic = diagnostic.related(first, BLOCK_BEGINS);
+        diagnostic =
+            diagnostic.relate(Role::Alternative, first, "for TVM, the expression begins here");
     }
     out.push(diagnostic);
 }
@@ -82,7 +74,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
     Some(match finding {
         Finding::Relation { expr, reason } => relation::failed(view, expr_ref(*expr), reason),
         // `memory.alloc_tensor` with a shape that is known at run time only: its type is declared.
-        Finding::Undecided { reason, .. } if reason.code == "type-needed" => return None,
+        Finding::Undecided { reason, .. } if reason.code == Code::TypeNeeded => return None,
         Finding::Undecided { expr, reason } => relation::undecided(view, expr_ref(*expr), reason),
         Finding::Uncomputable { expr, reason } => {
             relation::uncomputable(view, expr_ref(*expr), reason)
@@ -94,7 +86,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             let name = &view.unit(unit).binder(*binder).name;
             let at = view.place(unit, view.unit(unit).binder(*binder).range);
             let diagnostic = Diagnostic::new(
-                "missing-annotation",
+                Code::MissingAnnotation,
                 at,
                 format!("cannot infer the type of `{name}`"),
             )
@@ -118,17 +110,17 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         }
         Finding::Condition { expr, ty } => condition(view, expr_ref(*expr), ty),
         Finding::SelfApplication { call } => Diagnostic::new(
-            "infinite-type",
+            Code::InfiniteType,
             callee_range(view, unit, *call),
             "infinite type: this is called with itself",
         ),
         Finding::NotCallable { call, ty } => Diagnostic::new(
-            "not-callable",
+            Code::NotCallable,
             callee_range(view, unit, *call),
             format!("this is {}, which cannot be called", describe(ty)),
         ),
         Finding::HigherRank { expr, ty } => Diagnostic::new(
-            "higher-rank",
+            Code::HigherRank,
             range(*expr),
             format!(
                 "{} has the polymorphic type `{ty}`, but only what `def`, `let` or `%0 =` \
@@ -138,7 +130,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         )
         .help("write the type at which it is used, without type parameters"),
         Finding::Unproven { expr, constraint } => Diagnostic::new(
-            "unproven-relation",
+            Code::UnprovenRelation,
             range(*expr),
             format!(
                 "`{}`: its rule `{constraint}` does not hold for every instance of the type \
@@ -151,7 +143,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
              write it: `where …`",
         ),
         Finding::TypeTooLarge { expr } => Diagnostic::new(
-            "type-too-large",
+            Code::TypeTooLarge,
             range(*expr),
             format!(
                 "the type of {} has more than {MAX_WEIGHT} nodes, or nests more than {MAX_DEPTH} \
@@ -161,7 +153,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         )
         .help("bind the parts that are needed, and leave the rest out of the tuple"),
         Finding::TooGeneral { expr, open } => Diagnostic::new(
-            "type-too-large",
+            Code::TypeTooLarge,
             range(*expr),
             format!(
                 "the type of {} has {open} unresolved type parameters and relations",
@@ -170,7 +162,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         )
         .help("write the types of the parameters of the functions that are called here"),
         Finding::Budget { expr } => Diagnostic::new(
-            "inference-budget",
+            Code::InferenceBudget,
             range(*expr),
             format!(
                 "the types of `{}` grow too fast: inference stops here, and the rest has no types",
@@ -179,13 +171,13 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         )
         .help("write the types of the functions that are called before this place"),
         Finding::NumberRange { expr, value, dtype } => Diagnostic::new(
-            "number-range",
+            Code::NumberRange,
             range(*expr),
             format!("`{value}` is out of range for {dtype}, which is required here"),
         ),
         Finding::Arity { call, expected, found } => arity(view, unit, *call, *expected, *found),
         Finding::NoRule { expr, operator } => Diagnostic::new(
-            "no-relation",
+            Code::NoRelation,
             range(*expr),
             format!(
                 "the type relation of `{}` is unknown, so its result has no type",
@@ -200,7 +192,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
         Finding::UnknownConstructor { range, name } => {
             let at = view.place(unit, *range);
             let diagnostic = Diagnostic::new(
-                "unknown-constructor",
+                Code::UnknownConstructor,
                 at,
                 format!("there is no constructor `{name}`"),
             );
@@ -219,13 +211,13 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
                 None => "the tuple that is matched on has".into(),
             };
             Diagnostic::new(
-                "pattern-arity",
+                Code::PatternArity,
                 view.place(unit, *range),
                 format!("{what} {}, the pattern has {found}", count(*expected, "field")),
             )
         }
         Finding::PatternType { range, pattern, scrutinee } => Diagnostic::new(
-            "pattern-type",
+            Code::PatternType,
             view.place(unit, *range),
             format!(
                 "this pattern matches {}, but the matched value is {}",
@@ -241,7 +233,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             let at = view.range(expr_ref(*expr));
             let keyword = TextRange::at(at.start(), 5.into());
             Diagnostic::new(
-                "match-not-exhaustive",
+                Code::MatchNotExhaustive,
                 keyword,
                 format!("non-exhaustive `match`: no arm matches {}", list.join(", ")),
             )
@@ -251,14 +243,14 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             let Expr::Match(id) = view.unit(unit).expr(*expr) else { return None };
             let arm = view.unit(unit).matches[id.index()].arms.get(*arm)?;
             Diagnostic::new(
-                "unreachable-arm",
+                Code::UnreachableArm,
                 view.place(unit, arm.pattern.range),
                 "unreachable arm: the arms before it match all of its values",
             )
             .unnecessary()
         }
         Finding::TypeArgs { call, expected, found } => Diagnostic::new(
-            "type-arguments",
+            Code::TypeArguments,
             callee_range(view, unit, *call),
             format!(
                 "{} expects {}, found {found}",
@@ -267,7 +259,7 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             ),
         ),
         Finding::TypeArgKind { call, index, expected } => Diagnostic::new(
-            "kind-mismatch",
+            Code::KindMismatch,
             callee_range(view, unit, *call),
             format!(
                 "type argument {} of {} must be a {}",
@@ -286,12 +278,12 @@ fn diagnostic(view: &Checked<'_, '_>, unit: usize, finding: &Finding) -> Option<
             return None;
         }
         Finding::Metadata { expr, key, index, .. } => Diagnostic::new(
-            "metadata-entry",
+            Code::MetadataEntry,
             range(*expr),
             format!("the metadata section has no usable entry `meta[{key}][{index}]`"),
         ),
         Finding::UntypedConstant { expr } => Diagnostic::new(
-            "untyped-constant",
+            Code::UntypedConstant,
             range(*expr),
             "the module has no metadata section, so the type of this constant is unknown",
         )
@@ -351,7 +343,7 @@ fn unknown(
     let what = view.describe(expr_ref);
     let at = view.range(expr_ref);
     let diagnostic =
-        Diagnostic::new("cannot-infer", at, format!("cannot infer the type of {what}"));
+        Diagnostic::new(Code::CannotInfer, at, format!("cannot infer the type of {what}"));
     let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return diagnostic };
     let call = view.unit(expr_ref.unit).call(*call);
     let arg = argument.and_then(|at| call.args.get(at));
@@ -372,7 +364,7 @@ fn unknown(
 
 fn condition(view: &Checked<'_, '_>, expr_ref: ExprRef, ty: &Type) -> Diagnostic {
     let diagnostic = Diagnostic::new(
-        "condition-type",
+        Code::ConditionType,
         view.range(expr_ref),
         format!("the condition of an `if` must be a scalar `bool`, but this is {}", describe(ty)),
     );
@@ -395,7 +387,7 @@ fn arity(
 ) -> Diagnostic {
     let callee = callee_name(view, unit, call);
     let mut diagnostic = Diagnostic::new(
-        "argument-count",
+        Code::ArgumentCount,
         callee_range(view, unit, call),
         format!("{callee} expects {}, found {found}", count(expected, "argument")),
     );
@@ -423,7 +415,7 @@ fn projection(view: &Checked<'_, '_>, expr_ref: ExprRef, index: u32, ty: &Type) 
         Type::Tuple(fields) => {
             let last = fields.len().saturating_sub(1);
             Diagnostic::new(
-                "projection",
+                Code::Projection,
                 at,
                 format!("the tuple has {}, but no field {index}", count(fields.len(), "field")),
             )
@@ -434,7 +426,7 @@ fn projection(view: &Checked<'_, '_>, expr_ref: ExprRef, index: u32, ty: &Type) 
             })
         }
         other => Diagnostic::new(
-            "projection",
+            Code::Projection,
             at,
             format!("only tuples have fields, but this is {}", describe(other)),
         ),

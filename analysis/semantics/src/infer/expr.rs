@@ -481,7 +481,7 @@ fn tuple_get_item(call: &mut Call<'_>) -> Outcome {
         Type::Param(_) => Err(Halt::NotYet),
         Type::Error => Err(Halt::Silent),
         other => types::Reason::new(
-            "projection",
+            types::Code::Projection,
             format!("{} has no field {index}", types::describe(&other)),
         )
         .fail(),

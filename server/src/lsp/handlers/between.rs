@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use diff::{Change, Options, Pair, Unpaired};
-use semantics::{Database, SourceFile};
+use semantics::{Code, Database, SourceFile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use syntax::{LineIndex, TextRange};
@@ -246,7 +246,7 @@ fn path_of(uri: &Url) -> Result<PathBuf> {
 fn read(snapshot: &Snapshot, uri: &Url) -> Result<String> {
     let path = path_of(uri)?;
     let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
-    match input.problem.filter(|problem| problem.code != "invalid-utf8") {
+    match input.problem.filter(|problem| problem.code != Code::InvalidUtf8) {
         Some(problem) => Err(refused(problem.message)),
         None => Ok(input.text),
     }

@@ -55,8 +55,7 @@ pub(in crate::lsp) fn found(
     document: &Document,
 ) -> Vec<semantics::Diagnostic> {
     let found = semantics::check_file(&snapshot.db, document.file);
-    let is_enabled =
-        |d: &&semantics::Diagnostic| !snapshot.config.disabled.iter().any(|c| c == d.code);
+    let is_enabled = |d: &&semantics::Diagnostic| !snapshot.config.disabled.contains(&d.code);
     let problem = document.problem.iter().map(|problem| &**problem);
     problem.chain(found.iter()).filter(is_enabled).cloned().collect()
 }
@@ -92,8 +91,7 @@ pub(in crate::lsp) fn with_marks(
 ) -> Vec<semantics::Diagnostic> {
     let mut found = found(snapshot, document);
     if let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document) {
-        let is_enabled =
-            |d: &&semantics::Diagnostic| !snapshot.config.disabled.iter().any(|c| c == d.code);
+        let is_enabled = |d: &&semantics::Diagnostic| !snapshot.config.disabled.contains(&d.code);
         found.extend(placed.marks.iter().filter(is_enabled).cloned());
     }
     found

@@ -1,7 +1,7 @@
 //! `relay/health`: the number of definitions, diagnostics and TVM incompatibilities of a file. An editor
 //! that counts them itself would need all symbols and diagnostics first.
 
-use semantics::{DefKind, Diagnostic, Severity, all_defs};
+use semantics::{Code, DefKind, Diagnostic, Severity, all_defs};
 use serde::{Deserialize, Serialize};
 use tower_lsp::{
     jsonrpc::Result,
@@ -12,8 +12,8 @@ use super::diagnostics;
 use crate::lsp::snapshot::Snapshot;
 
 /// The codes of diagnostics of unknown types.
-const UNRESOLVED: [&str; 4] =
-    ["cannot-infer", "missing-annotation", "type-needed", "untyped-constant"];
+const UNRESOLVED: [Code; 4] =
+    [Code::CannotInfer, Code::MissingAnnotation, Code::TypeNeeded, Code::UntypedConstant];
 
 /// The parameters of `relay/health`.
 #[derive(Clone, Deserialize)]
@@ -44,7 +44,7 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HealthParams) -> Resul
     let document = snapshot.document(&params.text_document.uri)?;
     let found = diagnostics::with_marks(snapshot, &params.text_document.uri, document);
     let count = |holds: &dyn Fn(&Diagnostic) -> bool| found.iter().filter(|d| holds(d)).count();
-    let against = || found.iter().filter(|d| d.code.starts_with("tvm-"));
+    let against = || found.iter().filter(|d| d.code.is_tvm());
     let defined = |kind| {
         let defs = all_defs(&snapshot.db, document.file);
         defs.filter(|def| def.kind(&snapshot.db) == kind).count()
@@ -58,7 +58,7 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HealthParams) -> Resul
         warnings: count(&|d| d.severity == Severity::Warning),
         unresolved: count(&|d| UNRESOLVED.contains(&d.code)),
         tvm: against().count(),
-        names: count(&|d| d.code == "tvm-name"),
+        names: count(&|d| d.code == Code::TvmName),
         first: first.map(|d| document.range(d.range, snapshot.encoding)),
     })
 }

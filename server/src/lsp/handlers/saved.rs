@@ -1,5 +1,6 @@
 //! `relay/convertFile`: files that TVM saved, as the text that an editor shows.
 
+use semantics::Code;
 use serde::{Deserialize, Serialize};
 use tower_lsp::{
     jsonrpc::{Error, Result},
@@ -29,7 +30,7 @@ pub(in crate::lsp) fn convert(snapshot: &Snapshot, params: ConvertParams) -> Res
         .to_file_path()
         .map_err(|()| refused(format!("{} is not a file of this machine", params.uri)))?;
     let input = input::read(&path, snapshot.config.limits.code as u64).map_err(refused)?;
-    match input.problem.filter(|problem| problem.code != "invalid-utf8") {
+    match input.problem.filter(|problem| problem.code != Code::InvalidUtf8) {
         Some(problem) => Err(refused(problem.message)),
         None if input.saved.is_none() => {
             Err(refused("this file was not saved by TVM as JSON or in an archive".to_owned()))

@@ -23,7 +23,7 @@ use crate::{
         typing,
     },
     db::Settings,
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic},
     features::UnitFeatures,
     infer::Finding,
     queries,
@@ -79,7 +79,7 @@ fn definition(
             if let Some(func) = func().filter(|func| is_generalised(func, declared)) {
                 let message =
                     format!("TVM cannot type `{name}` without annotations; it is `{func}`");
-                let diagnostic = Diagnostic::new("tvm-annotation", at, message);
+                let diagnostic = Diagnostic::new(Code::TvmAnnotation, at, message);
                 let diagnostic = with_use(&tvm, number, finding, diagnostic);
                 let used = || uses::of_global(db, view.module, name).0;
                 compat.add(general(view, param_names, diagnostic, node(), &func, declared, used));
@@ -95,7 +95,7 @@ fn definition(
         && let Some(func) = func()
     {
         let diagnostic = Diagnostic::new(
-            "tvm-annotation",
+            Code::TvmAnnotation,
             at,
             format!(
                 "TVM does not know the result type of `{name}` at its calls; it is `{}`",
@@ -178,7 +178,7 @@ fn unknown(tvm: &View<'_>, number: usize, finding: &Finding) -> Diagnostic {
             }
         }
     };
-    Diagnostic::new("tvm-annotation", at, message)
+    Diagnostic::new(Code::TvmAnnotation, at, message)
         .help("write the types of the parameters and results of the functions here")
 }
 
@@ -204,7 +204,7 @@ fn bound_function(
     }
     let name = &view.binder(binding).name;
     let diagnostic = Diagnostic::new(
-        "tvm-annotation",
+        Code::TvmAnnotation,
         view.binding_range(binding),
         format!("TVM cannot type `{name}` without annotations; it is `{func}`"),
     );

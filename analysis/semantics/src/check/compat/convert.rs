@@ -7,7 +7,7 @@ use syntax::{ParseLimits, TextRange, TextSize};
 use crate::{
     check,
     db::{Database, SourceFile},
-    diagnostic::{Diagnostic, Fix, Severity, code_of},
+    diagnostic::{Diagnostic, Fix, Severity},
 };
 
 /// The maximum number of rounds of fixes. Only overlapping fixes need further rounds, so that a few
@@ -49,7 +49,7 @@ pub fn to_tvm(text: &str) -> Converted {
 
 fn round(db: &Database, file: SourceFile, text: &str) -> String {
     let found = check::all_diagnostics(db, file);
-    let of_group = |diagnostic: &&Diagnostic| code_of(diagnostic.code).is_some_and(|c| c.tvm);
+    let of_group = |diagnostic: &&Diagnostic| diagnostic.code.is_tvm();
     apply(text, found.iter().filter(of_group).filter_map(|diagnostic| diagnostic.fixes.first()))
 }
 

@@ -7,7 +7,13 @@ use syntax::{
 use types::{DataType, Type};
 
 use super::{Compat, Edit, insert};
-use crate::{body::*, db::Settings, diagnostic::Diagnostic, features::UnitFeatures, view::View};
+use crate::{
+    body::*,
+    db::Settings,
+    diagnostic::{Code, Diagnostic},
+    features::UnitFeatures,
+    view::View,
+};
 
 /// Reports integers without suffix that get their data type from another operand. TVM reads them as
 /// `int32`, or `int64` if they do not fit.
@@ -31,7 +37,7 @@ pub(super) fn check(view: &View<'_>, compat: &mut Compat<'_>) {
             let message =
                 format!("TVM reads this number as {default}, but its type is {}", tensor.dtype);
             compat.fold(
-                Diagnostic::new("tvm-literal-type", range, message)
+                Diagnostic::new(Code::TvmLiteralType, range, message)
                     .fix("Add the data type", with_dtype(range, tensor.dtype)),
             );
         }

@@ -12,7 +12,7 @@ use super::{Compat, Edit, insert, types::written_plain};
 use crate::{
     body::*,
     db::Db,
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic},
     features::UnitFeatures,
     item::{Def, DefKind, Module},
     queries,
@@ -53,7 +53,7 @@ fn version<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>) {
     let at = TextRange::empty(first.start(db));
     compat.add(
         Diagnostic::new(
-            "tvm-version",
+            Code::TvmVersion,
             at,
             "TVM requires the version of the text format at the start",
         )
@@ -117,7 +117,7 @@ fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'_>
     }
     edits.push(insert(front, text));
     let mut diagnostic = Diagnostic::new(
-        "tvm-type-order",
+        Code::TvmTypeOrder,
         range,
         format!("TVM knows the constructor `{name}` only after the definition of its data type"),
     )
@@ -223,7 +223,7 @@ fn from_prelude<'db>(db: &'db dyn Db, module: Module<'db>, compat: &mut Compat<'
         text += "\n\n";
     }
     let message = format!("{who} from the prelude, which TVM does not import implicitly");
-    let mut diagnostic = Diagnostic::new("tvm-prelude", range, message);
+    let mut diagnostic = Diagnostic::new(Code::TvmPrelude, range, message);
     if let Some(front) = first_definition(db, module) {
         diagnostic = diagnostic.fix("Insert the definitions", [insert(front, text)]);
     }
@@ -301,7 +301,7 @@ fn bare_expression<'db>(
     compat: &mut Compat<'_>,
 ) {
     let diagnostic = Diagnostic::new(
-        "tvm-bare-expression",
+        Code::TvmBareExpression,
         TextRange::at(def.start(db), 0.into()),
         "TVM reads a module of definitions, but this is an expression",
     );
@@ -393,7 +393,7 @@ fn aliases(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>)
         let range = view.place(number, range);
         compat.fold(
             Diagnostic::new(
-                "tvm-operator-name",
+                Code::TvmOperatorName,
                 range,
                 format!("the name of this operator in TVM is `{name}`"),
             )
@@ -428,7 +428,7 @@ fn other_versions(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Comp
         let Some(other) = operators::other_version(operator.name) else { continue };
         let range = view.place(number, call.callee_range);
         let mut diagnostic = Diagnostic::new(
-            "tvm-other-version",
+            Code::TvmOtherVersion,
             range,
             format!("`{}` is an operator of TVM {}, not of 0.14", operator.name, other.versions),
         )
@@ -458,7 +458,7 @@ fn free_variables(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Comp
         let message =
             format!("TVM does not allow free variables in a definition: `{}`", binder.name);
         compat.fold(
-            Diagnostic::new("tvm-free-variable", view.place(number, binder.range), message)
+            Diagnostic::new(Code::TvmFreeVariable, view.place(number, binder.range), message)
                 .help("make it a parameter"),
         );
     }
@@ -469,7 +469,7 @@ fn metadata(view: &View<'_>, number: usize, unit: &Unit, compat: &mut Compat<'_>
     let mut note = |range: TextRange| {
         compat.fold(
             Diagnostic::new(
-                "tvm-metadata",
+                Code::TvmMetadata,
                 view.place(number, range),
                 "TVM cannot resolve this reference without a metadata section",
             )

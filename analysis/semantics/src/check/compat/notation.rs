@@ -11,7 +11,7 @@ use syntax::{
 use super::{Compat, Edit, insert, literals, names, params, parenthesise, types};
 use crate::{
     db::{Db, SourceFile},
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic},
 };
 
 pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
@@ -44,7 +44,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
         }
         compat.fold(diagnostic);
     }
-    if let Some(names) = compat.folded.get("tvm-name").copied() {
+    if let Some(names) = compat.folded.get(&Code::TvmName).copied() {
         names::fix(root, &mut compat.found[names].0);
     }
 }
@@ -61,77 +61,79 @@ fn place(root: Node<'_>, error: &SyntaxError) -> TextRange {
 
 /// Returns the code and the message of an error. Shape variables are reported at their
 /// declarations.
-fn message_of(kind: &SyntaxErrorKind) -> Option<(&'static str, &'static str)> {
+fn message_of(kind: &SyntaxErrorKind) -> Option<(Code, &'static str)> {
     use SyntaxErrorKind::*;
     Some(match kind {
         HashComment => {
-            ("tvm-hash-comment", "TVM reads `#` as the start of a section, not of a comment")
+            (Code::TvmHashComment, "TVM reads `#` as the start of a section, not of a comment")
         }
         LoneCarriageReturn => {
-            ("tvm-carriage-return", "TVM stops at a carriage return that no line feed follows")
+            (Code::TvmCarriageReturn, "TVM stops at a carriage return that no line feed follows")
         }
-        MissingSemicolon => ("tvm-semicolon", "TVM requires a `;` after a graph binding"),
-        MissingComma => ("tvm-comma", "TVM requires a `,` here"),
+        MissingSemicolon => (Code::TvmSemicolon, "TVM requires a `;` after a graph binding"),
+        MissingComma => (Code::TvmComma, "TVM requires a `,` here"),
         DataDefinition => {
-            ("tvm-data-definition", "TVM writes `data` definitions as `type T { C(A), D }`")
+            (Code::TvmDataDefinition, "TVM writes `data` definitions as `type T { C(A), D }`")
         }
-        CaseArm => ("tvm-case-arm", "TVM writes `case` arms as `C(%x) => e,`"),
-        TypeArguments => ("tvm-type-arguments", "TVM does not support type arguments of calls"),
-        WhereClause => ("tvm-where-clause", "TVM does not support `where` clauses"),
+        CaseArm => (Code::TvmCaseArm, "TVM writes `case` arms as `C(%x) => e,`"),
+        TypeArguments => (Code::TvmTypeArguments, "TVM does not support type arguments of calls"),
+        WhereClause => (Code::TvmWhereClause, "TVM does not support `where` clauses"),
         ConstructorSignature => {
-            ("tvm-constructor-signature", "TVM writes constructors with their fields: `C(A, B)`")
+            (Code::TvmConstructorSignature, "TVM writes constructors with their fields: `C(A, B)`")
         }
         LogicalOperator => (
-            "tvm-logical-operator",
+            Code::TvmLogicalOperator,
             "TVM does not support `&&` and `||`; call `logical_and` or `logical_or`",
         ),
         ConstantExpression => {
-            ("tvm-constant-expression", "TVM does not support `Constant(…)`; call `full`")
+            (Code::TvmConstantExpression, "TVM does not support `Constant(…)`; call `full`")
         }
-        BareFloat => ("tvm-bare-float", "TVM requires the suffix `f` on a floating-point number"),
+        BareFloat => (Code::TvmBareFloat, "TVM requires the suffix `f` on a floating-point number"),
         GluedNumber => {
-            ("tvm-glued-number", "TVM reads the text directly after this number as part of it")
+            (Code::TvmGluedNumber, "TVM reads the text directly after this number as part of it")
         }
-        GluedMinus => ("tvm-glued-minus", "TVM reads a `-` directly before a number as its sign"),
-        UnreadableName => ("tvm-name", "TVM prints names like this one, but cannot read them back"),
+        GluedMinus => (Code::TvmGluedMinus, "TVM reads a `-` directly before a number as its sign"),
+        UnreadableName => {
+            (Code::TvmName, "TVM prints names like this one, but cannot read them back")
+        }
         MetaType => (
-            "tvm-meta-type",
+            Code::TvmMetaType,
             "TVM prints a type as an entry of the metadata section but cannot read it back",
         ),
-        RefType => ("tvm-ref-type", "TVM prints the type `ref(T)` but cannot read it back"),
+        RefType => (Code::TvmRefType, "TVM prints the type `ref(T)` but cannot read it back"),
         ExternalFunction => {
-            ("tvm-external-function", "TVM prints external functions but cannot read them back")
+            (Code::TvmExternalFunction, "TVM prints external functions but cannot read them back")
         }
-        TirFunction => ("tvm-tir-function", "TVM prints TIR functions but cannot read them back"),
+        TirFunction => (Code::TvmTirFunction, "TVM prints TIR functions but cannot read them back"),
         PrintedAttribute => (
-            "tvm-printed-attribute",
+            Code::TvmPrintedAttribute,
             "TVM prints attributes like this one but cannot read them back",
         ),
-        LogLine => ("tvm-log-line", "this line of a log is not Relay"),
+        LogLine => (Code::TvmLogLine, "this line of a log is not Relay"),
         SecondModule => {
-            ("tvm-second-module", "TVM reads one module per file; another one begins here")
+            (Code::TvmSecondModule, "TVM reads one module per file; another one begins here")
         }
         ChainedProjection => (
-            "tvm-chained-projection",
+            Code::TvmChainedProjection,
             "TVM does not support chained projections, or projections of calls",
         ),
-        NestedLet => ("tvm-nested-let", "TVM requires parentheses around a nested binding"),
-        LiteralSuffix => ("tvm-literal-suffix", "TVM has no literal of this form"),
+        NestedLet => (Code::TvmNestedLet, "TVM requires parentheses around a nested binding"),
+        LiteralSuffix => (Code::TvmLiteralSuffix, "TVM has no literal of this form"),
         MatchScrutinee => {
-            ("tvm-match-scrutinee", "TVM requires parentheses around the matched value")
+            (Code::TvmMatchScrutinee, "TVM requires parentheses around the matched value")
         }
         BareOperand => (
-            "tvm-operand",
+            Code::TvmOperand,
             "TVM requires parentheses around a `match` or a block inside of an expression",
         ),
-        ElseIf => ("tvm-else-if", "TVM requires braces around the `if` after `else`"),
+        ElseIf => (Code::TvmElseIf, "TVM requires braces around the `if` after `else`"),
         PolymorphicFnType => (
-            "tvm-polymorphic-type",
+            Code::TvmPolymorphicType,
             "TVM prints the types of generic functions, but cannot read them back",
         ),
-        NestedHole => ("tvm-hole", "TVM accepts `_` for a whole type only, not inside of one"),
+        NestedHole => (Code::TvmHole, "TVM accepts `_` for a whole type only, not inside of one"),
         AttributeTuple => {
-            ("tvm-attribute-tuple", "TVM writes lists in attributes in square brackets: `[1, 0]`")
+            (Code::TvmAttributeTuple, "TVM writes lists in attributes in square brackets: `[1, 0]`")
         }
         _ => return None,
     })

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     body::*,
     db::{Db, SourceFile},
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic},
     scope::LocalRef,
     view::{ExprRef, View},
 };
@@ -36,14 +36,14 @@ pub(super) fn type_params(
     });
     let Some(other) = other else {
         return Diagnostic::new(
-            "tvm-type-parameters",
+            Code::TvmTypeParameters,
             list.range(),
             "TVM writes type parameters in square brackets, without kinds: `[t]`",
         )
         .fix("Write the type parameters in square brackets", brackets(list));
     };
     let diagnostic = Diagnostic::new(
-        "tvm-kind",
+        Code::TvmKind,
         other.range(),
         "TVM's type parameters are of kind `Type` only: no shapes, sizes or data types",
     );

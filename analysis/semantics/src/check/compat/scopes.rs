@@ -18,7 +18,7 @@ use super::{Compat, Edit};
 use crate::{
     body::*,
     db::Db,
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic},
     item::{Def, DefKind, Module},
     queries,
     scope::{GraphNumbers, graph_number},
@@ -57,7 +57,7 @@ pub(super) fn check_locals(view: &View<'_>, compat: &mut Compat<'_>) {
         let places = uses.uses.get(&later).into_iter().flatten();
         let edits = places.chain([&later]).map(|&range| (range, fresh.clone()));
         compat.add(
-            Diagnostic::new("tvm-shadowed-let", later, message)
+            Diagnostic::new(Code::TvmShadowedLet, later, message)
                 .related(place, "this use resolves differently")
                 .fix(format!("Rename it to `{fresh}`"), edits),
         );
@@ -316,7 +316,7 @@ pub(super) fn check_graph_variables<'db>(
             let name = &view.binder(binding).name;
             let message =
                 format!("TVM allows one `{name}` per file, and resolves this one to the first");
-            let mut diagnostic = Diagnostic::new("tvm-graph-variable", range, message)
+            let mut diagnostic = Diagnostic::new(Code::TvmGraphVariable, range, message)
                 .fix("Renumber the graph variables", edits);
             if let Some(&there) = first.get(&number) {
                 diagnostic = diagnostic.related(there, "the first");

@@ -3,11 +3,11 @@
 use syntax::TextRange;
 use types::{Conflict, Type, describe};
 
-use super::{RESULT_DECLARED, callee_name};
+use super::callee_name;
 use crate::{
     body::*,
     check::{cause::flow, differ::differ, suggest::Checked, text},
-    diagnostic::Diagnostic,
+    diagnostic::{Code, Diagnostic, Role},
     infer::Mismatch,
     queries,
     scope::LocalRef,
@@ -61,7 +61,8 @@ pub(super) fn mismatch(
                 && let Some(ty) = view.result_type_node()
             {
                 let at = ty.range() + view.def.start(view.db);
-                diagnostic = diagnostic.related(at, RESULT_DECLARED);
+                diagnostic =
+                    diagnostic.relate(Role::Alternative, at, "the result is declared here");
                 if let Some(text) = text::writable(found) {
                     diagnostic = diagnostic
                         .fix(format!("Change the result to `{text}`"), [(at, text.clone())]);
@@ -118,7 +119,7 @@ pub(super) fn mismatch(
             )
         }
         Mismatch::Reference { reference } => Diagnostic::new(
-            "type-mismatch",
+            Code::TypeMismatch,
             view.range(expr_ref(reference)),
             format!("only references can be read and written, but this is {}", describe(found)),
         )
