@@ -262,7 +262,8 @@ impl SyntaxKind {
         matches!(self, LET_STMT | GRAPH_STMT | FREE_VAR_STMT | EXPR_STMT)
     }
 
-    pub(crate) fn of(raw: rowan::SyntaxKind) -> SyntaxKind {
+    /// Returns the kind of a green node or token.
+    pub fn of(raw: rowan::SyntaxKind) -> SyntaxKind {
         SyntaxKind::from_raw(raw.0)
     }
 

@@ -32,7 +32,7 @@ pub use node::{Element, Node, Token};
 pub use parser::ParseLimits;
 pub use reparse::Edit;
 pub use rowan::NodeOrToken;
-pub use rowan::{GreenNode, GreenNodeData, TextRange, TextSize};
+pub use rowan::{GreenNode, GreenNodeData, GreenTokenData, TextRange, TextSize};
 
 /// A node with access to its parent and siblings. [`Node`] is cheaper where neither is needed.
 pub type SyntaxNode = rowan::SyntaxNode<Relay>;

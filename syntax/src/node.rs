@@ -67,6 +67,19 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// Returns the child nodes and tokens without the first `count`, whose text has the length `len`.
+    pub fn elements_from(
+        self,
+        count: usize,
+        len: TextSize,
+    ) -> impl Iterator<Item = Element<'t>> + Clone {
+        let mut children = self.green.children();
+        if let Some(skipped) = count.checked_sub(1) {
+            children.nth(skipped);
+        }
+        Elements { children, front: self.start + len, back: self.range().end() }
+    }
+
     /// Returns the child nodes and tokens from about `offset` on: all that are skipped end before
     /// it.
     ///

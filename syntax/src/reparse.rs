@@ -366,23 +366,24 @@ impl Parse {
 /// Returns the children of `parent` touched by the edit, extended to the left up to a `clean` child
 /// and by the adjacent white space.
 fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) -> Option<Run> {
-    let child_of = |token: SyntaxToken| -> Option<SyntaxElement> {
-        if token.parent().as_ref() == Some(parent) {
-            return Some(token.into());
-        }
-        token.parent_ancestors().find(|n| n.parent().as_ref() == Some(parent)).map(Into::into)
-    };
+    let whole = parent.text_range();
+    let byte = TextSize::new(1);
+    // A binary search, where `token_at_offset` visits every child.
+    let child_at =
+        |offset: TextSize| parent.child_or_token_at_range(TextRange::at(offset, byte));
     let is_gap = |e: &SyntaxElement| e.kind().is_trivia();
     let is_brace =
         |e: &SyntaxElement| matches!(e.kind(), SyntaxKind::L_BRACE | SyntaxKind::R_BRACE);
 
-    let left = parent.token_at_offset(edit.range.start()).left_biased()?;
-    let mut first = child_of(left)?;
+    if whole.is_empty() {
+        return None;
+    }
+    let (from, to) = (edit.range.start(), edit.range.end());
+    let mut first = child_at(if from > whole.start() { from - byte } else { from })?;
     if first.kind() == SyntaxKind::L_BRACE {
         first = first.next_sibling_or_token()?;
     }
-    let right = parent.token_at_offset(edit.range.end()).right_biased()?;
-    let mut last = child_of(right)?;
+    let mut last = child_at(if to < whole.end() { to } else { to - byte })?;
     if last.index() < first.index() {
         // The edit is between a brace and the child after it.
         last = first.clone();

@@ -117,7 +117,8 @@ impl Client {
         Client::spawn().shake_hands(capabilities, options)
     }
 
-    fn shake_hands(self, capabilities: Value, options: Value) -> Client {
+    /// Shakes hands, with these capabilities and options.
+    pub fn shake_hands(self, capabilities: Value, options: Value) -> Client {
         let mut client = self;
         let answer = client.request(
             "initialize",
@@ -252,6 +253,11 @@ impl Client {
                 "contentChanges": [{ "text": text }],
             }),
         );
+    }
+
+    /// The number of the server's process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Resident memory of the server in bytes, where the system tells.

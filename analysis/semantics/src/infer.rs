@@ -36,12 +36,13 @@ use types::{DTypeTerm, Level, NodeId, Param, ParamId, RelationId, Solver, Type};
 
 use crate::{
     body::*,
+    features::UnitFeatures,
     module::ModuleTypes,
     scope::{LocalRef, Scopes},
 };
 pub use finding::{Finding, Mismatch};
 pub use freeze::{Inference, Numeric, UnitTypes};
-use repeated::{Key, Repeated};
+use repeated::Repeated;
 use reuse::Known;
 
 /// The environment of a body: everything that inference needs from outside it.
@@ -310,13 +311,31 @@ impl<'a> Infer<'a> {
         let count = body.units.len();
         let mut repeated = Repeated::default();
         let mut first_open = 0;
+        let mut reused = 0;
+        let mut inputs = Vec::new();
         for unit in 0..count {
+            if unit < reused {
+                continue;
+            }
             self.env.poll();
+            if let Some(known) = known.as_mut().filter(|_| self.open.is_empty()) {
+                let run = unit..known.unchanged_until(unit);
+                let types = run.map_while(|unit| known.get(unit));
+                reused = unit;
+                for types in types {
+                    self.assumed |= types.assumed.is_some();
+                    self.done[0][reused] = Some(types.clone());
+                    reused += 1;
+                }
+                if unit < reused {
+                    continue;
+                }
+            }
             let at = UnitRef { body: 0, unit: unit as u32 };
             if self.open.is_empty() {
                 if let Some(known) = &mut known
                     && let Some(types) = known.get(unit)
-                    && (known.sees_the_same(unit, body, scopes) || self.inputs_hold(at, types))
+                    && (known.sees_the_same(unit, body) || self.inputs_hold(at, types))
                 {
                     self.assumed |= types.assumed.is_some();
                     self.done[0][unit] = Some(types.clone());
@@ -324,27 +343,28 @@ impl<'a> Infer<'a> {
                 }
                 first_open = unit;
             }
-            let inputs: Vec<Type> = self.inputs_of(at).collect();
-            let is_first = self.open.is_empty() && !self.assumed;
-            let key = is_first.then(|| Key::of(&body.units[unit], &inputs)).flatten();
-            if let Some(key) = key
-                && let Some(types) = repeated.get(key, &body.units[unit], &inputs)
-            {
-                self.done[0][unit] = Some(types.clone());
+            inputs.clear();
+            self.add_inputs(at, &mut inputs);
+            let of_unit = &body.units[unit];
+            let is_keyed =
+                self.open.is_empty() && repeated::has_key(of_unit, &inputs, scopes.unit(unit));
+            if is_keyed && let Some(types) = repeated.get(of_unit, &inputs) {
+                self.assumed |= types.assumed.is_some();
+                self.done[0][unit] = Some(types);
                 if let Some(known) = &mut known {
                     known.note_changes(unit, &self.done[0][unit..=unit]);
                 }
                 continue;
             }
-            self.run(at, inputs);
+            self.run(at, std::mem::take(&mut inputs));
             self.solve();
             if unit + 1 == count || self.is_closed() {
                 self.close(unit + 1 == count);
                 if self.entangled {
                     return;
                 }
-                if let (Some(key), Some(types)) = (key, &self.done[0][unit]) {
-                    repeated.insert(key, &body.units[unit], types);
+                if let Some(types) = self.done[0][unit].as_ref().filter(|_| is_keyed) {
+                    repeated.insert(of_unit, types);
                 }
                 if let Some(known) = &mut known {
                     known.note_changes(first_open, &self.done[0][first_open..=unit]);
@@ -371,7 +391,7 @@ impl<'a> Infer<'a> {
                 for unit in 0..self.bodies[number].0.units.len() {
                     self.env.poll();
                     let at = UnitRef { body: number as u32, unit: unit as u32 };
-                    let inputs = self.inputs_of(at).collect();
+                    let inputs = self.inputs_of(at);
                     self.run(at, inputs);
                 }
             }
@@ -408,49 +428,48 @@ impl<'a> Infer<'a> {
 
     /// Returns true if a unit has the same inputs as when `types` were inferred.
     fn inputs_hold(&self, at: UnitRef, types: &UnitTypes) -> bool {
-        let mut before = types.inputs.iter();
-        let mut same = |now: Type| match before.next() {
-            Some(then) => then.is_same(&now) || *then == now,
-            None => false,
-        };
-        for input in self.inputs_of(at) {
-            if !same(input) {
-                return false;
-            }
-        }
-        before.next().is_none()
+        let now = self.inputs_of(at);
+        now.len() == types.inputs.len()
+            && now.iter().zip(&types.inputs).all(|(now, then)| then.is_same(now) || then == now)
     }
 
     /// Returns the inputs of a unit: the types of its free names, of the globals that it uses, and
-    /// for the tail expression the written result. The order is fixed.
-    fn inputs_of(&self, at: UnitRef) -> impl Iterator<Item = Type> {
+    /// for the tail expression the written result. The order is fixed. A `Type::Hole` follows the
+    /// type of a variable if that is assumed.
+    fn inputs_of(&self, at: UnitRef) -> Vec<Type> {
+        let mut inputs = Vec::new();
+        self.add_inputs(at, &mut inputs);
+        inputs
+    }
+
+    /// Adds the inputs of a unit to an empty list.
+    fn add_inputs(&self, at: UnitRef, inputs: &mut Vec<Type>) {
         let (body, scopes) = self.bodies[at.body as usize];
         let unit = &body.units[at.unit as usize];
-        let frees = scopes.unit(at.unit as usize).iter().flat_map(move |binding| match binding {
+        for binding in scopes.unit(at.unit as usize) {
+            let ty = binding.and_then(|binding| self.frozen(at.body, binding));
+            inputs.push(ty.cloned().unwrap_or(Type::Error));
             // Findings about a type are suppressed if it is assumed.
-            Some(binding) => {
-                let is_assumed = self.assumed && self.is_assumed_outside(at.body, *binding);
-                let ty = self.frozen(at.body, *binding).unwrap_or(Type::Error);
-                [Some(ty), is_assumed.then_some(Type::Hole)]
+            if self.assumed && binding.is_some_and(|b| self.is_assumed_outside(at.body, b)) {
+                inputs.push(Type::Hole);
             }
-            None => [Some(Type::Error), None],
-        });
-        let frees = frees.flatten();
-        let globals = unit.globals().map(|(name, _)| match self.env.global(name) {
-            Global::Known(ty) | Global::Written(ty) => ty,
-            Global::Group(_) | Global::Opaque => Type::Error,
-            Global::Missing => Type::unit(),
-        });
-        let ret = (unit.kind == UnitKind::Tail)
-            .then(|| body.header().and_then(|header| header.ret.clone()))
-            .flatten();
-        frees.chain(globals).chain(ret)
+        }
+        if unit.features.has(UnitFeatures::GLOBAL) {
+            inputs.extend(unit.globals().map(|(name, _)| match self.env.global(name) {
+                Global::Known(ty) | Global::Written(ty) => ty,
+                Global::Group(_) | Global::Opaque => Type::Error,
+                Global::Missing => Type::unit(),
+            }));
+        }
+        if unit.kind == UnitKind::Tail {
+            inputs.extend(body.header().and_then(|header| header.ret.clone()));
+        }
     }
 
     /// Returns the type of a variable whose unit is frozen.
-    fn frozen(&self, body: u32, binding: LocalRef) -> Option<Type> {
+    fn frozen(&self, body: u32, binding: LocalRef) -> Option<&Type> {
         let types = self.done[body as usize].get(binding.unit as usize)?.as_ref()?;
-        Some(types.use_of(binding.binder).clone())
+        Some(types.use_of(binding.binder))
     }
 
     /// Returns the node of a variable bound outside the current unit.
@@ -463,7 +482,7 @@ impl<'a> Infer<'a> {
         if let Some(&node) = self.imported.get(&(body, binding)) {
             return node;
         }
-        let ty = self.frozen(body, binding).unwrap_or(Type::Error);
+        let ty = self.frozen(body, binding).cloned().unwrap_or(Type::Error);
         let node = self.solver.table.import(&ty);
         self.imported.insert((body, binding), node);
         node

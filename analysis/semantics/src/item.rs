@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 use syntax::{
-    Element, GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    Element, GreenNode, GreenNodeData, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 
@@ -33,18 +33,30 @@ pub enum DefKind {
     Version,
 }
 
-/// The tree of an item. Equality is identity.
-///
-/// A structural comparison of large trees costs more than the queries that depend on them, and an
-/// edit keeps the trees of other items.
+/// The tree of an item.
 #[derive(Clone, Debug)]
 pub struct ItemGreen(pub GreenNode);
 
 impl PartialEq for ItemGreen {
     fn eq(&self, other: &ItemGreen) -> bool {
         // A full parse shares no nodes with the previous one.
-        std::ptr::eq::<syntax::GreenNodeData>(&*self.0, &*other.0) || self.0 == other.0
+        is_same_tree(&self.0, &other.0)
     }
+}
+
+/// Returns true if two trees are equal. Equality of green nodes does not begin with their addresses,
+/// and compares all of a tree in which one letter was replaced. The recursion is as deep as the tree,
+/// which the parser bounds.
+fn is_same_tree(a: &GreenNodeData, b: &GreenNodeData) -> bool {
+    std::ptr::eq(a, b)
+        || a.kind() == b.kind()
+            && a.text_len() == b.text_len()
+            && a.children().len() == b.children().len()
+            && a.children().zip(b.children()).all(|pair| match pair {
+                (NodeOrToken::Node(a), NodeOrToken::Node(b)) => is_same_tree(a, b),
+                (NodeOrToken::Token(a), NodeOrToken::Token(b)) => std::ptr::eq(a, b) || a == b,
+                _ => false,
+            })
 }
 
 impl Eq for ItemGreen {}

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use syntax::{
-    GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    Element, GreenNode, GreenNodeData, GreenTokenData, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 use types::{Kind, Param, ParamId, PolyType, Type};
@@ -59,41 +59,44 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
         }
         None => Arc::new(lowering.header(node)),
     };
-    let mut units = vec![header];
-    let mut starts = vec![TextSize::new(0)];
-    let slots: Vec<Slot<'_>> = block.map_or_else(Vec::new, |block| slots(block.node()));
-    let old = previous.and_then(|previous| Old::new(previous, &units[0]));
-    let (old_slots, old_units) =
-        old.as_ref().map_or((&[][..], &[][..]), |old| (&old.slots[..], &old.body.units[1..]));
-    let unchanged =
-        |new: &Slot<'_>, old: &OldSlot| new.green() == old.green && new.tail == old.tail;
-    let prefix = slots.iter().zip(old_slots).take_while(|(new, old)| unchanged(new, old)).count();
-    let shorter = slots.len().min(old_slots.len());
-    let suffix = slots
-        .iter()
-        .rev()
-        .zip(old_slots.iter().rev())
-        .take(shorter - prefix)
-        .take_while(|(new, old)| unchanged(new, old))
-        .count();
-
-    for (i, slot) in slots.iter().enumerate() {
+    let old = previous.and_then(|previous| Old::new(previous, &header));
+    let block = block.map(|block| block.node());
+    let common = old.as_ref().zip(block).map(|(old, block)| Common::new(block, old.block));
+    // The previous units, if they correspond to the statements of the previous tree.
+    let old = old.zip(common).filter(|(old, common)| common.old_slots + 1 == old.body.units.len());
+    let (old_body, common) = match &old {
+        Some((old, common)) => (Some(old.body), *common),
+        None => (None, Common::default()),
+    };
+    let old_units = old_body.map_or(&[][..], |body| &body.units[1..]);
+    let slots = block.map_or_else(Vec::new, |block| slots(block, common));
+    let count = common.prefix + slots.len() + common.suffix;
+    let mut units = Vec::with_capacity(count + 1);
+    let mut starts = Vec::with_capacity(count + 1);
+    units.push(header);
+    starts.push(TextSize::new(0));
+    if let (Some((old, _)), Some(block)) = (&old, block) {
+        let moved = |&start: &TextSize| start - old.block.start() + (block.start() - origin);
+        units.extend_from_slice(&old_units[..common.prefix]);
+        starts.extend(old.body.starts[1..=common.prefix].iter().map(moved));
+    }
+    for (i, slot) in (common.prefix..).zip(&slots) {
         starts.push(slot.node.start() - origin);
-        let from_end = slots.len() - i;
-        if i < prefix {
-            units.push(old_units[i].clone());
-        } else if from_end <= suffix {
-            units.push(old_units[old_units.len() - from_end].clone());
-        } else {
-            let unit = lowering.statement(slot);
-            // Another tree may lower to an equal unit, such as after white space was added. The old
-            // unit keeps its types.
-            let after_edit = old_units.len().checked_sub(from_end);
-            let mut known =
-                [Some(i), after_edit].into_iter().flatten().filter_map(|at| old_units.get(at));
-            let known = known.find(|known| ***known == unit).cloned();
-            units.push(known.unwrap_or_else(|| Arc::new(unit)));
-        }
+        let unit = lowering.statement(slot);
+        // Another tree may lower to an equal unit, such as after white space was added. The old
+        // unit keeps its types.
+        let after_edit = old_units.len().checked_sub(count - i);
+        let mut known =
+            [Some(i), after_edit].into_iter().flatten().filter_map(|at| old_units.get(at));
+        let known = known.find(|known| ***known == unit).cloned();
+        units.push(known.unwrap_or_else(|| Arc::new(unit)));
+    }
+    if let (Some((old, _)), Some(block)) = (&old, block) {
+        let first = old_units.len() - common.suffix;
+        let end = block.range().end() - origin;
+        let moved = |&start: &TextSize| end - (old.block.range().end() - start);
+        units.extend_from_slice(&old_units[first..]);
+        starts.extend(old.body.starts[first + 1..].iter().map(moved));
     }
     Body { units, starts }
 }
@@ -126,16 +129,22 @@ struct Slot<'t> {
     tail: Option<(TextRange, SmolStr)>,
 }
 
-impl Slot<'_> {
-    fn green(&self) -> *const syntax::GreenNodeData {
-        self.node.green()
-    }
+/// Returns true if an element of a block is a statement or its tail expression.
+fn is_slot(element: &Element<'_>) -> bool {
+    matches!(element, NodeOrToken::Node(node) if node.kind() != SyntaxKind::ERROR)
 }
 
-fn slots(block: Node<'_>) -> Vec<Slot<'_>> {
+/// Returns the slots of a block between those in common with the previous one.
+fn slots(block: Node<'_>, common: Common) -> Vec<Slot<'_>> {
     let mut slots: Vec<Slot<'_>> = Vec::new();
     let mut after_expr = false;
-    for element in block.elements() {
+    let rest = block.green().children().len() - common.prefix_elements;
+    let elements = block.elements_from(common.prefix_elements, common.prefix_len);
+    for (number, element) in elements.enumerate() {
+        // The comments before the first statement in common may belong to the tail before it.
+        if number + common.suffix_elements >= rest && is_slot(&element) && common.suffix > 0 {
+            break;
+        }
         match element {
             NodeOrToken::Node(node) => {
                 after_expr = !node.kind().is_stmt();
@@ -159,32 +168,93 @@ fn slots(block: Node<'_>) -> Vec<Slot<'_>> {
     slots
 }
 
-struct OldSlot {
-    green: *const syntax::GreenNodeData,
-    tail: Option<(TextRange, SmolStr)>,
+/// The statements at both ends of a block that are the same nodes as in the previous block.
+#[derive(Clone, Copy, Default)]
+struct Common {
+    /// The number of elements before the statements that may differ, and the length of their text.
+    prefix_elements: usize,
+    prefix_len: TextSize,
+    /// The number of elements from the first equal statement after those on.
+    suffix_elements: usize,
+    /// The number of equal slots at the beginning.
+    prefix: usize,
+    /// The number of equal slots at the end.
+    suffix: usize,
+    /// The number of slots of the previous block.
+    old_slots: usize,
 }
 
+impl Common {
+    fn new(new: Node<'_>, old: Node<'_>) -> Common {
+        let mut common = Common::default();
+        let mut pairs = new.green().children().zip(old.green().children());
+        let shorter = pairs.len();
+        // The end of the elements up to the last slot but one: what follows the last one may be its
+        // comment.
+        let mut last = (0, 0, TextSize::new(0));
+        let (mut same, mut count, mut len) = (0, 0, TextSize::new(0));
+        for (a, b) in &mut pairs {
+            if !is_same_element(a, b) {
+                break;
+            }
+            if is_green_slot(a) {
+                last = (same, count, len);
+                count += 1;
+            }
+            same += 1;
+            len += a.text_len();
+        }
+        let is_all = same == shorter && new.green().children().len() == old.green().children().len();
+        (common.prefix_elements, common.prefix, common.prefix_len) =
+            if is_all { (same, count, len) } else { last };
+        let pairs = new.green().children().rev().zip(old.green().children().rev());
+        let mut seen = 0;
+        for (a, b) in pairs.take(shorter - common.prefix_elements) {
+            if !is_same_element(a, b) {
+                break;
+            }
+            seen += 1;
+            if is_green_slot(a) {
+                common.suffix += 1;
+                common.suffix_elements = seen;
+            }
+        }
+        let length = old.green().children().len();
+        let between = old.green().children().skip(common.prefix_elements);
+        let between = between.take(length - common.prefix_elements - common.suffix_elements);
+        let differing = between.filter(|element| is_green_slot(*element)).count();
+        common.old_slots = common.prefix + differing + common.suffix;
+        common
+    }
+}
+
+type GreenElement<'t> = NodeOrToken<&'t GreenNodeData, &'t GreenTokenData>;
+
+fn is_same_element(a: GreenElement<'_>, b: GreenElement<'_>) -> bool {
+    match (a, b) {
+        (NodeOrToken::Node(a), NodeOrToken::Node(b)) => std::ptr::eq(a, b),
+        (NodeOrToken::Token(a), NodeOrToken::Token(b)) => std::ptr::eq(a, b),
+        _ => false,
+    }
+}
+
+fn is_green_slot(element: GreenElement<'_>) -> bool {
+    matches!(element, NodeOrToken::Node(node) if SyntaxKind::of(node.kind()) != SyntaxKind::ERROR)
+}
+
+/// The previous block and the previous body.
 struct Old<'p> {
-    slots: Vec<OldSlot>,
+    block: Node<'p>,
     body: &'p Body,
 }
 
 impl<'p> Old<'p> {
-    /// Returns the previous units, if they were lowered with the same type parameters.
+    /// Returns the previous version, if it was lowered with the same type parameters.
     fn new(previous: &'p Previous, header: &Unit) -> Option<Old<'p>> {
         let old = previous.body.header();
         let same = old.map(|f| &f.type_params) == header.header().map(|f| &f.type_params);
-        if !same {
-            return None;
-        }
-        let root = Node::root(&previous.green);
-        let block = root.child(SyntaxKind::BLOCK)?;
-        let slots: Vec<OldSlot> = slots(block)
-            .into_iter()
-            .map(|slot| OldSlot { green: slot.green(), tail: slot.tail })
-            .collect();
-        (slots.len() + 1 == previous.body.units.len())
-            .then_some(Old { slots, body: &previous.body })
+        let block = Node::root(&previous.green).child(SyntaxKind::BLOCK)?;
+        same.then_some(Old { block, body: &previous.body })
     }
 }
 
@@ -192,7 +262,7 @@ impl<'p> Old<'p> {
 #[derive(Default)]
 struct Shared {
     /// Types of tensors and tuples of them, by green node: equal nodes of a tree are shared.
-    types: FxHashMap<*const syntax::GreenNodeData, Type>,
+    types: FxHashMap<*const GreenNodeData, Type>,
     /// The texts of type comments.
     texts: FxHashSet<SmolStr>,
     /// The claims of the last comments, by the address of the text: equal comments are one token.

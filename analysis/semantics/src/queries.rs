@@ -14,7 +14,7 @@ use crate::{
     lower::{Previous, lower},
     metadata::Metadata,
     module::{ModuleTypes, TypeDef},
-    scope::{Scopes, resolve},
+    scope::{Scopes, resolve, resolve_after},
 };
 
 /// The body of a definition.
@@ -36,8 +36,10 @@ pub fn scopes<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Scopes> {
     let body = body(db, def);
     let key = def.key(db);
     let known = db.cache().scopes(&key);
-    let known = known.and_then(|(before, scopes)| scopes.follow(&before, &body));
-    let scopes = known.unwrap_or_else(|| Arc::new(resolve(&body)));
+    let scopes = match known {
+        Some((before, scopes)) => resolve_after(&scopes, &before, &body),
+        None => Arc::new(resolve(&body)),
+    };
     db.cache().set_scopes(&key, body, scopes.clone());
     scopes
 }

@@ -1,5 +1,7 @@
 //! Resolution of names across the units of a body.
 
+mod update;
+
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -151,6 +153,17 @@ impl Scopes {
             None => self.clone(),
         })
     }
+}
+
+/// Returns the scopes of `body`, where those of `before` are known.
+pub(crate) fn resolve_after(known: &Arc<Scopes>, before: &Body, body: &Body) -> Arc<Scopes> {
+    let update = || known.update(before, body).map(Arc::new);
+    let scopes = known.follow(before, body).or_else(update);
+    #[cfg(debug_assertions)]
+    if let Some(scopes) = &scopes {
+        assert_eq!(**scopes, resolve(body));
+    }
+    scopes.unwrap_or_else(|| Arc::new(resolve(body)))
 }
 
 impl Resolved {

@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use types::{Flags, Type};
 
 use super::UnitTypes;
-use crate::{body::*, features::UnitFeatures};
+use crate::{body::*, features::UnitFeatures, scope::LocalRef};
 
 /// The features of units whose types depend on more than their content and inputs.
 const DEPENDENT: UnitFeatures = UnitFeatures::BARE_INT
@@ -34,72 +34,106 @@ const DEPENDENT: UnitFeatures = UnitFeatures::BARE_INT
 /// The statements of a body that have been solved, by content.
 #[derive(Default)]
 pub(super) struct Repeated {
-    solved: FxHashMap<u64, (Arc<Unit>, Arc<UnitTypes>)>,
+    solved: FxHashMap<u64, Solved>,
+    /// The statements that were found or solved last. Their inputs are compared by address, which
+    /// costs less than hashing them.
+    recent: [Option<Solved>; 4],
+    /// The next place in `recent`.
+    next: usize,
 }
 
-/// The hash of a statement's content and of the types that it takes from outside.
-#[derive(Clone, Copy)]
-pub(super) struct Key(u64);
+/// A solved statement.
+type Solved = (Arc<Unit>, Arc<UnitTypes>);
 
-impl Key {
-    /// Returns the key of a unit, if its types follow from its content and `inputs` alone.
-    ///
-    /// Not of a unit that takes its meaning from definitions elsewhere, or has literals of open data
-    /// types; nor where an input is broken, or has a `?`, which may change in the solver when it
-    /// meets a size. The inputs begin with those of the free names, in their order.
-    pub(super) fn of(unit: &Unit, inputs: &[Type]) -> Option<Key> {
-        let is_binding = matches!(unit.kind, UnitKind::Let | UnitKind::Graph);
-        let is_plain = !unit.features.has(DEPENDENT)
-            && unit.problems.is_empty()
-            && unit.fns.iter().all(|function| function.type_params.is_empty());
-        let is_open = Flags::ANY.or(Flags::ERROR).or(Flags::POLY).or(Flags::HOLE);
-        let is_usable = |(number, ty): (usize, &Type)| match ty {
-            // `%t.0` is a projection, unless a variable of that name has a type.
-            Type::Error => unit.frees.get(number).is_some_and(|free| free.whole),
-            _ => !ty.flags().has(is_open),
-        };
-        if !is_binding || !is_plain || !inputs.iter().enumerate().all(is_usable) {
-            return None;
-        }
-        let mut hasher = FxHasher::default();
-        unit.exprs.len().hash(&mut hasher);
-        for call in &unit.calls {
-            if let Callee::Operator(operator) = call.callee {
-                std::ptr::hash(operator, &mut hasher);
-            }
-            call.attrs.hash(&mut hasher);
-        }
-        for binder in &unit.binders {
-            binder.annotation.hash(&mut hasher);
-        }
-        inputs.hash(&mut hasher);
-        Some(Key(hasher.finish()))
+/// Returns true if the types of a unit follow from its content and `inputs` alone.
+///
+/// Not those of a unit that takes its meaning from definitions elsewhere, or has literals of open
+/// data types. `inputs` begin with those of the free names, whose variables are `bindings`. A `?` in
+/// an input may change in the solver when it meets a size; the body is then inferred as a whole.
+pub(super) fn has_key(unit: &Unit, inputs: &[Type], bindings: &[Option<LocalRef>]) -> bool {
+    let is_binding = matches!(unit.kind, UnitKind::Let | UnitKind::Graph);
+    let is_plain = !unit.features.has(DEPENDENT)
+        && unit.problems.is_empty()
+        && unit.fns.iter().all(|function| function.type_params.is_empty());
+    if !is_binding || !is_plain {
+        return false;
     }
+    let mut inputs = inputs.iter().peekable();
+    unit.frees.iter().zip(bindings).all(|(free, binding)| {
+        let is_usable = match inputs.next() {
+            // `%t.0` is a projection, unless a variable of that name has a type.
+            Some(Type::Error) => !free.whole || binding.is_none(),
+            Some(ty) => !ty.flags().has(Flags::POLY.or(Flags::HOLE)),
+            None => false,
+        };
+        // The mark of an assumed type.
+        inputs.next_if(|ty| matches!(ty, Type::Hole));
+        is_usable
+    })
+}
+
+/// Returns the hash of a statement's content and of the types that it takes from outside.
+fn hash(unit: &Unit, inputs: &[Type]) -> u64 {
+    let mut hasher = FxHasher::default();
+    unit.exprs.len().hash(&mut hasher);
+    for call in &unit.calls {
+        if let Callee::Operator(operator) = call.callee {
+            std::ptr::hash(operator, &mut hasher);
+        }
+        call.attrs.hash(&mut hasher);
+    }
+    for binder in &unit.binders {
+        binder.annotation.hash(&mut hasher);
+    }
+    inputs.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Repeated {
     /// Returns the types of a statement that was solved before with the same content and inputs.
-    pub(super) fn get(&self, key: Key, unit: &Unit, inputs: &[Type]) -> Option<&Arc<UnitTypes>> {
-        let (known, types) = self.solved.get(&key.0)?;
-        (types.inputs[..] == *inputs && computes_the_same(known, unit)).then_some(types)
+    pub(super) fn get(&mut self, unit: &Unit, inputs: &[Type]) -> Option<Arc<UnitTypes>> {
+        let is_same = |(a, b): (&Type, &Type)| a.is_same(b) || *a == Type::Hole && a == b;
+        let recent = self.recent.iter().flatten().find(|(known, types)| {
+            types.inputs.len() == inputs.len()
+                && types.inputs.iter().zip(inputs).all(is_same)
+                && computes_the_same(known, unit)
+        });
+        if let Some((_, types)) = recent {
+            return Some(types.clone());
+        }
+        let found = self.solved.get(&hash(unit, inputs));
+        let found = found.filter(|(known, types)| {
+            types.inputs[..] == *inputs && computes_the_same(known, unit)
+        });
+        let (known, types) = found?.clone();
+        self.add_recent(known, types.clone());
+        Some(types)
+    }
+
+    fn add_recent(&mut self, unit: Arc<Unit>, types: Arc<UnitTypes>) {
+        self.recent[self.next] = Some((unit, types));
+        self.next = (self.next + 1) % self.recent.len();
     }
 
     /// Remembers the types of a statement. Findings are left out, since they name places.
-    pub(super) fn insert(&mut self, key: Key, unit: &Arc<Unit>, types: &Arc<UnitTypes>) {
+    pub(super) fn insert(&mut self, unit: &Arc<Unit>, types: &Arc<UnitTypes>) {
         let is_plain = types.alone
             && !types.open
             && !types.generalised
             && types.findings.is_empty()
-            && types.numeric.is_none()
-            && types.assumed.is_none();
+            && types.numeric.is_none();
         if is_plain {
-            self.solved.insert(key.0, (unit.clone(), types.clone()));
+            self.solved.insert(hash(unit, &types.inputs), (unit.clone(), types.clone()));
+            self.add_recent(unit.clone(), types.clone());
         }
     }
 }
 
 /// Returns true if two units are equal but for names and places.
 fn computes_the_same(a: &Unit, b: &Unit) -> bool {
+    if std::ptr::eq(a, b) {
+        return true;
+    }
     fn each<T>(a: &[T], b: &[T], same: impl Fn(&T, &T) -> bool) -> bool {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
     }

@@ -1,0 +1,317 @@
+//! Names after an edit: those of the changed statements are resolved, all others are carried over.
+
+use std::{ops::Range, sync::Arc};
+
+use rustc_hash::FxHashSet;
+
+use super::{GraphNumbers, LocalRef, Resolved, Scopes, graph_number, unused_inside};
+use crate::{
+    body::{BinderId, BinderKind, Body, FreeId, Name, Unit, UnitKind},
+    features::UnitFeatures,
+};
+
+/// The maximum number of changed statements. With more, all names are resolved.
+const MAX_CHANGED: usize = 32;
+
+/// The changed statements between the version before an edit and the one after it.
+struct Changed<'b> {
+    before: &'b Body,
+    body: &'b Body,
+    old: Range<usize>,
+    new: Range<usize>,
+    /// True if they bind the same variables.
+    same_binders: bool,
+}
+
+impl Scopes {
+    /// Returns the names of `body` from those of `before`, which are `self`. Returns `None` where many
+    /// statements have changed, or where a variable of theirs has the name of another one.
+    pub(super) fn update(&self, before: &Body, body: &Body) -> Option<Scopes> {
+        let changed = Changed::new(before, body)?;
+        let features = self.updated_features(&changed);
+        let names = &self.names;
+        let mut scopes = Resolved {
+            shadows: changed.moved_pairs(&names.shadows)?,
+            unused_inside: changed.unused_inside(&names.unused_inside),
+            equal_names: names.equal_names,
+            graphs: if changed.has_same_graph_numbers() {
+                names.graphs
+            } else {
+                numbers_of_graphs(body)
+            },
+            ..Resolved::default()
+        };
+        changed.resolve(names, &mut scopes);
+        scopes.unknown = unknown(body, &scopes);
+        scopes.unused = unused(body, &scopes);
+        let globals = |body: &'_ Body, units: &Range<usize>| -> Vec<Name> {
+            let units = body.units[units.clone()].iter();
+            units.flat_map(|unit| unit.globals().map(|(name, _)| name.clone())).collect()
+        };
+        scopes.globals = if globals(before, &changed.old) == globals(body, &changed.new) {
+            names.globals.clone()
+        } else {
+            let with_globals = features.iter().filter(|(_, f)| f.has(UnitFeatures::GLOBAL));
+            let units = with_globals.map(|(unit, _)| &body.units[*unit as usize]);
+            let mut globals: Vec<Name> =
+                units.flat_map(|unit| unit.globals().map(|(name, _)| name.clone())).collect();
+            globals.sort_unstable();
+            globals.dedup();
+            globals
+        };
+        Some(Scopes { names: Arc::new(scopes), features })
+    }
+
+    fn updated_features(&self, changed: &Changed<'_>) -> Vec<(u32, UnitFeatures)> {
+        let before = self.features.iter().filter(|(unit, _)| (*unit as usize) < changed.old.start);
+        let mut features: Vec<_> = before.copied().collect();
+        for (number, unit) in changed.units() {
+            if !unit.features.is_empty() {
+                features.push((number, unit.features));
+            }
+        }
+        let after = self.features.iter().filter(|(unit, _)| *unit as usize >= changed.old.end);
+        features.extend(after.map(|(unit, features)| (changed.moved(*unit), *features)));
+        features
+    }
+}
+
+impl<'b> Changed<'b> {
+    fn new(before: &'b Body, body: &'b Body) -> Option<Changed<'b>> {
+        let (old, new) = (&before.units, &body.units);
+        let same = |(a, b): &(&Arc<Unit>, &Arc<Unit>)| Arc::ptr_eq(a, b);
+        let prefix = old.iter().zip(new).take_while(same).count();
+        let shorter = old.len().min(new.len()) - prefix;
+        let suffix = old.iter().rev().zip(new.iter().rev()).take(shorter).take_while(same).count();
+        let (old, new) = (prefix..old.len() - suffix, prefix..new.len() - suffix);
+        if prefix == 0 || old.len().max(new.len()) > MAX_CHANGED {
+            return None;
+        }
+        let mut changed = Changed { before, body, old, new, same_binders: false };
+        let (old, new) = (&before.units[changed.old.clone()], &body.units[changed.new.clone()]);
+        changed.same_binders =
+            old.len() == new.len() && old.iter().zip(new).all(|(a, b)| binds_the_same(a, b));
+        (changed.same_binders || changed.binds_unique_names()).then_some(changed)
+    }
+
+    /// The changed statements after the edit, with their numbers.
+    fn units(&self) -> impl Iterator<Item = (u32, &'b Arc<Unit>)> {
+        let units = self.body.units[self.new.clone()].iter();
+        (self.new.start as u32..).zip(units)
+    }
+
+    /// Returns true if no two variables of the changed statements, nor one of them and one of another
+    /// statement, have the same name.
+    fn binds_unique_names(&self) -> bool {
+        let mut names: FxHashSet<&str> = FxHashSet::default();
+        // A summary of the names that rejects most others without hashing them.
+        let mut summary = 0u64;
+        let bit = |name: &str| {
+            let last = name.as_bytes().last().copied().unwrap_or_default();
+            1u64 << ((name.len() * 10 + usize::from(last)) % 64)
+        };
+        for units in [&self.before.units[self.old.clone()], &self.body.units[self.new.clone()]] {
+            let mut own: FxHashSet<&str> = FxHashSet::default();
+            for binder in units.iter().flat_map(|unit| &unit.binders) {
+                if !own.insert(&binder.name) {
+                    return false;
+                }
+                summary |= bit(&binder.name);
+            }
+            names.extend(own);
+        }
+        let others = self.body.units[..self.new.start].iter();
+        let others = others.chain(&self.body.units[self.new.end..]);
+        !others.flat_map(|unit| &unit.binders).any(|binder| {
+            let name = binder.name.as_str();
+            summary & bit(name) != 0 && names.contains(name)
+        })
+    }
+
+    /// Returns the number after the edit of a statement after the changed ones.
+    fn moved(&self, unit: u32) -> u32 {
+        unit - self.old.end as u32 + self.new.end as u32
+    }
+
+    fn moved_ref(&self, binding: LocalRef) -> LocalRef {
+        match binding.unit as usize >= self.old.end {
+            true => LocalRef { unit: self.moved(binding.unit), ..binding },
+            false => binding,
+        }
+    }
+
+    fn moved_pairs(&self, pairs: &[(LocalRef, LocalRef)]) -> Option<Vec<(LocalRef, LocalRef)>> {
+        let is_changed = |binding: &LocalRef| self.old.contains(&(binding.unit as usize));
+        if !self.same_binders && pairs.iter().any(|(a, b)| is_changed(a) || is_changed(b)) {
+            return None;
+        }
+        Some(pairs.iter().map(|(a, b)| (self.moved_ref(*a), self.moved_ref(*b))).collect())
+    }
+
+    fn unused_inside(&self, before: &[LocalRef]) -> Vec<LocalRef> {
+        let first = before.iter().take_while(|binding| (binding.unit as usize) < self.old.start);
+        let mut found: Vec<LocalRef> = first.copied().collect();
+        for (number, unit) in self.units() {
+            if unit.binders.len() > usize::from(unit.binds.is_some()) {
+                let unused = unused_inside(unit).into_iter();
+                found.extend(unused.map(|binder| LocalRef { unit: number, binder }));
+            }
+        }
+        let last = before.iter().filter(|binding| binding.unit as usize >= self.old.end);
+        found.extend(last.map(|binding| self.moved_ref(*binding)));
+        found
+    }
+
+    fn has_same_graph_numbers(&self) -> bool {
+        graph_numbers(&self.before.units[self.old.clone()])
+            .eq(graph_numbers(&self.body.units[self.new.clone()]))
+    }
+
+    /// Resolves the free names.
+    fn resolve(&self, before: &Resolved, scopes: &mut Resolved) {
+        let end = |unit: usize| before.starts.get(unit).map_or(before.frees.len(), |&at| at as usize);
+        scopes.frees.reserve(before.frees.len() + 16);
+        scopes.starts.reserve(self.body.units.len());
+        scopes.frees.extend_from_slice(&before.frees[..end(self.old.start)]);
+        scopes.starts.extend_from_slice(&before.starts[..self.old.start]);
+        for (number, unit) in self.units() {
+            scopes.starts.push(scopes.frees.len() as u32);
+            for free in &unit.frees {
+                let found = self.known(before, &free.name);
+                let found = found.or_else(|| find(self.body, number as usize, &free.name));
+                scopes.frees.push(found);
+            }
+        }
+        let (first, length) = (end(self.old.end), scopes.frees.len());
+        let after = before.starts.get(self.old.end..).unwrap_or_default();
+        scopes.starts.extend(after.iter().map(|&at| at - first as u32 + length as u32));
+        scopes.frees.extend(before.frees[first..].iter().map(|binding| match binding {
+            Some(binding) => Some(self.moved_ref(*binding)),
+            None => None,
+        }));
+        if self.same_binders {
+            return;
+        }
+        // What the changed statements bind, and bound, is used by name.
+        for (number, unit) in (self.new.end..).zip(&self.body.units[self.new.end..]) {
+            let was = before.unit(number - self.new.end + self.old.end);
+            let start = scopes.starts[number] as usize;
+            for (at, (free, was)) in unit.frees.iter().zip(was).enumerate() {
+                let may_differ =
+                    was.is_none_or(|binding| self.old.contains(&(binding.unit as usize)));
+                if may_differ {
+                    let found = self.new.clone().rev().find_map(|at| {
+                        exported(self.body, at, &free.name)
+                            .or_else(|| leaked(self.body, at, &free.name))
+                    });
+                    scopes.frees[start + at] = found;
+                }
+            }
+        }
+    }
+
+    /// Returns the variable of a name that the changed statements used before, where it is bound
+    /// before them.
+    fn known(&self, before: &Resolved, name: &Name) -> Option<LocalRef> {
+        if !self.same_binders && self.units().any(|(_, unit)| binds(unit, name)) {
+            return None;
+        }
+        self.old.clone().find_map(|number| {
+            let at = self.before.units[number].frees.iter().position(|free| free.name == *name)?;
+            let binding = before.get(number, FreeId(at as u32))?;
+            ((binding.unit as usize) < self.old.start).then_some(binding)
+        })
+    }
+}
+
+fn binds(unit: &Unit, name: &Name) -> bool {
+    unit.binders.iter().any(|binder| binder.name == *name)
+}
+
+fn binds_the_same(a: &Unit, b: &Unit) -> bool {
+    let is_end = |unit: &Unit| unit.kind == UnitKind::Header;
+    is_end(a) == is_end(b)
+        && a.binds == b.binds
+        && a.binders.len() == b.binders.len()
+        && a.binders.iter().zip(&b.binders).all(|(a, b)| a.name == b.name && a.kind == b.kind)
+}
+
+fn graph_numbers(units: &[Arc<Unit>]) -> impl Iterator<Item = Option<u64>> {
+    let binders = units.iter().flat_map(|unit| &unit.binders);
+    binders.filter(|b| b.kind == BinderKind::Graph).map(|b| graph_number(&b.name))
+}
+
+fn numbers_of_graphs(body: &Body) -> GraphNumbers {
+    let mut numbers = GraphNumbers::None;
+    graph_numbers(&body.units).flatten().for_each(|number| numbers.add(number));
+    numbers
+}
+
+/// Returns the variable of a name that a statement, or the header, binds for those after it.
+fn exported(body: &Body, unit: usize, name: &str) -> Option<LocalRef> {
+    let of_unit = &body.units[unit];
+    let params = of_unit.header().map_or(&[][..], |header| header.params.as_slice());
+    // The first of two parameters with one name counts.
+    let binds = of_unit.binds.iter().chain(params);
+    let is_it = |binder: &&BinderId| of_unit.binder(**binder).name == name;
+    let binder = *binds.clone().find(is_it)?;
+    Some(LocalRef { unit: unit as u32, binder })
+}
+
+/// Returns the last graph variable of a name that is bound inside of a unit.
+fn leaked(body: &Body, unit: usize, name: &str) -> Option<LocalRef> {
+    name.as_bytes().get(1).filter(|byte| byte.is_ascii_digit())?;
+    let mut binders = body.units[unit].binders.iter();
+    let binder =
+        binders.rposition(|data| data.kind == BinderKind::Graph && data.name == name)?;
+    Some(LocalRef { unit: unit as u32, binder: BinderId(binder as u32) })
+}
+
+/// Returns the variable of a name as the statement `number` sees it.
+fn find(body: &Body, number: usize, name: &str) -> Option<LocalRef> {
+    let found = (0..number).rev().find_map(|unit| exported(body, unit, name));
+    found.or_else(|| (0..number).rev().find_map(|unit| leaked(body, unit, name)))
+}
+
+/// Returns the first use of each unbound name.
+fn unknown(body: &Body, scopes: &Resolved) -> Vec<(u32, FreeId)> {
+    let mut found = Vec::new();
+    let mut seen: FxHashSet<&Name> = FxHashSet::default();
+    let mut number = 0;
+    for (at, _) in scopes.frees.iter().enumerate().filter(|(_, binding)| binding.is_none()) {
+        // The last unit that begins at or before the name; units without names begin there too.
+        let rest = &scopes.starts[number..];
+        number += rest.partition_point(|&start| start as usize <= at) - 1;
+        let free = FreeId((at - scopes.starts[number] as usize) as u32);
+        let unit = &body.units[number];
+        if scopes.is_unknown(unit, number, free) && seen.insert(&unit.frees[free.index()].name) {
+            found.push((number as u32, free));
+        }
+    }
+    found
+}
+
+/// Returns the unused variables of statements and the header.
+fn unused(body: &Body, scopes: &Resolved) -> Vec<LocalRef> {
+    let mut used = vec![false; body.units.len()];
+    let header = &body.units[0];
+    let mut used_params = vec![false; header.binders.len()];
+    for binding in scopes.frees.iter().flatten() {
+        let unit = binding.unit as usize;
+        if unit == 0 {
+            used_params[binding.binder.index()] = true;
+        } else if body.units[unit].binds == Some(binding.binder) {
+            used[unit] = true;
+        }
+    }
+    let params = header.header().map_or(&[][..], |header| header.params.as_slice());
+    let params = params.iter().rev().chain(&header.binds);
+    let unused_params = params.filter(|binder| !used_params[binder.index()]);
+    let mut found: Vec<LocalRef> =
+        unused_params.map(|&binder| LocalRef { unit: 0, binder }).collect();
+    let numbered = (0u32..).zip(body.units.iter().zip(used)).skip(1).filter(|(_, (_, used))| !used);
+    found.extend(numbered.filter_map(|(unit, (data, _))| {
+        data.binds.map(|binder| LocalRef { unit, binder })
+    }));
+    found
+}
