@@ -113,3 +113,26 @@ fn crates_depend_one_way() {
         }
     }
 }
+
+/// Two crates with different versions of a dependency are compiled and shipped with both.
+#[test]
+fn versions_are_written_in_the_workspace_manifest() {
+    let metadata = metadata();
+    let members: Vec<&str> = list(&metadata["workspace_members"]).iter().map(text).collect();
+    for package in list(&metadata["packages"]) {
+        if !members.contains(&text(&package["id"])) {
+            continue;
+        }
+        let manifest = text(&package["manifest_path"]);
+        let source = std::fs::read_to_string(manifest).expect("a manifest");
+        let mut is_dependency = false;
+        for line in source.lines() {
+            if let Some(section) = line.strip_prefix('[') {
+                is_dependency = section.trim_end_matches(']').ends_with("dependencies");
+            } else if is_dependency && line.contains('=') && !line.starts_with('#') {
+                let inherits = line.contains("workspace = true");
+                assert!(inherits, "{manifest}: the workspace manifest holds the version: {line}");
+            }
+        }
+    }
+}
