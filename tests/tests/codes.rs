@@ -76,7 +76,7 @@ fn is_code(text: &str) -> bool {
     text.split('-').all(is_word)
 }
 
-/// The string that begins at `text`, behind blanks.
+/// The string that begins at `text`, after blanks.
 fn string(text: &str) -> Option<&str> {
     text.trim_start().strip_prefix('"')?.split('"').next().filter(|text| is_code(text))
 }
@@ -128,7 +128,7 @@ fn what_the_reference_claims_holds() {
 }
 
 /// Blocks of pages about what goes wrong when a program runs: they are run, with the limits that
-/// stand behind `run`.
+/// follow `run`.
 #[test]
 fn runs_fail_as_the_reference_says() {
     let reference = reference();

@@ -4,7 +4,7 @@ use std::{collections::HashMap, process::Command};
 
 use serde_json::Value;
 
-/// What each crate of the workspace may depend on, in the workspace.
+/// The crates of the workspace that each crate may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-syntax", &[]),
     ("relay-types", &[]),
@@ -33,7 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What a crate must not depend on, however far away: the whole point of the rooms.
+/// The crates that a crate must not depend on, even indirectly.
 const ABSENT: &[(&str, &[&str])] = &[
     ("relay-syntax", &["salsa", "tower-lsp", "tokio", "ndarray"]),
     ("relay-types", &["salsa", "rowan", "tower-lsp", "tokio", "ndarray"]),
