@@ -52,17 +52,18 @@ impl Analyzer {
 
     /// Parses and checks a text.
     pub(crate) fn check(&mut self, text: &str) -> Analysis {
-        panic_if_requested("parse", text);
-        let parse = Arc::new(syntax::parse_with(text, self.limits));
-        self.db.set_parse(self.file, parse.clone());
+        let parse = self.parse(text);
+        let _check = tracing::debug_span!("check").entered();
         Analysis { parse, diagnostics: semantics::check_file(&self.db, self.file) }
     }
 
     /// Parses a text without checking it.
-    pub(crate) fn parse(&mut self, text: &str) {
+    pub(crate) fn parse(&mut self, text: &str) -> Arc<Parse> {
+        let _parse = tracing::debug_span!("parse", bytes = text.len()).entered();
         panic_if_requested("parse", text);
         let parse = Arc::new(syntax::parse_with(text, self.limits));
-        self.db.set_parse(self.file, parse);
+        self.db.set_parse(self.file, parse.clone());
+        parse
     }
 
     /// Returns the shape report of the last text, for one function if `name` is given.

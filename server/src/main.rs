@@ -6,6 +6,7 @@ mod analyzer;
 mod between;
 mod cli;
 mod input;
+mod log;
 mod lsp;
 mod panics;
 mod report;
@@ -19,5 +20,6 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     panics::install_hook();
+    log::start();
     cli::main()
 }

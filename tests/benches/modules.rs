@@ -1,4 +1,4 @@
-//! How fast modules are read, checked and kept up with.
+//! Times of reading, checking and editing modules.
 //!
 //! `cargo bench` prints times of this machine and, what can be compared, ratios within the run:
 //! steps against lexing the same text, keystrokes against checking from scratch, long modules
@@ -183,7 +183,7 @@ fn middle(times: &mut [Duration]) -> f64 {
     times.get(times.len() / 2).map_or(0.0, |time| time.as_secs_f64() * 1e3)
 }
 
-/// Whether a module ten times as long costs ten times as much.
+/// The ratio of the costs of a module and one ten times as long.
 fn slope() {
     println!("\nslope: checking chains of bindings, microseconds of CPU a binding");
     let mut first = None;
@@ -202,7 +202,7 @@ fn slope() {
     }
 }
 
-/// What a client sees of the real server.
+/// The times that a client of the real server sees.
 fn client(modules: &[(String, String)]) {
     println!("\nat the client: milliseconds until the diagnostics are there, MiB resident");
     println!(

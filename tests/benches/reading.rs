@@ -14,7 +14,7 @@ use relay_tests::{
 };
 use serde_json::{Value, json};
 
-/// How often a request is made that changes nothing.
+/// The number of repetitions of a request that changes nothing.
 const ROUNDS: usize = 25;
 const URI: &str = "file:///module.relay";
 

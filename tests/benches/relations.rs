@@ -17,9 +17,9 @@ use types::{NodeId, Relation, Solver, State};
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// How many operators, the commonest first.
+/// The number of operators, the commonest first.
 const OPERATORS: usize = 20;
-/// How many calls of each, at most.
+/// The maximum number of calls of each.
 const CALLS: usize = 256;
 
 fn main() {

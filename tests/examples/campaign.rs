@@ -41,9 +41,9 @@ static ALLOCATOR: Cap<System> = Cap::new(System, MOST_MEMORY);
 /// A worker that says nothing for so long is stopped. Much longer than an input may take: the
 /// machine may be busy.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How often a worker says how far it is.
+/// The interval at which a worker reports its progress.
 const NEWS: Duration = Duration::from_secs(1);
-/// How long one input may take when it is run alone, to see whether it hangs.
+/// The time limit of one input that is run alone, to see whether it hangs.
 const ALONE: Duration = Duration::from_secs(10);
 
 struct Options {
@@ -345,7 +345,7 @@ fn smaller_alone(target: Target, input: &[u8], options: &Options) -> io::Result<
     Ok(small)
 }
 
-/// Whether an input fails in a process of its own.
+/// Returns true if an input fails in a process of its own.
 fn fails_alone(target: Target, input: &[u8], path: &Path) -> io::Result<bool> {
     fs::write(path, input)?;
     let mut command = Command::new(std::env::current_exe()?);

@@ -36,7 +36,7 @@ def encode(array):
 
 
 def case(expr, args, out, tolerance=1e-5, after=""):
-    """`expr` gives `out`, an array or a list of them; `after` stands below the definitions."""
+    """`expr` gives `out`, an array or a list of them; `after` is below the definitions."""
     out = out if isinstance(out, (list, tuple)) else [out]
     ROWS.append({
         "expr": expr,

@@ -175,7 +175,7 @@ def orders():
 
 
 def different():
-    """Behind what was found: zeros, the length, zeros."""
+    """After what was found: zeros, the length, zeros."""
     for data in ([4, 5, 1, 2, 3, 3, 4, 5], [7, 7, 7], [2, 1]):
         data = np.array(data, "int32")
         values, first, inverse, counts = np.unique(data, return_index=True, return_inverse=True, return_counts=True)
@@ -184,7 +184,7 @@ def different():
             new = np.arange(len(values)) if is_sorted else order
             rank = np.argsort(new)
             found = len(values)
-            # Those behind the number of elements found are not defined, so they are cut off.
+            # Those after the number of elements found are not defined, so they are cut off.
             cut = f"begin=[0], end=[{found}], strides=[1], axes=None"
             expr = (f"let %u = unique(%a, sorted={is_sorted}, return_counts=True, attrs_type_key=\"relay.attrs.UniqueAttrs\"); "
                     f"(strided_slice(%u.0, {cut}), strided_slice(%u.1, {cut}), %u.2, %u.3, strided_slice(%u.4, {cut}))")

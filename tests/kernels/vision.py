@@ -134,7 +134,7 @@ def moved_anchors():
                 kept.append([best - (0 if background else 1), score, *(np.clip(box, 0, 1) if clip else box)])
             rows.append(kept)
             counts.append(len(kept))
-        # What stands behind the boxes found is not defined.
+        # What follows the boxes found is not defined.
         least = min(counts)
         expr = (f"let %x = vision.multibox_transform_loc(%a, %b, %c, clip={clip}, threshold=0.5f, "
                 f"variances=[0.1f, 0.1f, 0.2f, 0.2f], keep_background={background}); "
@@ -212,7 +212,7 @@ def of_all_classes():
         head = f"vision.all_class_non_max_suppression(%a, %b, {most}, {threshold}f, {least}f, output_format="
         tail = ', attrs_type_key="relay.attrs.AllClassNonMaximumSuppressionAttrs"'
         rows = [[n, c, k] for n in range(2) for c in range(2) for k in chosen(n, c, most, threshold, least)]
-        # The rows behind those found are not defined.
+        # The rows after those found are not defined.
         case(f'let %x = {head}"onnx"{tail}); (strided_slice(%x.0, begin=[0], end=[{len(rows)}], strides=[1], axes=[0]), %x.1)',
              [boxes, scores], [np.array(rows, "int64"), np.array([len(rows)], "int64")])
         out, values, found = np.zeros((2, 14, 2), "int64"), np.zeros((2, 14), "float32"), []

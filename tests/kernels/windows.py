@@ -7,8 +7,8 @@ from layoutof import relaid
 
 
 def pooled(x, kind, size, strides, padding, dilation, ceil=False, include=False):
-    """Over the axes behind the first two. A mean counts the places in the data, or in the padding as
-    well; what rounding up adds behind the padding is never counted."""
+    """Over the axes after the first two. A mean counts the places in the data, or in the padding as
+    well; what rounding up adds after the padding is never counted."""
     rank = len(size)
     exact = x.astype("int64" if x.dtype.kind in "iu" else "float64")
     counts = []
@@ -24,7 +24,7 @@ def pooled(x, kind, size, strides, padding, dilation, ceil=False, include=False)
             total *= (places < x.shape[2 + k] + padding[k][1]).sum() if include else len(inside[-1])
         window = exact[(slice(None), slice(None)) + np.ix_(*inside)].reshape(*x.shape[:2], -1)
         if kind == "max":
-            # A window behind all data has the least number.
+            # A window after all data has the least number.
             least = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else np.finfo(x.dtype).min
             out[(slice(None), slice(None)) + at] = window.max(-1, initial=least)
         else:

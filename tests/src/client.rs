@@ -14,7 +14,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// How long anything may take before a test gives up.
+/// The timeout of a test.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The binary: `RELAY_ANALYZER`, or built from this workspace in the profile of the tests.

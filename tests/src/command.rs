@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use crate::client::binary;
 
-/// How a run of the program ended.
+/// The end of a run of the program.
 #[derive(Debug)]
 pub struct Run {
     /// Its exit code.
     pub code: Option<i32>,
-    /// What it wrote to standard output.
+    /// Standard output.
     pub out: String,
-    /// What it wrote to standard error.
+    /// Standard error.
     pub err: String,
 }
 
@@ -80,7 +80,7 @@ impl Folder {
         run_in(&self.0, args, b"")
     }
 
-    /// Where the folder is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }

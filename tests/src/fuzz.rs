@@ -119,7 +119,7 @@ impl Failure {
 }
 
 thread_local! {
-    /// Whether this thread runs a target.
+    /// True while this thread runs a target.
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
     /// The place and message of the last panic of a target on this thread.
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };

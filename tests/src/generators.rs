@@ -19,9 +19,9 @@ pub struct Generator {
     pub name: &'static str,
     /// The text with `n` repetitions.
     pub text: fn(usize) -> String,
-    /// Whether the text is free of errors at every size.
+    /// True if the text is free of errors at every size.
     pub clean: bool,
-    /// Whether the construct is cheap singly and only its number is at stake: a comment, a literal.
+    /// True if the construct is cheap singly and only its number is at stake: a comment, a literal.
     pub bulk: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the tests share: texts to work on, and random edits of them.
+//! Shared parts of the tests: texts to work on, and random edits of them.
 //!
 //! Nothing here is part of the product. The conformance corpus is read where it is present
 //! (`RELAY_CONFORMANCE`, or `../shared/conformance`); no test needs it.

@@ -9,7 +9,7 @@
 //! - `// error: [code] "part of the message"` claims an error whose place begins on that line;
 //!   `warning`, `info` and `hint` likewise. The quoted part may be left out.
 //! - `// gives: V` claims what the definition or bare expression that ends on that line evaluates
-//!   to: `4`, `True`, `(1, 2)`, the elements of a tensor in brackets, `Cons(1, Nil)`; or, behind
+//!   to: `4`, `True`, `(1, 2)`, the elements of a tensor in brackets, `Cons(1, Nil)`; or, after
 //!   `fails: `, a part of the message with which it fails;
 //! - `// beside: part of the message` claims another place of a diagnostic, which begins there;
 //! - `//^ error: …` claims it for the line above, where no comment may follow.
@@ -19,7 +19,7 @@
 //!
 //! Every error and warning of a block must be claimed; remarks and hints may go unclaimed, and so
 //! may that a binding is unused whose line claims anything: the claim is its use. Words
-//! behind `relay` change how a block is read: `tvm` as under `--tvm`, with the version header
+//! after `relay` change how a block is read: `tvm` as under `--tvm`, with the version header
 //! put in front; `fixed` says what the block before it becomes by the first fix of each of its
 //! diagnostics; `quiet` ignores warnings that nobody claims; `run` claims what goes wrong when the
 //! block runs, which is not looked at here.
@@ -32,7 +32,7 @@ use semantics::{Code, Database, Diagnostic, Severity, TypeAt, View, check_file, 
 /// A fenced block of a page.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The words behind the language.
+    /// The words after the language.
     pub words: Vec<String>,
     /// The 1-based line of the page on which the text begins.
     pub line: usize,
@@ -71,7 +71,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
 
 /// A text with all that is known of it.
 pub struct Looked {
-    /// What is wrong.
+    /// The failure.
     pub diagnostics: Arc<Vec<Diagnostic>>,
     /// The types.
     pub types: Vec<TypeAt>,
@@ -85,7 +85,7 @@ pub fn look(text: &str, strict: bool) -> Looked {
     Looked { diagnostics: check_file(&db, file), types: types_in(&db, file) }
 }
 
-/// What a line claims.
+/// The claim of a line.
 #[derive(Debug)]
 enum Claim<'a> {
     Revealed(&'a str),
@@ -96,7 +96,7 @@ enum Claim<'a> {
     Found { severity: Severity, code: &'a str, part: Option<&'a str> },
 }
 
-/// What blocks that are run claim: the line, counted from 0, the code, and a part of the message.
+/// The claims of blocks that are run: the line, counted from 0, the code, and a part of the message.
 pub fn failures(block: &Block) -> Vec<(usize, String, String)> {
     let mut found = Vec::new();
     for (number, line) in block.text.lines().enumerate() {
@@ -305,7 +305,7 @@ fn scheme(text: &str, strict: bool, line: usize) -> Option<String> {
     here.next().map(|at| at.ty.to_string())
 }
 
-/// What the definition or bare expression that ends on a line gives without arguments.
+/// The value of the definition or bare expression that ends on a line, called without arguments.
 fn evaluated(text: &str, strict: bool, line: usize) -> Result<String, String> {
     let mut db = Database::new();
     db.set_strict(strict);

@@ -250,7 +250,7 @@ fn ways_into_the_server() {
     let framed = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
     for args in [&["lsp"][..], &["lsp", "--stdio"], &["--stdio"], &[]] {
         let session = run(args, &(framed(request) + &framed(exit)));
-        // `exit` right behind it may cancel the request; it is answered either way.
+        // `exit` directly after it may cancel the request; it is answered either way.
         assert!(session.out.contains("\"id\":1"), "{args:?}: {} {}", session.out, session.err);
         assert_eq!(session.code, Some(1), "exit without shutdown");
     }

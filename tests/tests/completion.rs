@@ -11,7 +11,7 @@ use semantics::{
 };
 use syntax::{ParseLimits, TextRange, TextSize};
 
-/// How many uses of each kind are sampled from a network, and from a test of TVM.
+/// The number of uses of each kind that are sampled from a network, and from a test of TVM.
 const PER_NETWORK: usize = 12;
 const PER_TEST: usize = 1;
 /// One test of so many is looked at.
@@ -123,7 +123,7 @@ impl Editor {
     }
 }
 
-/// What stands behind the cursor on its line.
+/// The text after the cursor on its line.
 #[derive(Clone, Copy)]
 enum Rest {
     Line,
@@ -180,7 +180,7 @@ fn what_is_meant_is_offered_first() {
         ask(text, PER_TEST, &mut rng, &mut tests);
     }
     let kinds = ["operators in the top 5", "variables in the top 1"];
-    let lines = ["the line stands", "the line is yet to be written"];
+    let lines = ["the line is written", "the line is yet to be written"];
     for (kind, what) in kinds.into_iter().enumerate() {
         for (rest, when) in lines.into_iter().enumerate() {
             networks[kind][rest].print(&format!("{what}, networks, {when}"));

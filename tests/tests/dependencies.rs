@@ -4,7 +4,7 @@ use std::{collections::HashMap, process::Command};
 
 use serde_json::Value;
 
-/// What each crate of the workspace may depend on, in the workspace.
+/// The crates of the workspace that each crate may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-syntax", &[]),
     ("relay-codes", &[]),
@@ -34,7 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What a crate must not depend on, however far away: the whole point of the rooms.
+/// The crates that a crate must not depend on, even indirectly.
 const ABSENT: &[(&str, &[&str])] = &[
     ("relay-syntax", &["salsa", "tower-lsp", "tokio", "ndarray"]),
     ("relay-types", &["salsa", "rowan", "tower-lsp", "tokio", "ndarray"]),
@@ -110,6 +110,29 @@ fn crates_depend_one_way() {
                     seen.push(dep);
                     next.push(dep);
                 }
+            }
+        }
+    }
+}
+
+/// Two crates with different versions of a dependency are compiled and shipped with both.
+#[test]
+fn versions_are_written_in_the_workspace_manifest() {
+    let metadata = metadata();
+    let members: Vec<&str> = list(&metadata["workspace_members"]).iter().map(text).collect();
+    for package in list(&metadata["packages"]) {
+        if !members.contains(&text(&package["id"])) {
+            continue;
+        }
+        let manifest = text(&package["manifest_path"]);
+        let source = std::fs::read_to_string(manifest).expect("a manifest");
+        let mut is_dependency = false;
+        for line in source.lines() {
+            if let Some(section) = line.strip_prefix('[') {
+                is_dependency = section.trim_end_matches(']').ends_with("dependencies");
+            } else if is_dependency && line.contains('=') && !line.starts_with('#') {
+                let inherits = line.contains("workspace = true");
+                assert!(inherits, "{manifest}: the workspace manifest holds the version: {line}");
             }
         }
     }

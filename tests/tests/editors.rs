@@ -23,9 +23,9 @@ use relay_tests::{
     corpus::{conformance, here},
 };
 
-/// How long one editor may take for all that it is asked to do.
+/// The timeout of one editor.
 const PATIENCE: Duration = Duration::from_secs(240);
-/// How long a server may outlive its editor.
+/// The time by which a server may outlive its editor.
 const FAREWELL: Duration = Duration::from_secs(10);
 
 /// VS Code takes all of a small machine: its tests wait for one another.

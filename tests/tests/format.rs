@@ -46,7 +46,7 @@ fn what_tvm_printed_comes_back() {
         if text.contains("#[metadata]") || text.contains('"') || text.len() > 300_000 {
             continue;
         }
-        // What stands in a comment is not laid out.
+        // What is in a comment is not laid out.
         let squeezed: String =
             text.lines().map(|line| format!("{}\n", line.trim_start())).collect();
         assert_eq!(formatted(&squeezed, Style::Tvm), text, "{name}: without indentation");

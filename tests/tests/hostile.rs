@@ -42,7 +42,7 @@ const NAMES: &[&[u8]] = &[
     b"'\"`$(x).relay",
 ];
 
-/// How long a command may take with all of it.
+/// The time limit of a command with all of it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Workspace {
@@ -405,7 +405,7 @@ fn the_server_opens_the_workspace_answers_for_it_and_lives() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// The bytes that a URI stands for.
+/// The bytes of a URI.
 fn decoded(uri: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut bytes = uri.bytes();

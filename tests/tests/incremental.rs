@@ -1,4 +1,4 @@
-//! What an edit costs: which queries run again, and what they take over.
+//! The cost of an edit: the queries that run again, and the results that are reused.
 
 use std::sync::Arc;
 

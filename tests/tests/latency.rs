@@ -1,4 +1,4 @@
-//! How soon diagnostics follow edits that do not wait for them.
+//! The delay of diagnostics after edits that do not wait for them.
 
 use std::time::{Duration, Instant};
 

@@ -36,7 +36,7 @@ const SYSTEM: Allocator = std::alloc::System;
 #[global_allocator]
 static ALLOCATOR: Cap<Allocator> = Cap::new(SYSTEM, usize::MAX);
 
-/// What is demanded of a run.
+/// The bars of a run.
 #[derive(Clone, Copy)]
 struct Bars {
     /// The greatest exponent of time.
@@ -68,7 +68,7 @@ const MOST_TIME: Duration = Duration::from_secs(10);
 /// Nor may so much be held after opening a text: the machine has to go on.
 const MOST_HELD: usize = 1 << 30;
 
-/// What the steps of one text cost.
+/// The costs of the steps of one text.
 #[derive(Clone)]
 struct Costs {
     times: Vec<Duration>,
@@ -116,7 +116,7 @@ fn exponent(sizes: &[usize], costs: impl Iterator<Item = f64>) -> f64 {
     covariance / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>()
 }
 
-/// What is above the bar, in words.
+/// The measurements above the bar, in words.
 fn above_the_bar(
     generator: &Generator,
     steps: &[Step],

@@ -87,7 +87,7 @@ fn semantic_tokens_whole_and_as_a_change() {
     client.open(URI, text);
     let full = client.request("textDocument/semanticTokens/full", document());
     let mut data = numbers(&full["result"]["data"]);
-    // `%a`, behind a comment of 9 units: a variable; declared, a constant, not used.
+    // `%a`, after a comment of 9 units: a variable; declared, a constant, not used.
     let tokens = decoded(&data);
     assert!(tokens.contains(&[0, 34, 2, 2, 1 + 4 + 32]), "{tokens:?}");
     let mut previous = full["result"]["resultId"].clone();
@@ -247,7 +247,7 @@ fn symbols_of_a_workspace() {
     folder.write(".gitignore", "skipped/\n");
     folder.write("skipped/d.relay", "def @forward_skipped() { 4 }\n");
     let mut client = started_in(&folder);
-    // What stands on the disk is found at the first question.
+    // What is on the disk is found at the first question.
     let forward = ["@forward \"a.relay\" 0", "@forward_all \"b.rly\" 1"];
     assert_eq!(found(&mut client, "forward"), forward);
     assert_eq!(found(&mut client, "fuell"), [] as [&str; 0]);

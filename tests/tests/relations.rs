@@ -21,7 +21,7 @@ fn solve(call: &Call, args: &[Type]) -> Option<(State, Type)> {
     Some((state, result))
 }
 
-/// Whether two types are the same as far as both are known.
+/// Returns true if two types are the same as far as both are known.
 fn agree(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Tensor(a), Type::Tensor(b)) => {
@@ -41,7 +41,7 @@ fn agree(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// How many sizes are known.
+/// The number of known sizes.
 fn known(ty: &Type) -> usize {
     match ty {
         Type::Tensor(tensor) => tensor.shape.iter().filter(|dim| dim.as_known().is_some()).count(),

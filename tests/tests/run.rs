@@ -406,7 +406,7 @@ fn values_stay_until_they_are_stale() {
     assert_eq!(client.finish(), Some(0));
 }
 
-/// A value stands behind all code of its line, and where no type shows its shape, it does.
+/// A value follows all code of its line, and where no type shows its shape, it does.
 #[test]
 fn places_of_values() {
     let mut client = client(json!({}), Value::Null);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 const URI: &str = "file:///soak.relay";
 
-/// How many edits: `RELAY_SOAK`, or few enough for every day.
+/// The number of edits: `RELAY_SOAK`, or few enough for every day.
 fn rounds() -> usize {
     std::env::var("RELAY_SOAK").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000)
 }

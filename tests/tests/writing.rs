@@ -127,7 +127,7 @@ fn completion_of_very_many_names() {
     assert_eq!(labels(found)[0], "%value_17");
 }
 
-/// Behind the `=` of a binding a space is typed first: a list that came before it would be in the
+/// After the `=` of a binding a space is typed first: a list that came before it would be in the
 /// way, and Helix would put its entries in place of the space.
 #[test]
 fn completion_after_equals_is_for_attributes() {
@@ -376,7 +376,7 @@ fn large_modules_are_no_wait() {
             }
             client.request("textDocument/completion", at(URI, line, column + 1))
         });
-        budget("completion behind a letter", typed, 10);
+        budget("completion after a letter", typed, 10);
         let still = latency(&mut client, 15, &mut |client| {
             client.request("textDocument/completion", at(URI, line, column))
         });
@@ -430,7 +430,7 @@ fn odd_places_in_odd_texts() {
     let mut rng = fastrand::Rng::with_seed(3);
     let mut client = able(Value::Null);
     let mut texts: Vec<String> = corpus::examples().into_iter().map(|(_, text)| text).collect();
-    // A type comment that is broken, behind a constant.
+    // A type comment that is broken, after a constant.
     texts.push("x\n  multiply(meta[][0]/*ty=Tensor*/)".into());
     client.open(URI, "");
     let mut version = 1;

@@ -16,7 +16,7 @@ const LIST_MAGIC: u64 = 0xF7E5_8D4F_0504_9CB7;
 /// Precedes each array.
 const ARRAY_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 
-/// Where an array is, and what it is.
+/// The place of an array in a file, and its type.
 pub(crate) struct Entry {
     /// Its elements, in bytes of the file.
     from: u64,
@@ -148,7 +148,7 @@ impl<R: ReaderAt> Cursor<'_, R> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// How many things follow, each of which takes `width` bytes at least.
+    /// The number of entries that follow, each of which takes `width` bytes at least.
     fn count(&mut self, width: u64) -> Result<usize, Error> {
         let count = self.u64()?;
         if count.checked_mul(width).is_none_or(|bytes| bytes > self.left()) {

@@ -1,4 +1,4 @@
-//! What is read of files of arrays, and what is refused.
+//! The files of arrays that are read, and those that are refused.
 
 use std::{io::Write, sync::Arc};
 

@@ -14,7 +14,7 @@ use flate2::{Compression, write::DeflateEncoder};
 use interpreter::{Limits, Tensor, Watch};
 use types::DataType;
 
-/// What the run may take.
+/// The memory limit of the run.
 const MEMORY: u64 = 4 << 20;
 /// What the process may take: with that of the run, what its own files and the tests take. An
 /// allocation above this that is not tried aborts the process.
@@ -50,7 +50,7 @@ const NUMBERS: &[u64] = &[
     u64::MAX,
 ];
 
-/// What headers may hold.
+/// The limit of headers.
 const WORDS: &[&str] = &[
     "(0, 4611686018427387904)",
     "(9223372036854775807,)",

@@ -1,4 +1,4 @@
-//! What the machine runs: straight code over the slots of a frame.
+//! The code that the machine runs: instructions over the slots of a frame.
 
 use std::sync::Arc;
 
@@ -19,17 +19,17 @@ use crate::{
 /// A function in code. Its frame holds the parameters first, then what it captured.
 #[derive(Debug)]
 pub(crate) struct Proc {
-    /// The definition that it stands in: `@main`.
+    /// The definition that contains it: `@main`.
     pub(crate) name: SmolStr,
-    /// How many parameters it has.
+    /// The number of parameters.
     pub(crate) params: usize,
-    /// How many slots a frame has.
+    /// The number of slots of a frame.
     pub(crate) slots: usize,
     /// The code.
     pub(crate) code: Vec<Instr>,
-    /// The file that it stands in.
+    /// The file that contains it.
     pub(crate) file: SourceFile,
-    /// Where each instruction comes from, in bytes of the file.
+    /// The offset in the file that each instruction comes from.
     pub(crate) places: Vec<TextRange>,
 }
 
@@ -45,18 +45,18 @@ pub(crate) struct Use {
 /// One instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Instr {
-    /// What to do.
+    /// The operation.
     pub(crate) op: Op,
-    /// Where the value goes; [`NOWHERE`] for instructions without one.
+    /// The slot of the result; [`NOWHERE`] for instructions without one.
     pub(crate) dst: u32,
-    /// What it needs.
+    /// The operands.
     pub(crate) args: SmallVec<[Use; 2]>,
 }
 
 /// No slot.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     /// Gives a value that is known.
@@ -79,14 +79,14 @@ pub(crate) enum Op {
     Construct(SmolStr),
     /// Calls the function that is the first operand.
     Call {
-        /// Nothing is left to do behind the call.
+        /// Nothing is left to do after the call.
         tail: bool,
     },
     /// Calls a definition, by its number in the program.
     CallGlobal {
         /// Which.
         global: u32,
-        /// Nothing is left to do behind the call.
+        /// Nothing is left to do after the call.
         tail: bool,
     },
     /// Gives the function that is running.
@@ -109,9 +109,9 @@ pub(crate) enum Op {
     Forget,
     /// Computes the value in slot `dst` by the code at the place given, if it has none yet.
     Force(u32),
-    /// Goes back to behind the `Force` that led here.
+    /// Goes back to the instruction after the `Force` that led here.
     Resume,
-    /// A variable, whose name stands there in the file, has got its value, which is the operand.
+    /// A variable, whose name is there in the file, has got its value, which is the operand.
     Bound(TextRange),
     /// Ends the function with the operand.
     Return,

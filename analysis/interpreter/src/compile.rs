@@ -5,7 +5,7 @@
 //! instructions over registers without number limit, and [`frame`] finds out where each register
 //! is used for the last time and gives it a slot.
 //!
-//! A graph binding is evaluated where it stands if what follows it needs it in any case; otherwise
+//! A graph binding is evaluated where it is written if what follows it needs it in any case; otherwise
 //! where it is needed first:
 //!
 //! ```relay
@@ -44,7 +44,7 @@ pub(crate) use literal::of_dtype;
 use numeric::Numbers;
 pub(crate) use numeric::chosen;
 
-/// What a body refers to outside of itself.
+/// The definitions and constants that a body refers to.
 pub(crate) trait Link {
     /// The number of the definition that a name means.
     fn global(&mut self, name: &str) -> Option<u32>;
@@ -79,7 +79,7 @@ pub(crate) fn compile(view: &View<'_>, link: &mut dyn Link, observed: bool) -> A
     compiler.definition()
 }
 
-/// What has a value in a frame.
+/// An expression or a binder, which have values in a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Var {
     /// A variable of the definition.
@@ -91,7 +91,7 @@ enum Var {
 /// A register.
 type Reg = u32;
 
-/// What an expression is, where it is used.
+/// The form in which an expression is used.
 #[derive(Clone, Debug)]
 enum Operand {
     /// Nothing (yet).
@@ -172,13 +172,13 @@ struct Compiler<'a, 'db> {
     file: SourceFile,
     lazy: Lazy,
     unit: usize,
-    /// What each expression of the unit is.
+    /// The form of each expression of the unit.
     operands: Vec<Operand>,
     /// Functions of the unit that are compiled, with what they capture.
     procs: FxHashMap<FnId, (Arc<Proc>, Vec<Var>)>,
     /// Makers of values of the unit, with what they capture.
     makers: FxHashMap<BinderId, (Arc<Proc>, Vec<Var>)>,
-    /// What uses choose the data types of, in the unit.
+    /// The literals of the unit whose data types their uses choose.
     numbers: Numbers,
     /// Registers for the values of the choices that are open.
     choices: Vec<Reg>,

@@ -17,10 +17,10 @@ use crate::{
     tensor::{Element, Tensor, each_dtype, elements},
 };
 
-/// How many elements are under way at once.
+/// The number of elements that are converted at once.
 const PIECE: usize = 512;
 
-/// How elements get from one data type to another.
+/// The conversion of elements from one data type to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// As floating point numbers of 64 bits.
@@ -121,7 +121,7 @@ pub(crate) fn to_u32(x: f64) -> u32 {
     to_i64(x) as u32
 }
 
-/// What is 2^63 and above is brought down by that before and up after, so that infinity is 0.
+/// A value of 2^63 and above is brought down by that before and up after, so that infinity is 0.
 pub(crate) fn to_u64(x: f64) -> u64 {
     let half = -(i64::MIN as f64);
     if x >= half { to_i64(x - half).cast_unsigned() ^ (1 << 63) } else { to_i64(x).cast_unsigned() }

@@ -1,4 +1,4 @@
-//! What goes wrong when a program runs.
+//! Failures of runs.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use syntax::TextRange;
 pub struct Fault {
     /// Which kind of failure it is.
     pub kind: FaultKind,
-    /// What is wrong, in one sentence.
+    /// The failure, in one sentence.
     pub message: String,
     /// The call or expression that failed, and the calls around it, the innermost first. Of a deep
     /// recursion the middle is left out.
     pub trace: Vec<Step>,
-    /// How many calls are left out of the trace.
+    /// The number of calls that are left out of the trace.
     pub omitted: usize,
     /// Types of what the operator was given that failed, as they are written.
     pub arguments: Vec<String>,

@@ -107,13 +107,13 @@ integers! { i32 i64 }
 
 /// Multiplications that are done in one go: a few milliseconds.
 const BLOCK: usize = 1 << 26;
-/// How the product below cuts its operands: blocks of these sizes are packed as often as without.
+/// The blocks of the product below: blocks of these sizes are packed as often as without.
 const DEPTH: usize = 256;
 const WIDTH: usize = 1024;
 /// Rows of a block: a block of `b` is packed once for so many.
 const HEIGHT: usize = 256;
 
-/// How many rows, columns of `a` and columns of `b` a block has.
+/// The numbers of rows, columns of `a` and columns of `b` of a block.
 fn block_of(rows: usize, inner: usize, columns: usize) -> (usize, usize, usize) {
     let work = |rows: usize, inner: usize, columns: usize| {
         rows.saturating_mul(inner).saturating_mul(columns)

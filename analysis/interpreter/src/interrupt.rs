@@ -37,13 +37,13 @@ const STEP: usize = 1 << 15;
 pub(crate) const PIECE: usize = 1 << 13;
 
 thread_local! {
-    /// What may be spent before the next look.
+    /// The budget until the next look.
     static LEFT: Cell<usize> = const { Cell::new(0) };
     /// The run that this thread works for.
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
 }
 
-/// What a thread that is to stop unwinds with.
+/// The payload with which a thread that is to stop unwinds.
 struct Interrupted(Fault);
 
 /// Does work for a run: gives what it gives, or why the run ends before.
@@ -115,8 +115,8 @@ pub(crate) fn end(fault: Fault) -> ! {
     resume_unwind(Box::new(Interrupted(fault)));
 }
 
-/// Whether so many bytes may be allocated for the run that this thread works for; they may where
-/// there is none.
+/// Returns true if so many bytes may be allocated for the run that this thread works for, or if there
+/// is none.
 ///
 /// # Errors
 /// With what is alive they are more than the memory limit.

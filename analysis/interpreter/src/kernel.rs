@@ -18,10 +18,10 @@ use crate::{
     value::Value,
 };
 
-/// What a kernel gives.
+/// The result of a kernel.
 pub(crate) type Outcome = Result<Value, Fault>;
 
-/// How an operator is computed.
+/// The function that computes an operator.
 pub(crate) struct Kernel {
     /// The operator: `nn.conv2d`.
     pub(crate) name: &'static str,
@@ -32,7 +32,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Whether it computes anything: some operators fail in every call.
+    /// Returns true if it computes anything: some operators fail in every call.
     pub(crate) fn computes(&self) -> bool {
         self.absent.is_none()
     }
@@ -44,7 +44,7 @@ pub(crate) const fn kernel(name: &'static str, run: fn(&mut Call<'_>) -> Outcome
 }
 
 /// A row of a family: an operator that means something in one place only, which is not here. `why`
-/// is a sentence that goes on behind `it cannot be run here`.
+/// is a sentence that goes on after `it cannot be run here`.
 pub(crate) const fn absent(name: &'static str, why: &'static str) -> Kernel {
     let run: fn(&mut Call<'_>) -> Outcome = |call| {
         let why = refusal(call.operator.name).unwrap_or_default();
@@ -66,7 +66,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Kernel> {
     BY_NAME.get(name).copied()
 }
 
-/// Whether the interpreter knows the operator called `name`. It computes it unless there is a
+/// Returns true if the interpreter knows the operator `name`. It computes it unless there is a
 /// [`refusal`].
 pub fn can_run(name: &str) -> bool {
     find(name).is_some()
@@ -108,7 +108,7 @@ impl<'a> Call<'a> {
         self.attrs
     }
 
-    /// A failure of this call. The message is a sentence that goes on behind the operator's name:
+    /// A failure of this call. The message is a sentence that goes on after the operator's name:
     /// `index 7 is out of range`.
     pub(crate) fn fault(&self, message: impl std::fmt::Display) -> Fault {
         Fault::new(FaultKind::Operator, format!("`{}`: {message}", self.operator.name))
@@ -116,7 +116,7 @@ impl<'a> Call<'a> {
 
     // Arguments.
 
-    /// How messages name an argument.
+    /// The name of an argument in messages.
     fn arg_name(&self, position: usize) -> String {
         match self.operator.args.get(position) {
             Some(name) => format!("`{name}`"),
@@ -359,8 +359,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether there may be a tensor of this size. The sizes of a shape that is allowed, or some of
-    /// them, can be multiplied without a look at the result.
+    /// Returns true if there may be a tensor of this size. The sizes of a shape that is allowed, or
+    /// some of them, can be multiplied without a look at the result.
     pub(crate) fn allow(&self, shape: &[usize], dtype: DataType) -> Result<(), Fault> {
         let count = count_of(shape).map(|count| count as u64);
         match count.and_then(|count| count.checked_mul(dtype.bytes())) {
@@ -416,7 +416,7 @@ fn without_elements(ty: &Type) -> Option<Value> {
     }
 }
 
-/// Whether every size in a type is known.
+/// Returns true if every size in a type is known.
 fn is_concrete(ty: &Type) -> bool {
     match ty {
         Type::Tensor(tensor) => tensor.shape.iter().all(|dim| dim.as_known().is_some()),

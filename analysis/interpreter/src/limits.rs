@@ -1,4 +1,4 @@
-//! How far an evaluation may go.
+//! Limits of an evaluation.
 
 use std::{
     sync::{
@@ -68,7 +68,7 @@ impl Watch {
         interrupt::scope(self, work)
     }
 
-    /// Whether to go on.
+    /// Returns true if the run may go on.
     ///
     /// # Errors
     /// The user has asked to stop, or the time is over.
@@ -83,7 +83,7 @@ impl Watch {
         }
     }
 
-    /// Whether the user has asked to stop, without a look at the clock.
+    /// Returns true if the user has asked to stop, without a look at the clock.
     pub(crate) fn poll_cancelled(&self) -> Result<(), Fault> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(Fault::new(FaultKind::Cancelled, "the evaluation was cancelled"));
@@ -91,8 +91,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Whether a value of so many bytes may be, whatever else there is: an operator may give it in
-    /// the place of an argument.
+    /// Returns true if a value of so many bytes is allowed, whatever else there is: an operator may
+    /// give it in the place of an argument.
     ///
     /// # Errors
     /// It alone is more than the memory limit.
@@ -103,7 +103,7 @@ impl Watch {
         }
     }
 
-    /// Whether so many bytes may be allocated beside what is held.
+    /// Returns true if so many bytes may be allocated beside what is held.
     ///
     /// # Errors
     /// Together they are more than the memory limit.

@@ -30,11 +30,11 @@ use hand::{Hand, is_large_value};
 pub use observer::{Measured, Observer};
 use program::Program;
 
-/// How many calls of small operators lie between two looks at the clock.
+/// The number of calls of small operators between two looks at the clock.
 const POLL_EVERY: u32 = 256;
 /// Operators that are given a tensor of more elements look at the clock each.
 const LARGE: usize = 1 << 12;
-/// How many steps of a back trace are kept at either end.
+/// The number of steps of a back trace that are kept at either end.
 const TRACE: usize = 32;
 
 /// An evaluation of the definitions of one file.
@@ -63,15 +63,15 @@ impl Lent {
 /// A call under way.
 struct Frame {
     proc: Arc<Proc>,
-    /// Where its slots begin.
+    /// The start of its slots.
     base: usize,
     /// The next instruction.
     pc: usize,
-    /// Where the value goes in the frame below.
+    /// The slot of the value in the frame below.
     dst: u32,
     /// The function that runs, if it is a value.
     own: Option<Arc<Closure>>,
-    /// Where lazy values that are being computed were asked for.
+    /// The places that asked for the lazy values that are being computed.
     resume: Vec<u32>,
 }
 
@@ -202,7 +202,7 @@ struct Run<'r, 'db, 'o> {
     alive: u64,
     /// Bytes made since then.
     made: u64,
-    /// How many may be made before it is measured again.
+    /// The number of allocations until memory is measured again.
     limit_of_made: u64,
 }
 

@@ -65,7 +65,7 @@ macro_rules! tensors {
                 }
             }
 
-            /// Where the elements are in memory: tensors that share them give the same.
+            /// The address of the elements in memory: tensors that share them give the same.
             pub(crate) fn address(&self) -> usize {
                 match self {
                     $(Tensor::$variant(array) => array.as_ptr() as usize,)*
@@ -262,12 +262,12 @@ pub(crate) fn own<T: Element>(array: Array<T>) -> Array<T> {
 }
 
 impl Tensor {
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many axes there are.
+    /// The number of axes.
     pub fn rank(&self) -> usize {
         self.shape().len()
     }

@@ -14,7 +14,7 @@ use types::Type;
 
 use crate::{code::Proc, tensor::Tensor};
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// A tensor.
@@ -52,13 +52,13 @@ pub struct Data {
 /// A function as a value.
 #[derive(Debug)]
 pub struct Closure {
-    /// What it runs.
+    /// The code.
     pub(crate) body: Callable,
     /// The values of the names that it takes from around it.
     pub(crate) captured: Cell,
 }
 
-/// What a function value runs.
+/// The code of a function value.
 #[derive(Clone, Debug)]
 pub(crate) enum Callable {
     /// A function expression.
@@ -109,8 +109,8 @@ impl Drop for Cell {
     }
 }
 
-/// How many values a thread drops before another one takes over the rest: what runs on it may be
-/// asked to stop.
+/// The number of values that a thread drops before another one takes over the rest: what runs on it
+/// may be asked to stop.
 const AT_ONCE: usize = 1 << 15;
 
 /// Drops values and everything in them.
@@ -132,7 +132,7 @@ impl Data {
 }
 
 impl Reference {
-    /// What it holds.
+    /// The content.
     pub fn get(&self) -> Value {
         let cell = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         cell.0.first().cloned().unwrap_or(Value::Empty)
@@ -208,7 +208,7 @@ impl Value {
         }
     }
 
-    /// What kind of value it is, in a sentence.
+    /// The kind of value, in a sentence.
     pub fn describe(&self) -> String {
         match self {
             Value::Tensor(tensor) => types::describe(&tensor.ty()),

@@ -93,7 +93,7 @@ fn long_lists_of_the_prelude() {
 
 #[test]
 fn graph_bindings_wait_where_they_may_not_be_needed() {
-    // `%0` would never end if it were evaluated where it stands.
+    // `%0` would never end if it were evaluated where it is written.
     let text = "
         def @count(%n: int32) -> int32 {
           %0 = @count(%n - 1);

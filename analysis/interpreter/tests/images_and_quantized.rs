@@ -13,7 +13,7 @@ fn run_with(text: &str, args: Vec<Tensor>) -> Result<Value, Fault> {
     Machine::new(&db).run(def.expect("@main"), args, None)
 }
 
-/// What an expression of `%x` and `%y` gives.
+/// The value of an expression of `%x` and `%y`.
 fn numbers(expression: &str, args: &[&Tensor]) -> Vec<f64> {
     match run_with(&program(expression, args), args.iter().map(|&arg| arg.clone()).collect()) {
         Ok(value) => value.leaves().iter().flat_map(|tensor| tensor.to_f64s()).collect(),
@@ -297,7 +297,7 @@ fn offsets_of_a_deformable_convolution() {
     // Down and across, for each place.
     let offset = floats(&[1, 2, 1, 3], &[0.0, 0.0, 0.0, 0.5, -1.5, 0.5]);
     let call = "nn.deformable_conv2d(%x, %y, %z, channels=1, kernel_size=[1, 1])";
-    // The second lies outside; behind the last there is 0.
+    // The second lies outside; after the last there is 0.
     assert_eq!(numbers(call, &[&x, &offset, &w]), [1.5, 0.0, 2.0]);
 }
 

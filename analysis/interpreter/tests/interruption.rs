@@ -14,7 +14,7 @@ use interpreter::{FaultKind, Limits, Machine, Tensor, Value};
 use semantics::{Database, all_defs};
 use types::DataType;
 
-/// How long a call must take that is worth stopping.
+/// The time that a call must take to be worth stopping.
 const LONG: Duration = Duration::from_millis(200);
 /// Later than this no run ends, however busy the machine is.
 const LATE: Duration = Duration::from_millis(100);
@@ -185,7 +185,7 @@ fn tensor(written: &str) -> (String, Tensor) {
     (tensor.ty().to_string(), tensor)
 }
 
-/// How a call goes that is stopped: how long it takes, how long after it is stopped the run ends,
+/// The course of a call that is stopped: how long it takes, how long after it is stopped the run ends,
 /// and how long after it is stopped nothing is left of it.
 struct Timed {
     whole: Duration,

@@ -24,7 +24,7 @@ fn run(expr: &str, args: &[Tensor]) -> Result<Value, Fault> {
     call(&format!("def @main({}) {{ {expr} }}", params.join(", ")), args.to_vec())
 }
 
-/// The elements of all tensors of the result, one behind the other.
+/// The elements of all tensors of the result, one after the other.
 fn numbers(expr: &str, args: &[Tensor]) -> Vec<f64> {
     match run(expr, args) {
         Ok(value) => value.leaves().iter().flat_map(|tensor| tensor.to_f64s()).collect(),

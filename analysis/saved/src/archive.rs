@@ -16,12 +16,12 @@ const MOST_ENTRIES: usize = 1 << 16;
 /// The longest text that is read from an archive, in bytes.
 const LONGEST_TEXT: u64 = u32::MAX as u64;
 
-/// What an archive holds.
+/// The content of an archive.
 #[derive(Default)]
 pub struct Package {
     /// The text of the module, converted where it was saved as JSON.
     pub text: Option<String>,
-    /// Where the parameters are in the archive, as `save_param_dict` writes them.
+    /// The range of the parameters in the archive, as `save_param_dict` writes them.
     pub params: Option<Range<u64>>,
     /// The memory plan of the graph executor.
     pub plan: Option<Plan>,

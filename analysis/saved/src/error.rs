@@ -11,7 +11,7 @@ pub struct Error {
     pub place: String,
     /// The reason.
     pub message: String,
-    /// What can be done about it; empty where nothing can.
+    /// The way out; empty where there is none.
     pub help: &'static str,
 }
 

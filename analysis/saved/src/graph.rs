@@ -26,7 +26,7 @@ pub(crate) struct Graph<'t> {
 /// One object.
 #[derive(Default, Clone)]
 pub(crate) struct Node<'t> {
-    /// What TVM calls its type key.
+    /// The type key of TVM.
     pub(crate) kind: Cow<'t, str>,
     /// Its bytes, where it is written as such: strings, operators, names of sources.
     pub(crate) bytes: Option<Cow<'t, [u8]>>,
@@ -94,7 +94,7 @@ impl<'t> Graph<'t> {
         &self.node(id).kind
     }
 
-    /// Tells whether a node stands for an object.
+    /// Returns true if a node is an object.
     pub(crate) fn is_there(&self, id: Id) -> bool {
         !self.node(id).kind.is_empty()
     }

@@ -15,7 +15,7 @@ use crate::{
     graph::{Graph, Id},
 };
 
-/// What a field is.
+/// The kind of a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FieldType {
     Integer,

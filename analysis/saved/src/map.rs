@@ -59,7 +59,7 @@ struct Dense<'k> {
 struct Slot<'k> {
     key: Option<&'k str>,
     is_head: bool,
-    /// How the next entry of the list is found: a number in [`JUMPS`], 0 at the end.
+    /// The step to the next entry of the list: a number in [`JUMPS`], 0 at the end.
     jump: usize,
 }
 

@@ -97,9 +97,9 @@ impl Metadata {
     }
 }
 
-/// What a node of the section is.
+/// The kind of a node of the section.
 enum Entry {
-    /// What is not there; the first of all nodes.
+    /// Null; the first of all nodes.
     Null,
     /// The map from kinds.
     Map,

@@ -12,9 +12,9 @@ const MOST_TENSORS: usize = 1 << 22;
 /// The memory that the graph executor takes for a compiled module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// How many tensors there are.
+    /// The number of tensors.
     pub tensors: usize,
-    /// How many storages hold them.
+    /// The number of storages that hold them.
     pub storages: usize,
     /// Bytes of the storages that hold inputs and parameters.
     pub argument_bytes: u64,

@@ -29,7 +29,7 @@ const LEAST: usize = 256 << 20;
 /// scope around it.
 const FACTOR: usize = 64;
 
-/// What has been printed of an expression, a type or a pattern.
+/// The printed form of an expression, a type or a pattern.
 type Text = Rc<str>;
 
 /// Prints what the graph has at its root.
@@ -79,7 +79,7 @@ struct Printer<'g, 't> {
     metadata: Metadata,
     /// Statements of the scopes that are open, the innermost last.
     scopes: Vec<String>,
-    /// What stands for each expression, type and pattern that has been printed.
+    /// The printed form of each expression, type and pattern.
     printed: Vec<Option<Text>>,
     /// Variables with their types, as they are printed where they are met first.
     first: FxHashMap<Id, Text>,
@@ -93,7 +93,7 @@ struct Printer<'g, 't> {
     room: usize,
 }
 
-/// What has been done with an expression.
+/// The state of an expression.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// It has a statement, or is a variable that has been met.

@@ -51,7 +51,7 @@ fn add(node: &mut Node<'_>, field: &'static str) {
     }
 }
 
-/// What has a virtual device since 0.9.
+/// Nodes that have a virtual device since 0.9.
 const WITH_DEVICE: &[&str] = &[
     "GlobalVar",
     "relay.Var",
@@ -68,7 +68,7 @@ const WITH_DEVICE: &[&str] = &[
     "relay.Constant",
 ];
 
-/// What is called without its prefix since 0.7.
+/// Operators that are called without their prefix since 0.7.
 const WITHOUT_PREFIX: &[&str] = &[
     "relay.Op",
     "relay.Type",
@@ -85,7 +85,7 @@ const WITHOUT_PREFIX: &[&str] = &[
     "relay.GlobalTypeVar",
 ];
 
-/// What belongs to `tir` since 0.7.
+/// Nodes that belong to `tir` since 0.7.
 const OF_TIR: &[&str] = &[
     "SizeVar",
     "StringImm",

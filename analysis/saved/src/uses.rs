@@ -1,4 +1,4 @@
-//! How often expressions are used: what is used once is printed where it is used.
+//! The number of uses of expressions: an expression that is used once is printed where it is used.
 
 use crate::{
     Error,
@@ -14,7 +14,7 @@ pub(crate) struct Uses {
     function: u32,
 }
 
-/// What is left to do. The work is on the heap, since chains of calls are long.
+/// The remaining work. It is on the heap, since chains of calls are long.
 enum Step {
     Visit(Id),
     Done(Id),

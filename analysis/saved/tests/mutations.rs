@@ -8,7 +8,7 @@ use std::{
 use saved::{Plan, convert, open};
 use serde_json::Value;
 
-/// How long each test makes files.
+/// The time for which each test makes files.
 const SHARE: Duration = Duration::from_millis(1_500);
 
 fn graphs() -> Vec<Value> {

@@ -7,7 +7,7 @@ local set = vim.opt_local
 set.commentstring = '// %s'
 set.comments = { 's1:/*', 'mb:*', 'ex:*/', '://' }
 -- Whole names: `%input.1`, `@main`, `%resnet/conv1`, `nn.conv2d`. A colon is no part of a word,
--- because one stands behind every parameter; `*` and `#` take `%aten::linear_3.bias` all the same.
+-- because one follows every parameter; `*` and `#` take `%aten::linear_3.bias` all the same.
 set.iskeyword = { '@', '48-57', '_', '192-255', '.', '/', '%', '@-@' }
 set.expandtab = true
 set.shiftwidth = 2

@@ -45,7 +45,7 @@ syntax match relayLineComment '//.*$' contains=@Spell
 syntax match relayLineComment '#\[\@!.*$' contains=@Spell
 syntax match relayLog '^\[\d\d:\d\d:\d\d\].*$'
 syntax region relayComment start='/\*' end='\*/' contains=relayComment,@Spell
-" What TVM prints behind an expression.
+" What TVM prints after an expression.
 syntax match relayEvidence '/\*\s*\%(ty\|span\)=[^*/]\{-}\*/'
 
 " JSON to the end of the file, or to the next module of a log.

@@ -171,7 +171,7 @@ class Graph {
       const { scene } = this;
       const chosen = scene.nodes[this.selected];
       const { x } = chosen ?? scene.nodes[scene.first] ?? scene.nodes[0];
-      // The beginning stands at the top.
+      // The beginning is at the top.
       const y = chosen?.y ?? scene.bounds.top + this.size().height / 2 / ZOOM.opening;
       this.centre(x, y, ZOOM.opening);
     }

@@ -67,7 +67,7 @@ function layout(items) {
 }
 
 /** The layer of each item: as far down as what takes it allows, so that a transposed weight of the last
- * layer stands beside the last layer. */
+ * layer is beside the last layer. */
 function layering(items) {
   const layer = new Array(items.length).fill(0);
   for (const [at, { from }] of items.entries()) {

@@ -287,7 +287,7 @@ function search(text) {
   table.arrange();
   graph.recolour();
   countMatches();
-  // The first one behind the marked row, as a search in the editor does.
+  // The first one after the marked row, as a search in the editor does.
   if (text !== "" && !matches.includes(marked)) {
     const next = matches.find((at) => at > marked) ?? matches[0];
     if (next !== undefined) {

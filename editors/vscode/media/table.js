@@ -125,7 +125,7 @@ class VirtualTable {
     this.draw();
   }
 
-  /** The first row in sight and the one behind the last, as positions in `visible`. */
+  /** The first row in sight and the one after the last, as positions in `visible`. */
   sight() {
     if (this.everything) {
       return [0, this.visible.length];

@@ -4,7 +4,7 @@
   const host = acquireVsCodeApi();
   const info = document.getElementById("info");
 
-  /** A text in which `code` stands between backquotes. */
+  /** A text in which `code` is between backquotes. */
   function prose(text) {
     const parts = text.split("`");
     return parts.map((part, at) => (at % 2 === 1 ? make("code", "", part) : part));

@@ -349,7 +349,7 @@ function reveal(editor: vscode.TextEditor, { start }: vscode.Range): void {
   editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
-/** The change behind or in front of the cursor. */
+/** The change after or before the cursor. */
 function nextStop({ stops, at }: Session, editor: vscode.TextEditor, side: SideName, direction: 1 | -1): number {
   const cursor = editor.selection.active;
   // Several changes may have their place at one expression of this side.

@@ -71,7 +71,7 @@ function listed(found: History, log: vscode.Uri, asRange: (range: History["stops
   });
 }
 
-/** The list stands on the module that the question came from. */
+/** The list is on the module that the question came from. */
 async function pick(found: History, items: Stop[], name: string): Promise<Stop | undefined> {
   const list = vscode.window.createQuickPick<Stop>();
   list.title = `History of ${found.stops[found.here]?.text ?? "an expression"}`;

@@ -19,7 +19,7 @@ export function isLog(document: vscode.TextDocument): boolean {
   let versions = 0;
   let headers = 0;
   for (const [begin] of document.getText().matchAll(BEGINS)) {
-    // A header and the version behind it are of one module.
+    // A header and the version after it are of one module.
     if (begin.startsWith("#[")) {
       versions += 1;
     } else {

@@ -120,7 +120,7 @@ export interface TypeAt {
   readonly expected: { readonly place: string; readonly type: string | null; readonly note: string | null } | null;
 }
 
-/** The answer to `relay/readingView`: places are a line, the first character, and the one behind the last. */
+/** The answer to `relay/readingView`: places are a line, the first character, and the one after the last. */
 export interface ReadingView {
   readonly version: number;
   readonly hidden: readonly (readonly [number, number, number])[];

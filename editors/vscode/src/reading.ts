@@ -238,7 +238,7 @@ export class Reading implements vscode.Disposable, vscode.FoldingRangeProvider {
     const summaries: vscode.DecorationOptions[] = [];
     const shapes: vscode.DecorationOptions[] = [];
     for (const { line, summary, shape, end } of found) {
-      // A line that reaches into the column has its shape behind it.
+      // A line that reaches into the column has its shape after it.
       const own = shape !== "" && end > view.column ? SPACE.repeat(GAP) + shape : "";
       if (summary + own !== "") {
         summaries.push(behind(document, line, { contentText: summary + own }));

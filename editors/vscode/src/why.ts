@@ -77,7 +77,7 @@ function listed(found: Why, locate: (place: Location) => vscode.Location): Step[
   });
 }
 
-/** Shows the place of a step while the list stands on it; goes there, or back where the cursor was. */
+/** Shows the place of a step while the list is on it; goes there, or back where the cursor was. */
 async function pick(title: string, steps: Step[], document: vscode.TextDocument): Promise<void> {
   const editor = await vscode.window.showTextDocument(document, { preserveFocus: true });
   const { selections, visibleRanges } = editor;

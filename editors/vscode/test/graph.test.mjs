@@ -54,7 +54,7 @@ test("a residual block: two ways meet, and neither crosses a call", () => {
   }
 });
 
-test("what prepares a weight stands beside what takes it", () => {
+test("what prepares a weight is beside what takes it", () => {
   // A chain of four, and a transposed weight for the last.
   const { nodes } = layout(items([], [0], [1], [], [2, 3]));
   assert.equal(nodes[3].layer, nodes[2].layer);

@@ -30,7 +30,7 @@ test("a header of 186,488 characters is coloured within the half second that VS 
   tokenize(grammar, parameters(500)); // The machine code of the patterns is made once.
   const { stopped, state } = tokenize(grammar, line, 500);
   assert.equal(stopped, 0);
-  assert.equal(state.depth, 1, "nothing stays open behind the line");
+  assert.equal(state.depth, 1, "nothing stays open after the line");
 });
 
 test("time grows with the text, not with its square", () => {

@@ -23,7 +23,7 @@ use crate::{
 struct Document<'a> {
     path: &'a str,
     functions: Vec<JsonFunction<Place>>,
-    /// What the graph executor takes for the compiled module, where the file says so.
+    /// The memory that the graph executor takes for the compiled module, if the file has a plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<JsonPlan>,
 }

@@ -8,10 +8,10 @@ use syntax::TextRange;
 
 use super::{Input, text_of};
 
-/// What a saved file holds beside the text of its module.
+/// The content of a saved file besides the text of its module.
 #[derive(Default)]
 pub(crate) struct Saved {
-    /// Where the parameters are in the file, as `save_param_dict` writes them.
+    /// The range of the parameters in the file, as `save_param_dict` writes them.
     pub(crate) params: Option<Range<u64>>,
     /// The memory plan of the compiled module.
     pub(crate) plan: Option<Plan>,

@@ -238,6 +238,7 @@ impl Document {
 
     /// Updates the tree for the text, which differs from it in `span`.
     fn reparse(&mut self, span: Span, limits: Limits) {
+        let _reparse = tracing::debug_span!("reparse").entered();
         let text = self.text.clone();
         if self.problem.is_none() && text.len() <= limits.code {
             let edit = span.edit(&text);

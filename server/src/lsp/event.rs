@@ -44,6 +44,28 @@ pub(super) enum Event {
     Finished(usize, Finished),
 }
 
+impl Event {
+    /// Returns the name of the event in the log.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Event::Client(_) => "client",
+            Event::Initialized => "initialized",
+            Event::Open(_) => "open",
+            Event::Change(..) => "change",
+            Event::Close(_) => "close",
+            Event::Folders { .. } => "folders",
+            Event::Settings(_) => "settings",
+            Event::SettingsChanged => "settings changed",
+            Event::Pulled => "pulled",
+            Event::Request(_) => "request",
+            Event::Run(_) => "run",
+            Event::Ran(..) => "ran",
+            Event::ClearValues(_) => "clear values",
+            Event::Finished(..) => "finished",
+        }
+    }
+}
+
 /// The result of a worker's job.
 pub(super) enum Finished {
     /// A request was answered.

@@ -160,6 +160,7 @@ impl Owner {
     }
 
     fn handle(&mut self, event: Event) {
+        let _event = tracing::trace_span!("event", name = event.name()).entered();
         match event {
             Event::Client(client) => {
                 self.client = *client;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use semantics::{CancellationToken, Cancelled};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
+use tracing::Span;
 
 use super::snapshot::Snapshot;
 use crate::panics::{Interrupt, guarded};
@@ -24,6 +25,8 @@ pub(super) struct Request {
     run: Box<dyn FnMut(&Snapshot) -> Ran + Send>,
     refuse: Box<dyn FnOnce(Error) + Send>,
     cancel: Cancel,
+    /// The span of the message.
+    span: Span,
 }
 
 /// The outcome of running a request.
@@ -122,6 +125,7 @@ impl Request {
             run: Box::new(run),
             refuse: Box::new(move |error| refuse(Err(error))),
             cancel: cancel.clone(),
+            span: Span::current(),
         };
         (request, Reply { receiver, _guard: Guard(cancel) })
     }
@@ -133,6 +137,8 @@ impl Request {
 
     /// Answers the request on this thread.
     pub(super) fn run(&mut self, snapshot: &Snapshot) -> Ran {
+        let _message = self.span.enter();
+        let _answer = tracing::debug_span!("answer").entered();
         let token = snapshot.db.cancellation();
         let go = self.cancel.with(|state| {
             state.running = Some(token);

@@ -20,6 +20,7 @@ use tower_lsp::{
     jsonrpc::{Error, ErrorCode, Id, Request, Response},
 };
 use tower_service::Service;
+use tracing::Instrument;
 
 use super::{
     exit::ExitReason,
@@ -148,7 +149,8 @@ impl<S: LanguageServer, R: Sink<Response> + Unpin> Transport<S, R> {
         if std::future::poll_fn(|context| self.service.poll_ready(context)).await.is_err() {
             return;
         }
-        let handler = self.service.call(request);
+        let span = tracing::debug_span!("message", method = request.method(), id = ?request.id());
+        let handler = span.in_scope(|| self.service.call(request)).instrument(span);
         let writer = self.writer.clone();
         let mut call = Box::pin(RAW.scope(RefCell::default(), async move {
             if let Ok(Some(response)) = handler.await {

@@ -52,7 +52,7 @@
     (fail "%s: wanted %S, found %S" what wanted found)))
 
 (defun go (line text &optional end)
-  "Put point on TEXT in the first line that has LINE, or behind it with END."
+  "Put point on TEXT in the first line that has LINE, or after it with END."
   (goto-char (point-min))
   (search-forward line)
   (beginning-of-line)

@@ -73,7 +73,7 @@ command() {
   typed ":$1"
   press Enter
 }
-# normal: ends what is typed. Keys that come right behind an Escape would be taken for one with Alt.
+# normal: ends what is typed. Keys that come directly after an Escape would be taken for one with Alt.
 normal() {
   press Escape
   see ' NOR '

@@ -469,7 +469,7 @@ return function(tools)
     local shown = { '#0 Cast|4 col 8-33| cast(%0, dtype="float16")', '|| gone: nothing in #1 belongs to it' }
     same(vim.api.nvim_buf_get_lines(0, 0, -1, false), shown, 'the history')
     keys('G<CR>')
-    same(vim.bo.buftype, 'quickfix', 'the window behind <CR>')
+    same(vim.bo.buftype, 'quickfix', 'the window after <CR>')
     keys('q')
     wipe_modules()
     vim.cmd.bwipeout({ path, bang = true })

@@ -206,9 +206,9 @@ function steps.knows_names()
   -- Through the mappings: the next use of a name, past longer names.
   go('def', 'linear_3')
   vim.cmd.normal('*')
-  same(vim.api.nvim_win_get_cursor(0), { 2, 27 }, 'the place behind *')
+  same(vim.api.nvim_win_get_cursor(0), { 2, 27 }, 'the place after *')
   vim.cmd.normal('*')
-  same(vim.api.nvim_win_get_cursor(0), { 1, 23 }, 'the place behind * at the end')
+  same(vim.api.nvim_win_get_cursor(0), { 1, 23 }, 'the place after * at the end')
 
   local function colour(line, text)
     local number, column = go(line, text)

@@ -73,7 +73,7 @@ return function(tools)
     end)
     vim.cmd.new()
     same(relay.statusline(), '', 'the status of another file')
-    -- As it stands in an option, of each window for itself.
+    -- As it is in an option, of each window for itself.
     local text = vim.api.nvim_eval_statusline([[%{v:lua.require'relay-analyzer'.statusline()}]], {
       winid = vim.fn.win_getid(vim.fn.winnr('#')),
     }).str

@@ -48,7 +48,7 @@ return function(tools)
     end, vim.lsp.codelens.get(vim.lsp.codelens.enable and { bufnr = 0 } or 0))
   end
 
-  --- What stands at the ends of lines, by line.
+  --- What is at the ends of lines, by line.
   local function values()
     local namespace = vim.api.nvim_create_namespace('relay-analyzer.values')
     local found = {}

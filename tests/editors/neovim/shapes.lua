@@ -1,4 +1,4 @@
--- What `drive.lua` does with the shape report and with the chain behind a shape.
+-- What `drive.lua` does with the shape report and with the chain of a shape.
 --
 -- `tools` has its `same`, `until_`, `go`, `change` and `say`.
 return function(tools)
@@ -47,7 +47,7 @@ return function(tools)
       return line_with('%queries')
     end)
     assert(lines()[1]:find('^@attention %(line 4%)'), lines()[1])
-    -- The cost that is chosen stands beside the operator.
+    -- The cost that is chosen is beside the operator.
     local row = line_with('%flat')
     assert(row:find('reshape +%- +Tensor%[%(128, 768%), float32%]'), row)
     row = line_with('%q ')
@@ -74,8 +74,8 @@ return function(tools)
     vim.api.nvim_set_current_win(window)
     vim.fn.search('%queries')
     vim.cmd.normal(vim.keycode('<CR>'))
-    same(vim.api.nvim_get_current_win(), source, 'the window behind <CR>')
-    same(vim.api.nvim_win_get_cursor(0)[1], number, 'the line behind <CR>')
+    same(vim.api.nvim_get_current_win(), source, 'the window after <CR>')
+    same(vim.api.nvim_win_get_cursor(0)[1], number, 'the line after <CR>')
 
     -- And the text.
     change('let %flat', 'newshape=[128, 768]', 'newshape=[64, 1536]')
@@ -155,7 +155,7 @@ return function(tools)
     -- <CR> finds a call wherever it is sorted to.
     vim.fn.search('%s ')
     vim.cmd.normal(vim.keycode('<CR>'))
-    same({ vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0)[1] }, { text, 3 }, 'the place behind <CR>')
+    same({ vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0)[1] }, { text, 3 }, 'the place after <CR>')
     vim.api.nvim_win_close((report()), true)
     vim.cmd.bwipeout({ bang = true })
     vim.api.nvim_set_current_win(source)
@@ -172,7 +172,7 @@ return function(tools)
     for _, child in ipairs(vim.api.nvim_get_proc_children(vim.fn.getpid())) do
       local file = io.open(('/proc/%d/stat'):format(child))
       if file then
-        -- Behind the name of the program: `utime` and `stime` are the 12th and the 13th field.
+        -- After the name of the program: `utime` and `stime` are the 12th and the 13th field.
         local fields = vim.split(file:read('*a'):match('%) (.*)'), ' ')
         file:close()
         sum = sum + (tonumber(fields[12]) + tonumber(fields[13])) * 10
@@ -248,7 +248,7 @@ return function(tools)
     vim.api.nvim_feedkeys('q', 'xt', false)
     same({ vim.api.nvim_get_current_win(), vim.fn.reg_recording() }, { window, '' }, 'the window after `q`')
     vim.cmd('lfirst')
-    same(vim.api.nvim_win_get_cursor(0), { 10, 45 }, 'the place behind :lfirst')
+    same(vim.api.nvim_win_get_cursor(0), { 10, 45 }, 'the place after :lfirst')
     say('why', list.title, #list.items, 'steps')
   end
 

@@ -71,8 +71,8 @@ return function(tools)
     vim.api.nvim_set_current_win((view()))
     vim.fn.search('newshape')
     vim.cmd.normal(vim.keycode('<CR>'))
-    same(vim.api.nvim_get_current_win(), source, 'the window behind <CR>')
-    same(vim.api.nvim_win_get_cursor(0), { number, 45 }, 'the place behind <CR>')
+    same(vim.api.nvim_get_current_win(), source, 'the window after <CR>')
+    same(vim.api.nvim_win_get_cursor(0), { number, 45 }, 'the place after <CR>')
     say('type', table.concat(shown(), ' | '))
 
     -- `q` closes, and so does the command.

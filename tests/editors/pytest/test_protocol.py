@@ -21,7 +21,7 @@ ATTENTION = pathlib.Path(os.environ["RELAY_TEST_FILE"]).read_text()
 pytestmark = pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning")
 PATIENCE = 20
 EDITORS = ["neovim", "emacs", "visual-studio-code"]
-# What stands in front counts two units in UTF-16, four in UTF-8 and one in UTF-32.
+# What is in front counts two units in UTF-16, four in UTF-8 and one in UTF-32.
 HALVES = """#[version = "0.0.5"]
 def @half(%n: int32) -> int32 { %n / 2 }
 def @main(%n: int32) -> int32 {
@@ -135,7 +135,7 @@ class Page:
         return sum(len(line) + 1 for line in lines[: position.line]) + column
 
     def read(self, span):
-        """What stands in a range."""
+        """What is in a range."""
         return self.text[self.offset(span.start) : self.offset(span.end)]
 
     def edited(self, edits):

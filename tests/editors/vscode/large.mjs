@@ -159,7 +159,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
       await panelTab("lstm500.relay").waitFor({ timeout: PATIENCE });
       await row(0).locator("td", { hasText: "%zeros" }).first().waitFor({ timeout: PATIENCE });
       const edited = await best(REPORT, async (attempt) => {
-        // One line more above everything: each call stands one line lower in the next report.
+        // One line more above everything: each call is one line lower in the next report.
         await goTo(page, 2, 1);
         const there = Number(await row(0).locator("td").first().innerText());
         const start = performance.now();

@@ -10,7 +10,7 @@ export async function resultsView({ page, shot, say, line, status }) {
   await until(results.locator("header b", { hasText: "@attention" }), () => lens.click({ timeout: 5_000 }));
   await status("@attention: Tensor[(12, 128, 64), float32] in ").waitFor({ timeout: PATIENCE });
 
-  // The value is behind all that is written, and does not say the shape again.
+  // The value is after all that is written, and does not say the shape again.
   const value = page.locator(".monaco-editor .view-line", { hasText: "let %k:" }).first();
   await value.locator("span", { hasText: "mean" }).first().waitFor({ timeout: PATIENCE });
   const text = (await value.innerText()).replace(/\u00a0/g, " ");

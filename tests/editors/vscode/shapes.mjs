@@ -22,7 +22,7 @@ export async function shapePanel({ page, workspace, shot, say }) {
   const row = (text) => panel.locator("#table tbody tr[data-at]", { hasText: text }).first();
   await row("%scores").waitFor({ timeout: PATIENCE });
   assert.match(await panel.locator("#total").innerText(), /MACs, \d+ calls; peak memory .* at /);
-  // The cost that is chosen stands beside the operator.
+  // The cost that is chosen is beside the operator.
   assert.match(await row("%scores").innerText(), /nn\.batch_matmul\s+12,582,912\s+\(12, 128, 128\), float32/);
   await panel.locator("#cost").selectOption("bytes");
   assert.match(await row("%scores").innerText(), /nn\.batch_matmul\s+768\.0 KiB\s+\(12, 128, 128\), float32\s+12,582,912/);

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use arrays::{Archive, Array, Source, write_npz};
 use interpreter::{Limits, Tensor, Watch};
 
-/// What the run that reads may take, in bytes.
+/// The memory limit of the run that reads, in bytes.
 const MEMORY: u64 = 4 << 20;
 /// More arrays of one file are not read.
 const MOST_READ: usize = 100;

@@ -15,7 +15,7 @@ const MOST_TEXT: usize = 3000;
 /// The longest file that is made.
 const MOST_FILE: usize = 4000;
 
-/// What separates the text from its edits, and edits from each other.
+/// The separator between the text and its edits, and between edits.
 pub(super) const SEPARATOR: char = '\u{1}';
 
 /// Numbers at the limits of widths.
@@ -339,7 +339,7 @@ pub fn one_token(rng: &mut Rng, text: &str) -> Option<(String, String)> {
     Some(([&text[..start], &new, &text[end..]].concat(), change))
 }
 
-/// Whether a text is one token.
+/// Returns true if a text is one token.
 fn is_token(text: &str) -> bool {
     Tokens::of(text).ends.len() == 1 && !text.trim().is_empty()
 }

@@ -318,7 +318,7 @@ impl Session {
     }
 }
 
-/// Whether a method ends the server.
+/// Returns true if a method ends the server.
 fn is_end(method: &str) -> bool {
     matches!(method, "exit" | "shutdown")
 }

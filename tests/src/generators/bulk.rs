@@ -1,4 +1,4 @@
-//! What is cheap singly: comments, blank lines, attributes, literals, brackets.
+//! Constructs that are cheap singly: comments, blank lines, attributes, literals, brackets.
 
 use super::{Generator, clean, each, main_around, row};
 

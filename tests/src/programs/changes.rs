@@ -27,11 +27,11 @@ pub struct Change {
 pub enum Piece {
     /// A range of the old text.
     Old(TextRange),
-    /// What is new.
+    /// The new text.
     New(String),
 }
 
-/// Where the parts of a text went.
+/// The new places of the parts of a text.
 enum Parts {
     /// Some were replaced; sorted, none overlaps another. With whether what is replaced is the same
     /// under another name.
@@ -110,7 +110,7 @@ impl Change {
         }
     }
 
-    /// Where a range of the old text is in the new one, if it is there yet.
+    /// The place of a range of the old text in the new one, if it is there yet.
     pub fn place_of(&self, range: TextRange) -> Option<TextRange> {
         self.parts.place_of(range)
     }

@@ -5,9 +5,9 @@ use super::{
     terms::{Adt, DType, Named, Scope, Ty},
 };
 
-/// How deep expressions are nested. With [`SIZE`] it bounds every recursion of the generator.
+/// The nesting depth of expressions. With [`SIZE`] it bounds every recursion of the generator.
 pub(super) const DEPTH: u32 = 4;
-/// How many expressions a definition has at most that are no leaves.
+/// The maximum number of expressions of a definition that are no leaves.
 const SIZE: u32 = 40;
 
 /// Bindings with a type error that no surroundings can mend.

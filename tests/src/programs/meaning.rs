@@ -37,7 +37,7 @@ pub struct Program {
     pub file: SourceFile,
 }
 
-/// What a run of a definition gives.
+/// The result of a run of a definition.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// A value, written with every bit of it.

@@ -10,7 +10,7 @@ struct Pairs {
     instances: bool,
 }
 
-/// What a parameter stands for.
+/// The kind of a parameter.
 #[derive(Clone, PartialEq)]
 enum Part {
     Type(Type),

@@ -230,7 +230,7 @@ pub struct Named {
     pub ty: Ty,
 }
 
-/// What is in scope at a place.
+/// The variables in scope at a place.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// Variables, the innermost last.

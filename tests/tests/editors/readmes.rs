@@ -306,7 +306,7 @@ fn attach(home: &Home, nvim: &Path, more: &[&str]) {
     assert!(printed.contains("error shape-mismatch"), "{printed}");
 }
 
-/// Twice, with the same end: what stands in the file before stays, and nothing stands in it twice.
+/// Twice, with the same end: what is in the file before stays, and nothing is in it twice.
 fn follow_helix(home: &Home, block: &str) {
     home.has_server();
     let finds = |printed: &str| {

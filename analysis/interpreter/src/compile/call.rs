@@ -82,7 +82,7 @@ impl Compiler<'_, '_> {
         data.args.iter().map(|&arg| self.use_of(arg)).collect()
     }
 
-    /// The attributes of a call, with what stands in the metadata section looked up.
+    /// The attributes of a call, with entries of the metadata section looked up.
     fn attrs(&self, data: &CallData) -> Result<Attrs, Operand> {
         let metadata = self.link.metadata();
         if !data.trusted {

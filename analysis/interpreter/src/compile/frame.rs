@@ -92,9 +92,9 @@ fn kept(test: &Test, keep: &mut impl FnMut(Reg)) {
     }
 }
 
-/// Where registers are used for the last time.
+/// The last uses of registers.
 struct Lives {
-    /// What is alive where the code begins.
+    /// The registers that are alive at the start of the code.
     live: Vec<bool>,
     /// For each instruction, which operands are used there for the last time, one bit each.
     last: Vec<SmallVec<[bool; 4]>>,
@@ -107,9 +107,9 @@ struct Lives {
     kept: FxHashMap<usize, FxHashSet<Reg>>,
 }
 
-/// A choice, met from behind.
+/// A choice, met from its end.
 struct Choice {
-    /// How long the log was.
+    /// The length of the log.
     log: usize,
     /// For each arm, the place where it begins, and what it changed.
     arms: Vec<(usize, FxHashMap<Reg, bool>)>,

@@ -2,7 +2,7 @@
 //!
 //! `%0 = e;` stands for `e` wherever `%0` is used, and is evaluated at most once. Where what
 //! follows needs it in any case it is evaluated in its place; otherwise on its first use, so that
-//! a recursion behind an `if` ends, and so that a variable bound in one branch and used in
+//! a recursion after an `if` ends, and so that a variable bound in one branch and used in
 //! another, as TVM prints them, has its value in both.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +15,7 @@ use semantics::{
 /// Which graph bindings wait until they are used.
 pub(super) struct Lazy {
     vars: FxHashSet<LocalRef>,
-    /// Where the expressions begin that they stand for.
+    /// The starts of the expressions.
     starts: FxHashSet<(usize, ExprId)>,
 }
 
@@ -25,7 +25,7 @@ struct Graph {
     region: u32,
     /// The statement's expressions: unit, first, the step that binds.
     stretch: (usize, u32, u32),
-    /// The graph binding whose expression it stands in.
+    /// The graph binding whose expression contains it.
     outer: Option<usize>,
     uses: Vec<(u32, Option<usize>)>,
 }
@@ -123,18 +123,18 @@ impl Lazy {
         }
     }
 
-    /// Whether a variable waits until it is used.
+    /// Returns true if a variable waits until it is used.
     pub(super) fn is(&self, var: LocalRef) -> bool {
         self.vars.contains(&var)
     }
 
-    /// Whether the expression of a binding that waits begins here.
+    /// Returns true if the expression of a binding that waits begins here.
     pub(super) fn begins(&self, unit: usize, expr: ExprId) -> bool {
         self.starts.contains(&(unit, expr))
     }
 }
 
-/// Where each region begins, with its end.
+/// The start of each region, with its end.
 fn region_starts(unit: &Unit) -> FxHashMap<u32, u32> {
     let mut starts = FxHashMap::default();
     let mut add = |region: &Region| {

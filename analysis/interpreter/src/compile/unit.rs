@@ -13,7 +13,7 @@ use syntax::TextRange;
 use super::{Compiler, Context, Draft, Numbers, Operand, Var, What};
 use crate::code::{Op, Proc, Test};
 
-/// Where a region belongs.
+/// The owner of a region.
 #[derive(Clone, Copy)]
 enum Role {
     Arm(ExprId, u32, Region),

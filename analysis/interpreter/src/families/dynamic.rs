@@ -88,7 +88,7 @@ fn reshape(call: &mut Call<'_>) -> Outcome {
         };
         match size {
             0 if !keep_zeros => shape.push(known(at)?),
-            -1 if rest.is_some() => return Err(call.fault("-1 stands more than once")),
+            -1 if rest.is_some() => return Err(call.fault("-1 occurs more than once")),
             -1 => {
                 rest = Some(shape.len());
                 shape.push(1);

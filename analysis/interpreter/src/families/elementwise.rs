@@ -68,7 +68,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("fixed_point_multiply_per_axis", multiply_per_axis),
 ];
 
-/// How many elements are worth a thread of their own.
+/// The number of elements from which a thread of its own pays off.
 pub(super) const PARALLEL: usize = 1 << 15;
 
 /// The first argument as it is.
@@ -163,7 +163,7 @@ fn sign(x: f64) -> f64 {
     }
 }
 
-/// NaN stays NaN only where it stands first: `max(x, 0)` in TVM gives 0 for it.
+/// NaN stays NaN only as the first operand: `max(x, 0)` in TVM gives 0 for it.
 fn relu(x: f64) -> f64 {
     if x > 0.0 { x } else { 0.0 }
 }
@@ -194,7 +194,7 @@ pub(super) fn erf(x: f64) -> f64 {
     value.copysign(x)
 }
 
-/// How many powers are summed up around a point of [`AROUND`].
+/// The number of powers that are summed up around a point of [`AROUND`].
 const POWERS: usize = 9;
 /// Points of [`AROUND`] on a stretch of length 1, and how far it reaches: from 4 on the error function
 /// is 1 in single precision.

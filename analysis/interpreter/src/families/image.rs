@@ -122,7 +122,7 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// How windows go along one axis.
+/// The positions of windows along one axis.
 #[derive(Clone, Copy)]
 struct Sweep {
     size: usize,
@@ -134,7 +134,7 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// What element `tap` of window `at` meets; nothing outside of the data.
+    /// The element under element `tap` of window `at`; `None` outside of the data.
     fn meets(&self, at: usize, tap: usize) -> Option<usize> {
         let place =
             at.saturating_mul(self.stride).saturating_add(tap.saturating_mul(self.dilation));

@@ -24,7 +24,7 @@ pub(super) fn convert(
             tensor.rank()
         )));
     }
-    // Blocks behind their axis, then joined to it: one axis a letter.
+    // Blocks after their axis, then joined to it: one axis a letter.
     let letters: Vec<u8> =
         source.axes().iter().map(|axis| axis.letter).filter(u8::is_ascii_uppercase).collect();
     let mut order = Vec::new();

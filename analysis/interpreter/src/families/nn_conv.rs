@@ -24,7 +24,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.contrib_depthwise_conv2d_NCHWc", |c| convolution(c, "NCHW", "OIHW")),
 ];
 
-/// How a window walks over one axis.
+/// The positions of a window along one axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
     /// The size of the data.
@@ -35,9 +35,9 @@ pub(super) struct Walk {
     pub(super) stride: usize,
     /// From one element of the window to the next.
     pub(super) dilation: usize,
-    /// What is added in front of the data.
+    /// The padding before the data.
     pub(super) before: usize,
-    /// How many windows there are.
+    /// The number of windows.
     pub(super) count: usize,
 }
 
@@ -72,7 +72,7 @@ impl Walk {
     }
 }
 
-/// Padding in front of and behind each of `spatial` axes.
+/// Padding before and after each of `spatial` axes.
 pub(super) fn padding(call: &Call<'_>, spatial: usize) -> Result<Vec<(usize, usize)>, Fault> {
     let values = call.ints("padding")?;
     let size = |value: i64| usize::try_from(value).unwrap_or(0);
@@ -264,7 +264,7 @@ fn reach(walk: &Walk, k: usize) -> (usize, usize) {
     (first.min(last), last)
 }
 
-/// How many elements the columns of one block may have: they should stay in the cache.
+/// The maximum number of elements in the columns of one block: they should stay in the cache.
 const BLOCK: usize = 1 << 17;
 
 /// The planes of one group by its filters, block of places by block of places.
@@ -312,7 +312,7 @@ fn by_columns<T: Gemm>(
     });
 }
 
-/// What element `tap` of each window from window `start` on meets; zeros outside of the data.
+/// The elements under element `tap` of each window from `start` on; zeros outside of the data.
 fn unfold<T: Copy + Default>(
     plane: &[T],
     walks: &[Walk],

@@ -297,7 +297,7 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
     if groups == 0 || count % groups.max(1) != 0 {
         return Err(call.fault(format_args!("{count} channels do not make {groups} groups")));
     }
-    // Channels behind the batch.
+    // Channels after the batch.
     let mut order: Vec<usize> = vec![0, axis];
     order.extend((1..rank).filter(|&at| at != axis));
     let moved = super::shape::permuted(tensor, &order);

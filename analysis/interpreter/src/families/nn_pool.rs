@@ -28,7 +28,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.avg_pool2d_grad", |c| gradient(c, Fold::Mean)),
 ];
 
-/// What becomes of the elements of a window.
+/// The reduction of the elements of a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
     /// The largest.
@@ -50,7 +50,7 @@ fn spans(walk: &Walk, after: usize, include_pad: bool) -> Vec<Span> {
     let one = |at: usize| {
         let (from, to, first) = walk.inside(at);
         let divisor = if include_pad {
-            // The padding counts, but nothing behind it: of a window that `ceil_mode` puts there,
+            // The padding counts, but nothing after it: of a window that `ceil_mode` puts there,
             // 0 is divided by 0, and TVM's NaN is the mean.
             let start = at.saturating_mul(walk.stride);
             let room = walk.size.saturating_add(walk.before).saturating_add(after);

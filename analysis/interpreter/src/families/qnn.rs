@@ -58,7 +58,7 @@ fn range(dtype: DataType) -> (i32, i32) {
 /// Scales or zero points, one for the whole tensor or one for each index of an axis.
 struct Each<T> {
     values: Vec<T>,
-    /// How many elements one index of the axis has behind each other.
+    /// The number of consecutive elements of one index of the axis.
     inner: usize,
 }
 

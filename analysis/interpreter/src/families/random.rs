@@ -136,7 +136,7 @@ fn split(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([key_value(left), key_value(right)]))
 }
 
-/// Bits as numbers from 0 to 1: the lower half of them is a fraction behind `1.`.
+/// Bits as numbers from 0 to 1: the lower half of them is a fraction after `1.`.
 fn fraction32(bits: u64) -> f32 {
     f32::from_bits(bits as u32 >> 9 | 0x3F80_0000) - 1.0
 }

@@ -128,7 +128,7 @@ fn argwhere(call: &mut Call<'_>) -> Outcome {
     call.build(&[count, shape.len()], out)
 }
 
-/// Whether a scalar is not 0.
+/// Returns true if a scalar is not 0.
 fn at_scalar(condition: &Tensor) -> bool {
     condition.to_f64s().first().is_some_and(|&x| x != 0.0)
 }
@@ -156,7 +156,7 @@ fn searchsorted(call: &mut Call<'_>) -> Outcome {
     integers(call, dtype, values.shape(), found)
 }
 
-/// Where each value belongs in its sequence of `size` elements; `row` values share one.
+/// The position of each value in its sequence of `size` elements; `row` values share one.
 fn search<T: PartialOrd>(
     sequences: &[T],
     values: &[T],
@@ -198,7 +198,7 @@ fn unique(call: &mut Call<'_>) -> Outcome {
     }
     let found = starts.len();
     let first = |group: usize| order[starts[group]];
-    // Which group stands where in the result.
+    // The group at each place of the result.
     let mut groups = collected(0..found);
     if !call.bool("sorted") {
         groups.sort_by_key(|&group| {

@@ -29,9 +29,9 @@ fn integers(call: &Call<'_>, dtype: DataType, shape: &[usize], values: Vec<i64>)
     }
 }
 
-/// Where the rows of a sparse matrix are, and in which columns their elements.
+/// The rows of a sparse matrix, and the columns of their elements.
 struct Rows {
-    /// Where each row starts among the elements, and where the last one ends.
+    /// The start of each row among the elements, and the end of the last one.
     starts: Vec<usize>,
     /// The column of each element.
     columns: Vec<usize>,
@@ -87,7 +87,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// From the three arguments behind the first, against a dense matrix of `depth` columns.
+    /// From the three arguments after the first, against a dense matrix of `depth` columns.
     fn of(call: &Call<'_>, depth: usize) -> Result<Blocks, Fault> {
         let (count, height, width) = match *call.tensor(1)?.shape() {
             [count] => (count, 1, 1),
@@ -256,7 +256,7 @@ fn sparse_transpose(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Values at places of a tensor that is filled with a default; a place that says less than all
-/// axes takes all behind it, and of several values for one place the last one stays.
+/// axes takes all after it, and of several values for one place the last one stays.
 pub(super) fn to_dense(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
     let (places, values, default) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let (count, depth) = match *places.shape() {

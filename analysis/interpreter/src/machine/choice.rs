@@ -12,7 +12,7 @@ pub(super) fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// Whether a pattern takes a value; what it keeps is put into `kept`.
+/// Returns true if a pattern takes a value; the values that it binds are put into `kept`.
 pub(super) fn takes(test: &Test, value: &Value, kept: &mut SmallVec<[(u32, Value); 4]>) -> bool {
     match (test, value) {
         (Test::Any, _) => true,

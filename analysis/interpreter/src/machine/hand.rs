@@ -76,7 +76,7 @@ impl Hand {
         }
     }
 
-    /// Drops something behind what was given before.
+    /// Drops something after what was given before.
     pub(super) fn clear(&self, values: impl Send + 'static) {
         // If the thread is gone, they go here.
         let _ = self.jobs.send(Box::new(move || drop(values)));
@@ -91,14 +91,14 @@ impl Hand {
     }
 }
 
-/// Whether a call is a large one, by what it is given and by the type of what it gives. A small one
-/// that gives something of an unknown size is not: the thread is for buffers, not for work.
+/// Returns true if a call is a large one, by its arguments and by the type of its result. A small
+/// one that gives something of an unknown size is not: the thread is for buffers, not for work.
 pub(super) fn is_large(args: &[Value], result: &Type) -> bool {
     let mut room = LARGE;
     !args.iter().all(|arg| within(arg, &mut room, 4)) || !given(result, &mut room, 4)
 }
 
-/// Whether a value is worth the way to the thread that clears away.
+/// Returns true if a value is worth the way to the thread that clears away.
 pub(super) fn is_large_value(value: &Value) -> bool {
     let mut room = LARGE;
     !within(value, &mut room, 1)
@@ -186,7 +186,7 @@ mod tests {
             let _ = gone.recv_timeout(Duration::from_secs(60));
         });
         assert_eq!(ended.map_err(|fault| fault.kind), Err(FaultKind::Cancelled));
-        // Dropping the value of one comes behind it.
+        // Dropping the value of one comes after it.
         let begin = Instant::now();
         let value = Arc::new(0);
         hand.clear(value.clone());

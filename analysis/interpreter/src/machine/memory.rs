@@ -1,4 +1,4 @@
-//! How much memory values take.
+//! The memory that values take.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl Run<'_, '_, '_> {
         Ok(())
     }
 
-    /// How many bytes are alive while a call is computed that takes `args` from the stack and gives
+    /// The bytes that are alive while a call is computed that takes `args` from the stack and gives
     /// `bytes`, where that is known. What gives little, or does not say how much, is measured when it
     /// is there: nothing is held against it here.
     ///
@@ -118,7 +118,7 @@ struct Seen(Vec<FxHashSet<usize>>);
 impl Seen {
     const SETS: usize = 256;
 
-    /// Whether it is new.
+    /// Returns true if it is new.
     fn insert(&mut self, address: usize) -> bool {
         // Neighbours lie 16 bytes apart at least; what the set itself looks at is something else.
         let set = (address >> 4) % Seen::SETS;

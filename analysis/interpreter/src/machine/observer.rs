@@ -12,14 +12,14 @@ use crate::value::Value;
 
 /// Is told what happens while a definition runs.
 pub trait Observer {
-    /// The variable whose name stands at `place` has a value; parameters have, too. Those of function expressions are not
-    /// told of, nor those of definitions in other files than that of the definition that is run.
+    /// The variable whose name is at `place` has a value; parameters have, too. Those of function
+    /// expressions are not told of, nor those of definitions in other files than that of the definition that is run.
     fn bound(&mut self, place: (SourceFile, TextRange), value: &Value) {
         let _ = (place, value);
     }
 
-    /// Whether [`Observer::called`] is wanted: it takes a look at the clock for each operator, and
-    /// the quick way for scalars is not taken. Asked now and then: an observer may have had enough.
+    /// Returns true if [`Observer::called`] is wanted: it takes a look at the clock for each operator,
+    /// and the quick way for scalars is not taken. Asked now and then: an observer may have had enough.
     fn measures(&self) -> bool {
         false
     }
@@ -37,11 +37,11 @@ pub struct Measured<'c> {
     pub operator: &'static Operator,
     /// Its attributes.
     pub attrs: &'c Attrs,
-    /// What it was given.
+    /// The arguments.
     pub args: &'c [Type],
-    /// What it gave.
+    /// The result.
     pub value: &'c Value,
-    /// How long it took.
+    /// The time.
     pub time: Duration,
     /// The function that calls it.
     pub function: &'c str,
@@ -61,7 +61,7 @@ impl Given {
         Given::within(value, 4)
     }
 
-    /// What lies deeper in tuples than `depth` is not looked at.
+    /// Values deeper in tuples than `depth` are not looked at.
     fn within(value: &Value, depth: u32) -> Given {
         match value {
             Value::Tensor(tensor) => Given::Tensor(tensor.dtype(), tensor.shape().into()),

@@ -26,7 +26,7 @@ pub(super) struct Program<'db> {
     observed: Option<SourceFile>,
 }
 
-/// Where a constant stands, and its value once it is decoded.
+/// The place of a constant, and its value once it is decoded.
 type Constant = (Arc<Metadata>, SmolStr, u32, Option<Value>);
 
 impl<'db> Program<'db> {
@@ -126,7 +126,7 @@ fn no_constant() -> Fault {
     Fault::new(FaultKind::Missing, "there is no such constant")
 }
 
-/// A constant as it stands in a metadata section.
+/// A constant of a metadata section.
 pub(super) struct Encoded {
     metadata: Arc<Metadata>,
     key: SmolStr,
@@ -134,7 +134,7 @@ pub(super) struct Encoded {
 }
 
 impl Encoded {
-    /// How many elements it has.
+    /// The number of elements.
     pub(super) fn len(&self) -> u64 {
         let MetaEntry::Found(ty) = self.metadata.constant_type(&self.key, self.index) else {
             return 0;
@@ -164,7 +164,7 @@ impl Encoded {
     }
 }
 
-/// What the definitions of a module refer to.
+/// The references of the definitions of a module.
 struct Scope<'p, 'db> {
     module: Module<'db>,
     metadata: Option<Arc<Metadata>>,

@@ -23,7 +23,7 @@ pub(super) fn is_expression(kind: &str) -> bool {
         )
 }
 
-/// What is printed where it is used, however often that is.
+/// Expressions that are printed where they are used, however often that is.
 fn is_inline(kind: &str) -> bool {
     matches!(kind, "GlobalVar" | "relay.Constant" | "Op" | "relay.Var" | "relay.Constructor")
 }

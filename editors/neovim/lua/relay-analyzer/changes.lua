@@ -200,7 +200,7 @@ local function draw_lines(client, buffer, side, of_line)
       for _, change in ipairs(changes) do
         last = is_before(last, change[side]['end']) and change[side]['end'] or last
       end
-      -- The comments that TVM prints reach past the window: what is said behind them is not seen.
+      -- The comments that TVM prints reach past the window: what is said after them is not seen.
       local _, column = request.place(client, buffer, last)
       local comment = last.line == number and line:find('/*', column + 1, true)
       vim.api.nvim_buf_set_extmark(buffer, marks, number, comment and comment - 1 or 0, {

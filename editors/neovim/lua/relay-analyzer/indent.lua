@@ -1,6 +1,6 @@
 local M = {}
 
---- The indentation of a line, from the line above it: one step more behind an open bracket, one
+--- The indentation of a line, from the line above it: one step more after an open bracket, one
 --- less in front of a closing one. Only the ends of lines are looked at, which may be very long.
 ---@param number integer
 ---@return integer

@@ -77,7 +77,7 @@ function M.client_config()
 end
 
 ---@param buffer integer
----@return string? the folder of the project, nil for a file that stands alone
+---@return string? the folder of the project, nil for a single file
 function M.root(buffer)
   return vim.fs.root(buffer, { 'relay.toml', '.git' })
 end

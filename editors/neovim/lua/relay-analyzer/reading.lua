@@ -109,7 +109,7 @@ end
 local function enter(buffer, window, view)
   local before = {}
   local chars = vim.wo[window].fillchars
-  -- Dots behind a fold would run into the shape at the right.
+  -- Dots after a fold would run into the shape at the right.
   local more = { fillchars = (chars == '' and '' or chars .. ',') .. 'fold: ' }
   for name, value in pairs(vim.tbl_extend('error', OPTIONS, more)) do
     before[name] = vim.wo[window][0][name]

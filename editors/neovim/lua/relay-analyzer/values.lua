@@ -13,7 +13,7 @@ local marks = vim.api.nvim_create_namespace('relay-analyzer.values')
 local REST = 200
 --- The columns that the values of a line may take: a header binds hundreds.
 local MOST = 72
---- In front of what else stands at the ends of lines, such as diagnostics and lenses.
+--- In front of what else is at the ends of lines, such as diagnostics and lenses.
 local PRIORITY = 10
 
 --- Buffers that show values, or are about to.

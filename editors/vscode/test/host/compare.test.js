@@ -78,7 +78,7 @@ describe("comparison", () => {
     const [before, after] = columns();
     assert.deepEqual([before.document.uri.toString(), after.document.uri.toString()], uris.map(String));
     assert.equal(vscode.window.activeTextEditor, after);
-    // It stands on the first change.
+    // It is on the first change.
     assert.equal(after.selection.active.line, 3);
     const places = [];
     for (const direction of ["next", "next", "previous"]) {

@@ -12,7 +12,7 @@ const codes = (uri) => vscode.languages.getDiagnostics(uri).map((found) => found
 describe("contributions", () => {
   it("has snippets that the parser takes", async () => {
     const snippets = JSON.parse(fs.readFileSync(path.join(extension().extensionPath, "snippets/relay.json"), "utf8"));
-    // Where each of them stands; `|` is where.
+    // Where each of them is; `|` is where.
     const rooms = {
       "Version header": "|",
       Definition: '#[version = "0.0.5"]\n|',
@@ -36,7 +36,7 @@ describe("contributions", () => {
       const end = document.lineAt(document.lineCount - 1).range.end;
       probe.insert(document.uri, end, "\ndef @probe() {\n  %nowhere\n}\n");
       assert.ok(await vscode.workspace.applyEdit(probe));
-      await until(`findings behind ${name}`, () => codes(document.uri).includes("unknown-variable"));
+      await until(`findings after ${name}`, () => codes(document.uri).includes("unknown-variable"));
       const errors = vscode.languages
         .getDiagnostics(document.uri)
         .filter((found) => found.severity === vscode.DiagnosticSeverity.Error)

@@ -175,7 +175,7 @@ describe("features", () => {
     assert.equal(other.lineAt(1).text, "  let %y = add(%x, %x);");
   });
 
-  it("edits a name wherever it stands", async () => {
+  it("edits a name wherever it is", async () => {
     const settings = vscode.workspace.getConfiguration("editor", { languageId: "relay" });
     await settings.update("linkedEditing", true, vscode.ConfigurationTarget.Global);
     try {

@@ -37,6 +37,7 @@ pub(in crate::lsp) struct Checked {
 /// Checks a document, on a worker.
 pub(in crate::lsp) fn check(snapshot: &Snapshot, uri: Url) -> Checked {
     let start = Instant::now();
+    let _check = tracing::debug_span!("check", %uri).entered();
     let Some(document) = snapshot.documents.get(&uri) else {
         let items = Some((Arc::default(), 0));
         return Checked { uri, items, took: Duration::ZERO, panicked: None };

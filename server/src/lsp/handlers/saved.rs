@@ -9,7 +9,7 @@ use tower_lsp::{
 
 use crate::{input, lsp::snapshot::Snapshot};
 
-/// What `relay/convertFile` is asked with.
+/// The parameters of `relay/convertFile`.
 #[derive(Clone, Deserialize)]
 pub(in crate::lsp) struct ConvertParams {
     uri: Url,

@@ -117,7 +117,7 @@ pub fn type_params(program: &Program) -> Change {
     let mut renamer = TypeParams { scopes: Vec::new(), number: 0, edits: Edits::new() };
     let taken: HashSet<&str> = identifiers(&program.text).collect();
     renamer.walk(Node::root(&parse.green), &taken);
-    // A parameter stands in no expression but as a type.
+    // A parameter is in no expression but as a type.
     Change::renamed(&program.text, renamer.edits)
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{super::layouts, *};
 
-/// How the places between the elements are filled.
+/// The interpolation between elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Method {
     Nearest,
@@ -16,7 +16,7 @@ enum Method {
     Cubic,
 }
 
-/// How the nearest element is found.
+/// The rounding that finds the nearest element.
 #[derive(Clone, Copy)]
 enum Rounding {
     /// Halves go away from zero.
@@ -65,7 +65,7 @@ impl Rounding {
     }
 }
 
-/// Where each of `count` places of the result lies among `size` elements.
+/// The position of each of `count` places of the result among `size` elements.
 fn coordinates(
     call: &Call<'_>,
     mode: &str,
@@ -103,11 +103,11 @@ fn coordinates(
     })
 }
 
-/// What the places of the result along one axis are made of.
+/// The elements and weights of the places of the result along one axis.
 struct Taps {
     /// The size of the data.
     size: usize,
-    /// How many elements each place has.
+    /// The number of elements of each place.
     width: usize,
     /// They, place by place.
     index: Vec<usize>,

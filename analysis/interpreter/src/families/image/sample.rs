@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::*;
 
-/// What lies outside of the data.
+/// The values outside of the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outside {
     Zeros,
@@ -13,7 +13,7 @@ enum Outside {
     Reflection,
 }
 
-/// How the places between the elements are filled.
+/// The interpolation between elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Method {
     Nearest,
@@ -232,7 +232,7 @@ fn clip<T: Float>(x: T, size: usize) -> T {
     if x < last { x } else { last }
 }
 
-/// The weights of the four elements around a place that is `t` behind the second of them, with
+/// The weights of the four elements around a place that is `t` after the second of them, with
 /// the free parameter -0.75.
 fn cubic_weights<T: Float>(t: T) -> [T; 4] {
     let a: T = number(-0.75);

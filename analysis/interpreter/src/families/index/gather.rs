@@ -11,7 +11,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("unravel_index", unravel_index),
 ];
 
-/// Stretches of `length` elements from the places in `starts`, one behind the other.
+/// Runs of `length` elements from the places in `starts`, one after the other.
 fn collect(
     call: &Call<'_>,
     tensor: &Tensor,

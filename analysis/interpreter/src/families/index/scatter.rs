@@ -11,7 +11,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("strided_set", strided_set),
 ];
 
-/// What becomes of an element that is there and one that comes.
+/// The combination of an existing element and a new one.
 fn merge(call: &Call<'_>, mode: &str) -> Result<fn(f64, f64) -> f64, Fault> {
     Ok(match mode {
         "update" | "" => |_, y| y,

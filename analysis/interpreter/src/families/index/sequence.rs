@@ -11,7 +11,7 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("stft", stft),
 ];
 
-/// Elements at or behind the end of their sequence replaced. The axes of time and of the batch are
+/// Elements at or after the end of their sequence replaced. The axes of time and of the batch are
 /// the first two.
 fn sequence_mask(call: &mut Call<'_>) -> Outcome {
     let mask = call.float("mask_value")?;

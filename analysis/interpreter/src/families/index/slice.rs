@@ -15,7 +15,7 @@ pub(crate) struct Cut {
     pub(crate) begin: usize,
     /// From one to the next; negative goes backwards.
     pub(crate) stride: i64,
-    /// How many.
+    /// The number of elements.
     pub(crate) count: usize,
 }
 
@@ -46,7 +46,7 @@ impl Cut {
     }
 }
 
-/// What is left of a tensor after one cut for each axis.
+/// A tensor after one cut for each axis.
 pub(crate) fn cut(call: &Call<'_>, tensor: &Tensor, cuts: &[Cut]) -> Result<Tensor, Fault> {
     let shape: Vec<usize> = cuts.iter().map(|cut| cut.count).collect();
     call.allow(&shape, tensor.dtype())?;
@@ -162,7 +162,7 @@ fn sliding_window(call: &mut Call<'_>) -> Outcome {
     let tensor = call.tensor(0)?;
     let steps = super::strides(tensor.shape());
     if axis + window.len() != tensor.rank() {
-        return Err(call.fault("the window must cover every axis behind `axis`"));
+        return Err(call.fault("the window must cover every axis after `axis`"));
     }
     // How far one step along each axis of the result goes in the data.
     let mut walk: Vec<usize> = steps[..axis].to_vec();

@@ -109,7 +109,7 @@ fn unpacked(
     }
 }
 
-/// The factors that a weight stands for: each bit of a unipolar one is 1 or -1.
+/// The factors of the bits of a weight: each bit of a unipolar one is 1 or -1.
 fn factors(call: &Call<'_>, weight: &Tensor, bits: usize) -> Result<Tensor, Fault> {
     if !call.bool("unipolar") {
         return Ok(weight.clone());

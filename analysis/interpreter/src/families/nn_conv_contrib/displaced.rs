@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{convert::converted, gemm};
 
-/// Between the four elements around a place that lies within the plane; those behind its borders
+/// Between the four elements around a place that lies within the plane; those outside its borders
 /// are 0.
 pub(in crate::families) fn bilinear(
     plane: &[f32],
@@ -189,7 +189,7 @@ pub(super) fn correlation(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// `nn.fifo_buffer`: the data behind the buffer, of which the oldest part falls out.
+/// `nn.fifo_buffer`: the data after the buffer, of which the oldest part falls out.
 pub(super) fn fifo_buffer(call: &mut Call<'_>) -> Outcome {
     let (data, buffer) = (call.tensor(0)?, call.tensor(1)?);
     let axis = call.axis(call.int("axis")?, buffer.rank())?;

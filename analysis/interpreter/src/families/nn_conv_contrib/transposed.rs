@@ -78,7 +78,7 @@ pub(in crate::families) fn transposed(
     Ok(layouts::convert(call, &out, plain_data, &out_layout)?.into())
 }
 
-/// The elements at multiples of the strides, behind what stands in front, which may also cut off;
+/// The elements at multiples of the strides, after the padding, which may also cut off;
 /// zeros between them.
 fn spread_out(
     call: &Call<'_>,

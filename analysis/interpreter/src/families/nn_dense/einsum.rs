@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::families::{index::strides, prelude::*};
 
-/// What stands for an axis that `...` covers: the last one is 0.
+/// The letter for an axis that `...` covers: the last one is 0.
 fn covered(from_end: usize) -> char {
     char::from_u32(0xE000 + from_end as u32).unwrap_or('\u{E000}')
 }

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// Where the elements of an axis of the result come from: stretches of neighbours, each with where it
+/// Where the elements of an axis of the result come from: runs of neighbours, each with where it
 /// begins and how long it is, and of new ones, which come from nowhere.
 #[derive(Default)]
 struct Sources {

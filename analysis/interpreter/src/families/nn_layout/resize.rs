@@ -68,7 +68,7 @@ pub(in crate::families) fn upsampling(
     }
 }
 
-/// One axis of `size`, behind which there are `inner` elements for each of its places.
+/// One axis of `size`, with `inner` elements for each of its places.
 fn along(from: &[f32], size: usize, inner: usize, taps: &[Taps]) -> Vec<f32> {
     let (each, made) = (size * inner, taps.len() * inner);
     if each == 0 || made == 0 {
@@ -90,7 +90,7 @@ fn along(from: &[f32], size: usize, inner: usize, taps: &[Taps]) -> Vec<f32> {
     out
 }
 
-/// What the element `at` of `target` ones is made of; `None` for what TVM does not know.
+/// The sources of the element `at` of `target` ones; `None` for a mode that TVM does not know.
 fn taps(at: usize, size: usize, target: usize, method: &str, mode: &str) -> Option<Taps> {
     let (size_f, target_f, x) = (size as f32, target as f32, at as f32);
     let scale = size_f / target_f;

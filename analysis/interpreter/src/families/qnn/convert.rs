@@ -3,7 +3,7 @@
 use super::*;
 use crate::convert::converted;
 
-/// How a scale turns into another.
+/// The conversion from one scale to another.
 pub(super) struct Scaling {
     pub(super) input_scales: Vec<f32>,
     pub(super) input_zeros: Vec<i32>,
@@ -15,7 +15,7 @@ pub(super) struct Scaling {
     pub(super) compute: Compute,
 }
 
-/// Where halves go.
+/// The rounding of halves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rounding {
     Upward,
@@ -23,7 +23,7 @@ pub(super) enum Rounding {
     ToNearest,
 }
 
-/// What `qnn.requantize` computes with.
+/// The intermediate type of `qnn.requantize`.
 #[derive(Clone, Copy)]
 pub(super) enum Compute {
     Integers,
@@ -60,7 +60,7 @@ impl Scaling {
         }
     }
 
-    /// Whether nothing changes.
+    /// Returns true if nothing changes.
     pub(super) fn is_identity(&self) -> bool {
         self.input_scales == [self.output_scale] && self.input_zeros == [self.output_zero]
     }
@@ -206,7 +206,7 @@ pub(super) fn dequantize(call: &mut Call<'_>) -> Outcome {
     }
 }
 
-/// What the data type argument of the simulating operators says.
+/// The meaning of the data type argument of the simulating operators.
 fn simulated_range(call: &Call<'_>) -> Result<Option<(i32, i32)>, Fault> {
     Ok(match call.numbers(1)?.first() {
         Some(1) => Some(range(DataType::INT8)),

@@ -108,7 +108,7 @@ pub(super) fn avg_pool2d(call: &mut Call<'_>) -> Outcome {
     Ok(narrowed(call, means.shape(), integers(&means), dtype)?.into())
 }
 
-/// `qnn.concatenate`: each tensor in the scale of the result, and then one behind the other.
+/// `qnn.concatenate`: each tensor in the scale of the result, and then one after the other.
 pub(super) fn concatenate(call: &mut Call<'_>) -> Outcome {
     let (output_scale, output_zero) = output(call, 3)?;
     let data = call.tensors(0)?;

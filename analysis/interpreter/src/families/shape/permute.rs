@@ -10,7 +10,7 @@ use crate::{
 
 /// The side of the squares in which rows become columns: as many cache lines as stay at hand.
 const TILE: usize = 16;
-/// What is worth a thread, in elements.
+/// The number of elements from which a thread pays off.
 const PART: usize = 1 << 14;
 
 /// An axis of the result: its size, and how far apart its elements are.
@@ -70,7 +70,7 @@ fn axes(shape: &[usize], order: &[usize]) -> Vec<Axis> {
     axes
 }
 
-/// Where each step over all of `axes` begins, in order.
+/// The start of each step over all of `axes`, in order.
 fn starts(axes: &[Axis]) -> impl Iterator<Item = usize> {
     let count: usize = axes.iter().map(|axis| axis.size).product();
     let mut index = repeated(0, axes.len());

@@ -40,7 +40,7 @@ impl Keys {
         }
     }
 
-    /// Whether two elements differ.
+    /// Returns true if two elements differ.
     #[expect(clippy::float_cmp, reason = "equal elements are meant")]
     pub(super) fn differ(&self, x: usize, y: usize) -> bool {
         match self {
@@ -54,7 +54,7 @@ impl Keys {
 #[derive(Clone, Copy)]
 pub(super) struct Lanes {
     pub(super) axis: usize,
-    /// How many elements it has.
+    /// The number of elements.
     pub(super) size: usize,
     outer: usize,
     inner: usize,
@@ -70,7 +70,7 @@ impl Lanes {
         }
     }
 
-    /// Where the element at `place` of a lane is: of the lane through position `at` of a tensor
+    /// The position of the element at `place` of a lane: of the lane through position `at` of a tensor
     /// that has `count` elements on the axis.
     pub(super) fn at(self, at: usize, count: usize, place: usize) -> usize {
         let outer = at / (count * self.inner).max(1);
@@ -78,7 +78,7 @@ impl Lanes {
     }
 }
 
-/// What is done with more elements than this is shared out.
+/// The number of elements above which the work is shared out.
 const MANY: usize = 1 << 15;
 
 /// For each lane the positions of its elements in sorted order, laid out as the tensor is. With

@@ -111,7 +111,7 @@ fn anchor(stride: f64, ratio: f64, scale: f64) -> [f32; 4] {
     [center - w, center - h, center + w, center + h].map(|side| side as f32)
 }
 
-/// How much two boxes of whole pixels overlap.
+/// The overlap of two boxes of whole pixels.
 fn overlap(a: &[f32], b: &[f32]) -> f32 {
     let width = (a[2].min(b[2]) - a[0].max(b[0]) + 1.0).max(0.0);
     let height = (a[3].min(b[3]) - a[1].max(b[1]) + 1.0).max(0.0);

@@ -7,7 +7,7 @@ use super::{
     *,
 };
 
-/// What both operators on regions read.
+/// The arguments that both operators on regions read.
 struct Regions {
     data: Vec<f32>,
     channels: usize,
@@ -76,7 +76,7 @@ impl Regions {
     }
 }
 
-/// How many samples a region may have along each side: no image has as many elements.
+/// The maximum number of samples of a region along each side: no image has as many elements.
 const MOST_SAMPLES: f32 = 65536.0;
 
 /// `vision.roi_align`: the mean, or the largest, of samples between the elements.

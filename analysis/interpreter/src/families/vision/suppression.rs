@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// How much two boxes, given by two opposite corners each, overlap: between 0 and 1.
+/// The overlap of two boxes, given by two opposite corners each: between 0 and 1.
 fn overlap(a: &[f32], b: &[f32]) -> f32 {
     let sides =
         |of: &[f32]| [of[0].min(of[2]), of[1].min(of[3]), of[0].max(of[2]), of[1].max(of[3])];
@@ -94,7 +94,7 @@ pub(super) fn all_classes(call: &mut Call<'_>) -> Outcome {
     ]))
 }
 
-/// `vision.get_valid_counts`: boxes with a score above the threshold to the front, -1 behind them.
+/// `vision.get_valid_counts`: boxes with a score above the threshold first, -1 after them.
 pub(super) fn valid_counts(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let dtype = data.dtype();
