@@ -9,8 +9,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-syntax", &[]),
     ("relay-types", &[]),
     ("relay-operators", &["relay-types"]),
-    ("relay-semantics", &["relay-syntax", "relay-types", "relay-operators"]),
-    ("relay-ide", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
+    ("relay-weights", &["relay-syntax", "relay-types"]),
+    ("relay-semantics", &["relay-syntax", "relay-types", "relay-operators", "relay-weights"]),
+    (
+        "relay-ide",
+        &["relay-syntax", "relay-types", "relay-operators", "relay-semantics", "relay-weights"],
+    ),
     ("relay-interpreter", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
     ("relay-diff", &["relay-syntax", "relay-types", "relay-semantics"]),
     ("relay-arrays", &["relay-types", "relay-interpreter"]),
@@ -29,6 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "relay-arrays",
             "relay-diff",
             "relay-saved",
+            "relay-weights",
         ],
     ),
 ];
@@ -43,6 +48,7 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("relay-interpreter", &["tower-lsp", "lsp-types", "tokio", "flate2"]),
     ("relay-arrays", &["tower-lsp", "lsp-types", "tokio", "ignore"]),
     ("relay-diff", &["tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
+    ("relay-weights", &["salsa", "tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
     ("relay-saved", &["salsa", "rowan", "tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
 ];
 

@@ -24,6 +24,7 @@ use types::{Kind, Param, ParamId, PolyType, Type};
 
 use crate::{body::*, features::UnitFeatures};
 use scope::{Names, Scope};
+pub(crate) use ty::meta_parts;
 pub use ty::meta_symbol;
 
 /// The previous version of a definition.
