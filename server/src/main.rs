@@ -5,11 +5,14 @@
 mod analyzer;
 mod between;
 mod cli;
+mod code_view;
+mod files;
 mod input;
 mod lsp;
 mod panics;
 mod report;
 mod run;
+mod weights;
 
 use std::process::ExitCode;
 
