@@ -17,7 +17,12 @@ const SECTION = "#[metadata]";
 /** How the line begins that stands for it. */
 const FOLDED = `${SECTION} folded:`;
 
+/** The bytes from which on VS Code makes no document of a file. */
+const BEYOND_REACH = 50 * 2 ** 20;
+
+/** What was read of a file. */
 interface View {
+  readonly text: string;
   readonly stamp: string;
   readonly size: number;
 }
@@ -37,9 +42,31 @@ class CodeFiles implements vscode.FileSystemProvider {
   private readonly changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.changed.event;
   /** What was read last of each document. */
-  private readonly views = new Map<string, View>();
+  private readonly read = new Map<string, View>();
+  /** The state of the file that each document began with: VS Code drops what it reads of one that has been edited. */
+  private readonly stamps = new Map<string, string>();
+  private readonly subscriptions: vscode.Disposable[];
 
-  constructor(private readonly waking: Waking) {}
+  constructor(private readonly waking: Waking) {
+    this.subscriptions = [
+      this.changed,
+      vscode.workspace.onDidOpenTextDocument((document) => this.accept(document)),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.accept(document)),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.stamps.delete(uri.toString())),
+    ];
+  }
+
+  dispose(): void {
+    this.subscriptions.forEach((subscription) => subscription.dispose());
+  }
+
+  /** Notes the state of the file if a document is what was read of it. */
+  private accept(document: vscode.TextDocument): void {
+    const view = this.read.get(document.uri.toString());
+    if (view !== undefined && !document.isDirty && plain(document.getText()) === plain(view.text)) {
+      this.stamps.set(document.uri.toString(), view.stamp);
+    }
+  }
 
   watch(uri: vscode.Uri): vscode.Disposable {
     const file = fileOf(uri);
@@ -57,7 +84,7 @@ class CodeFiles implements vscode.FileSystemProvider {
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
     const stat = await vscode.workspace.fs.stat(fileOf(uri));
-    return { ...stat, size: this.views.get(uri.toString())?.size ?? 0 };
+    return { ...stat, size: this.read.get(uri.toString())?.size ?? 0 };
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
@@ -65,7 +92,11 @@ class CodeFiles implements vscode.FileSystemProvider {
     try {
       const { text, stamp } = await codeView(client, fileOf(uri));
       const bytes = new TextEncoder().encode(text);
-      this.views.set(uri.toString(), { stamp, size: bytes.length });
+      this.read.set(uri.toString(), { text, stamp, size: bytes.length });
+      const document = documentOf(uri);
+      if (document !== undefined) {
+        this.accept(document);
+      }
       return bytes;
     } catch (error) {
       throw vscode.FileSystemError.Unavailable(`${nameOf(uri)}: ${messageOf(error)}`);
@@ -75,9 +106,10 @@ class CodeFiles implements vscode.FileSystemProvider {
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
     const client = await this.client();
     const file = fileOf(uri);
-    const text = new TextDecoder().decode(content);
-    const known = this.views.get(uri.toString())?.stamp ?? (await codeView(client, file)).stamp;
-    let stamp = await this.saved(saveCode(client, file, known, text), uri);
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(content);
+    // What is written without a document replaces what is there.
+    const known = this.stamps.get(uri.toString()) ?? (documentOf(uri) ? null : (await codeView(client, file)).stamp);
+    let stamp = known && (await this.saved(saveCode(client, file, known, text), uri));
     while (stamp === null) {
       const problem = `${nameOf(uri)} has changed on disk since its code was read.`;
       const detail = "Its weights are kept as they are on disk, and its code is replaced.";
@@ -88,7 +120,8 @@ class CodeFiles implements vscode.FileSystemProvider {
       const current = (await codeView(client, file)).stamp;
       stamp = await this.saved(saveCode(client, file, current, text), uri);
     }
-    this.views.set(uri.toString(), { stamp, size: content.length });
+    this.read.set(uri.toString(), { text, stamp, size: content.length });
+    this.stamps.set(uri.toString(), stamp);
     this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }
 
@@ -125,6 +158,15 @@ class CodeFiles implements vscode.FileSystemProvider {
   }
 }
 
+function documentOf(uri: vscode.Uri): vscode.TextDocument | undefined {
+  return vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+}
+
+/** A text as a document has it: without a byte order mark, and with one kind of line breaks. */
+function plain(text: string): string {
+  return text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -143,12 +185,16 @@ export function registerCode(waking: Waking): vscode.Disposable {
   };
   const offerDocument = (document: vscode.TextDocument) =>
     document.languageId === "relay" ? offer(document.uri, () => hasLargeSection(document)) : undefined;
-  // No document is made for files over 50 MB.
-  const offerTab = () => offer(fileBeyondReach(), async () => true);
+  const offerTab = () => {
+    const uri = fileBeyondReach();
+    return offer(uri, async () => uri !== undefined && (await sizeOf(uri)) > BEYOND_REACH);
+  };
   vscode.workspace.textDocuments.forEach((document) => void offerDocument(document));
   void offerTab();
+  const files = new CodeFiles(waking);
   return vscode.Disposable.from(
-    vscode.workspace.registerFileSystemProvider(CODE_SCHEME, new CodeFiles(waking), { isCaseSensitive: true }),
+    files,
+    vscode.workspace.registerFileSystemProvider(CODE_SCHEME, files, { isCaseSensitive: true }),
     vscode.commands.registerCommand("relay.openCode", (uri?: vscode.Uri) => {
       const file = uri ?? vscode.window.activeTextEditor?.document.uri ?? uriBeyondReach();
       return file && openView(file);
@@ -164,8 +210,7 @@ async function hasLargeSection(document: vscode.TextDocument): Promise<boolean> 
     return false;
   }
   const limit = vscode.workspace.getConfiguration("relay").get("codeView.minimumSize", 1) * 1e6;
-  // The file may be gone.
-  const size = await vscode.workspace.fs.stat(document.uri).then((stat) => stat.size, () => 0);
+  const size = await sizeOf(document.uri);
   if (size <= limit) {
     return false;
   }
@@ -177,6 +222,11 @@ async function hasLargeSection(document: vscode.TextDocument): Promise<boolean> 
     }
   }
   return false;
+}
+
+/** The size of a file, 0 of one that is gone. */
+async function sizeOf(uri: vscode.Uri): Promise<number> {
+  return vscode.workspace.fs.stat(uri).then((stat) => stat.size, () => 0);
 }
 
 /** Shows the code of a file; where there is none, says why. */
