@@ -1,11 +1,12 @@
 //! The command line.
 
 mod batch;
+mod bind;
 mod check;
+mod code;
 mod convert;
 mod diff;
 mod explain;
-mod files;
 mod fix;
 mod fmt;
 mod history;
@@ -14,6 +15,7 @@ mod passes;
 mod run;
 mod shapes;
 mod types;
+mod weights;
 
 use std::{
     io::{IsTerminal, Write},
@@ -86,6 +88,21 @@ enum Command {
     /// Reads what `tvm.ir.save_json` writes, saved models (`.tar`) and the model library format. The
     /// text has the metadata section with all constants.
     Convert(convert::ConvertArgs),
+    /// Write the code of a module without its metadata section
+    ///
+    /// One line stands for the section. `merge` puts it back, byte for byte.
+    Strip(code::StripArgs),
+    /// Put the metadata section of a module back after its code
+    Merge(code::MergeArgs),
+    /// Replace parameters of `@main` by constants in the metadata section
+    ///
+    /// Those whose names a file of tensors has are bound, as `relay.build_module.bind_params_by_name`
+    /// does.
+    Bind(bind::BindArgs),
+    /// Replace the constants of `@main` by parameters
+    Lift(bind::LiftArgs),
+    /// List the tensors of the metadata section, with their statistics
+    Weights(weights::WeightsArgs),
     /// Explain a diagnostic code
     Explain {
         /// The code, as in `shape-mismatch`; lists all codes if omitted
@@ -506,6 +523,11 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Passes(args)) => passes::run(&args),
         Some(Command::History(args)) => history::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
+        Some(Command::Strip(args)) => code::strip(&args),
+        Some(Command::Merge(args)) => code::merge(&args),
+        Some(Command::Bind(args)) => bind::bind(&args),
+        Some(Command::Lift(args)) => bind::lift(&args),
+        Some(Command::Weights(args)) => weights::run(&args),
         Some(Command::Fmt(args)) => fmt::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),

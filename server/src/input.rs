@@ -103,6 +103,13 @@ pub(crate) fn read(path: &Path, max_code: u64) -> Result<Input, String> {
     Ok(text_of(path.display().to_string(), bytes, max_code))
 }
 
+/// Returns true if a file is a text and not what TVM saved as JSON or in an archive.
+pub(crate) fn is_text(path: &Path) -> io::Result<bool> {
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(!::saved::is_archive(&head) && !::saved::is_saved(&head))
+}
+
 /// Reads a file that was found in a folder.
 ///
 /// # Errors

@@ -9,6 +9,7 @@
 
 mod abilities;
 mod backend;
+mod code_views;
 mod config;
 mod convert;
 mod documents;
@@ -76,6 +77,8 @@ pub(crate) fn serve() -> std::io::Result<i32> {
         .custom_method("relay/compare", Backend::compare)
         .custom_method("relay/passes", Backend::passes)
         .custom_method("relay/convertFile", Backend::convert_file)
+        .custom_method("relay/codeView", Backend::code_view)
+        .custom_method("relay/saveCode", Backend::save_code)
         .custom_method("relay/moduleText", Backend::module_text)
         .custom_method("relay/history", Backend::history)
         .custom_method("window/workDoneProgress/cancel", Backend::cancel_progress)

@@ -5,12 +5,15 @@
 mod analyzer;
 mod between;
 mod cli;
+mod code_view;
+mod files;
 mod input;
 mod log;
 mod lsp;
 mod panics;
 mod report;
 mod run;
+mod weights;
 
 use std::process::ExitCode;
 

@@ -4,6 +4,7 @@
 //! (`RELAY_CONFORMANCE`, or `../shared/conformance`); no test needs it.
 
 pub mod arrays;
+pub mod bound;
 pub mod calls;
 pub mod client;
 pub mod command;

@@ -23,6 +23,8 @@ const WITHOUT_BLOCK: &[Code] = &[
     Code::NoRelation,
     Code::InferenceBudget,
     Code::TvmCarriageReturn,
+    // Tensors of at least 1 kB.
+    Code::DuplicateConstant,
     // What no text can do wrong by itself.
     Code::RunCancelled,
     Code::RunInput,

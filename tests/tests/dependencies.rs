@@ -10,8 +10,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("relay-codes", &[]),
     ("relay-types", &["relay-codes"]),
     ("relay-operators", &["relay-types"]),
-    ("relay-semantics", &["relay-syntax", "relay-codes", "relay-types", "relay-operators"]),
-    ("relay-ide", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
+    ("relay-weights", &["relay-syntax", "relay-types"]),
+    (
+        "relay-semantics",
+        &["relay-syntax", "relay-codes", "relay-types", "relay-operators", "relay-weights"],
+    ),
+    (
+        "relay-ide",
+        &["relay-syntax", "relay-types", "relay-operators", "relay-semantics", "relay-weights"],
+    ),
     ("relay-interpreter", &["relay-syntax", "relay-types", "relay-operators", "relay-semantics"]),
     ("relay-diff", &["relay-syntax", "relay-types", "relay-semantics"]),
     ("relay-arrays", &["relay-types", "relay-interpreter"]),
@@ -30,6 +37,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "relay-arrays",
             "relay-diff",
             "relay-saved",
+            "relay-weights",
         ],
     ),
 ];
@@ -44,6 +52,7 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("relay-interpreter", &["tower-lsp", "lsp-types", "tokio", "flate2"]),
     ("relay-arrays", &["tower-lsp", "lsp-types", "tokio", "ignore"]),
     ("relay-diff", &["tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
+    ("relay-weights", &["salsa", "tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
     ("relay-saved", &["salsa", "rowan", "tower-lsp", "lsp-types", "tokio", "ndarray", "ignore"]),
 ];
 

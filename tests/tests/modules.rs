@@ -60,6 +60,7 @@ const CRATES: &[&str] = &[
     "analysis/interpreter",
     "analysis/arrays",
     "analysis/diff",
+    "analysis/weights",
     "server",
     "tests",
 ];

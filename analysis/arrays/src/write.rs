@@ -1,6 +1,9 @@
 //! Writing arrays.
 
-use std::io::{self, Write};
+use std::{
+    borrow::Borrow,
+    io::{self, Write},
+};
 
 use interpreter::Tensor;
 
@@ -9,16 +12,17 @@ use interpreter::Tensor;
 ///
 /// # Errors
 /// They cannot be written.
-pub fn write_npz<'t>(
+pub fn write_npz<T: Borrow<Tensor>>(
     to: impl Write,
-    arrays: impl Iterator<Item = (String, &'t Tensor)>,
+    arrays: impl Iterator<Item = io::Result<(String, T)>>,
 ) -> io::Result<()> {
     let mut archive = rawzip::ZipArchiveWriter::new(to);
-    for (name, tensor) in arrays {
+    for array in arrays {
+        let (name, tensor) = array?;
         let (mut entry, config) =
             archive.new_file(&*format!("{name}.npy")).start().map_err(io::Error::other)?;
         let mut out = config.wrap(&mut entry);
-        write_npy(&mut out, tensor)?;
+        write_npy(&mut out, tensor.borrow())?;
         let (_, descriptor) = out.finish().map_err(io::Error::other)?;
         entry.finish(descriptor).map_err(io::Error::other)?;
     }

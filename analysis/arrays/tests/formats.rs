@@ -93,7 +93,7 @@ fn what_is_written_is_read() {
             let tensor = Tensor::from_i64s(dtype, shape, numbers).expect("a tensor");
             let mut file = Vec::new();
             let named = [("a".to_owned(), &tensor), ("b".to_owned(), &tensor)];
-            write_npz(&mut file, named.into_iter()).expect("it is written");
+            write_npz(&mut file, named.into_iter().map(Ok)).expect("it is written");
             let archive = Archive::npz(Source::of_bytes(&file[..])).expect("an archive");
             assert_eq!(archive.names(), ["a", "b"]);
             let array = one(&archive, "b").expect("an array");

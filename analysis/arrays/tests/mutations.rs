@@ -160,7 +160,7 @@ fn npy() -> Vec<u8> {
     let mut npz = Vec::new();
     let tensors = tensors();
     let first = tensors.iter().take(1).map(|(name, tensor)| (name.clone(), tensor));
-    write_npz(&mut npz, first).expect("it is written");
+    write_npz(&mut npz, first.map(Ok)).expect("it is written");
     // The entry is not packed.
     let start = npz.windows(6).position(|bytes| bytes == b"\x93NUMPY").expect("an array");
     npz[start..start + 128 + 24].to_vec()

@@ -223,6 +223,8 @@ codes! {
     RunOperatorFailed = "run-operator-failed" (error),
     RunTime = "run-time" (error),
     RunUntyped = "run-untyped" (error),
+    UnusedConstant = "unused-constant" (hint),
+    DuplicateConstant = "duplicate-constant" (hint),
 }
 
 impl Code {

@@ -531,8 +531,8 @@ impl<'b, 'db> Builder<'b, 'db> {
     }
 
     fn constant_hash(&self, meta: &MetaRef) -> u64 {
-        match self.metadata.map(|metadata| metadata.content(&meta.key, meta.index)) {
-            Some(MetaEntry::Found(content)) => hash_of(content),
+        match self.metadata.map(|metadata| metadata.content_hash(&meta.key, meta.index)) {
+            Some(MetaEntry::Found(hash)) => hash,
             // The index of an entry depends on the printed module, so that it is ignored.
             _ => hash_of((&meta.key, &meta.claimed)),
         }

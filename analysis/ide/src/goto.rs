@@ -1,7 +1,8 @@
 //! Go to definition and go to type definition.
 
 use semantics::{
-    Db, Def, DefKind, Module, SourceFile, View, all_defs, data_type, global, metadata, type_def,
+    Db, Def, DefKind, Module, SourceFile, View, all_defs, body::Expr, data_type, global, metadata,
+    type_def,
 };
 use syntax::{SyntaxKind, TextRange, TextSize};
 use types::Type;
@@ -93,13 +94,27 @@ pub(crate) fn target_of(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> 
             let name = *declared + start;
             Some(Target { file, full: name, name })
         }
-        Symbol::Meta(_) => {
+        Symbol::Meta(expr_ref) => {
             let items = place.module.items(db);
-            let section = items.iter().find(|def| def.kind(db) == DefKind::Metadata)?;
-            metadata(db, place.module)?;
-            let full = section.range(db);
-            // The section can be megabytes long, so that only its header is the target.
-            let name = TextRange::at(full.start(), TextSize::of("#[metadata]").min(full.len()));
+            let def = items.iter().find(|def| def.kind(db) == DefKind::Metadata)?;
+            let section = metadata(db, place.module)?;
+            let full = def.range(db);
+            let view = place.view.as_ref()?;
+            let entry = || {
+                let Expr::Meta(meta) = view.unit(expr_ref.unit).expr(expr_ref.expr) else {
+                    return None;
+                };
+                let node = def.node(db);
+                let text = node.token(SyntaxKind::METADATA)?.text();
+                let section = section.weights().section();
+                let entry = weights::entry_range(text, section, &meta.key, meta.index)?;
+                let [start, end] = [entry.start, entry.end].map(|at| TextSize::new(at as u32));
+                Some(TextRange::new(start, end) + full.start())
+            };
+            // Without an entry, as in a code view, the header: the section can be megabytes long.
+            let header =
+                || TextRange::at(full.start(), TextSize::of("#[metadata]").min(full.len()));
+            let name = entry().unwrap_or_else(header);
             Some(Target { file, full: name, name })
         }
         Symbol::Operator(_) | Symbol::Attribute(..) => None,

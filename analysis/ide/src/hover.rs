@@ -1,5 +1,6 @@
 //! Hover.
 
+mod constant;
 pub(crate) mod operator;
 
 use semantics::{
@@ -194,8 +195,7 @@ fn facts(view: &View<'_>, expr_ref: ExprRef) -> String {
             }
         }
         Expr::Meta(meta) => {
-            let key = code_span(&meta.key);
-            out += &format!("\n\nentry {} of {key} in the metadata section", meta.index);
+            out += &constant::of_entry(view, meta);
         }
         _ => {}
     }

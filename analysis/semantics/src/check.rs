@@ -9,6 +9,7 @@
 mod cascades;
 mod cause;
 mod compat;
+mod constants;
 mod differ;
 mod error_ranges;
 mod lints;

@@ -35,6 +35,9 @@ pub struct SourceFile {
     /// True for files of the prelude.
     #[returns(copy)]
     pub is_prelude: bool,
+    /// The metadata section of the file whose code this is, where a line stands for the section.
+    #[returns(ref)]
+    pub section: Option<Arc<Metadata>>,
 }
 
 /// The source of the tree of a file.
@@ -124,7 +127,7 @@ impl Database {
         let mut db = Database { cache: Cache::default(), prelude: Arc::default(), storage };
         let prelude = (0..prelude::COUNT).map(|number| {
             let source = Source::Prelude(number);
-            SourceFile::builder(source, true).durability(Durability::HIGH).new(&db)
+            SourceFile::builder(source, true, None).durability(Durability::HIGH).new(&db)
         });
         let prelude: Vec<SourceFile> = prelude.collect();
         Settings::new(&db, false, prelude.clone());
@@ -134,13 +137,25 @@ impl Database {
 
     /// Adds a file.
     pub fn add_file(&self, text: &str, limits: ParseLimits) -> SourceFile {
-        SourceFile::new(self, Source::Parsed(Arc::new(syntax::parse_with(text, limits))), false)
+        SourceFile::new(
+            self,
+            Source::Parsed(Arc::new(syntax::parse_with(text, limits))),
+            false,
+            None,
+        )
     }
 
     /// Replaces the tree of a file. The same tree is no change.
     pub fn set_parse(&mut self, file: SourceFile, parse: Arc<Parse>) {
         if !Arc::ptr_eq(&file.parse(self), &parse) {
             file.set_source(self).to(Source::Parsed(parse));
+        }
+    }
+
+    /// Sets the metadata section of the file whose code `file` is. An equal one is no change.
+    pub fn set_section(&mut self, file: SourceFile, section: Option<Arc<Metadata>>) {
+        if *file.section(self) != section {
+            file.set_section(self).to(section);
         }
     }
 

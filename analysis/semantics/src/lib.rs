@@ -15,6 +15,7 @@ pub mod body;
 mod check;
 mod db;
 mod diagnostic;
+mod entries;
 mod exhaustive;
 pub mod features;
 mod groups;
@@ -36,6 +37,7 @@ pub use check::{
 };
 pub use db::{Cache, Database, Db, QueryLog, Settings, SourceFile};
 pub use diagnostic::{Code, Diagnostic, Fix, Related, Role, Severity};
+pub use entries::{drop_constants, uses_of_entry};
 pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};
 pub use queries::*;
 pub use salsa::{CancellationToken, Cancelled};

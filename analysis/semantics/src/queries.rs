@@ -124,11 +124,14 @@ pub fn data_type<'db>(
     own(prelude_of(db, module.file(db), name)?).map(|def| (def, true))
 }
 
-/// The metadata section of a module.
+/// The metadata section of a module: its own, or for a code view that of the file.
 #[salsa::tracked(returns(clone))]
 pub fn metadata<'db>(db: &'db dyn Db, module: Module<'db>) -> Option<Arc<Metadata>> {
     let def = module.items(db).iter().find(|def| def.kind(db) == DefKind::Metadata)?;
     let token = def.node(db).token(syntax::SyntaxKind::METADATA)?;
+    if weights::is_folded(token.text()) {
+        return module.file(db).section(db).clone();
+    }
     Some(Arc::new(Metadata::read(token.text())))
 }
 

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { ExecuteCommandRequest, LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
 
 import { registerCompare } from "./choose.js";
+import { registerCode } from "./code.js";
 import { Comparisons } from "./compare.js";
 import { READING_SCHEME, WrappedHeaders } from "./header.js";
 import { CLEAR, RUN, Runner, showsRuns } from "./run.js";
@@ -104,6 +105,7 @@ class Relay {
       registerCompare(() => this.client, this.virtual, this.comparisons),
       registerHistory(() => this.client),
       registerSaved(() => this.awake()),
+      registerCode(() => this.awake()),
       this.log,
       this.trace,
       this.status,

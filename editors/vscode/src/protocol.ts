@@ -286,6 +286,17 @@ export async function convertFile(client: LanguageClient, file: vscode.Uri): Pro
   return found.text;
 }
 
+/** The code of a file with one line for its metadata section, and the state of the file. */
+export async function codeView(client: LanguageClient, file: vscode.Uri): Promise<{ readonly text: string; readonly stamp: string }> {
+  return client.sendRequest("relay/codeView", named(client, file));
+}
+
+/** Writes the code of a file in that state; gives the new state, `null` where the file is in another one. */
+export async function saveCode(client: LanguageClient, file: vscode.Uri, stamp: string, text: string): Promise<string | null> {
+  const saved = await client.sendRequest<{ stamp: string | null }>("relay/saveCode", { ...named(client, file), stamp, text });
+  return saved.stamp;
+}
+
 /** With `module`, the position counts from the start of that module. */
 export function history(client: LanguageClient, log: vscode.Uri, position: vscode.Position, module?: number): Promise<History> {
   const at = client.code2ProtocolConverter.asPosition(position);

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use syntax::{TextRange, TextSize};
 
-use super::files::replace;
-use crate::{analyzer::Analyzer, input::Input, report::escape};
+use crate::{analyzer::Analyzer, files::replace, input::Input, report::escape};
 
 /// The largest number of rounds: a fix may enable another.
 const MAX_ROUNDS: usize = 8;

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use super::{Failure, FmtArgs, Outcome, files::replace, named_files};
+use super::{Failure, FmtArgs, Outcome, named_files};
 use crate::{
+    files::replace,
     input, panics,
     report::{escape, stderr},
 };

@@ -176,7 +176,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         } else {
             let named = leaves.iter().enumerate().map(|(k, tensor)| (format!("o{k}"), *tensor));
             File::create(path)
-                .and_then(|file| arrays::write_npz(BufWriter::new(file), named))
+                .and_then(|file| arrays::write_npz(BufWriter::new(file), named.map(Ok)))
                 .map_err(fail)?;
         }
     }

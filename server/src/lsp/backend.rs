@@ -11,9 +11,9 @@ use super::{
     event::{Event, Mailbox},
     exit::{self, ExitSender},
     handlers::{
-        self, actions, between, calls, completion, definition, diagnostics, folding, format,
-        health, hover, inlay, lens, linked, links, occurrences, reading, references, rename, saved,
-        selection, shapes, signature, symbols, tokens, type_at, workspace,
+        self, actions, between, calls, code_view, completion, definition, diagnostics, folding,
+        format, health, hover, inlay, lens, linked, links, occurrences, reading, references,
+        rename, saved, selection, shapes, signature, symbols, tokens, type_at, workspace,
     },
     request::{Request, Retry},
     runs::{self, RunRequest, Runs},
@@ -127,6 +127,22 @@ impl Backend {
         params: saved::ConvertParams,
     ) -> Result<saved::Converted> {
         self.ask(params, Retry::Always, saved::convert).await
+    }
+
+    /// `relay/codeView`
+    pub(super) async fn code_view(
+        &self,
+        params: code_view::CodeViewParams,
+    ) -> Result<code_view::CodeView> {
+        self.ask(params, Retry::Always, code_view::open).await
+    }
+
+    /// `relay/saveCode`
+    pub(super) async fn save_code(
+        &self,
+        params: code_view::SaveParams,
+    ) -> Result<code_view::Saved> {
+        self.ask(params, Retry::Always, code_view::save).await
     }
 
     /// `relay/history`

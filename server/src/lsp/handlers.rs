@@ -4,6 +4,7 @@
 pub(super) mod actions;
 pub(super) mod between;
 pub(super) mod calls;
+pub(super) mod code_view;
 pub(super) mod completion;
 pub(super) mod definition;
 pub(super) mod diagnostics;

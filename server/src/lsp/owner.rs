@@ -235,6 +235,7 @@ impl Owner {
             }
         };
         self.db.set_parse(file, parse.clone());
+        self.db.set_section(file, self.session.code_views.section(&uri));
         let state = self.published.entry(uri.clone()).or_default();
         state.dirty = true;
         if self.client.progress && item.text.len() >= LARGE {
@@ -323,6 +324,10 @@ impl Owner {
         let (file, parse) = (document.file, document.parse.clone());
         // Cancels the workers' queries, and waits until they have dropped their snapshots.
         self.db.set_parse(file, parse);
+        // The text of a code view changes when its file was written again, too.
+        if let Some(section) = self.session.code_views.known(uri) {
+            self.db.set_section(file, Some(section));
+        }
         let state = self.published.entry(uri.clone()).or_default();
         state.text_changed();
         for edit in invalid {
@@ -338,9 +343,11 @@ impl Owner {
         self.finish_requests();
         self.session.tokens.forget(uri);
         self.session.live.forget(uri);
+        self.session.code_views.forget(uri);
         let removed = Arc::make_mut(&mut self.documents).remove(uri);
         if let Some(document) = removed {
             self.db.set_parse(document.file, Arc::new(syntax::parse("")));
+            self.db.set_section(document.file, None);
             semantics::Db::cache(&self.db).forget(document.file);
         }
         let published = self.published.remove(uri).and_then(|state| state.items);

@@ -24,6 +24,7 @@ use std::{
 use interpreter::{Fault, FaultKind, Machine, Value};
 use semantics::{
     CancellationToken, Code, Database, Def, DefKind, Diagnostic, Severity, SourceFile, View,
+    metadata::Metadata,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -238,6 +239,8 @@ impl RunRequest {
 /// The state of the server that a run uses, as of its start.
 pub(super) struct RunContext {
     pub(super) document: Document,
+    /// The metadata section, where the document is the code of a file.
+    pub(super) section: Option<Arc<Metadata>>,
     pub(super) config: Arc<Config>,
     pub(super) encoding: Encoding,
     /// The workspace folder, or the folder of the file.
@@ -358,6 +361,7 @@ fn run(
     db.set_prelude(context.config.prelude);
     let file = db.add_file("", context.config.limits.parse);
     db.set_parse(file, document.parse.clone());
+    db.set_section(file, context.section.clone());
     cancel.set_analysis(db.cancellation());
     let db = &db;
     let def = match choose(db, file, params, context) {

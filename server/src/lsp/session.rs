@@ -7,7 +7,7 @@ use std::{
 
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
-use super::{live::Live, semantic_tokens::TokenCache, workspace::Workspace};
+use super::{code_views::CodeViews, live::Live, semantic_tokens::TokenCache, workspace::Workspace};
 use crate::panics::Panicked;
 
 /// The state of a session that workers share; documents and settings are in the snapshot.
@@ -21,6 +21,8 @@ pub(super) struct Session {
     commands: OnceLock<Vec<String>>,
     /// The values of the last run of each document.
     pub(super) live: Live,
+    /// The sections of files that are shown as their code.
+    pub(super) code_views: CodeViews,
     /// The files of the workspace.
     pub(super) workspace: Workspace,
     /// The internal errors that were reported to the client.

@@ -284,6 +284,7 @@ steps.explains = more('explain.lua')
 steps.runs = more('runs.lua')
 steps.compares = more('between.lua')
 steps.opens_saved_modules = more('saved.lua')
+steps.shows_code_alone = more('code.lua')
 
 local order = {
   'opens',
@@ -297,6 +298,7 @@ local order = {
   'explains',
   'compares',
   'opens_saved_modules',
+  'shows_code_alone',
   'knows_names',
   'runs',
   'is_healthy',

@@ -6,6 +6,7 @@ use syntax::{Node, T, TextRange};
 use types::Kind;
 
 use super::{
+    constants,
     suggest::{Among, Checked, Suggestions},
     text,
 };
@@ -79,17 +80,17 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
             }
         }
     }
-    if let (Some(def), Some(section)) = (metadata, queries::metadata(db, module))
-        && let Some(error) = section.error()
-    {
-        found.push(
+    let (Some(def), Some(section)) = (metadata, queries::metadata(db, module)) else { return };
+    match section.error() {
+        None => constants::check(db, module, def, &section, found),
+        Some(error) => found.push(
             Diagnostic::new(
                 Code::MetadataUnreadable,
                 TextRange::at(def.start(db), 11.into()),
                 "cannot read the metadata section",
             )
             .help(format!("its JSON is invalid: {error}")),
-        );
+        ),
     }
 }
 

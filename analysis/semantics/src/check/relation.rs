@@ -183,7 +183,7 @@ fn label(view: &View<'_>, expr_ref: ExprRef, mark: &Mark) -> String {
     let axis = mark.axis.map_or(String::new(), |axis| format!(" on axis {axis}"));
     match ty {
         Type::Error | Type::Var(_) => format!("{}{axis}", mark.fact),
-        ty if mark.fact.is_type(&ty) => format!("this is `{ty}`"),
+        ty if mark.fact.is_type(ty) => format!("this is `{ty}`"),
         ty => format!("this is `{ty}`: {}{axis}", mark.fact),
     }
 }

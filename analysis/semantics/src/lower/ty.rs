@@ -230,7 +230,7 @@ pub fn meta_symbol(key: &str, index: u32) -> SymbolId {
 }
 
 /// Returns the key and the index of `meta[relay.Constant][0]`.
-pub(super) fn meta_parts(text: &str) -> Option<(SmolStr, u32)> {
+pub(crate) fn meta_parts(text: &str) -> Option<(SmolStr, u32)> {
     let (key, rest) = text.strip_prefix("meta[")?.split_once(']')?;
     let index = rest.strip_prefix('[')?.strip_suffix(']')?;
     Some((key.trim().into(), index.trim().parse().ok()?))

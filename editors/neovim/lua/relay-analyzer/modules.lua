@@ -7,6 +7,8 @@ local M = {}
 local SCHEME = 'relay://'
 --- Of the documents that show a module that TVM saved; see `saved.lua`.
 M.SAVED_SCHEME = 'relay-saved://'
+--- Of the documents that are the code of a file; see `code.lua`.
+M.CODE_SCHEME = 'relay-code://'
 
 --- The modules of the logs that were listed, by URI: for completion and for choices.
 ---@type table<string, { stamp: string, modules: table[] }>
@@ -25,7 +27,9 @@ end
 ---@return boolean
 function M.is_ours(buffer)
   local name = vim.api.nvim_buf_get_name(buffer)
-  return vim.startswith(name, SCHEME) or vim.startswith(name, M.SAVED_SCHEME)
+  return vim.iter({ SCHEME, M.SAVED_SCHEME, M.CODE_SCHEME }):any(function(scheme)
+    return vim.startswith(name, scheme)
+  end)
 end
 
 --- The log and the module that the name of a buffer says: the module by its number or its pass.

@@ -22,6 +22,7 @@ impl Owner {
         let (mailbox, uri) = (self.mailbox.clone(), request.uri().clone());
         let context = RunContext {
             document: document.clone(),
+            section: document.file.section(&self.db).clone(),
             config: self.config.clone(),
             encoding: self.client.encoding,
             folder: self.session.workspace.folder_of(request.uri()),

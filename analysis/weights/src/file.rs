@@ -1,0 +1,162 @@
+//! Files of modules: scanned through a mapping, then read by pieces.
+
+use std::{
+    fs::{File, Metadata},
+    io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+/// A file's state by which a later change is noticed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stamp {
+    /// The length in bytes.
+    pub length: u64,
+    /// The time of the last change, where the system knows one.
+    modified: Option<SystemTime>,
+    /// The number of the file on its device, which a file that replaces it does not share.
+    inode: u64,
+}
+
+impl Stamp {
+    fn of(data: &Metadata) -> Stamp {
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(data);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Stamp { length: data.len(), modified: data.modified().ok(), inode }
+    }
+
+    /// Returns the state of the file at a path.
+    ///
+    /// # Errors
+    /// There is no such file.
+    pub fn at(path: &Path) -> io::Result<Stamp> {
+        Ok(Stamp::of(&std::fs::metadata(path)?))
+    }
+
+    /// Returns the state of an open file.
+    ///
+    /// # Errors
+    /// The system cannot tell.
+    pub fn of_file(file: &File) -> io::Result<Stamp> {
+        Ok(Stamp::of(&file.metadata()?))
+    }
+
+    /// Returns the stamp as a text for a client, which gives it back.
+    pub fn text(&self) -> String {
+        let modified = self.modified.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+        format!("{}-{}-{}", self.length, modified.unwrap_or_default().as_nanos(), self.inode)
+    }
+}
+
+/// A file that is mapped into memory while it is scanned.
+///
+/// The mapping is dropped after the scan: a program that truncates the file while pages of it are read
+/// would end this process. Tensors are read from [`FileText`] instead, where such a change is an
+/// error.
+pub struct Mapping {
+    map: Option<memmap2::Mmap>,
+    file: File,
+    path: PathBuf,
+    stamp: Stamp,
+}
+
+impl Mapping {
+    /// Maps a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not a regular file.
+    pub fn open(path: &Path) -> io::Result<Mapping> {
+        let file = File::open(path)?;
+        let data = file.metadata()?;
+        if !data.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let stamp = Stamp::of(&data);
+        // An empty file cannot be mapped.
+        let map = if stamp.length == 0 { None } else { Some(map(&file)?) };
+        Ok(Mapping { map, file, path: path.to_owned(), stamp })
+    }
+
+    /// Returns the bytes of the file.
+    pub fn bytes(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the state of the file when it was opened.
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Drops the mapping. What follows byte `start` is then read on demand.
+    pub fn into_text(self, start: u64) -> FileText {
+        FileText { file: self.file, path: self.path, stamp: self.stamp, start }
+    }
+}
+
+#[expect(unsafe_code, reason = "no safe function maps a file")]
+fn map(file: &File) -> io::Result<memmap2::Mmap> {
+    // SAFETY: the mapping is private and read-only, and lives no longer than a scan. Bytes that
+    // another program changes meanwhile are checked as UTF-8 and as JSON before they are used, and a
+    // file that is replaced as editors and TVM's tools do keeps its old bytes here.
+    unsafe { memmap2::Mmap::map(file) }
+}
+
+/// The text of a section in a file, which is read when it is needed.
+#[derive(Debug)]
+pub struct FileText {
+    file: File,
+    path: PathBuf,
+    stamp: Stamp,
+    /// Where the section begins in the file.
+    start: u64,
+}
+
+impl FileText {
+    /// Returns the path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the state of the file when it was scanned.
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Returns where the section begins in the file.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Reads bytes of the section.
+    ///
+    /// # Errors
+    /// They cannot be read, or the file was written again since it was scanned.
+    pub fn read_exact_at(&self, to: &mut [u8], at: u64) -> io::Result<()> {
+        let now = Stamp::of(&self.file.metadata()?);
+        if now != self.stamp {
+            return Err(io::Error::other("it has changed since it was opened"));
+        }
+        read_exact_at(&self.file, to, self.start.saturating_add(at))
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, to: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, to, at)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut to: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !to.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, to, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => {
+                to = &mut to[count..];
+                at += count as u64;
+            }
+        }
+    }
+    Ok(())
+}

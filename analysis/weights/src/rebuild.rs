@@ -1,0 +1,86 @@
+//! A section whose tensors are elsewhere.
+//!
+//! [`cut`] replaces the text of a tensor by `=name:header`, where the header is in base64. No base64
+//! text begins with `=`, so that what is left in place needs no mark.
+
+use std::{
+    io::{self, Write},
+    ops::Range,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD, write::EncoderWriter};
+
+use crate::section::{Header, Section};
+
+/// A part of a section that [`cut`] gave.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Part<'t> {
+    /// What stays as it is.
+    Text(&'t str),
+    /// A tensor.
+    Array {
+        /// Its name.
+        name: &'t str,
+        /// Its header in bytes.
+        bytes: Vec<u8>,
+        /// The same, read.
+        header: Header,
+    },
+}
+
+/// Returns a section without the tensors that `name` gives a name.
+pub fn cut(text: &str, section: &Section, name: impl Fn(usize) -> Option<String>) -> String {
+    let mut out = String::new();
+    let mut from = 0;
+    let mut arrays: Vec<(Range<usize>, usize)> =
+        (0..section.arrays()).filter_map(|array| Some((section.range(array)?, array))).collect();
+    arrays.sort_by_key(|(range, _)| range.start);
+    for (range, array) in arrays {
+        let part = || {
+            let header = section.header(array)?;
+            let length = header.length.div_ceil(3) * 4;
+            let bytes = STANDARD.decode(text.get(range.clone())?.get(..length)?).ok()?;
+            Some((name(array)?, STANDARD.encode(bytes.get(..header.length)?)))
+        };
+        if let Some((name, header)) = part() {
+            out += &text[from..range.start];
+            out += &format!("={name}:{header}");
+            from = range.end;
+        }
+    }
+    out += &text[from..];
+    out
+}
+
+/// Returns the parts of a section that [`cut`] gave; `None` if it is not one.
+pub fn parts(text: &str) -> Option<Vec<Part<'_>>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("\"=") {
+        parts.push(Part::Text(&rest[..at + 1]));
+        let inner = &rest[at + 2..];
+        let (array, _) = inner.split_once('"')?;
+        let (name, encoded) = array.split_once(':')?;
+        let header = Header::read(encoded)?;
+        parts.push(Part::Array { name, bytes: STANDARD.decode(encoded).ok()?, header });
+        rest = &inner[array.len()..];
+    }
+    parts.push(Part::Text(rest));
+    Some(parts)
+}
+
+/// Writes a tensor in base64: its header, then the elements that `elements` writes.
+///
+/// # Errors
+/// It cannot be written.
+pub fn encode(
+    out: &mut impl Write,
+    header: &[u8],
+    elements: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut encoder = EncoderWriter::new(out, &STANDARD);
+    encoder.write_all(header)?;
+    elements(&mut encoder)?;
+    encoder.finish()?;
+    Ok(())
+}

@@ -1,0 +1,116 @@
+// Modules with large metadata sections as their code, through the API of VS Code.
+"use strict";
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const vscode = require("vscode");
+const { run } = require("./modules.js");
+const { until } = require("./until.js");
+
+const CODE = `#[version = "0.0.5"]
+def @main(%x: Tensor[(2), float32]) {
+  add(%x, meta[relay.Constant][0])
+}
+
+`;
+/** `[1, 2]` */
+const ARRAY = "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAgAAAAAAAAAAACAPwAAAEA=";
+
+/** A section with one constant, and as many bytes of white space. */
+const section = (length) => `#[metadata]
+{"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["relay.Constant"], "data": [2]},
+{"type_key": "Array", "data": [3]}, {"type_key": "relay.Constant", "attrs": {"data": "0"}}], "b64ndarrays": ["${ARRAY}"]${" ".repeat(length)}}
+`;
+
+describe("code views", () => {
+  let count = 0;
+  let uri;
+  let told;
+  let answer;
+  const { showInformationMessage, showErrorMessage, showWarningMessage } = vscode.window;
+
+  beforeEach(() => {
+    // The editor remembers files by their names.
+    uri = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, `code ${++count}.relay`);
+    told = [];
+    answer = undefined;
+    const note = async (...message) => {
+      told.push(message[0]);
+      return answer;
+    };
+    Object.assign(vscode.window, { showInformationMessage: note, showErrorMessage: note, showWarningMessage: note });
+  });
+
+  afterEach(async () => {
+    Object.assign(vscode.window, { showInformationMessage, showErrorMessage, showWarningMessage });
+    await run("workbench.action.revertAndCloseActiveEditor");
+    await run("workbench.action.closeAllEditors");
+    fs.rmSync(uri.fsPath, { force: true });
+  });
+
+  const shown = () =>
+    until("the code", () => {
+      const document = vscode.window.activeTextEditor?.document;
+      return document?.uri.scheme === "relay-code" && document;
+    });
+
+  const edit = async (document, from, to) => {
+    const change = new vscode.WorkspaceEdit();
+    const at = document.getText().indexOf(from);
+    change.replace(document.uri, new vscode.Range(document.positionAt(at), document.positionAt(at + from.length)), to);
+    assert.ok(await vscode.workspace.applyEdit(change));
+  };
+
+  it("are offered for large sections, and save nothing but code", async () => {
+    const large = section(2_000_000);
+    fs.writeFileSync(uri.fsPath, CODE + large);
+    answer = "Open Code View";
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
+    const document = await shown();
+    assert.match(told[0], /^code \d+\.relay has a large metadata section\./);
+    assert.equal(document.getText(), `${CODE}#[metadata] folded: 1 constant, 2.0 MB\n`);
+    assert.equal(document.languageId, "relay");
+    const text = await until("a hover", async () => {
+      const at = document.positionAt(document.getText().indexOf("meta[") + 1);
+      const hovers = await run("vscode.executeHoverProvider", document.uri, at);
+      const found = hovers.flatMap((hover) => hover.contents.map((part) => part.value)).join("\n");
+      return found.includes("min 1, max 2") && found;
+    });
+    assert.match(text, /Tensor\[\(2\), float32\]/);
+    await edit(document, "add", "multiply");
+    assert.ok(await document.save());
+    assert.ok(fs.readFileSync(uri.fsPath, "utf8") === CODE.replace("add", "multiply") + large);
+    await edit(document, "multiply", "subtract");
+    assert.ok(await document.save());
+    assert.ok(fs.readFileSync(uri.fsPath, "utf8") === CODE.replace("add", "subtract") + large);
+  });
+
+  it("are not offered for small sections, and open on demand", async () => {
+    fs.writeFileSync(uri.fsPath, CODE + section(0));
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
+    await run("relay.openCode");
+    await shown();
+    assert.deepEqual(told, []);
+  });
+
+  it("say why there is none", async () => {
+    fs.writeFileSync(uri.fsPath, CODE);
+    assert.equal(await run("relay.openCode", uri), undefined);
+    assert.match(told[0], /it has no metadata section/);
+  });
+
+  it("ask before code goes into a file that has changed", async () => {
+    fs.writeFileSync(uri.fsPath, CODE + section(10));
+    await run("relay.openCode", uri);
+    const document = await shown();
+    await edit(document, "add", "multiply");
+    const other = section(11);
+    fs.writeFileSync(uri.fsPath, CODE + other);
+    // VS Code itself refuses where it has seen the change, else the reader is asked.
+    await document.save();
+    assert.ok(fs.readFileSync(uri.fsPath, "utf8") === CODE + other);
+    answer = "Save Code Anyway";
+    const written = new TextEncoder().encode(document.getText());
+    await vscode.workspace.fs.writeFile(document.uri, written);
+    assert.ok(fs.readFileSync(uri.fsPath, "utf8") === CODE.replace("add", "multiply") + other);
+  });
+});

@@ -1,0 +1,197 @@
+//! `relay-analyzer strip` and `relay-analyzer merge`
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use arrays::{Archive, FileReader, Source};
+use clap::Args;
+use interpreter::Tensor;
+use types::DataType;
+use weights::{Mapping, Part, Section, Split, folded_line, is_folded, split};
+
+use super::{Failure, Outcome};
+use crate::{
+    code_view::{self, Refusal},
+    files, input,
+    weights::{names, tensor_of},
+};
+
+/// The entry of an archive that has the section without its tensors.
+const SECTION: &str = "__section__";
+
+/// The arguments of `strip`.
+#[derive(Args)]
+pub(super) struct StripArgs {
+    /// The file
+    path: PathBuf,
+    /// The file to write the code to
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+    /// Write the section to an archive of arrays, too, from which `merge` makes the same bytes
+    #[arg(long, value_name = "FILE.npz")]
+    weights: Option<PathBuf>,
+}
+
+/// The arguments of `merge`.
+#[derive(Args)]
+pub(super) struct MergeArgs {
+    /// The code that `strip` wrote, edited or not
+    path: PathBuf,
+    /// The archive that `strip` wrote, or a module with the section
+    #[arg(long, value_name = "FILE")]
+    weights: PathBuf,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+fn refused(path: &Path, what: impl std::fmt::Display) -> Failure {
+    Failure::Message(format!("`{}`: {what}", input::shown(path)))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::Message(format!("cannot write `{}`: {error}", input::shown(path)))
+}
+
+/// Returns true if both paths are the same file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(one).is_some_and(|one| real(other) == Some(one))
+}
+
+pub(super) fn strip(args: &StripArgs) -> Result<Outcome, Failure> {
+    let path = &args.path;
+    let written = std::iter::once(&args.output).chain(&args.weights);
+    if written.into_iter().any(|output| is_same(path, output)) {
+        return Err(refused(path, "the weights would be lost: name another file to write"));
+    }
+    let mapping = Mapping::open(path).map_err(|error| input::cannot_read(path, &error))?;
+    let Split { code, section } = split(mapping.bytes()).map_err(|error| refused(path, error))?;
+    if section.is_empty() || is_folded(section) {
+        return Err(refused(path, "it has no metadata section: there is nothing to strip"));
+    }
+    let scanned = Section::scan(section);
+    if let Some(archive) = &args.weights {
+        if let Some(error) = scanned.error() {
+            return Err(refused(path, format!("its metadata section is invalid: {error}")));
+        }
+        let names = names(&scanned);
+        let named = |array: usize| {
+            tensor_of(&scanned, section, array).and_then(|_| names.get(array).cloned())
+        };
+        let rest = weights::cut(section, &scanned, named);
+        let arrays = (0..scanned.arrays()).filter_map(|array| {
+            let tensor = tensor_of(&scanned, section, array)?;
+            Some(Ok((names.get(array)?.clone(), tensor)))
+        });
+        let bytes = rest.as_bytes();
+        let rest = Tensor::from_le_bytes(DataType::UINT8, &[bytes.len()], bytes)
+            .ok_or_else(|| refused(path, "there is no memory for its section"))?;
+        let all = std::iter::once(Ok((SECTION.to_owned(), rest))).chain(arrays);
+        files::write(archive, |out| arrays::write_npz(out, all))
+            .map_err(|error| cannot_write(archive, &error))?;
+    }
+    files::write(&args.output, |out| {
+        out.write_all(code.as_bytes())?;
+        writeln!(out, "{}", folded_line(&scanned, section.len()))
+    })
+    .map_err(|error| cannot_write(&args.output, &error))?;
+    Ok(Outcome::Clean)
+}
+
+pub(super) fn merge(args: &MergeArgs) -> Result<Outcome, Failure> {
+    let path = &args.path;
+    let text = std::fs::read(path).map_err(|error| input::cannot_read(path, &error))?;
+    let text = std::str::from_utf8(&text).map_err(|error| refused(path, error))?;
+    let code = code_view::code_of(text).map_err(|refusal| refused(path, refusal))?;
+    let source = &args.weights;
+    let mut head = [0; 4];
+    let mut file = File::open(source).map_err(|error| input::cannot_read(source, &error))?;
+    let is_archive = file.read_exact(&mut head).is_ok() && &head == b"PK\x03\x04";
+    if is_archive {
+        let length = file.metadata().map_err(|error| input::cannot_read(source, &error))?.len();
+        let archive = Archive::npz(Source::new(FileReader::from(file), length))
+            .map_err(|error| refused(source, error))?;
+        return merge_archive(args, code, &archive);
+    }
+    let section = code_view::section_of(source).map_err(|refusal| match refusal {
+        Refusal::NoSection => {
+            refused(source, "it has no metadata section: there is nothing to merge")
+        }
+        refusal => refused(source, refusal),
+    })?;
+    code_view::copy(source, section.start(), section.stamp(), code, &args.output)
+        .map_err(|refusal| refused(&args.output, format!("it is not written: {refusal}")))?;
+    Ok(Outcome::Clean)
+}
+
+/// Writes the section from the arrays of an archive.
+fn merge_archive(
+    args: &MergeArgs,
+    code: &str,
+    archive: &Archive<FileReader>,
+) -> Result<Outcome, Failure> {
+    let source = &args.weights;
+    let array = |name: &str| {
+        // Of several with one name, the last one counts.
+        let position = archive.names().iter().rposition(|known| known == name)?;
+        Some(archive.array(position).and_then(arrays::Array::read))
+    };
+    let read = |name: &str| match array(name) {
+        Some(Ok(tensor)) => Ok(tensor),
+        Some(Err(error)) => Err(format!("`{}`: {error}", input::shown(source))),
+        None => Err(format!("`{}` has no array `{name}`", input::shown(source))),
+    };
+    let rest = array(SECTION).ok_or_else(|| {
+        refused(source, "it is not an archive that `relay-analyzer strip --weights` wrote")
+    })?;
+    let rest = rest.map_err(|error| refused(source, error))?;
+    let mut bytes = Vec::new();
+    rest.write_le(|part| {
+        bytes.extend_from_slice(part);
+        Ok::<(), Failure>(())
+    })?;
+    let rest = String::from_utf8(bytes).map_err(|error| refused(source, error))?;
+    let parts = weights::parts(&rest)
+        .ok_or_else(|| refused(source, format!("its entry `{SECTION}` is damaged")))?;
+    let mut problem = None;
+    let written = files::write(&args.output, |out| {
+        out.write_all(code.as_bytes())?;
+        for part in &parts {
+            if let Err(message) = write_part(out, part, &read)? {
+                problem = Some(message);
+                return Err(io::Error::other("it is incomplete"));
+            }
+        }
+        Ok(())
+    });
+    match (problem, written) {
+        (Some(message), _) => Err(message.into()),
+        (None, Err(error)) => Err(cannot_write(&args.output, &error)),
+        (None, Ok(())) => Ok(Outcome::Clean),
+    }
+}
+
+/// Writes a part of a section; the message if its tensor is not what the section says.
+fn write_part(
+    out: &mut BufWriter<File>,
+    part: &Part<'_>,
+    read: &impl Fn(&str) -> Result<Tensor, String>,
+) -> io::Result<Result<(), String>> {
+    let (name, bytes, header) = match part {
+        Part::Text(text) => return out.write_all(text.as_bytes()).map(Ok),
+        Part::Array { name, bytes, header } => (name, bytes, header),
+    };
+    let tensor = match read(name) {
+        Ok(tensor) => tensor,
+        Err(message) => return Ok(Err(message)),
+    };
+    if tensor.ty() != header.ty.clone().into() {
+        let (found, expected) = (tensor.ty(), &header.ty);
+        return Ok(Err(format!("the array `{name}` is {found}, and the section has {expected}")));
+    }
+    weights::encode(out, bytes, |to| tensor.write_le(|part| to.write_all(part))).map(Ok)
+}

@@ -1,0 +1,296 @@
+//! `relay-analyzer weights`
+
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+    path::PathBuf,
+};
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use syntax::SyntaxKind;
+use weights::{BINS, CONSTANT, Stats, Weights, bars};
+
+use super::{Failure, Outcome, Reading};
+use crate::{
+    input,
+    report::{escape, stderr},
+    weights::{Known, decoded},
+};
+
+/// The arguments of `weights`.
+#[derive(Args)]
+pub(super) struct WeightsArgs {
+    /// The file
+    path: PathBuf,
+    /// The output format
+    #[arg(long, value_enum, default_value = "table")]
+    format: WeightsFormat,
+    /// Write each tensor to this folder, as `constant_0.npy`, `constant_1.npy`, …
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+    /// Name tensors by equal ones of a `.params` or `.npz` file; may be repeated
+    #[arg(long, value_name = "FILE")]
+    params: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WeightsFormat {
+    /// Columns for a terminal
+    Table,
+    /// One JSON document
+    Json,
+    /// One line per tensor, for spreadsheets
+    Csv,
+}
+
+/// A row of the list.
+struct Row {
+    entry: u32,
+    dtype: String,
+    shape: String,
+    bytes: u64,
+    stats: Option<Stats>,
+    /// The references in the code.
+    uses: u64,
+    /// The first entry with the same content, if it is another one.
+    same: Option<u32>,
+    /// The name of an equal tensor in a file.
+    name: Option<String>,
+    problem: Option<String>,
+}
+
+pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
+    let (code, weights) = opened(args)?;
+    let shown = input::shown(&args.path);
+    let Some(weights) = weights else {
+        return Err(format!("`{shown}` has no metadata section, and no weights").into());
+    };
+    if let Some(error) = weights.section().error() {
+        return Err(format!("`{shown}`: its metadata section is invalid: {error}").into());
+    }
+    let known = Known::open(&args.params)?;
+    if let Some(folder) = &args.save {
+        save(&weights, folder)?;
+    }
+    let uses = uses(&code, weights.section().entries(CONSTANT).len());
+    let mut outcome = Outcome::Clean;
+    let rows = (0u32..).zip(&uses).map(|(entry, &uses)| row(&weights, &known, entry, uses));
+    let rows: Vec<Row> = rows.collect::<Result<_, String>>()?;
+    for row in &rows {
+        if let Some(problem) = &row.problem {
+            stderr::error(&format!("`meta[{CONSTANT}][{}]`: {problem}", row.entry));
+            outcome = Outcome::Errors;
+        }
+    }
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    match args.format {
+        WeightsFormat::Table => table(&mut out, &rows)?,
+        WeightsFormat::Json => {
+            let tensors: Vec<_> = rows.iter().map(json_of).collect();
+            serde_json::to_writer_pretty(&mut out, &json!({ "path": shown, "weights": tensors }))
+                .map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+        WeightsFormat::Csv => csv(&mut out, &rows)?,
+    }
+    out.flush()?;
+    Ok(outcome)
+}
+
+/// Reads a file: mapped if it is a text, else as what TVM saved.
+fn opened(args: &WeightsArgs) -> Result<(String, Option<Weights>), Failure> {
+    let is_text =
+        input::is_text(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;
+    if is_text {
+        return Weights::open(&args.path)
+            .map_err(|error| input::cannot_read(&args.path, &error).into());
+    }
+    let input = input::read(&args.path, args.reading.max_code())?;
+    if let Some(problem) = &input.problem {
+        return Err(format!("{}: {}", escape::terminal(&input.path), problem.message).into());
+    }
+    let parts = weights::split(input.text.as_bytes())
+        .map_err(|error| format!("{}: {error}", escape::terminal(&input.path)))?;
+    let weights = (!parts.section.is_empty()).then(|| Weights::of_text(parts.section));
+    Ok((parts.code.to_owned(), weights))
+}
+
+/// Counts the references to each constant.
+fn uses(code: &str, count: usize) -> Vec<u64> {
+    let mut uses = vec![0; count];
+    let mut start = 0;
+    for (kind, end) in syntax::tokens(code) {
+        let end = usize::from(end);
+        if kind == SyntaxKind::META_REF
+            && let Some(rest) = code[start..end].strip_prefix("meta[")
+            && let Some((key, index)) = rest.split_once(']')
+            && key.trim() == CONSTANT
+            && let Ok(index) = index.trim_matches(['[', ']', ' ']).parse::<usize>()
+            && let Some(uses) = uses.get_mut(index)
+        {
+            *uses += 1;
+        }
+        start = end;
+    }
+    uses
+}
+
+fn row(weights: &Weights, known: &Known, entry: u32, uses: u64) -> Result<Row, String> {
+    let section = weights.section();
+    let repeated = weights.repeated();
+    let same = repeated.binary_search_by_key(&entry, |pair| pair.0).ok();
+    let mut row = Row {
+        entry,
+        dtype: String::new(),
+        shape: String::new(),
+        bytes: 0,
+        stats: None,
+        uses,
+        same: same.map(|at| repeated[at].1),
+        name: None,
+        problem: None,
+    };
+    let array = section.array_of(CONSTANT, entry);
+    let found = array.and_then(|array| Some((section.header(array)?, weights.payload(array)?)));
+    let Some((header, payload)) = found else {
+        row.problem = Some("it is not a tensor that could be read".to_owned());
+        return Ok(row);
+    };
+    row.dtype = header.ty.dtype.to_string();
+    let sizes: Vec<String> = header.ty.shape.iter().map(|size| size.to_string()).collect();
+    row.shape = format!("({})", sizes.join(", "));
+    row.bytes = header.bytes().unwrap_or(0);
+    match Stats::of(&payload, header) {
+        Ok(stats) => row.stats = stats,
+        Err(error) => row.problem = Some(error.to_string()),
+    }
+    row.name = known.name_of(header, &payload)?;
+    Ok(row)
+}
+
+fn save(weights: &Weights, folder: &std::path::Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("cannot create `{}`: {error}", input::shown(folder)))?;
+    let section = weights.section();
+    for entry in 0..section.entries(CONSTANT).len() as u32 {
+        let array = section.array_of(CONSTANT, entry);
+        let tensor = array.and_then(|array| decoded(section, array, &weights.payload(array)?));
+        // The list says what is wrong with it.
+        let Some(tensor) = tensor else { continue };
+        let path = folder.join(format!("constant_{entry}.npy"));
+        let written = File::create(&path).map(BufWriter::new).and_then(|mut out| {
+            arrays::write_npy(&mut out, &tensor)?;
+            out.flush()
+        });
+        written.map_err(|error| format!("cannot write `{}`: {error}", input::shown(&path)))?;
+    }
+    Ok(())
+}
+
+/// Formats a number in few characters.
+fn short(x: f64) -> String {
+    match x {
+        0.0 => "0".to_owned(),
+        x if !x.is_finite() => "-".to_owned(),
+        x if (1e-3..1e6).contains(&x.abs()) => format!("{x:.4}"),
+        x => format!("{x:.3e}"),
+    }
+}
+
+const COLUMNS: [&str; 10] =
+    ["entry", "type", "shape", "bytes", "min", "max", "mean", "zeros", "uses", "histogram"];
+
+fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
+    let cells = |row: &Row| {
+        let stats = row.stats.as_ref();
+        let number = |f: fn(&Stats) -> f64| stats.map_or("-".to_owned(), |stats| short(f(stats)));
+        let mut notes = String::new();
+        if let Some(stats) = stats {
+            if stats.nans > 0 {
+                notes += &format!("  {} NaN", stats.nans);
+            }
+            if stats.infinities > 0 {
+                notes += &format!("  {} infinite", stats.infinities);
+            }
+        }
+        if let Some(same) = row.same {
+            notes += &format!("  same as {same}");
+        }
+        if let Some(name) = &row.name {
+            notes += &format!("  {}", escape::terminal(name));
+        }
+        let cells = [
+            row.entry.to_string(),
+            row.dtype.clone(),
+            row.shape.clone(),
+            row.bytes.to_string(),
+            number(|stats| stats.min),
+            number(|stats| stats.max),
+            number(|stats| stats.mean),
+            stats.map_or("-".to_owned(), |stats| stats.zeros.to_string()),
+            row.uses.to_string(),
+            stats.map_or_else(|| " ".repeat(BINS), |stats| bars(&stats.histogram)),
+        ];
+        (cells, notes)
+    };
+    let rows: Vec<_> = rows.iter().map(cells).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|(cells, _)| cells[column].chars().count());
+        cells.max().unwrap_or(0).max(COLUMNS[column].len())
+    };
+    let widths: Vec<usize> = (0..COLUMNS.len()).map(width).collect();
+    let line = |cells: &[String], notes: &str| {
+        let mut line = String::new();
+        for (at, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
+            // Texts at the left, numbers at the right.
+            let is_text = matches!(at, 1 | 2 | 9);
+            let gap = if at == 0 { "" } else { "  " };
+            line += gap;
+            line += &if is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+        }
+        line += notes;
+        line.truncate(line.trim_end().len());
+        line
+    };
+    writeln!(out, "{}", line(&COLUMNS.map(str::to_owned), ""))?;
+    for (cells, notes) in &rows {
+        writeln!(out, "{}", line(cells, notes))?;
+    }
+    Ok(())
+}
+
+fn json_of(row: &Row) -> serde_json::Value {
+    let stats = row.stats.as_ref().map(|stats| {
+        // JSON has no NaN.
+        let number = |x: f64| x.is_finite().then_some(x);
+        json!({
+            "min": number(stats.min), "max": number(stats.max), "mean": number(stats.mean),
+            "zeros": stats.zeros, "nans": stats.nans, "infinities": stats.infinities,
+            "histogram": stats.histogram,
+        })
+    });
+    json!({
+        "entry": row.entry, "dtype": row.dtype, "shape": row.shape, "bytes": row.bytes,
+        "statistics": stats, "uses": row.uses, "sameAs": row.same, "name": row.name,
+        "problem": row.problem,
+    })
+}
+
+fn csv(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
+    writeln!(out, "entry,type,shape,bytes,min,max,mean,zeros,nans,infinities,uses,same as,name")?;
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    for row in rows {
+        let stats = row.stats.as_ref().map_or(",,,,,".to_owned(), |s| {
+            let (min, max, mean) = (s.min, s.max, s.mean);
+            format!("{min},{max},{mean},{},{},{}", s.zeros, s.nans, s.infinities)
+        });
+        let same = row.same.map(|entry| entry.to_string()).unwrap_or_default();
+        let name = row.name.as_deref().map(quoted).unwrap_or_default();
+        let (entry, dtype, shape) = (row.entry, &row.dtype, quoted(&row.shape));
+        writeln!(out, "{entry},{dtype},{shape},{},{stats},{},{same},{name}", row.bytes, row.uses)?;
+    }
+    Ok(())
+}

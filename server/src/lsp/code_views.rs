@@ -1,0 +1,79 @@
+//! The metadata sections of files that are shown as their code.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use semantics::metadata::Metadata;
+use tower_lsp::lsp_types::Url;
+use weights::Stamp;
+
+use crate::code_view;
+
+/// The scheme of documents that are the code of a file.
+const SCHEME: &str = "relay-code";
+
+/// The most sections that are kept: a client may ask for code without opening it.
+const MAX_VIEWS: usize = 32;
+
+/// The sections by file. A document that is opened takes its own from here, so that the file is scanned
+/// once.
+#[derive(Default)]
+pub(super) struct CodeViews(Mutex<HashMap<PathBuf, (Stamp, Arc<Metadata>)>>);
+
+impl CodeViews {
+    /// Stores the section of a file that a client has asked for.
+    pub(super) fn store(&self, path: PathBuf, stamp: Stamp, metadata: Arc<Metadata>) {
+        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A file that was saved by this server has another stamp, and the same section.
+        let is_known = views.get(&path).is_some_and(|known| known.0 == stamp);
+        if is_known {
+            return;
+        }
+        if views.len() >= MAX_VIEWS {
+            // Those of open documents are scanned again when they are asked for.
+            views.clear();
+        }
+        views.insert(path, (stamp, metadata));
+    }
+
+    /// Removes the section of a file whose document was closed.
+    pub(super) fn forget(&self, uri: &Url) {
+        if let Some(path) = code_file(uri) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&path);
+        }
+    }
+
+    /// Returns the section of a document if the file was read for it.
+    pub(super) fn known(&self, uri: &Url) -> Option<Arc<Metadata>> {
+        let path = code_file(uri)?;
+        let views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        views.get(&path).map(|(_, metadata)| metadata.clone())
+    }
+
+    /// Returns the section of a document that is the code of a file.
+    pub(super) fn section(&self, uri: &Url) -> Option<Arc<Metadata>> {
+        let path = code_file(uri)?;
+        self.known(uri).or_else(|| {
+            // An editor that restores a session may open the document without asking for its text.
+            let view = code_view::open(Path::new(&path)).ok()?;
+            self.store(path.clone(), view.stamp, view.metadata.clone());
+            Some(view.metadata)
+        })
+    }
+}
+
+/// Returns the file whose code a document is; `None` for other documents.
+fn code_file(uri: &Url) -> Option<PathBuf> {
+    if uri.scheme() != SCHEME {
+        return None;
+    }
+    Url::parse(&format!("file://{}", uri.path())).ok()?.to_file_path().ok()
+}
+
+/// Returns the file of a `file:` or `relay-code:` address.
+pub(super) fn file_of(uri: &Url) -> Option<PathBuf> {
+    code_file(uri).or_else(|| uri.to_file_path().ok())
+}

@@ -1,0 +1,74 @@
+//! `relay/codeView` and `relay/saveCode`: modules with large metadata sections as their code.
+
+use serde::{Deserialize, Serialize};
+use tower_lsp::{
+    jsonrpc::{Error, Result},
+    lsp_types::Url,
+};
+
+use crate::{
+    code_view::{self, Refusal},
+    lsp::{code_views::file_of, snapshot::Snapshot},
+};
+
+/// The parameters of `relay/codeView`.
+#[derive(Clone, Deserialize)]
+pub(in crate::lsp) struct CodeViewParams {
+    /// The file, as `file:` or `relay-code:`.
+    uri: Url,
+}
+
+/// The code of a file.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::lsp) struct CodeView {
+    /// The code, and one line that stands for the metadata section.
+    text: String,
+    /// The state of the file, which `relay/saveCode` is given back.
+    stamp: String,
+    /// The length of the section in bytes.
+    section_bytes: u64,
+}
+
+/// The parameters of `relay/saveCode`.
+#[derive(Clone, Deserialize)]
+pub(in crate::lsp) struct SaveParams {
+    uri: Url,
+    /// The state of the file when the code was read.
+    stamp: String,
+    /// The code, and the line that stands for the section.
+    text: String,
+}
+
+/// The response to `relay/saveCode`.
+#[derive(Serialize)]
+pub(in crate::lsp) struct Saved {
+    /// The new state of the file; `null` if it has changed on disk, and nothing was written.
+    stamp: Option<String>,
+}
+
+/// Returns the code of a file.
+pub(in crate::lsp) fn open(snapshot: &Snapshot, params: CodeViewParams) -> Result<CodeView> {
+    let path = file_of(&params.uri).ok_or_else(|| no_file(&params.uri))?;
+    let view = code_view::open(&path).map_err(|refusal| refused(&refusal))?;
+    snapshot.session.code_views.store(path, view.stamp, view.metadata);
+    Ok(CodeView { text: view.text, stamp: view.stamp.text(), section_bytes: view.section })
+}
+
+/// Writes the code of a file, and keeps all other bytes.
+pub(in crate::lsp) fn save(_snapshot: &Snapshot, params: SaveParams) -> Result<Saved> {
+    let path = file_of(&params.uri).ok_or_else(|| no_file(&params.uri))?;
+    match code_view::save(&path, &params.stamp, &params.text) {
+        Ok(stamp) => Ok(Saved { stamp: Some(stamp.text()) }),
+        Err(Refusal::Changed) => Ok(Saved { stamp: None }),
+        Err(refusal) => Err(refused(&refusal)),
+    }
+}
+
+fn no_file(uri: &Url) -> Error {
+    Error::invalid_params(format!("{uri} is not a file of this machine"))
+}
+
+fn refused(refusal: &Refusal) -> Error {
+    Error::invalid_params(refusal.to_string())
+}

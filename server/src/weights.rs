@@ -1,0 +1,126 @@
+//! Tensors of metadata sections.
+
+use std::{fs::File, path::PathBuf};
+
+use arrays::{Archive, Array, FileReader, Source};
+use interpreter::Tensor;
+use types::Type;
+use weights::{CONSTANT, Header, Payload, Section};
+
+use crate::input::{cannot_read, shown};
+
+/// Decodes a tensor of a section; `None` if it is damaged, or has elements that no array has.
+pub(crate) fn tensor_of(section: &Section, text: &str, array: usize) -> Option<Tensor> {
+    let payload = Payload::Text(text.get(section.range(array)?)?);
+    decoded(section, array, &payload)
+}
+
+/// Decodes a tensor from its text.
+pub(crate) fn decoded(section: &Section, array: usize, payload: &Payload<'_>) -> Option<Tensor> {
+    let header = section.header(array)?;
+    // The text is exactly that of the header and the elements.
+    let bytes = usize::try_from(header.bytes()?).ok()?.checked_add(header.length)?;
+    if payload.len() != bytes.div_ceil(3).checked_mul(4)? {
+        return None;
+    }
+    let data = payload.decode(header).ok()?;
+    // An array of truth values has no others.
+    if header.ty.dtype.is_bool() && data.iter().any(|&byte| byte > 1) {
+        return None;
+    }
+    Tensor::from_le_bytes(header.ty.dtype, &header.shape()?, &data)
+}
+
+/// Returns the names of the tensors in an archive: each that of the first entry that has it.
+pub(crate) fn names(section: &Section) -> Vec<String> {
+    let mut names: Vec<String> =
+        (0..section.arrays()).map(|array| format!("array_{array}")).collect();
+    for entry in (0..section.entries(CONSTANT).len() as u32).rev() {
+        if let Some(name) = section.array_of(CONSTANT, entry).and_then(|at| names.get_mut(at)) {
+            *name = format!("constant_{entry}");
+        }
+    }
+    names
+}
+
+/// Files whose arrays give tensors names.
+pub(crate) struct Known(Vec<Archive<FileReader>>);
+
+impl Known {
+    /// Opens `.params` and `.npz` files.
+    ///
+    /// # Errors
+    /// The message for a file that cannot be read.
+    pub(crate) fn open(paths: &[PathBuf]) -> Result<Known, String> {
+        let archive = |path: &PathBuf| {
+            let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+            let length = file.metadata().map_err(|error| cannot_read(path, &error))?.len();
+            let source = Source::new(FileReader::from(file), length);
+            let is_npz = path.extension().is_some_and(|extension| extension == "npz");
+            let archive = if is_npz { Archive::npz(source) } else { Archive::params(source) };
+            archive.map_err(|error| format!("`{}`: {error}", shown(path)))
+        };
+        Ok(Known(paths.iter().map(archive).collect::<Result<_, String>>()?))
+    }
+
+    /// Finds the last array of a name, as Python does.
+    fn find(&self, name: &str) -> Option<(&Archive<FileReader>, usize)> {
+        self.0.iter().rev().find_map(|archive| {
+            Some((archive, archive.names().iter().rposition(|known| known == name)?))
+        })
+    }
+
+    /// Returns the type of an array; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// The message for an array that cannot be read.
+    pub(crate) fn type_of(&self, name: &str) -> Result<Option<Type>, String> {
+        let Some((archive, position)) = self.find(name) else { return Ok(None) };
+        archive.array(position).map(|array| Some(array.ty())).map_err(|error| error.to_string())
+    }
+
+    /// Reads an array.
+    ///
+    /// # Errors
+    /// The message for an array that is missing or cannot be read.
+    pub(crate) fn read(&self, name: &str) -> Result<Tensor, String> {
+        let Some((archive, position)) = self.find(name) else {
+            return Err(format!("there is no array `{name}`"));
+        };
+        archive.array(position).and_then(Array::read).map_err(|error| error.to_string())
+    }
+
+    /// Returns the name of the first array with the type and elements of a tensor.
+    ///
+    /// # Errors
+    /// The message for an array that cannot be read.
+    pub(crate) fn name_of(
+        &self,
+        header: &Header,
+        payload: &Payload<'_>,
+    ) -> Result<Option<String>, String> {
+        let ty: Type = header.ty.clone().into();
+        for archive in &self.0 {
+            for (position, name) in archive.names().iter().enumerate() {
+                let array = archive.array(position).map_err(|error| error.to_string())?;
+                // Only arrays of the same type are read.
+                if array.ty() == ty && is_equal(array, header, payload)? {
+                    return Ok(Some(name.clone()));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn is_equal(array: Array<'_>, header: &Header, payload: &Payload<'_>) -> Result<bool, String> {
+    let tensor = array.read().map_err(|error| error.to_string())?;
+    let Ok(data) = payload.decode(header) else { return Ok(false) };
+    let mut rest = data.as_slice();
+    let compared = tensor.write_le(|part| {
+        let (now, later) = rest.split_at_checked(part.len()).ok_or(())?;
+        rest = later;
+        if now == part { Ok(()) } else { Err(()) }
+    });
+    Ok(compared.is_ok() && rest.is_empty())
+}

@@ -1,0 +1,124 @@
+-- What `drive.lua` does with code views.
+--
+-- `tools` has its `same`, `until_`, `say` and `hover_has`.
+return function(tools)
+  local same, until_, say, hover_has = tools.same, tools.until_, tools.say, tools.hover_has
+  local steps = {}
+
+  local CODE = [[
+#[version = "0.0.5"]
+def @main(%x: Tensor[(2), float32]) {
+  add(%x, meta[relay.Constant][0])
+}
+
+]]
+
+  --- A section with one constant, `[1, 2]`, and as many bytes of white space.
+  local function section(length)
+    local array = 'P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAgAAAAAAAAAAACAPwAAAEA='
+    return ([[
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["relay.Constant"], "data": [2]},
+{"type_key": "Array", "data": [3]}, {"type_key": "relay.Constant", "attrs": {"data": "0"}}], "b64ndarrays": ["%s"]%s}
+]]):format(array, (' '):rep(length))
+  end
+
+  local function write(path, bytes)
+    local file = assert(io.open(path, 'wb'))
+    file:write(bytes)
+    file:close()
+  end
+
+  local function read(path)
+    local file = assert(io.open(path, 'rb'))
+    local bytes = file:read('*a')
+    file:close()
+    return bytes
+  end
+
+  local function told(act)
+    local relay = require('relay-analyzer')
+    local tell, found = relay.tell, {}
+    relay.tell = function(said)
+      table.insert(found, said)
+    end
+    local fine, problem = pcall(act)
+    relay.tell = tell
+    assert(fine, problem)
+    return found
+  end
+
+  function steps.writes_code_alone()
+    vim.cmd.tabnew()
+    local path = vim.fn.tempname() .. ' 1.relay'
+    local large = section(2000000)
+    write(path, CODE .. large)
+    local function edit()
+      vim.cmd.edit(vim.fn.fnameescape(path))
+    end
+    local offer = vim.fs.basename(path) .. ' has a large metadata section. `:RelayCodeView` shows its code alone.'
+    same(told(edit), { 'relay-analyzer: ' .. offer }, 'offers')
+    vim.cmd('RelayCodeView')
+    local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+    same({ lines[1], lines[6], #lines }, { '#[version = "0.0.5"]', '#[metadata] folded: 1 constant, 2.0 MB', 6 }, 'lines')
+    same({ vim.bo.filetype, vim.bo.buftype, vim.bo.modified }, { 'relay', 'acwrite', false }, 'the document')
+    until_('the server', function()
+      return vim.lsp.get_clients({ bufnr = 0, name = 'relay_analyzer' })[1]
+    end)
+    hover_has('meta[', 'meta', 'min 1, max 2')
+    same(vim.diagnostic.get(0, { severity = vim.diagnostic.severity.ERROR }), {}, 'errors')
+
+    vim.api.nvim_buf_set_lines(0, 2, 3, false, { '  multiply(%x, meta[relay.Constant][0])' })
+    vim.cmd.write()
+    same(vim.bo.modified, false, 'modified')
+    local changed = CODE:gsub('add', 'multiply')
+    assert(read(path) == changed .. large, 'the file')
+
+    -- What another program has written is asked about.
+    local confirm, asked = vim.fn.confirm, 0
+    local answer = 2
+    vim.fn.confirm = function()
+      asked = asked + 1
+      return answer
+    end
+    local other = section(2000001)
+    write(path, CODE .. other)
+    vim.api.nvim_buf_set_lines(0, 2, 3, false, { '  subtract(%x, meta[relay.Constant][0])' })
+    pcall(vim.cmd.write)
+    assert(read(path) == CODE .. other, 'nothing is written')
+    same({ asked, vim.bo.modified }, { 1, true }, 'asked')
+    answer = 1
+    vim.cmd.write()
+    local subtracted = CODE:gsub('add', 'subtract')
+    assert(read(path) == subtracted .. other, 'the code is written')
+    same({ asked, vim.bo.modified }, { 2, false }, 'asked again')
+    vim.fn.confirm = confirm
+
+    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.api.nvim_buf_get_name(buffer):find(' 1.relay', 1, true) or vim.api.nvim_buf_get_name(buffer):find('%%201.relay') then
+        vim.cmd.bwipeout({ buffer, bang = true })
+      end
+    end
+    vim.cmd('silent! tabclose!')
+    vim.fn.delete(path)
+    say('writes code alone')
+  end
+
+  function steps.refuses_files_without_weights()
+    vim.cmd.tabnew()
+    local path = vim.fn.tempname() .. '.relay'
+    write(path, CODE)
+    vim.cmd.edit(path)
+    local _, problem = pcall(vim.cmd, 'RelayCodeView')
+    until_('the refusal', function()
+      return (vim.fn.execute('messages') .. tostring(problem)):find('it has no metadata section', 1, true)
+    end)
+    same(vim.api.nvim_buf_get_name(0), path, 'the buffer after the refusal')
+    vim.cmd.bwipeout({ bang = true })
+    vim.cmd('silent! tabclose!')
+    vim.fn.delete(path)
+    say('refuses a file without weights')
+  end
+
+  return { steps.writes_code_alone, steps.refuses_files_without_weights }
+end

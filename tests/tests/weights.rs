@@ -1,0 +1,265 @@
+//! Weights as data: on the command line, in hovers and lints, and code apart from its weights.
+
+use std::fs;
+
+use relay_tests::{
+    bound::{Tensor, section},
+    client::Client,
+    command::{Folder, Run, run},
+};
+use serde_json::{Value, json};
+
+const CODE: &str = "\
+#[version = \"0.0.5\"]
+def @main(%x: Tensor[(2, 300), float32]) {
+  %0 = add(%x, meta[relay.Constant][0]);
+  %1 = add(%0, meta[relay.Constant][2]);
+  add(%1, meta[relay.Constant][3])
+}
+
+";
+
+/// Four constants: the second is not used, the fourth is the first once more.
+fn tensors() -> Vec<Tensor> {
+    let mut random = fastrand::Rng::with_seed(7);
+    let first = Tensor::drawn(&[2, 300], &mut random);
+    let odd = Tensor { shape: vec![4], elements: vec![f32::NAN, 0.0, f32::INFINITY, -2.5] };
+    let third = Tensor::drawn(&[300], &mut random);
+    vec![first.clone(), odd, third, first]
+}
+
+fn module() -> String {
+    CODE.to_owned() + &section(&tensors())
+}
+
+fn works(run: &Run) -> &str {
+    assert_eq!(run.code, Some(0), "{run:?}");
+    &run.out
+}
+
+fn refused(run: &Run, what: &str) {
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.err.contains(what), "{run:?}");
+}
+
+#[test]
+fn strip_and_merge_give_the_same_bytes() {
+    let text = module();
+    let folder = Folder::new("strip", &[("net.relay", text.as_bytes())]);
+    let at = |name: &str| folder.path().join(name);
+    works(&folder.run(&["strip", "net.relay", "-o", "code.relay", "--weights", "w.npz"]));
+    let code = fs::read_to_string(at("code.relay")).expect("the code");
+    let bytes = text.len() - CODE.len();
+    let line = format!("#[metadata] folded: 4 constants, {:.1} MB\n", bytes as f64 / 1e6);
+    assert_eq!(code, CODE.to_owned() + &line);
+    for weights in ["net.relay", "w.npz"] {
+        works(&folder.run(&["merge", "code.relay", "--weights", weights, "-o", "again.relay"]));
+        assert!(fs::read(at("again.relay")).expect("a module") == text.as_bytes(), "{weights}");
+    }
+    // The code stands alone, with the types in its comments.
+    works(&folder.run(&["check", "code.relay", "--quiet", "--severity", "error"]));
+}
+
+#[test]
+fn merging_keeps_all_bytes_but_the_code_under_random_edits() {
+    let text = module();
+    let folder = Folder::new("edits", &[("net.relay", text.as_bytes())]);
+    let at = |name: &str| folder.path().join(name);
+    works(&folder.run(&["strip", "net.relay", "-o", "code.relay", "--weights", "w.npz"]));
+    let stripped = fs::read_to_string(at("code.relay")).expect("the code");
+    let (_, line) = stripped.split_at(CODE.len());
+    let mut random = fastrand::Rng::with_seed(11);
+    for case in 0..24 {
+        let mut code = CODE.to_owned();
+        for _ in 0..random.usize(1..6) {
+            let [from, to] = [random.usize(..code.len()), random.usize(..code.len())];
+            let (from, to) = (from.min(to), from.max(to).min(from + 20).max(from.min(to)));
+            // The section is found by its place among the tokens: not in a string or comment.
+            let insert = ["", "%y", "\r\n", "é", "add(", "}", "1f", "meta[relay.Constant][9]"];
+            code.replace_range(from..to, insert[random.usize(..insert.len())]);
+        }
+        fs::write(at("edited.relay"), code.clone() + line).expect("a file");
+        let weights = if case % 2 == 0 { "net.relay" } else { "w.npz" };
+        let merged =
+            folder.run(&["merge", "edited.relay", "--weights", weights, "-o", "out.relay"]);
+        // A string or comment that was opened takes the line in.
+        if merged.code == Some(0) {
+            let found = fs::read_to_string(at("out.relay")).expect("a module");
+            let expected = code.clone() + &text[CODE.len()..];
+            assert!(found == expected || found.starts_with(&(code + line)), "case {case}");
+        }
+    }
+}
+
+#[test]
+fn strip_and_merge_refuse_what_would_lose_weights() {
+    let text = module();
+    let several = format!("{text}#[version = \"0.0.5\"]\ndef @main() {{ 1 }}\n");
+    let folder = Folder::new(
+        "refused",
+        &[
+            ("net.relay", text.as_bytes()),
+            ("plain.relay", b"def @main() { 1 }\n"),
+            ("log.relay", several.as_bytes()),
+            ("bytes.relay", b"def @main() { 1 } // \xff\n"),
+        ],
+    );
+    let fails = |args: &[&str], what: &str| refused(&folder.run(args), what);
+    fails(&["strip", "net.relay", "-o", "net.relay"], "the weights would be lost");
+    fails(&["strip", "plain.relay", "-o", "code.relay"], "there is nothing to strip");
+    fails(&["strip", "log.relay", "-o", "code.relay"], "it has several modules");
+    fails(&["strip", "bytes.relay", "-o", "code.relay"], "the byte at 21 is not UTF-8");
+    fails(&["strip", "none.relay", "-o", "code.relay"], "cannot read `none.relay`");
+    works(&folder.run(&["strip", "net.relay", "-o", "code.relay"]));
+    fails(&["strip", "code.relay", "-o", "more.relay"], "there is nothing to strip");
+    let merge = |code: &str, weights: &str, what: &str| {
+        fails(&["merge", code, "--weights", weights, "-o", "out.relay"], what);
+    };
+    merge("net.relay", "net.relay", "it has a metadata section of its own");
+    merge("code.relay", "plain.relay", "there is nothing to merge");
+    merge("code.relay", "code.relay", "there is nothing to merge");
+    assert!(!folder.path().join("out.relay").exists());
+    let code = fs::read_to_string(folder.path().join("code.relay")).expect("the code");
+    fs::write(folder.path().join("after.relay"), code + "def @f() { 1 }\n").expect("a file");
+    merge("after.relay", "net.relay", "text follows the line of the metadata section");
+}
+
+#[test]
+fn weights_are_listed_and_saved() {
+    let folder = Folder::new("list", &[("net.relay", module().as_bytes())]);
+    let found = folder.run(&["weights", "net.relay", "--format", "json"]);
+    let found: Value = serde_json::from_str(works(&found)).expect("JSON");
+    let rows = found["weights"].as_array().expect("a list");
+    assert_eq!(rows.len(), 4);
+    let odd = &rows[1];
+    let shape = (&odd["dtype"], &odd["shape"], &odd["bytes"], &odd["uses"]);
+    assert_eq!(shape, (&json!("float32"), &json!("(4)"), &json!(16), &json!(0)));
+    let stats = &odd["statistics"];
+    let numbers = ["min", "max", "mean", "zeros", "nans", "infinities"].map(|key| &stats[key]);
+    assert_eq!(json!(numbers), json!([-2.5, 0.0, -1.25, 1, 1, 1]));
+    assert_eq!((&rows[3]["sameAs"], &rows[0]["sameAs"]), (&json!(0), &Value::Null));
+    let table = folder.run(&["weights", "net.relay"]);
+    let table = works(&table);
+    let header = "entry  type     shape     bytes";
+    assert!(table.starts_with(header), "{table}");
+    assert!(table.contains("same as 0") && table.contains("1 NaN  1 infinite"), "{table}");
+    let csv = folder.run(&["weights", "net.relay", "--format", "csv"]);
+    assert!(works(&csv).contains("1,float32,\"(4)\",16,-2.5,0,-1.25,1,1,1,0,,"), "{csv:?}");
+    works(&folder.run(&["weights", "net.relay", "--save", "arrays"]));
+    let array = fs::read(folder.path().join("arrays/constant_1.npy")).expect("an array");
+    assert!(array.starts_with(b"\x93NUMPY") && array.ends_with(&(-2.5f32).to_le_bytes()));
+    refused(&run(&["weights", "-"], ""), "cannot read");
+}
+
+#[test]
+fn unused_and_repeated_constants_are_found_and_removed() {
+    let folder = Folder::new("lints", &[("net.relay", module().as_bytes())]);
+    let found = folder.run(&["check", "net.relay"]).out;
+    assert!(!found.contains("constant"), "hints are not shown: {found}");
+    let found = folder.run(&["check", "net.relay", "--severity", "hint"]).out;
+    assert!(found.contains("`meta[relay.Constant][1]` is never used (16 bytes)"), "{found}");
+    let same = "`meta[relay.Constant][3]` has the content of an earlier entry (2.4 kB)";
+    assert!(found.contains(same) && found.contains("3 is 0"), "{found}");
+    // What is left is the module without the second entry.
+    folder.run(&["check", "net.relay", "--fix", "--quiet"]);
+    let text = fs::read_to_string(folder.path().join("net.relay")).expect("a module");
+    let code = CODE.replace("[2]", "[1]").replace("[3]", "[2]");
+    assert!(text.starts_with(&code), "{}", &text[..300]);
+    let found = folder.run(&["weights", "net.relay", "--format", "json"]);
+    let found: Value = serde_json::from_str(works(&found)).expect("JSON");
+    let rows = found["weights"].as_array().expect("a list");
+    let shapes: Vec<&Value> = rows.iter().map(|row| &row["shape"]).collect();
+    assert_eq!(json!(shapes), json!(["(2, 300)", "(300)", "(2, 300)"]));
+    let found = folder.run(&["check", "net.relay", "--severity", "hint"]).out;
+    assert!(!found.contains("never used"), "{found}");
+}
+
+#[test]
+fn hover_describes_a_tensor_and_definition_goes_to_its_entry() {
+    let mut client = Client::start();
+    let uri = "file:///weights/net.relay";
+    client.open(uri, &module());
+    let hover = |client: &mut Client, line: u32| {
+        let at = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": 20 } });
+        let found = client.request("textDocument/hover", at);
+        found["result"]["contents"]["value"].as_str().expect("a hover").to_owned()
+    };
+    let text = hover(&mut client, 2);
+    for part in [
+        "Tensor[(2, 300), float32]",
+        "600 elements, 2.3 KiB",
+        "min -0.9",
+        "max 0.9",
+        "▕",
+        "by `add` in `@main`",
+        "same content as `meta[relay.Constant][3]`",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let at = json!({ "textDocument": { "uri": uri }, "position": { "line": 3, "character": 20 } });
+    let found = client.request("textDocument/definition", at);
+    let start = &found["result"][0]["range"]["start"];
+    let line = start["line"].as_u64().expect("a line") as usize;
+    let text = module();
+    assert!(text.lines().nth(line).is_some_and(|line| line.contains("relay.Constant")), "{found}");
+    // Two entries before: each node has nine lines.
+    let first = text.lines().position(|line| line.ends_with("\"type_key\": \"relay.Constant\", "));
+    assert_eq!(line, first.expect("a node") + 2 * 9);
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn a_code_view_has_types_and_saves_nothing_but_code() {
+    let text = module();
+    let folder = Folder::new("view", &[("net.relay", text.as_bytes())]);
+    let path = folder.path().join("net.relay");
+    let mut client = Client::start();
+    let file = format!("file://{}", path.display());
+    let uri = format!("relay-code:{}", path.display());
+    let opened = client.request("relay/codeView", json!({ "uri": file }));
+    let view = &opened["result"];
+    let code = view["text"].as_str().expect("a text").to_owned();
+    assert!(code.starts_with(&format!("{CODE}#[metadata] folded: 4 constants,")), "{code}");
+    client.open(&uri, &code);
+    let found = client.diagnostics(&uri, 1);
+    let codes: Vec<&Value> =
+        found["diagnostics"].as_array().into_iter().flatten().map(|d| &d["code"]).collect();
+    assert_eq!(json!(codes), json!(["duplicate-constant", "unused-constant"]));
+    let at = json!({ "textDocument": { "uri": uri }, "position": { "line": 2, "character": 20 } });
+    let hover = client.request("textDocument/hover", at);
+    let hover = hover["result"]["contents"]["value"].as_str().expect("a hover").to_owned();
+    assert!(hover.contains("Tensor[(2, 300), float32]") && hover.contains("▕"), "{hover}");
+    let mut stamp = view["stamp"].clone();
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut edited = CODE.to_owned();
+    let line = code[CODE.len()..].to_owned();
+    for _ in 0..8 {
+        let place = edited.rfind("}\n").expect("an end");
+        edited.insert_str(place, &format!("// {}\n", random.u32(..)));
+        let params = json!({ "uri": uri, "stamp": stamp, "text": edited.clone() + &line });
+        let saved = client.request("relay/saveCode", params);
+        stamp = saved["result"]["stamp"].clone();
+        assert!(stamp.is_string(), "{saved}");
+        let found = fs::read_to_string(&path).expect("a module");
+        assert!(found == edited.clone() + &text[CODE.len()..]);
+    }
+    // A file that another program has written is not overwritten.
+    let other = text.replace("add(%x", "subtract(%x");
+    fs::write(&path, &other).expect("a file");
+    let save = |client: &mut Client, stamp: &Value, text: &str| {
+        client.request("relay/saveCode", json!({ "uri": uri, "stamp": stamp, "text": text }))
+    };
+    let saved = save(&mut client, &stamp, &(edited.clone() + &line));
+    assert_eq!(saved["result"], json!({ "stamp": null }));
+    assert_eq!(fs::read_to_string(&path).expect("a module"), other);
+    let opened = client.request("relay/codeView", json!({ "uri": file }));
+    let stamp = &opened["result"]["stamp"];
+    let after = format!("{edited}{line}def @f() {{ 1 }}\n");
+    let saved = save(&mut client, stamp, &after);
+    let message = saved["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("would be lost"), "{message}");
+    // The line may be gone: all of the text is code.
+    assert!(save(&mut client, stamp, CODE)["result"]["stamp"].is_string());
+    assert_eq!(fs::read_to_string(&path).expect("a module"), text);
+    assert_eq!(client.finish(), Some(0));
+}
