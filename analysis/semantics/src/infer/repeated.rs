@@ -102,9 +102,8 @@ impl Repeated {
             return Some(types.clone());
         }
         let found = self.solved.get(&hash(unit, inputs));
-        let found = found.filter(|(known, types)| {
-            types.inputs[..] == *inputs && computes_the_same(known, unit)
-        });
+        let found = found
+            .filter(|(known, types)| types.inputs[..] == *inputs && computes_the_same(known, unit));
         let (known, types) = found?.clone();
         self.add_recent(known, types.clone());
         Some(types)

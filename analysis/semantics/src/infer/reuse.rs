@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use super::{Memo, UnitTypes};
-use crate::{
-    body::*,
-    features::UnitFeatures,
-    scope::Scopes,
-};
+use crate::{body::*, features::UnitFeatures, scope::Scopes};
 
 /// The unchanged units of a body: a common prefix and suffix with the previous version.
 pub(super) struct Known<'m> {
