@@ -45,7 +45,7 @@ fn what_the_reference_claims_holds() {
 }
 
 /// Blocks of pages about what goes wrong when a program runs: they are run, with the limits that
-/// stand behind `run`.
+/// follow `run`.
 #[test]
 fn runs_fail_as_the_reference_says() {
     let reference = reference();

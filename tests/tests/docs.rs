@@ -13,6 +13,7 @@ use relay_tests::corpus::here;
 const CRATES: &[(&str, &str)] = &[
     ("syntax", "syntax/src"),
     ("types", "analysis/types/src"),
+    ("codes", "analysis/codes/src"),
     ("operators", "analysis/operators/src"),
     ("semantics", "analysis/semantics/src"),
     ("ide", "analysis/ide/src"),

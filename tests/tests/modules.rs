@@ -32,7 +32,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("analysis/semantics", "queries", "groups"),
     ("analysis/semantics", "infer::freeze", "infer::assume"),
     ("analysis/semantics", "prelude", "module"),
-    ("analysis/semantics", "module", "lower"),
+    ("analysis/semantics", "module", "lower::type_def"),
     ("analysis/ide", "completion::names", "completion::attributes"),
     ("analysis/interpreter", "limits", "interrupt"),
     ("analysis/interpreter", "interrupt", "allocate"),

@@ -516,15 +516,24 @@ fn outer_of<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, at: usize)
 /// Returns the construct of the brace around position `at`, if a name there starts an arm or a
 /// constructor, or is part of a pattern.
 fn outer_brace<'t>(back: &mut Back<'t, impl Iterator<Item = Token<'t>>>, mut at: usize) -> Outer {
+    // True after a comma directly inside the bracket that the scan is in.
+    let mut comma = false;
     loop {
         match back.kind(at) {
             T!["{"] => return outer_of(back, at),
-            T![","] | T!["("] | SyntaxKind::IDENT | SyntaxKind::LOCAL => at += 1,
-            T![")"] | T!["}"] | T!["]"] => at = back.skip_closed(at),
-            T!["=>"] => {
-                // The preceding arm: `Nil => 1, Cons(`.
+            T!["("] => {
+                comma = false;
                 at += 1;
             }
+            T![","] => {
+                comma = true;
+                at += 1;
+            }
+            SyntaxKind::IDENT | SyntaxKind::LOCAL => at += 1,
+            T![")"] | T!["}"] | T!["]"] => at = back.skip_closed(at),
+            // The preceding arm: `Nil => 1, Cons(`. Without a comma the value of this arm:
+            // `Nil => Cons(`.
+            T!["=>"] if comma => at += 1,
             _ => return Outer::Other,
         }
         if at > 4_000 {

@@ -11,6 +11,7 @@ mod pattern;
 mod scope;
 mod stmt;
 mod ty;
+mod type_def;
 
 use std::sync::Arc;
 
@@ -21,12 +22,13 @@ use syntax::{
     TextSize,
     ast::{self, AstNode},
 };
-use types::{Kind, Param, ParamId, PolyType, Type};
+use types::{Kind, Param, ParamId, Type};
 
 use crate::{body::*, features::UnitFeatures};
 use scope::{Names, Scope};
 pub(crate) use ty::meta_parts;
 pub use ty::meta_symbol;
+pub use type_def::lower_type_def;
 
 /// The previous version of a definition.
 #[derive(Clone)]
@@ -595,44 +597,4 @@ pub(crate) fn printed_type(text: &str) -> Option<Type> {
     };
     let root = syntax::parse_type("");
     lowering.unit(Node::root(&root.green), UnitKind::Header).claimed(text)
-}
-
-/// Lowers a type definition.
-pub fn lower_type_def(def: ast::TypeDef<'_>) -> crate::module::TypeDef {
-    use crate::module::{Adt, Constructor, TypeDef};
-    let node = def.node();
-    let name = def.name().map(|n| SmolStr::new(n.text())).unwrap_or_default();
-    let mut lowering = Lowering {
-        scope: Scope::default(),
-        spare: Unit::default(),
-        shared: Shared::default(),
-        type_params: Vec::new(),
-    };
-    let mut unit = lowering.unit(node, UnitKind::Header);
-    let function = unit.signature(def.type_params(), None, None, None);
-    let (adt_name, params) = (name.clone(), &function.type_params);
-    let mut constructors = Vec::new();
-    for constructor in def.constructors().into_iter().flat_map(|list| list.constructors()) {
-        let Some(name) = constructor.name() else { continue };
-        let fields = constructor.fields().into_iter().flat_map(ast::TupleType::fields);
-        // Inference does not complete types of fields.
-        let mut field = |ty: ast::Type<'_>| {
-            let holes = ty.node().descendants().filter(|node| node.kind() == SyntaxKind::HOLE_TYPE);
-            holes.for_each(|hole| unit.problem(hole.range(), ProblemKind::OpenField));
-            unit.ty(ty.node()).without_variables()
-        };
-        let fields: Vec<Type> = fields.map(&mut field).collect();
-        let range = unit.place(name.range());
-        let own = Type::adt(adt_name.clone(), params.iter().cloned().map(Type::Param));
-        let ty = PolyType::close(params, Vec::new(), &Type::func(fields.iter().cloned(), own));
-        constructors.push(Constructor { name: name.text().into(), fields, ty, range });
-    }
-    let adt = Adt {
-        name,
-        params: function.type_params,
-        constructors,
-        is_extern: def.extern_token().is_some(),
-        from_prelude: false,
-    };
-    TypeDef { adt, uses: unit.unit.type_uses, problems: unit.unit.problems }
 }

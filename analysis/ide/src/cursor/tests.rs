@@ -63,6 +63,16 @@ fn expression_positions() {
     check("def @f(%x: int32) { if (%x) { $0", "Statement");
     check("def @f(%x: int32) { match (%x) { A => $0", plain);
     check("def @f(%x: int32) { match (%x) { A => 1, B => add(%x, $0", &format!("{either} add#1"));
+    for text in [
+        "def @f(%x: int32) { match (%x) { A => 1, B => Cons(%x, $0",
+        "def @f(%x: int32) { match (%x) { Cons(%a, _) => Cons(%a, $0), Nil => Nil } }",
+    ] {
+        check(text, &format!("{either} Cons#1"));
+    }
+    check(
+        "def @f(%x: int32) { match (%x) { A => 1, B => Cons(%x, Cons($0",
+        &format!("{either} Cons#0"),
+    );
     check("def @f(%x: int32) { (%x, $0", plain);
     check("def @f(%x: int32) { concatenate((%x, $0), axis=1)", &format!("{plain} concatenate#0"));
 }
@@ -72,6 +82,7 @@ fn pattern_attribute_and_field_positions() {
     check("def @f(%x: int32) { match (%x) { $0", "Pattern");
     check("def @f(%x: int32) { match (%x) { A => 1, $0 } }", "Pattern");
     check("def @f(%x: int32) { match? (%x) { Cons($0 } }", "Pattern");
+    check("def @f(%x: int32) { match (%x) { A => Cons(%x), (%a, Cons($0 } }", "Pattern");
     check("def @f(%x: int32) { match (%x) { A => { 1 }, Cons(_, $0 } }", "Pattern");
     let value = |name: &str, in_list, in_string| {
         format!("AttrValue {{ name: {name:?}, in_list: {in_list}, in_string: {in_string} }}")

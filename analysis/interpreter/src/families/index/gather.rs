@@ -140,18 +140,18 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
     };
     if batch + depth > from.len() || batch > rest.len() {
         return Err(call
-            .fault(format_args!("`indices` names {depth} axes behind {batch} of {}", from.len())));
+            .fault(format_args!("`indices` names {depth} axes after {batch} of {}", from.len())));
     }
     let steps = strides(from);
     let length: usize = from[batch + depth..].iter().product();
     let count: usize = rest.iter().product();
     let numbers = indices.to_i64s();
     // How many places share one position on the batch axes.
-    let behind: usize = rest[batch..].iter().product();
+    let after: usize = rest[batch..].iter().product();
     let batch_stride: usize = from[batch..].iter().product();
     let mut starts = room(count);
     for k in watched(0..count) {
-        let mut start = if batch > 0 { k / behind.max(1) * batch_stride } else { 0 };
+        let mut start = if batch > 0 { k / after.max(1) * batch_stride } else { 0 };
         for m in 0..depth {
             let axis = batch + m;
             let index = numbers.get(m * count + k).copied().unwrap_or_default();
