@@ -44,6 +44,7 @@ pub use layout::Layout;
 pub use operator::{Cost, CostCall, Doc, Operator};
 use rustc_hash::FxHashMap;
 pub use usage::usage_count;
+use versions::OTHER_VERSIONS;
 pub use versions::{OtherVersion, other_version};
 
 /// The imports of the families.
@@ -104,6 +105,60 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
 /// Returns the operator `name`.
 pub fn find(name: &str) -> Option<&'static Operator> {
     BY_NAME.get(name).copied()
+}
+
+/// The identity of an operator in the table. It exists for the names of rows only, which
+/// [`OperatorId::of`] checks while compiling.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OperatorId {
+    /// The family; those of other versions are numbered after the last one.
+    family: usize,
+    row: usize,
+}
+
+impl OperatorId {
+    /// Returns the operator called `name`.
+    ///
+    /// # Panics
+    /// If there is none, which in a constant is an error of compilation.
+    pub const fn of(name: &str) -> OperatorId {
+        let mut family = 0;
+        while family < FAMILIES.len() {
+            let mut row = 0;
+            while row < FAMILIES[family].len() {
+                if is_equal(FAMILIES[family][row].name.as_bytes(), name.as_bytes()) {
+                    return OperatorId { family, row };
+                }
+                row += 1;
+            }
+            family += 1;
+        }
+        let mut row = 0;
+        while row < OTHER_VERSIONS.len() {
+            if is_equal(OTHER_VERSIONS[row].operator.name.as_bytes(), name.as_bytes()) {
+                return OperatorId { family, row };
+            }
+            row += 1;
+        }
+        panic!("no operator has this name")
+    }
+
+    /// Returns the row of the operator.
+    pub fn operator(self) -> &'static Operator {
+        match FAMILIES.get(self.family) {
+            Some(family) => &family[self.row],
+            None => &OTHER_VERSIONS[self.row].operator,
+        }
+    }
+}
+
+/// Compares two texts in constants.
+const fn is_equal(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 /// Returns the operator with the alias `name` in the manual.

@@ -30,6 +30,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
         }),
     op("nn.contrib_dense_pack", &["data", "weight"])
         .detached_attrs(&DENSE_PACK)
+        .registered_with(&DENSE)
         .rule("DensePack", dense_pack)
         .cost(Cost::Macs(dense_macs))
         .doc(Doc {

@@ -19,6 +19,8 @@ pub struct Operator {
     /// True if TVM registers the operator without its attributes, so that a text can specify them
     /// in the metadata section only.
     pub detached: bool,
+    /// The attributes that TVM registers, if its relation takes others.
+    pub registered: Option<&'static AttrSchema>,
     /// The type relation: its name in TVM, and the rule. Calls of an operator without a rule are
     /// reported instead of typed by a guess.
     pub rule: Option<(&'static str, RelationFn)>,
@@ -82,6 +84,7 @@ pub(crate) const fn op(name: &'static str, args: &'static [&'static str]) -> Ope
         schema: None,
         made_with: None,
         detached: false,
+        registered: None,
         rule: None,
         cost: Cost::Unknown,
         doc: Doc::NONE,
@@ -112,6 +115,12 @@ impl Operator {
         self
     }
 
+    /// Sets [`Operator::registered`].
+    pub(crate) const fn registered_with(mut self, schema: &'static AttrSchema) -> Operator {
+        self.registered = Some(schema);
+        self
+    }
+
     pub(crate) const fn rule(mut self, name: &'static str, solve: RelationFn) -> Operator {
         self.rule = Some((name, solve));
         self
@@ -125,6 +134,16 @@ impl Operator {
     pub(crate) const fn doc(mut self, doc: Doc) -> Operator {
         self.doc = doc;
         self
+    }
+
+    /// Returns the attributes that a text can specify by name.
+    pub fn declared_attrs(&self) -> Option<&'static AttrSchema> {
+        self.schema.filter(|_| !self.detached)
+    }
+
+    /// Returns the attributes that TVM registers the operator with.
+    pub fn registered_attrs(&self) -> Option<&'static AttrSchema> {
+        self.registered.or_else(|| self.declared_attrs())
     }
 
     /// Returns the relation with default attributes, the meaning of its name in a `where` clause.

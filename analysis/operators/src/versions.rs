@@ -24,7 +24,7 @@ const UPDATED: &[&str] = &[
     "a tensor of the shape of `indices` and the data type of `data`",
 ];
 
-static OTHER_VERSIONS: &[OtherVersion] = &[
+pub(crate) static OTHER_VERSIONS: &[OtherVersion] = &[
     OtherVersion {
         operator: op("scatter", &["data", "indices", "updates"])
             .attrs(&SCATTER)

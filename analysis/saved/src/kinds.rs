@@ -1,10 +1,8 @@
-//! The kinds of nodes: their fields in the order in which TVM visits them, and which attributes an
-//! operator takes.
+//! The kinds of nodes: their fields in the order in which TVM visits them.
 //!
 //! `tables/kinds.txt` has a line for each kind: its name, then `FIELD:TYPE` or `FIELD:TYPE=DEFAULT`.
 //! The types are `i` (integer), `f` (float), `b` (bool), `s` (string), `t` (data type), `n` (array),
-//! and `o` (another object). `tables/operators.txt` has the kind of each operator's attributes, `-`
-//! where it declares none.
+//! and `o` (another object).
 
 use std::sync::LazyLock;
 
@@ -43,10 +41,6 @@ static KINDS: LazyLock<FxHashMap<&'static str, Vec<Field>>> = LazyLock::new(|| {
     include_str!("tables/kinds.txt").lines().map(kind).collect()
 });
 
-static OPERATORS: LazyLock<FxHashMap<&'static str, &'static str>> = LazyLock::new(|| {
-    include_str!("tables/operators.txt").lines().filter_map(|line| line.split_once(' ')).collect()
-});
-
 fn field(word: &'static str) -> Option<Field> {
     let (name, rest) = word.split_once(':')?;
     let (ty, default) = match rest.split_once('=') {
@@ -70,9 +64,13 @@ pub(crate) fn fields(kind: &str) -> Option<&'static [Field]> {
     KINDS.get(kind).map(Vec::as_slice)
 }
 
-/// Tells whether an operator declares attributes of a kind. One that is not known takes any.
+/// Tells whether an operator declares attributes of a kind. One of another version, or that is not
+/// known, takes any.
 pub(crate) fn takes(operator: &str, kind: &str) -> bool {
-    OPERATORS.get(operator).is_none_or(|&declared| declared == kind)
+    let takes = |operator: &operators::Operator| {
+        operator.registered_attrs().is_some_and(|registered| registered.key == kind)
+    };
+    operators::other_version(operator).is_some() || operators::find(operator).is_none_or(takes)
 }
 
 /// Tells whether a field has its default.

@@ -81,7 +81,7 @@ impl UnitLowering<'_> {
         if from_metadata && written.is_empty() {
             return (Attrs::none(), true);
         }
-        let declared = operator.schema.filter(|_| !operator.detached);
+        let declared = operator.declared_attrs();
         let key = written.iter().find(|attr| attr.name == TYPE_KEY && declared.is_none());
         let schema = match (declared, key) {
             (Some(schema), _) => schema,
