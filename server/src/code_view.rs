@@ -23,6 +23,8 @@ pub(crate) struct CodeView {
     pub(crate) metadata: Arc<Metadata>,
     /// The state of the file.
     pub(crate) stamp: Stamp,
+    /// Where the section begins in the file.
+    pub(crate) start: u64,
     /// The length of the section in bytes.
     pub(crate) section: u64,
 }
@@ -75,7 +77,7 @@ pub(crate) fn open(path: &Path) -> Result<CodeView, Refusal> {
     let text = format!("{code}{}\n", folded_line(&scanned, section.len()));
     let (start, length) = (code.len() as u64, section.len() as u64);
     let weights = Weights::of_file(scanned, mapping.into_text(start));
-    Ok(CodeView { text, metadata: Arc::new(Metadata::of(weights)), stamp, section: length })
+    Ok(CodeView { text, metadata: Arc::new(Metadata::of(weights)), stamp, start, section: length })
 }
 
 /// Returns the code of a text in which a line stands for the section.
@@ -121,18 +123,31 @@ pub(crate) fn copy(
     .map_err(|error| if changed { Refusal::Changed } else { error.into() })
 }
 
-/// Saves the code of a view. Returns the new state of the file.
-pub(crate) fn save(path: &Path, stamp: &str, text: &str) -> Result<Stamp, Refusal> {
+/// Saves the code of a view. `known` is where the section begins in a state of the file, where that is
+/// known. Returns the new state of the file, and where the section begins in it.
+pub(crate) fn save(
+    path: &Path,
+    stamp: &str,
+    text: &str,
+    known: Option<(Stamp, u64)>,
+) -> Result<(Stamp, u64), Refusal> {
     let code = code_of(text)?;
-    if Stamp::at(path)?.text() != stamp {
+    let now = Stamp::at(path)?;
+    if now.text() != stamp {
         return Err(Refusal::Changed);
     }
-    let file = section_of(path)?;
-    if file.stamp().text() != stamp {
-        return Err(Refusal::Changed);
-    }
-    copy(path, file.start(), file.stamp(), code, path)?;
-    Ok(Stamp::at(path)?)
+    let start = match known.filter(|(known, _)| *known == now) {
+        Some((_, start)) => start,
+        None => {
+            let section = section_of(path)?;
+            if section.stamp() != now {
+                return Err(Refusal::Changed);
+            }
+            section.start()
+        }
+    };
+    copy(path, start, now, code, path)?;
+    Ok((Stamp::at(path)?, code.len() as u64))
 }
 
 /// Finds the section of a file without scanning it.

@@ -23,7 +23,8 @@ const WITHOUT_BLOCK: &[Code] = &[
     Code::NoRelation,
     Code::InferenceBudget,
     Code::TvmCarriageReturn,
-    // Tensors of at least 1 kB.
+    // A claim beside the section would be a part of its JSON.
+    Code::UnusedConstant,
     Code::DuplicateConstant,
     // What no text can do wrong by itself.
     Code::RunCancelled,

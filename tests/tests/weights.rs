@@ -223,7 +223,7 @@ fn a_code_view_has_types_and_saves_nothing_but_code() {
     client.open(&uri, &code);
     let found = client.diagnostics(&uri, 1);
     let codes: Vec<&Value> =
-        found["diagnostics"].as_array().into_iter().flatten().map(|d| &d["code"]).collect();
+        found.as_array().into_iter().flatten().map(|found| &found["code"]).collect();
     assert_eq!(json!(codes), json!(["duplicate-constant", "unused-constant"]));
     let at = json!({ "textDocument": { "uri": uri }, "position": { "line": 2, "character": 20 } });
     let hover = client.request("textDocument/hover", at);
@@ -262,4 +262,54 @@ fn a_code_view_has_types_and_saves_nothing_but_code() {
     assert!(save(&mut client, stamp, CODE)["result"]["stamp"].is_string());
     assert_eq!(fs::read_to_string(&path).expect("a module"), text);
     assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn parameters_are_bound_and_constants_lifted() {
+    let code = "\
+#[version = \"0.0.5\"]
+def @main(%x: Tensor[(2, 300), float32], %w: Tensor[(300), float32], %b: Tensor[(2, 300), float32]) {
+  %0 = multiply(%b, %x);
+  %1 = add(%0, %w);
+  add(%1, %b)
+}
+";
+    let folder = Folder::new("bind", &[("net.relay", code.as_bytes())]);
+    let text = |name: &str| fs::read_to_string(folder.path().join(name)).expect("a file");
+    // The tensors by name: those of a module with constants.
+    let constants = module();
+    fs::write(folder.path().join("constants.relay"), &constants).expect("a file");
+    let lift = ["lift", "constants.relay", "-o", "lifted.relay", "--params", "p.npz"];
+    works(&folder.run(&lift));
+    let lifted = text("lifted.relay");
+    let types = "%constant_0: Tensor[(2, 300), float32], %constant_2: Tensor[(300), float32]";
+    assert!(lifted.contains(types) && lifted.contains("add(%x, %constant_0)"), "{lifted}");
+    // The entry that nothing uses stays.
+    assert!(lifted.contains("#[metadata]"), "{lifted}");
+    works(&folder.run(&["check", "lifted.relay", "--quiet"]));
+    // Binding what was lifted gives the constants in the order of the text.
+    works(&folder.run(&["bind", "lifted.relay", "--params", "p.npz", "-o", "bound.relay"]));
+    let bound = text("bound.relay");
+    assert!(bound.contains("add(%x, meta[relay.Constant][1])"), "{bound}");
+    assert!(bound.contains("def @main(%x: Tensor[(2, 300), float32]) {"), "{bound}");
+    works(&folder.run(&["check", "bound.relay", "--quiet"]));
+    let inputs = ["--random", "1", "--format", "json"];
+    let value = |file: &str| {
+        let ran = folder.run(&[&["run", file][..], &inputs].concat());
+        works(&ran).to_owned()
+    };
+    assert_eq!(value("bound.relay"), value("constants.relay"));
+    // A module without a section gets one.
+    let renamed = lifted.split("#[metadata]").next().expect("code").to_owned();
+    fs::write(folder.path().join("plain.relay"), renamed).expect("a file");
+    works(&folder.run(&["bind", "plain.relay", "--params", "p.npz", "-o", "new.relay"]));
+    assert!(text("new.relay").contains("add(%x, meta[relay.Constant][0])"));
+    assert_eq!(value("new.relay"), value("constants.relay"));
+    works(&folder.run(&["lift", "new.relay", "-o", "again.relay"]));
+    assert!(!text("again.relay").contains("#[metadata]"));
+    refused(
+        &folder.run(&["bind", "net.relay", "--params", "p.npz", "-o", "out.relay"]),
+        "no parameter of `@main` has the name of an array",
+    );
+    refused(&folder.run(&["lift", "net.relay", "-o", "out.relay"]), "no metadata section");
 }

@@ -172,6 +172,7 @@ function messageOf(error: unknown): string {
 }
 
 export function registerCode(waking: Waking): vscode.Disposable {
+  const command = (name: string, run: (uri?: vscode.Uri) => unknown) => vscode.commands.registerCommand(`relay.${name}`, run);
   const offered = new Set<string>();
   const offer = async (uri: vscode.Uri | undefined, isLarge: () => Promise<boolean>): Promise<void> => {
     if (uri === undefined || uri.scheme !== "file" || offered.has(uri.toString()) || !(await isLarge())) {
@@ -195,7 +196,7 @@ export function registerCode(waking: Waking): vscode.Disposable {
   return vscode.Disposable.from(
     files,
     vscode.workspace.registerFileSystemProvider(CODE_SCHEME, files, { isCaseSensitive: true }),
-    vscode.commands.registerCommand("relay.openCode", (uri?: vscode.Uri) => {
+    command("openCode", (uri) => {
       const file = uri ?? vscode.window.activeTextEditor?.document.uri ?? uriBeyondReach();
       return file && openView(file);
     }),

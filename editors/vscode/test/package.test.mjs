@@ -90,7 +90,7 @@ test("each mark of a comparison has its colours", async () => {
 });
 
 test("each command is implemented, and none else", async () => {
-  const files = ["shapes", "type", "why", "reading", "example", "extension", "header", "choose", "compare", "passes", "saved", "history"];
+  const files = ["shapes", "type", "why", "reading", "example", "extension", "header", "choose", "compare", "passes", "saved", "code", "history"];
   const source = (await Promise.all(files.map((name) => read(`src/${name}.ts`)))).join("\n");
   const implemented = [...source.matchAll(/command\("(\w+)"/g)].map((found) => `relay.${found[1]}`);
   // The server has these, and the client passes them on.

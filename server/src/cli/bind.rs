@@ -95,6 +95,17 @@ fn params<'v>(view: &'v View<'_>) -> Vec<(LocalRef, Node<'v>)> {
     refs.zip(nodes).collect()
 }
 
+/// Returns the range of each parameter up to the next one or the end of the list: with the comments
+/// that follow it.
+fn places_of(view: &View<'_>, all: &[(LocalRef, Node<'_>)]) -> Vec<TextRange> {
+    let list = view.def.node(view.db).child(SyntaxKind::PARAM_LIST);
+    let end = list.map_or(TextSize::new(0), |list| list.range().end() - TextSize::new(1));
+    let starts = all.iter().map(|(_, node)| node.start());
+    let ends = starts.clone().skip(1).chain([end]);
+    let start = view.def.start(view.db);
+    starts.zip(ends).map(|(from, to)| TextRange::new(from, to.max(from)) + start).collect()
+}
+
 pub(super) fn bind(args: &BindArgs) -> Result<Outcome, Failure> {
     let (text, mut analyzer) = module(&args.path, args.reading)?;
     let known = Known::open(&args.params)?;
@@ -106,11 +117,13 @@ pub(super) fn bind(args: &BindArgs) -> Result<Outcome, Failure> {
     let (mut edits, mut bound): (Vec<(TextRange, String)>, Vec<String>) = (Vec::new(), Vec::new());
     let mut uses: Vec<(TextRange, usize)> = Vec::new();
     let all = params(&view);
+    let places = places_of(&view, &all);
     let mut kept = Vec::new();
-    for (binding, node) in &all {
+    for ((binding, _), place) in all.iter().zip(&places) {
         let name = view.binder(*binding).name.trim_start_matches('%').to_owned();
         let Some(ty) = known.type_of(&name)? else {
-            kept.push(*node);
+            let text = parts.code.get(std::ops::Range::<usize>::from(*place)).unwrap_or_default();
+            kept.push(text.trim_end().trim_end_matches(',').to_owned());
             continue;
         };
         let declared = view.binding_type(*binding);
@@ -140,10 +153,7 @@ pub(super) fn bind(args: &BindArgs) -> Result<Outcome, Failure> {
         let number = appended.first as usize + entry;
         edits.push((range, format!("meta[{CONSTANT}][{number}]")));
     }
-    let list = all.first().zip(all.last()).map(|((_, first), (_, last))| {
-        TextRange::new(first.start(), last.range().end()) + view.def.start(db)
-    });
-    let kept: Vec<String> = kept.iter().map(|node| node.to_string().trim().to_owned()).collect();
+    let list = places.first().zip(places.last()).map(|(first, last)| first.cover(*last));
     edits.extend(list.map(|list| (list, kept.join(", "))));
     let code = apply_all(parts.code, &edits);
     let appended = append(old, &section, entries.len())

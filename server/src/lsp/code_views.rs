@@ -10,7 +10,7 @@ use semantics::metadata::Metadata;
 use tower_lsp::lsp_types::Url;
 use weights::Stamp;
 
-use crate::code_view;
+use crate::code_view::{self, CodeView};
 
 /// The scheme of documents that are the code of a file.
 const SCHEME: &str = "relay-code";
@@ -21,14 +21,23 @@ const MAX_VIEWS: usize = 32;
 /// The sections by file. A document that is opened takes its own from here, so that the file is scanned
 /// once.
 #[derive(Default)]
-pub(super) struct CodeViews(Mutex<HashMap<PathBuf, (Stamp, Arc<Metadata>)>>);
+pub(super) struct CodeViews(Mutex<HashMap<PathBuf, Known>>);
+
+/// The section of a file.
+struct Known {
+    /// The state of the file.
+    stamp: Stamp,
+    /// Where the section begins in that state.
+    start: u64,
+    metadata: Arc<Metadata>,
+}
 
 impl CodeViews {
     /// Stores the section of a file that a client has asked for.
-    pub(super) fn store(&self, path: PathBuf, stamp: Stamp, metadata: Arc<Metadata>) {
+    pub(super) fn store(&self, path: PathBuf, view: &CodeView) {
         let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file that was saved by this server has another stamp, and the same section.
-        let is_known = views.get(&path).is_some_and(|known| known.0 == stamp);
+        // What was read after the server saved the code has the same section.
+        let is_known = views.get(&path).is_some_and(|known| known.stamp == view.stamp);
         if is_known {
             return;
         }
@@ -36,7 +45,22 @@ impl CodeViews {
             // Those of open documents are scanned again when they are asked for.
             views.clear();
         }
-        views.insert(path, (stamp, metadata));
+        let (stamp, start, metadata) = (view.stamp, view.start, view.metadata.clone());
+        views.insert(path, Known { stamp, start, metadata });
+    }
+
+    /// Returns where the section of a file begins, and the state of the file in which it does.
+    pub(super) fn section_start(&self, path: &Path) -> Option<(Stamp, u64)> {
+        let views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        views.get(path).map(|known| (known.stamp, known.start))
+    }
+
+    /// Notes the state of a file whose code was saved. Its section is the same one.
+    pub(super) fn saved(&self, path: &Path, stamp: Stamp, start: u64) {
+        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = views.get_mut(path) {
+            (known.stamp, known.start) = (stamp, start);
+        }
     }
 
     /// Removes the section of a file whose document was closed.
@@ -50,7 +74,7 @@ impl CodeViews {
     pub(super) fn known(&self, uri: &Url) -> Option<Arc<Metadata>> {
         let path = code_file(uri)?;
         let views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        views.get(&path).map(|(_, metadata)| metadata.clone())
+        views.get(&path).map(|known| known.metadata.clone())
     }
 
     /// Returns the section of a document that is the code of a file.
@@ -59,7 +83,7 @@ impl CodeViews {
         self.known(uri).or_else(|| {
             // An editor that restores a session may open the document without asking for its text.
             let view = code_view::open(Path::new(&path)).ok()?;
-            self.store(path.clone(), view.stamp, view.metadata.clone());
+            self.store(path.clone(), &view);
             Some(view.metadata)
         })
     }

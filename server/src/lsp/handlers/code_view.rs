@@ -51,15 +51,20 @@ pub(in crate::lsp) struct Saved {
 pub(in crate::lsp) fn open(snapshot: &Snapshot, params: CodeViewParams) -> Result<CodeView> {
     let path = file_of(&params.uri).ok_or_else(|| no_file(&params.uri))?;
     let view = code_view::open(&path).map_err(|refusal| refused(&refusal))?;
-    snapshot.session.code_views.store(path, view.stamp, view.metadata);
-    Ok(CodeView { text: view.text, stamp: view.stamp.text(), section_bytes: view.section })
+    let (stamp, section_bytes) = (view.stamp.text(), view.section);
+    snapshot.session.code_views.store(path, &view);
+    Ok(CodeView { text: view.text, stamp, section_bytes })
 }
 
 /// Writes the code of a file, and keeps all other bytes.
-pub(in crate::lsp) fn save(_snapshot: &Snapshot, params: SaveParams) -> Result<Saved> {
+pub(in crate::lsp) fn save(snapshot: &Snapshot, params: SaveParams) -> Result<Saved> {
     let path = file_of(&params.uri).ok_or_else(|| no_file(&params.uri))?;
-    match code_view::save(&path, &params.stamp, &params.text) {
-        Ok(stamp) => Ok(Saved { stamp: Some(stamp.text()) }),
+    let views = &snapshot.session.code_views;
+    match code_view::save(&path, &params.stamp, &params.text, views.section_start(&path)) {
+        Ok((stamp, start)) => {
+            views.saved(&path, stamp, start);
+            Ok(Saved { stamp: Some(stamp.text()) })
+        }
         Err(Refusal::Changed) => Ok(Saved { stamp: None }),
         Err(refusal) => Err(refused(&refusal)),
     }
