@@ -369,8 +369,7 @@ fn run(parent: &SyntaxNode, edit: &Edit, clean: impl Fn(&SyntaxNode) -> bool) ->
     let whole = parent.text_range();
     let byte = TextSize::new(1);
     // A binary search, where `token_at_offset` visits every child.
-    let child_at =
-        |offset: TextSize| parent.child_or_token_at_range(TextRange::at(offset, byte));
+    let child_at = |offset: TextSize| parent.child_or_token_at_range(TextRange::at(offset, byte));
     let is_gap = |e: &SyntaxElement| e.kind().is_trivia();
     let is_brace =
         |e: &SyntaxElement| matches!(e.kind(), SyntaxKind::L_BRACE | SyntaxKind::R_BRACE);

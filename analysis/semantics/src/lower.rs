@@ -17,7 +17,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use syntax::{
-    Element, GreenNode, GreenNodeData, GreenTokenData, Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    Element, GreenNode, GreenNodeData, GreenTokenData, Node, NodeOrToken, SyntaxKind, TextRange,
+    TextSize,
     ast::{self, AstNode},
 };
 use types::{Kind, Param, ParamId, PolyType, Type};
@@ -204,7 +205,8 @@ impl Common {
             same += 1;
             len += a.text_len();
         }
-        let is_all = same == shorter && new.green().children().len() == old.green().children().len();
+        let is_all =
+            same == shorter && new.green().children().len() == old.green().children().len();
         (common.prefix_elements, common.prefix, common.prefix_len) =
             if is_all { (same, count, len) } else { last };
         let pairs = new.green().children().rev().zip(old.green().children().rev());

@@ -171,7 +171,8 @@ fn change_of(kind: &str, text: &str, call: &Call<'_>) -> Option<Change> {
         }
         "missing ;" => Change::replace(call.line.end - 1..call.line.end, ""),
         "broken shape" if call.ty.is_empty() => {
-            let second = call.operand.end + line[call.operand.end - call.line.start..].find("%a)")?;
+            let second =
+                call.operand.end + line[call.operand.end - call.line.start..].find("%a)")?;
             Change::replace(second..second + 2, "%b")
         }
         "broken shape" => {
@@ -186,9 +187,7 @@ fn change_of(kind: &str, text: &str, call: &Call<'_>) -> Option<Change> {
             let other = bound.iter().find(|(_, ty)| takes_two && breaks(ty))?.0;
             Change::replace(call.operand.clone(), other)
         }
-        "rank" => {
-            Change::replace(call.operand.clone(), &format!("expand_dims({operand}, axis=0)"))
-        }
+        "rank" => Change::replace(call.operand.clone(), &format!("expand_dims({operand}, axis=0)")),
         "line" => {
             let binds = if call.is_let { "let " } else { "" };
             let line = format!("{:1$}{binds}%inserted = nn.relu({operand});\n", "", call.indent);

@@ -58,7 +58,9 @@ fn main() -> ExitCode {
             let text = std::fs::read_to_string(folder.join(format!("models/{name}.relay"))).ok()?;
             Some((name.to_string(), text))
         })),
-        None => println!("SKIPPED: the conformance corpus is not here, the chain is measured alone"),
+        None => {
+            println!("SKIPPED: the conformance corpus is not here, the chain is measured alone")
+        }
     }
     modules.retain(|(name, _)| args.is_empty() || args.contains(name));
     let folder = std::env::temp_dir().join(format!("relay-instructions-{}", std::process::id()));
@@ -150,8 +152,8 @@ fn cold(folder: &Path, modules: &[(String, String)]) -> usize {
         std::fs::write(&file, text).expect("the module is written");
         let path = file.to_str().expect("a path of text");
         let profile = |step: &str| folder.join(format!("{name}.{step}.out"));
-        let totals = STEPS
-            .map(|step| counted(&own, &[&format!("step:{step}"), path], &profile(step)));
+        let totals =
+            STEPS.map(|step| counted(&own, &[&format!("step:{step}"), path], &profile(step)));
         let budget = COLD.iter().find(|(module, _)| module == name).map(|(_, budget)| budget);
         print!("{name:12}");
         let [nothing, lex, parse, lower, infer] = totals;
@@ -182,8 +184,7 @@ impl Session {
         let mut command = valgrind(&profile);
         command.arg(binary());
         let abilities = json!({ "general": { "positionEncodings": ["utf-8"] } });
-        let mut client =
-            Client::run(&mut command).shake_hands(abilities, serde_json::Value::Null);
+        let mut client = Client::run(&mut command).shake_hands(abilities, serde_json::Value::Null);
         client.open(URI, text);
         client.diagnostics(URI, 1);
         Session { client, profile, dumps: 0, text: text.to_owned(), version: 1 }

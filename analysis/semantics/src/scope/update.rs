@@ -169,7 +169,8 @@ impl<'b> Changed<'b> {
 
     /// Resolves the free names.
     fn resolve(&self, before: &Resolved, scopes: &mut Resolved) {
-        let end = |unit: usize| before.starts.get(unit).map_or(before.frees.len(), |&at| at as usize);
+        let end =
+            |unit: usize| before.starts.get(unit).map_or(before.frees.len(), |&at| at as usize);
         scopes.frees.reserve(before.frees.len() + 16);
         scopes.starts.reserve(self.body.units.len());
         scopes.frees.extend_from_slice(&before.frees[..end(self.old.start)]);
@@ -262,8 +263,7 @@ fn exported(body: &Body, unit: usize, name: &str) -> Option<LocalRef> {
 fn leaked(body: &Body, unit: usize, name: &str) -> Option<LocalRef> {
     name.as_bytes().get(1).filter(|byte| byte.is_ascii_digit())?;
     let mut binders = body.units[unit].binders.iter();
-    let binder =
-        binders.rposition(|data| data.kind == BinderKind::Graph && data.name == name)?;
+    let binder = binders.rposition(|data| data.kind == BinderKind::Graph && data.name == name)?;
     Some(LocalRef { unit: unit as u32, binder: BinderId(binder as u32) })
 }
 
@@ -310,8 +310,8 @@ fn unused(body: &Body, scopes: &Resolved) -> Vec<LocalRef> {
     let mut found: Vec<LocalRef> =
         unused_params.map(|&binder| LocalRef { unit: 0, binder }).collect();
     let numbered = (0u32..).zip(body.units.iter().zip(used)).skip(1).filter(|(_, (_, used))| !used);
-    found.extend(numbered.filter_map(|(unit, (data, _))| {
-        data.binds.map(|binder| LocalRef { unit, binder })
-    }));
+    found.extend(
+        numbered.filter_map(|(unit, (data, _))| data.binds.map(|binder| LocalRef { unit, binder })),
+    );
     found
 }
