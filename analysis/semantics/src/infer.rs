@@ -43,7 +43,7 @@ use crate::{
 pub use finding::{Finding, Mismatch};
 pub use freeze::{Inference, Numeric, UnitTypes};
 use repeated::Repeated;
-use reuse::Known;
+use reuse::{Inputs, Known};
 
 /// The environment of a body: everything that inference needs from outside it.
 pub trait Env {
@@ -335,7 +335,11 @@ impl<'a> Infer<'a> {
             if self.open.is_empty() {
                 if let Some(known) = &mut known
                     && let Some(types) = known.get(unit)
-                    && (known.sees_the_same(unit, body) || self.inputs_hold(at, types))
+                    && match known.compare(unit, body) {
+                        Inputs::Same => true,
+                        Inputs::Different => false,
+                        Inputs::Unknown => self.inputs_hold(at, types),
+                    }
                 {
                     self.assumed |= types.assumed.is_some();
                     self.done[0][unit] = Some(types.clone());

@@ -51,18 +51,28 @@ struct Names {
 pub(super) struct Cascades<'db> {
     db: &'db dyn Db,
     file: SourceFile,
+    /// Without names and braces: to find these, every token after an error is visited, and few
+    /// errors need them.
+    regions: OnceCell<Names>,
     names: OnceCell<Names>,
 }
 
 impl<'db> Cascades<'db> {
     pub(super) fn of(db: &'db dyn Db, file: SourceFile) -> Cascades<'db> {
-        Cascades { db, file, names: OnceCell::new() }
+        Cascades { db, file, regions: OnceCell::new(), names: OnceCell::new() }
+    }
+
+    fn regions(&self, errors: &ErrorRanges) -> &Names {
+        self.regions.get_or_init(|| {
+            let parse = self.file.parse(self.db);
+            Names::of(Node::root(&parse.green), errors, false)
+        })
     }
 
     fn names(&self, errors: &ErrorRanges) -> &Names {
         self.names.get_or_init(|| {
             let parse = self.file.parse(self.db);
-            Names::of(Node::root(&parse.green), errors)
+            Names::of(Node::root(&parse.green), errors, true)
         })
     }
 
@@ -71,7 +81,7 @@ impl<'db> Cascades<'db> {
         if errors.is_empty() || diagnostic.severity < Severity::Error {
             return false;
         }
-        let skipped = &self.names(errors).skipped;
+        let skipped = &self.regions(errors).skipped;
         let at = diagnostic.range.start();
         let until = skipped.partition_point(|range| range.start() < at);
         until.checked_sub(1).is_some_and(|last| at <= skipped[last].end())
@@ -83,14 +93,18 @@ impl<'db> Cascades<'db> {
         if errors.is_empty() {
             return;
         }
-        let names = self.names(errors);
+        let is_counted = |d: &Diagnostic| d.code == Code::SyntaxError;
         found.sort_by_key(|d| d.range.start());
+        if found.iter().filter(|d| is_counted(d)).count() <= MAX_UNBALANCED {
+            return;
+        }
+        let names = self.names(errors);
         let mut kept: FxHashMap<usize, usize> = FxHashMap::default();
         found.retain(|d| {
             let at = d.range.start();
             let region = names.regions.partition_point(|&start| start <= at);
             let matches = names.levels.get(&region).is_none_or(|level| *level == 0);
-            if matches || d.code != Code::SyntaxError {
+            if matches || !is_counted(d) {
                 return true;
             }
             let count = kept.entry(region).or_default();
@@ -136,7 +150,8 @@ impl<'db> Cascades<'db> {
 }
 
 impl Names {
-    fn of(root: Node<'_>, errors: &ErrorRanges) -> Names {
+    /// Returns the regions of a tree, with or without their names and braces.
+    fn of(root: Node<'_>, errors: &ErrorRanges, has_names: bool) -> Names {
         let mut names = Names::default();
         // The offsets from which the names of the current region are collected, and from which its
         // text is skipped.
@@ -178,6 +193,9 @@ impl Names {
             }
             if let Some(from) = collect_from {
                 names.broken.insert(names.regions.len());
+                if !has_names {
+                    continue;
+                }
                 let is_open = !is_function;
                 let level = names.levels.entry(names.regions.len()).or_default();
                 count_braces(&item, level);

@@ -35,9 +35,9 @@ const DEPENDENT: UnitFeatures = UnitFeatures::BARE_INT
 #[derive(Default)]
 pub(super) struct Repeated {
     solved: FxHashMap<u64, Solved>,
-    /// The statements that were found or solved last. Their inputs are compared by address, which
-    /// costs less than hashing them.
-    recent: [Option<Solved>; 4],
+    /// The statements that were found or solved last, with the inputs that they were found with.
+    /// These are compared by address, which costs less than hashing them.
+    recent: [Option<(Solved, Box<[Type]>)>; 4],
     /// The next place in `recent`.
     next: usize,
 }
@@ -93,24 +93,25 @@ impl Repeated {
     /// Returns the types of a statement that was solved before with the same content and inputs.
     pub(super) fn get(&mut self, unit: &Unit, inputs: &[Type]) -> Option<Arc<UnitTypes>> {
         let is_same = |(a, b): (&Type, &Type)| a.is_same(b) || *a == Type::Hole && a == b;
-        let recent = self.recent.iter().flatten().find(|(known, types)| {
-            types.inputs.len() == inputs.len()
-                && types.inputs.iter().zip(inputs).all(is_same)
+        let recent = self.recent.iter().flatten().find(|((known, _), found_with)| {
+            found_with.len() == inputs.len()
+                && found_with.iter().zip(inputs).all(is_same)
                 && computes_the_same(known, unit)
         });
-        if let Some((_, types)) = recent {
+        if let Some(((_, types), _)) = recent {
             return Some(types.clone());
         }
         let found = self.solved.get(&hash(unit, inputs));
         let found = found
             .filter(|(known, types)| types.inputs[..] == *inputs && computes_the_same(known, unit));
-        let (known, types) = found?.clone();
-        self.add_recent(known, types.clone());
+        let solved = found?.clone();
+        let types = solved.1.clone();
+        self.add_recent(solved, inputs.into());
         Some(types)
     }
 
-    fn add_recent(&mut self, unit: Arc<Unit>, types: Arc<UnitTypes>) {
-        self.recent[self.next] = Some((unit, types));
+    fn add_recent(&mut self, solved: Solved, inputs: Box<[Type]>) {
+        self.recent[self.next] = Some((solved, inputs));
         self.next = (self.next + 1) % self.recent.len();
     }
 
@@ -122,8 +123,9 @@ impl Repeated {
             && types.findings.is_empty()
             && types.numeric.is_none();
         if is_plain {
-            self.solved.insert(hash(unit, &types.inputs), (unit.clone(), types.clone()));
-            self.add_recent(unit.clone(), types.clone());
+            let solved = (unit.clone(), types.clone());
+            self.solved.insert(hash(unit, &types.inputs), solved.clone());
+            self.add_recent(solved, types.inputs.clone());
         }
     }
 }

@@ -5,6 +5,17 @@ use std::sync::Arc;
 use super::{Memo, UnitTypes};
 use crate::{body::*, features::UnitFeatures, scope::Scopes};
 
+/// What is known about the inputs of a unit without comparing types.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inputs {
+    /// They are the same as before.
+    Same,
+    /// One of them has another type.
+    Different,
+    /// They have to be compared.
+    Unknown,
+}
+
 /// The unchanged units of a body: a common prefix and suffix with the previous version.
 pub(super) struct Known<'m> {
     memo: &'m Memo<'m>,
@@ -15,6 +26,8 @@ pub(super) struct Known<'m> {
     /// For each unit, true if its variables have other types than those of the unit that it
     /// corresponds to in the previous version, or if it corresponds to none.
     changed: Vec<bool>,
+    /// True if all names refer to the same variables.
+    same_names: bool,
     /// True if any unit so far has changed.
     has_changes: bool,
     /// Units that use globals, in descending order.
@@ -32,7 +45,9 @@ impl<'m> Known<'m> {
         globals.reverse();
         let count = new.len();
         let changed = vec![false; count];
-        Known { memo, scopes, prefix, suffix, count, changed, has_changes: false, globals }
+        let same_names = Arc::ptr_eq(&memo.scopes.names, &scopes.names);
+        let has_changes = false;
+        Known { memo, scopes, prefix, suffix, count, changed, same_names, has_changes, globals }
     }
 
     /// Returns the unit of the previous version that corresponds to `unit`.
@@ -50,41 +65,59 @@ impl<'m> Known<'m> {
     /// Returns the end of the run of units from `unit` on whose variables have the same types as
     /// before, because no unit has changed yet. Units with other inputs end it.
     pub(super) fn unchanged_until(&mut self, unit: usize) -> usize {
-        if self.has_changes || unit >= self.prefix {
+        // A tail expression from error recovery takes the result from the header.
+        let has_header = self.prefix > 0;
+        let is_after = has_header && self.same_names && self.count - unit <= self.suffix;
+        if self.has_changes || unit >= self.prefix && !is_after {
             return unit;
         }
         self.skip_globals(unit);
         let globals = self.globals.last().map_or(self.count, |global| *global);
+        let end = if unit < self.prefix { self.prefix } else { self.count };
         // The last unit may be the tail expression.
-        globals.min(self.prefix).min(self.count - 1)
+        globals.min(end).min(self.count - 1)
     }
 
     fn skip_globals(&mut self, unit: usize) {
         while self.globals.pop_if(|global| *global < unit).is_some() {}
     }
 
-    /// Returns true if all variables that `unit` uses have the same types as before. Called in
-    /// ascending order of units that [`Known::get`] knows. Returns false if the unit has other
-    /// inputs too, which the caller has to compare.
-    pub(super) fn sees_the_same(&mut self, unit: usize, body: &Body) -> bool {
+    /// Compares the inputs of `unit` with those before. Called in ascending order of units that
+    /// [`Known::get`] knows.
+    pub(super) fn compare(&mut self, unit: usize, body: &Body) -> Inputs {
         self.skip_globals(unit);
         // A tail expression from error recovery depends on the written result, too.
         let is_tail = body.units[unit].kind == UnitKind::Tail;
         if self.globals.last() == Some(&unit) || is_tail {
-            return false;
+            return Inputs::Unknown;
         }
-        let Some(before) = self.previous(unit) else { return false };
+        let Some(before) = self.previous(unit) else { return Inputs::Unknown };
         let (new, old) = (self.scopes.unit(unit), self.memo.scopes.unit(before));
-        new.len() == old.len()
-            && new.iter().zip(old).all(|pair| match pair {
+        if new.len() != old.len() {
+            return Inputs::Unknown;
+        }
+        let mut inputs = Inputs::Same;
+        for pair in new.iter().zip(old) {
+            match pair {
                 (Some(new), Some(old)) => {
-                    new.binder == old.binder
-                        && !self.changed[new.unit as usize]
-                        && self.previous(new.unit as usize) == Some(old.unit as usize)
+                    let (at, was) = (new.unit as usize, old.unit as usize);
+                    if new.binder != old.binder || self.previous(at) != Some(was) {
+                        return Inputs::Unknown;
+                    }
+                    if self.changed[at] {
+                        // Of several variables it may be another one.
+                        let types = self.memo.inference.units.get(was);
+                        if types.is_none_or(|types| types.binders.len() != 1) {
+                            return Inputs::Unknown;
+                        }
+                        inputs = Inputs::Different;
+                    }
                 }
-                (None, None) => true,
-                _ => false,
-            })
+                (None, None) => {}
+                _ => return Inputs::Unknown,
+            }
+        }
+        inputs
     }
 
     /// Records which of the units from `first` on have changed their types.
