@@ -213,14 +213,17 @@ pub(super) fn read(settings: &Value) -> (Config, Vec<String>) {
     for (path, value) in leaves(settings) {
         let is_known =
             SETTINGS.iter().any(|s| s.path == path || s.path.starts_with(&format!("{path}.")));
-        // Settings of the editor's extension.
-        let is_editors =
-            path.starts_with("server.") || path.starts_with("trace.") || path == "trace";
-        if !is_known && !is_editors && known + problems.len() < 100 {
+        if !is_known && !is_of_editor(&path) && known + problems.len() < 100 {
             problems.push(format!("unknown setting `relay.{path}` with the value {value}"));
         }
     }
     (config, problems)
+}
+
+/// Returns true for the settings that an editor's extension reads itself.
+fn is_of_editor(path: &str) -> bool {
+    let root = path.split('.').next();
+    root.is_some_and(|root| ["codeView", "server", "trace"].contains(&root))
 }
 
 /// Returns each value in nested objects with its path; a list is a value.
@@ -257,6 +260,7 @@ mod tests {
                 "diagnostics": { "disabled": ["unused-binding"] },
                 "colour": "blue",
                 "server": { "path": "/usr/bin/relay-analyzer" },
+                "codeView": { "minimumSize": 2 },
             },
         }));
         assert!(config.tvm);
@@ -306,8 +310,7 @@ mod tests {
             .flat_map(|section| section["properties"].as_object().unwrap())
             .filter_map(|(path, setting)| {
                 let path = path.strip_prefix("relay.").unwrap();
-                let is_editors = path.starts_with("server.") || path.starts_with("trace.");
-                (!is_editors).then(|| (path.to_owned(), setting["default"].clone()))
+                (!is_of_editor(path)).then(|| (path.to_owned(), setting["default"].clone()))
             })
             .collect();
         assert_eq!(offered, defaults());
