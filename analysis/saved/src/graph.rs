@@ -195,7 +195,7 @@ impl<'t> Graph<'t> {
     pub(crate) fn unknown(&self, id: Id) -> Error {
         let version = short(&self.version);
         let message =
-            format!("`{}` is no kind of node that is known (TVM {version})", short(self.kind(id)));
+            format!("`{}` is not a known kind of node (TVM {version})", short(self.kind(id)));
         Error::new("unknown-node-kind", format!("node {id}"), message)
     }
 }
