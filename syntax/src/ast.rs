@@ -4,7 +4,7 @@
 //! the tree of a broken text may lack any child. Like [`Node`], the types are two words in size and
 //! own no memory.
 
-use crate::{Node, SyntaxKind, Token};
+use crate::{Node, NodeOrToken, SyntaxKind, Token};
 
 /// A typed view of a node.
 pub trait AstNode<'t>: Copy {
@@ -316,6 +316,11 @@ impl<'t> Name<'t> {
 }
 
 fn joined(node: Node<'_>) -> std::borrow::Cow<'_, str> {
+    // Fast path: most names are one token.
+    let mut elements = node.elements();
+    if let (Some(NodeOrToken::Token(name)), None) = (elements.next(), elements.next()) {
+        return name.text().into();
+    }
     let mut tokens = node.tokens().filter(|t| !t.kind().is_trivia());
     let first = tokens.next().map_or("", Token::text);
     match tokens.next() {

@@ -76,15 +76,15 @@ pub(crate) fn param_fragment(p: &mut Parser<'_>, stop: usize) -> bool {
 /// continues; the list ends at its bracket or where a statement or an item begins.
 fn list(
     p: &mut Parser<'_>,
-    open: SyntaxKind,
+    opening: SyntaxKind,
     close: SyntaxKind,
     mut element: impl FnMut(&mut Parser<'_>) -> bool,
 ) {
-    let open_range = p.range();
-    debug_assert!(p.at(open));
+    let open = p.position();
+    debug_assert!(p.at(opening));
     p.bump();
     while !p.at(close) && !p.at_end() {
-        if stmts::at_statement_line(p) || items::at_item_line(p) {
+        if at_line_of_its_own(p) {
             break;
         }
         let before = p.position();
@@ -99,10 +99,7 @@ fn list(
             break;
         }
         if !p.eat(T![","]) {
-            if ends_list(p.current(), close)
-                || stmts::at_statement_line(p)
-                || items::at_item_line(p)
-            {
+            if ends_list(p.current(), close) || at_line_of_its_own(p) {
                 break;
             }
             let found = p.current();
@@ -112,7 +109,12 @@ fn list(
             }
         }
     }
-    p.expect_close(close, open_range);
+    p.expect_close(close, open);
+}
+
+/// Returns true at a line that begins a statement or an item, where an unfinished list ends.
+fn at_line_of_its_own(p: &mut Parser<'_>) -> bool {
+    p.on_new_line(0) && (stmts::at_statement_line(p) || items::at_item_line(p))
 }
 
 /// The commas between constructors or arms. TVM requires the first of them only.
@@ -153,23 +155,37 @@ fn ends_list(kind: SyntaxKind, close: SyntaxKind) -> bool {
 /// Parses the name at a binding: `%x`, `%input.1`. The lexer splits a trailing part of digits off,
 /// because `%pair.1` is a projection elsewhere.
 fn local_name(p: &mut Parser<'_>) {
+    let first = p.position();
+    let has_parts = |p: &mut Parser<'_>| {
+        p.nth(1) == T!["."] && p.is_glued(1) && p.nth(2) == INT && p.is_glued(2)
+    };
+    match p.current() {
+        LOCAL if !has_parts(p) => {
+            let readable = is_readable(p.text(0));
+            p.leaf(NAME);
+            if !readable {
+                p.compat(p.last_range(), SyntaxErrorKind::UnreadableName);
+            }
+            return;
+        }
+        // Lowering reports graph variables together with the other errors about names.
+        GRAPH => {
+            p.leaf(NAME);
+            return;
+        }
+        _ => {}
+    }
     let name = p.start();
-    let range = p.range();
     match p.current() {
         LOCAL => {
-            let mut readable = is_readable(p.text(0));
             p.bump();
             while p.at(T!["."]) && p.is_glued(0) && p.nth(1) == INT && p.is_glued(1) {
                 p.bump();
                 p.bump();
-                readable = false;
             }
-            if !readable {
-                p.compat(range.cover(p.last_range()), SyntaxErrorKind::UnreadableName);
-            }
+            let range = p.range_of(first).cover(p.last_range());
+            p.compat(range, SyntaxErrorKind::UnreadableName);
         }
-        // Lowering reports graph variables together with the other errors about names.
-        GRAPH => p.bump(),
         // `let y = 2;`: only the sigil is missing, so parsing continues normally.
         IDENT if matches!(p.nth(1), T!["="] | T![":"]) => {
             p.expected(LOCAL);
@@ -183,9 +199,21 @@ fn local_name(p: &mut Parser<'_>) {
     name.complete(p, NAME);
 }
 
+/// The bytes of names that TVM's lexer reads, as a table because every binding is checked.
+const READABLE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let b = byte as u8;
+        table[byte] = b == b'_' || b == b'/' || b.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
+
 /// Returns true if TVM's lexer reads this name as one token.
 fn is_readable(name: &str) -> bool {
-    name.bytes().skip(1).all(|b| b == b'_' || b == b'/' || b.is_ascii_alphanumeric())
+    name.bytes().skip(1).all(|b| READABLE[usize::from(b)])
         && !name.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
         && SyntaxKind::from_keyword(&name[1..]).is_none_or(|k| matches!(k, TRUE_KW | FALSE_KW))
 }

@@ -38,6 +38,8 @@ pub(crate) struct Interner<'t> {
     /// All other tokens, and their indices by kind and text.
     tokens: Vec<GreenToken>,
     token_indices: HashTable<u32>,
+    /// The last repeated node of each of these tokens alone.
+    leaves: Vec<Option<GreenNode>>,
     /// Caches of recent tokens by kind: most white space is one line break and an indentation, and
     /// most comments show one of a few types.
     recent: Vec<Recent<'t>>,
@@ -104,6 +106,17 @@ fn is_shareable(kind: SyntaxKind, first: Option<Child<'_>>) -> bool {
     }
 }
 
+/// Returns true for the kinds of nodes of a single token that a module repeats: those of
+/// [`is_shareable`] and uses of parameters. Most graph variables are used once.
+fn is_repeated_leaf(kind: SyntaxKind, token: SyntaxKind) -> bool {
+    use SyntaxKind::*;
+    match kind {
+        NAME => token == IDENT,
+        NAME_REF | LITERAL | LOCAL_REF | GLOBAL_REF => true,
+        _ => false,
+    }
+}
+
 /// Returns the address of an element, which identifies interned elements.
 pub(crate) fn address(element: Child<'_>) -> usize {
     match element {
@@ -122,8 +135,8 @@ pub(crate) fn borrowed(element: &Element) -> Child<'_> {
 impl<'t> Interner<'t> {
     /// Reserves memory for a text of `tokens` tokens.
     pub(crate) fn reserve(&mut self, tokens: usize) {
-        // About one token in 16 of a printed module is a distinct name.
-        let names = tokens / 16;
+        // In a bare chain of bindings one token in 13 is a distinct name, in other modules fewer.
+        let names = tokens / 13;
         self.tokens.reserve(names);
         let tokens = &self.tokens;
         self.token_indices.reserve(names, |&index| rehash(tokens, index));
@@ -133,16 +146,47 @@ impl<'t> Interner<'t> {
         if text.len() > MAX_TOKEN_LEN {
             return GreenToken::new(kind.into(), text);
         }
+        let index = self.recent_index(kind, text);
+        self.tokens[index].clone()
+    }
+
+    /// Returns the node of `kind` of a single token without a fixed spelling.
+    pub(crate) fn leaf(&mut self, kind: SyntaxKind, token: SyntaxKind, text: &'t str) -> GreenNode {
+        if text.len() > MAX_TOKEN_LEN || !is_repeated_leaf(kind, token) {
+            return GreenNode::new(kind.into(), Some(self.token(token, text).into()));
+        }
+        let index = self.recent_index(token, text);
+        if let Some(Some(known)) = self.leaves.get(index)
+            && known.kind() == kind.into()
+        {
+            return known.clone();
+        }
+        let node = GreenNode::new(kind.into(), Some(self.tokens[index].clone().into()));
+        *self.leaf_slot(index) = Some(node.clone());
+        node
+    }
+
+    fn leaf_slot(&mut self, index: usize) -> &mut Option<GreenNode> {
+        if self.leaves.len() <= index {
+            self.leaves.resize(index + 1, None);
+        }
+        &mut self.leaves[index]
+    }
+
+    /// Returns the index of a token whose text is neither long nor empty.
+    fn recent_index(&mut self, kind: SyntaxKind, text: &'t str) -> usize {
         let slot = kind as usize;
+        if let Some(recent) = self.recent.get(slot)
+            && let Some(index) = recent.get(text)
+        {
+            return index;
+        }
+        let index = self.token_index(kind.into(), text, || GreenToken::new(kind.into(), text));
         if self.recent.len() <= slot {
             self.recent.resize(slot + 1, Recent::default());
         }
-        if let Some(index) = self.recent[slot].get(text) {
-            return self.tokens[index].clone();
-        }
-        let index = self.token_index(kind.into(), text, || GreenToken::new(kind.into(), text));
         self.recent[slot].insert(text, index);
-        self.tokens[index].clone()
+        index
     }
 
     /// Returns the index of a token, which `build` creates if it is new.
@@ -169,7 +213,10 @@ impl<'t> Interner<'t> {
 
     /// Returns the token of a kind with a fixed spelling, if it was created before.
     pub(crate) fn fixed(&self, kind: SyntaxKind) -> Option<GreenToken> {
-        self.fixed.get(kind as usize).cloned().flatten()
+        match self.fixed.get(kind as usize) {
+            Some(Some(token)) => Some(token.clone()),
+            _ => None,
+        }
     }
 
     /// Returns the token for a single space.
@@ -258,7 +305,18 @@ impl<'t> Interner<'t> {
                 self.tensors.push(node.to_owned());
             }
         }
-        if is_shareable(kind, node.children().next()) && node.children().len() <= MAX_CHILDREN {
+        let mut children = node.children();
+        if let (Some(NodeOrToken::Token(token)), None) = (children.next(), children.next())
+            && !SyntaxKind::of(token.kind()).is_fixed()
+        {
+            let token_kind = SyntaxKind::of(token.kind());
+            if is_repeated_leaf(kind, token_kind) && token.text().len() <= MAX_TOKEN_LEN {
+                let index = self.token_index(token.kind(), token.text(), || token.to_owned());
+                self.leaf_slot(index).get_or_insert_with(|| node.to_owned());
+            }
+        } else if is_shareable(kind, node.children().next())
+            && node.children().len() <= MAX_CHILDREN
+        {
             self.node_slot(kind, node.children()).get_or_insert_with(|| node.to_owned());
         }
     }

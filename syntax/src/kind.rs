@@ -263,6 +263,7 @@ impl SyntaxKind {
     }
 
     /// Returns the kind of a green node or token.
+    #[inline]
     pub fn of(raw: rowan::SyntaxKind) -> SyntaxKind {
         SyntaxKind::from_raw(raw.0)
     }

@@ -44,6 +44,7 @@ impl<'t> Node<'t> {
     }
 
     /// Returns the kind of the node.
+    #[inline]
     pub fn kind(self) -> SyntaxKind {
         SyntaxKind::of(self.green.kind())
     }
@@ -54,11 +55,13 @@ impl<'t> Node<'t> {
     }
 
     /// Returns the byte range of the node.
+    #[inline]
     pub fn range(self) -> TextRange {
         TextRange::at(self.start, self.green.text_len())
     }
 
     /// Returns the child nodes and tokens in order.
+    #[inline]
     pub fn elements(self) -> impl DoubleEndedIterator<Item = Element<'t>> + Clone {
         Elements {
             children: self.green.children(),
@@ -274,6 +277,8 @@ fn element<'t>(
 impl<'t> Iterator for Elements<'t> {
     type Item = Element<'t>;
 
+    // Passes over a module call it for each element of the tree.
+    #[inline]
     fn next(&mut self) -> Option<Element<'t>> {
         let child = self.children.next()?;
         let start = self.front;

@@ -21,10 +21,16 @@ use crate::{
 pub(crate) struct Input<'t> {
     text: &'t str,
     tokens: Tokens,
-    kinds: Vec<SyntaxKind>,
-    /// Index of each significant token among all tokens.
-    raw: Vec<u32>,
-    flags: Vec<u8>,
+    significant: Vec<Significant>,
+}
+
+/// A token that is not trivia, or the end of the file.
+#[derive(Clone, Copy)]
+struct Significant {
+    /// The index among all tokens.
+    raw: u32,
+    kind: SyntaxKind,
+    flags: u8,
 }
 
 /// Set if a line break precedes the token.
@@ -42,22 +48,17 @@ impl<'t> Input<'t> {
     /// Creates the input for a part of a text. `line_start` is true if it begins a line.
     pub(crate) fn fragment(text: &'t str, tokens: Tokens, line_start: bool) -> Input<'t> {
         let n = tokens.len();
-        let mut input = Input {
-            text,
-            kinds: Vec::with_capacity(n * 3 / 4 + 1),
-            raw: Vec::with_capacity(n * 3 / 4 + 1),
-            flags: Vec::with_capacity(n * 3 / 4 + 1),
-            tokens,
-        };
+        let mut input = Input { text, significant: Vec::with_capacity(n * 3 / 4 + 1), tokens };
         let bytes = text.as_bytes();
         let mut flags = if line_start { COLUMN_ZERO | NEW_LINE } else { 0 };
         let mut start = 0;
         let tokens = input.tokens.kinds.iter().zip(&input.tokens.ends);
         for (i, (&kind, &end)) in tokens.enumerate() {
             if kind.is_trivia() {
-                let trivia = &bytes[start as usize..end as usize];
                 flags &= !(GLUED | COLUMN_ZERO);
-                if kind == SyntaxKind::WHITESPACE && trivia != b" " {
+                let is_space = end - start == 1 && bytes.get(start as usize) == Some(&b' ');
+                if kind == SyntaxKind::WHITESPACE && !is_space {
+                    let trivia = &bytes[start as usize..end as usize];
                     if memchr::memchr(b'\n', trivia).is_some() {
                         flags |= NEW_LINE;
                     }
@@ -67,29 +68,31 @@ impl<'t> Input<'t> {
                     }
                 }
             } else {
-                input.kinds.push(kind);
-                input.raw.push(i as u32);
-                input.flags.push(flags);
+                input.significant.push(Significant { raw: i as u32, kind, flags });
                 flags = GLUED;
             }
             start = end;
         }
-        input.kinds.push(SyntaxKind::END_OF_FILE);
-        input.raw.push(n as u32);
-        input.flags.push(flags | NEW_LINE);
+        let (raw, kind, flags) = (n as u32, SyntaxKind::END_OF_FILE, flags | NEW_LINE);
+        input.significant.push(Significant { raw, kind, flags });
         input
     }
 
     /// Returns the index of the first significant token at or after raw token `raw`.
     pub(crate) fn first_significant_from(&self, raw: usize) -> usize {
-        self.raw.partition_point(|&r| (r as usize) < raw)
+        self.significant.partition_point(|token| (token.raw as usize) < raw)
+    }
+
+    /// Returns the index of a significant token among all tokens.
+    fn raw(&self, token: usize) -> usize {
+        self.significant[token].raw as usize
     }
 
     fn range(&self, token: usize) -> TextRange {
-        let raw = self.raw[token] as usize;
+        let raw = self.raw(token);
         if raw == self.tokens.len() {
             // END_OF_FILE is reported at the end of the last significant token.
-            let end = token.checked_sub(1).map_or(0, |t| self.tokens.ends[self.raw[t] as usize]);
+            let end = token.checked_sub(1).map_or(0, |t| self.tokens.ends[self.raw(t)]);
             return range(end as usize, end as usize);
         }
         range(self.tokens.start(raw) as usize, self.tokens.ends[raw] as usize)
@@ -184,12 +187,13 @@ impl<'t> Parser<'t> {
     }
 
     fn peek(&self, n: usize) -> SyntaxKind {
-        let (at, end) = (self.pos + n, self.input.kinds.len() - 1);
-        if at >= end {
-            self.saw_end.set(true);
-            return SyntaxKind::END_OF_FILE;
+        match self.input.significant.get(self.pos + n) {
+            Some(token) if token.kind != SyntaxKind::END_OF_FILE => token.kind,
+            _ => {
+                self.saw_end.set(true);
+                SyntaxKind::END_OF_FILE
+            }
         }
-        self.input.kinds[at]
     }
 
     /// Returns true if a lookahead has reached the end of the input.
@@ -220,11 +224,12 @@ impl<'t> Parser<'t> {
     }
 
     fn flag(&self, n: usize, flag: u8) -> bool {
-        let (at, end) = (self.pos + n, self.input.flags.len() - 1);
-        if at >= end {
+        let at = (self.pos + n).min(self.input.significant.len() - 1);
+        let token = self.input.significant[at];
+        if token.kind == SyntaxKind::END_OF_FILE {
             self.saw_end.set(true);
         }
-        self.input.flags[at.min(end)] & flag != 0
+        token.flags & flag != 0
     }
 
     /// Returns true if a line break precedes the `n`th token from here.
@@ -244,8 +249,7 @@ impl<'t> Parser<'t> {
 
     /// Returns the text of the `n`th token from here.
     pub(crate) fn text(&self, n: usize) -> &'t str {
-        let i = (self.pos + n).min(self.input.kinds.len() - 1);
-        &self.input.text[self.input.range(i)]
+        &self.input.text[self.range_of(self.pos + n)]
     }
 
     /// Returns the text from the current token to the end of its line.
@@ -261,7 +265,12 @@ impl<'t> Parser<'t> {
 
     /// Returns the range of the current token.
     pub(crate) fn range(&self) -> TextRange {
-        self.input.range(self.pos.min(self.input.kinds.len() - 1))
+        self.range_of(self.pos)
+    }
+
+    /// Returns the range of the token with an index from [`Parser::position`].
+    pub(crate) fn range_of(&self, token: usize) -> TextRange {
+        self.input.range(token.min(self.input.significant.len() - 1))
     }
 
     /// Returns the range of the previous token.
@@ -279,10 +288,22 @@ impl<'t> Parser<'t> {
 
     pub(crate) fn bump(&mut self) {
         if self.peek(0) != SyntaxKind::END_OF_FILE {
-            self.tree.token(&self.input.tokens, self.input.raw[self.pos] as usize);
+            self.tree.token(&self.input.tokens, self.input.raw(self.pos));
             self.pos += 1;
             self.steps = 0;
         }
+    }
+
+    /// Consumes a token as a node of its own.
+    pub(crate) fn leaf(&mut self, kind: SyntaxKind) -> Completed {
+        if self.peek(0) == SyntaxKind::END_OF_FILE {
+            return self.start().complete(self, kind);
+        }
+        let raw = self.input.raw(self.pos);
+        let finished = self.tree.leaf(&self.input.tokens, raw, kind);
+        self.pos += 1;
+        self.steps = 0;
+        Completed { finished, kind }
     }
 
     pub(crate) fn eat(&mut self, kind: SyntaxKind) -> bool {
@@ -295,10 +316,9 @@ impl<'t> Parser<'t> {
 
     /// Consumes `count` tokens and the trivia between them as one token.
     pub(crate) fn bump_joined(&mut self, kind: SyntaxKind, count: usize) {
-        let count = count.min(self.input.kinds.len() - 1 - self.pos);
+        let count = count.min(self.input.significant.len() - 1 - self.pos);
         if count > 0 {
-            let raw = |token: usize| self.input.raw[token] as usize;
-            let ends = (raw(self.pos), raw(self.pos + count - 1));
+            let ends = (self.input.raw(self.pos), self.input.raw(self.pos + count - 1));
             self.tree.joined(&self.input.tokens, kind, ends);
             self.pos += count;
             self.steps = 0;
@@ -312,8 +332,8 @@ impl<'t> Parser<'t> {
         while self.peek(i - self.pos) != SyntaxKind::END_OF_FILE {
             let at = usize::from(self.input.range(i).start());
             if i > self.pos
-                && self.input.flags[i] & COLUMN_ZERO != 0
-                && stop(self.input.kinds[i], &self.input.text[at..])
+                && self.input.significant[i].flags & COLUMN_ZERO != 0
+                && stop(self.input.significant[i].kind, &self.input.text[at..])
             {
                 break;
             }
@@ -326,7 +346,7 @@ impl<'t> Parser<'t> {
     pub(crate) fn count_on_line(&self) -> usize {
         let mut i = self.pos + 1;
         while self.peek(i - self.pos) != SyntaxKind::END_OF_FILE
-            && self.input.flags[i] & NEW_LINE == 0
+            && self.input.significant[i].flags & NEW_LINE == 0
         {
             i += 1;
         }
@@ -342,14 +362,14 @@ impl<'t> Parser<'t> {
         false
     }
 
-    /// Consumes the closing bracket for the one at `open`, or reports that it is missing.
-    pub(crate) fn expect_close(&mut self, kind: SyntaxKind, open: TextRange) -> bool {
+    /// Consumes the closing bracket for the one at token `open`, or reports that it is missing.
+    pub(crate) fn expect_close(&mut self, kind: SyntaxKind, open: usize) -> bool {
         if self.eat(kind) {
             return true;
         }
         let found = self.current();
-        let expected = kind.into();
-        self.error(SyntaxErrorKind::Expected { expected, found, open: Some(open) });
+        let (expected, open) = (kind.into(), Some(self.range_of(open)));
+        self.error(SyntaxErrorKind::Expected { expected, found, open });
         // An extra bracket: `Tensor[(), bool)]`.
         let is_stray = found == T![")"] && kind == T!["]"];
         if is_stray && self.nth(1) == kind && self.is_glued(1) {

@@ -7,6 +7,8 @@
 //! rust-analyzer, took 4 MB for a module of 14,506 lines: as many page faults as the tokens and
 //! half of the tree together.
 
+use std::ops::Range;
+
 use rowan::{GreenNode, GreenToken, NodeOrToken};
 
 use crate::{
@@ -23,8 +25,9 @@ struct Open {
 /// A tree under construction. The parser owns the tokens.
 pub(crate) struct Tree<'t> {
     text: &'t str,
-    /// The next raw token.
+    /// The next raw token, and where it starts.
     raw: usize,
+    at: usize,
     /// The raw token at which the root ends.
     end: usize,
     /// Children whose parents are not finished, as a stack.
@@ -51,6 +54,7 @@ impl<'t> Tree<'t> {
         Tree {
             text,
             raw: 0,
+            at: 0,
             end: tokens.len(),
             children: Vec::new(),
             open: Vec::new(),
@@ -65,25 +69,25 @@ impl<'t> Tree<'t> {
     }
 
     fn push_next(&mut self, tokens: &Tokens) {
-        let kind = tokens.kinds[self.raw];
-        let element = match kind.is_fixed().then(|| self.interner.fixed(kind)).flatten() {
-            Some(token) => token.into(),
-            None => self.intern_next(tokens, kind),
+        let (kind, end) = (tokens.kinds[self.raw], tokens.ends[self.raw] as usize);
+        let is_space = kind == SyntaxKind::WHITESPACE
+            && end - self.at == 1
+            && self.text.as_bytes().get(self.at) == Some(&b' ');
+        let element = if is_space {
+            self.interner.space().into()
+        } else if let Some(token) = self.interner.fixed(kind) {
+            token.into()
+        } else {
+            self.intern(kind, self.at..end)
         };
         self.children.push(element);
         self.raw += 1;
+        self.at = end;
     }
 
-    /// Returns the next token, which has no fixed spelling or occurs for the first time.
-    fn intern_next(&mut self, tokens: &Tokens, kind: SyntaxKind) -> Element {
-        let (start, end) = (tokens.start(self.raw) as usize, tokens.ends[self.raw] as usize);
-        if kind == SyntaxKind::WHITESPACE
-            && end - start == 1
-            && self.text.as_bytes().get(start) == Some(&b' ')
-        {
-            return self.interner.space().into();
-        }
-        let text = &self.text[start..end];
+    /// Returns a token that has no fixed spelling or occurs for the first time.
+    fn intern(&mut self, kind: SyntaxKind, range: Range<usize>) -> Element {
+        let text = &self.text[range];
         if kind == SyntaxKind::TENSOR_TEXT {
             self.interner.tensor(text).into()
         } else if kind.is_fixed() {
@@ -98,17 +102,36 @@ impl<'t> Tree<'t> {
         while self.raw < to {
             self.push_next(tokens);
         }
-        let from = self.children.len();
-        for open in &mut self.open[self.pending..] {
-            open.from = from;
+        if self.pending < self.open.len() {
+            let from = self.children.len();
+            for open in &mut self.open[self.pending..] {
+                open.from = from;
+            }
+            self.pending = self.open.len();
         }
-        self.pending = self.open.len();
     }
 
     /// Pushes raw token `raw` and the trivia before it.
     pub(crate) fn token(&mut self, tokens: &Tokens, raw: usize) {
         self.push_trivia(tokens, raw);
         self.push_next(tokens);
+    }
+
+    /// Pushes a node of raw token `raw` alone, and the trivia before it.
+    pub(crate) fn leaf(&mut self, tokens: &Tokens, raw: usize, kind: SyntaxKind) -> Finished {
+        let token = tokens.kinds[raw];
+        if token.is_fixed() || token == SyntaxKind::TENSOR_TEXT {
+            let at = self.start();
+            self.token(tokens, raw);
+            return self.finish(tokens, at, kind);
+        }
+        self.push_trivia(tokens, raw);
+        let end = tokens.ends[raw] as usize;
+        let text = &self.text[self.at..end];
+        (self.raw, self.at) = (raw + 1, end);
+        let from = self.children.len();
+        self.children.push(self.interner.leaf(kind, token, text).into());
+        Finished::Child(from)
     }
 
     /// Pushes the raw tokens from `first` to `last` as one token, and the trivia before it.
@@ -119,8 +142,9 @@ impl<'t> Tree<'t> {
         (first, last): (usize, usize),
     ) {
         self.push_trivia(tokens, first);
-        let text = &self.text[tokens.start(first) as usize..tokens.ends[last] as usize];
-        self.raw = last + 1;
+        let end = tokens.ends[last] as usize;
+        let text = &self.text[self.at..end];
+        (self.raw, self.at) = (last + 1, end);
         self.children.push(GreenToken::new(kind.into(), text).into());
     }
 

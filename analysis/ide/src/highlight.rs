@@ -67,6 +67,25 @@ impl TokenKind {
         TokenKind::Meta,
     ];
 
+    /// Returns the name, which is that of the protocol.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TokenKind::Operator => "operator",
+            TokenKind::Function => "function",
+            TokenKind::Variable => "variable",
+            TokenKind::Parameter => "parameter",
+            TokenKind::Constructor => "enumMember",
+            TokenKind::Type => "type",
+            TokenKind::TypeParameter => "typeParameter",
+            TokenKind::Attribute => "property",
+            TokenKind::Keyword => "keyword",
+            TokenKind::Number => "number",
+            TokenKind::String => "string",
+            TokenKind::Comment => "comment",
+            TokenKind::Meta => "macro",
+        }
+    }
+
     /// Returns true for kinds that a TextMate grammar recognizes as well.
     pub fn is_syntax(self) -> bool {
         use TokenKind::*;

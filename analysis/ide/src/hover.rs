@@ -3,10 +3,14 @@
 mod constant;
 pub(crate) mod operator;
 
+use std::sync::Arc;
+
 use semantics::{
     Db, Def, DefKind, ExprRef, SourceFile, View,
     body::{BinderKind, Callee, Expr, Subject},
-    global, module_types,
+    global,
+    metadata::Metadata,
+    module_types,
     scope::LocalRef,
 };
 use syntax::{Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
@@ -61,6 +65,21 @@ pub fn hover(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Hover> {
     let range = view.range(expr_ref);
     let has_shape = has_shape(view.ty(expr_ref));
     Some(Hover { range, markdown: of_expr(view, expr_ref, None), has_shape })
+}
+
+/// Returns the metadata section of the constant at `offset` and the position of its tensor there.
+pub fn constant_at(
+    db: &dyn Db,
+    file: SourceFile,
+    offset: TextSize,
+) -> Option<(Arc<Metadata>, usize)> {
+    let place = place_at(db, file, offset)?;
+    let (Symbol::Meta(expr_ref), _) = place.symbol(db)? else { return None };
+    let view = place.view.as_ref()?;
+    let Expr::Meta(meta) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
+    let metadata = semantics::metadata(db, place.module)?;
+    let array = metadata.weights().section().array_of(&meta.key, meta.index)?;
+    Some((metadata, array))
 }
 
 /// Returns true if a type has a shape: a tensor that is not a scalar, or a tuple of tensors.

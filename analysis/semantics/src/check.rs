@@ -51,7 +51,9 @@ pub use text::writable;
 pub const MAX_DIAGNOSTICS: usize = 1_000;
 
 /// Returns the diagnostics of a file in text order, at most [`MAX_DIAGNOSTICS`] of them.
-#[salsa::tracked(returns(clone))]
+///
+/// No query depends on them: comparing them with those before would only compute deferred edits.
+#[salsa::tracked(returns(clone), no_eq)]
 pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
     let mut found = all_diagnostics(db, file);
     let defs = || queries::all_defs(db, file);

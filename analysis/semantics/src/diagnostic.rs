@@ -1,8 +1,10 @@
 //! Diagnostics.
 
+mod edits;
 mod shorten;
 
 pub use codes::{Code, Severity};
+pub use edits::Edits;
 use syntax::TextRange;
 
 use crate::check::Cause;
@@ -59,7 +61,7 @@ pub struct Fix {
     /// The title, as menus show it.
     pub title: String,
     /// The ranges to replace, each with the new text.
-    pub edits: Vec<(TextRange, String)>,
+    pub edits: Edits,
 }
 
 impl Diagnostic {

@@ -36,7 +36,7 @@ pub use check::{
     is_fully_typed, source_of, to_tvm, trail_of, writable,
 };
 pub use db::{Cache, Database, Db, QueryLog, Settings, SourceFile};
-pub use diagnostic::{Code, Diagnostic, Fix, Related, Role, Severity};
+pub use diagnostic::{Code, Diagnostic, Edits, Fix, Related, Role, Severity};
 pub use entries::{drop_constants, uses_of_entry};
 pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};
 pub use queries::*;

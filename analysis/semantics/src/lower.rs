@@ -1,8 +1,7 @@
 //! Lowering: from the syntax tree of a definition to its body.
 //!
-//! The only input is the green tree, which has neither the offset of the definition in its file nor
-//! the rest of the module, so that the result stays valid when those change. Statements that an edit
-//! did not touch keep their units.
+//! The only input is the green tree, without the offset of the definition in its file or the rest of
+//! the module, so that the result stays valid when those change. Unedited statements keep their units.
 
 mod attr;
 mod expr;
@@ -12,9 +11,11 @@ mod scope;
 mod stmt;
 mod ty;
 mod type_def;
+mod variable;
 
 use std::sync::Arc;
 
+use operators::Operator;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use syntax::{
@@ -43,12 +44,7 @@ pub struct Previous {
 ///
 /// Units of unchanged syntax are shared with `previous`. The result does not depend on it otherwise.
 pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
-    let mut lowering = Lowering {
-        scope: Scope::default(),
-        spare: Unit::default(),
-        shared: Shared::default(),
-        type_params: Vec::new(),
-    };
+    let mut lowering = Lowering::default();
     let origin = node.start();
     let block = ast::FnDef::cast(node)
         .and_then(|def| def.body())
@@ -63,6 +59,7 @@ pub fn lower(node: Node<'_>, previous: Option<&Previous>) -> Body {
         }
         None => Arc::new(lowering.header(node)),
     };
+    lowering.def_params = lowering.type_params.len();
     let old = previous.and_then(|previous| Old::new(previous, &header));
     let block = block.map(|block| block.node());
     let common = old.as_ref().zip(block).map(|(old, block)| Common::new(block, old.block));
@@ -140,9 +137,11 @@ fn is_slot(element: &Element<'_>) -> bool {
 
 /// Returns the slots of a block between those in common with the previous one.
 fn slots(block: Node<'_>, common: Common) -> Vec<Slot<'_>> {
-    let mut slots: Vec<Slot<'_>> = Vec::new();
-    let mut after_expr = false;
     let rest = block.green().children().len() - common.prefix_elements;
+    // White space precedes each statement.
+    let count = rest.saturating_sub(common.suffix_elements) / 2;
+    let mut slots: Vec<Slot<'_>> = Vec::with_capacity(count);
+    let mut after_expr = false;
     let elements = block.elements_from(common.prefix_elements, common.prefix_len);
     for (number, element) in elements.enumerate() {
         // The comments before the first statement in common may belong to the tail before it.
@@ -263,6 +262,9 @@ impl<'p> Old<'p> {
     }
 }
 
+/// The sizes of the caches by address.
+const SLOTS: usize = 64;
+
 /// Types and texts that occur many times in a definition, shared.
 #[derive(Default)]
 struct Shared {
@@ -272,6 +274,8 @@ struct Shared {
     texts: FxHashSet<SmolStr>,
     /// The claims of the last comments, by the address of the text: equal comments are one token.
     claims: Vec<(usize, Option<Claim>)>,
+    /// The operators of the last names, by green node: equal nodes of a tree are shared.
+    operators: Vec<(usize, Option<&'static Operator>)>,
 }
 
 /// The type in a `/* ty=T */` comment.
@@ -282,9 +286,24 @@ struct Claim {
 }
 
 impl Shared {
+    /// Returns the operator with a name.
+    fn operator(&mut self, name: ast::NameRef<'_>) -> Option<&'static Operator> {
+        if self.operators.is_empty() {
+            self.operators.resize(SLOTS, (0, None));
+        }
+        let address = std::ptr::from_ref(name.node().green()) as usize;
+        let slot = (address >> 4) % SLOTS;
+        let (known, operator) = self.operators[slot];
+        if known == address {
+            return operator;
+        }
+        let operator = operators::named(&name.text());
+        self.operators[slot] = (address, operator);
+        operator
+    }
+
     /// Returns the claim of a comment.
     fn claim(&mut self, comment: &str) -> Option<Claim> {
-        const SLOTS: usize = 64;
         if self.claims.is_empty() {
             self.claims.resize(SLOTS, (0, None));
         }
@@ -317,52 +336,52 @@ impl Shared {
     }
 }
 
+/// Lowering of one unit after the other.
+#[derive(Default)]
 struct Lowering {
+    origin: TextSize,
+    /// The unit so far. Its lists keep their capacity for the next unit.
+    unit: Unit,
     scope: Scope,
-    /// An empty unit whose lists have capacity, reused for each statement.
-    spare: Unit,
     shared: Shared,
-    /// Type parameters of the definition.
+    /// Type parameters in scope, the innermost last.
     type_params: Vec<Param>,
+    /// The number of them that belong to the definition.
+    def_params: usize,
+    next_param: u32,
+    /// The free names of the unit.
+    frees: Names,
+    /// All graph variables of the unit so far, in scope or not.
+    graphs: Names,
 }
 
 impl Lowering {
-    fn unit<'a>(&'a mut self, node: Node<'_>, kind: UnitKind) -> UnitLowering<'a> {
+    /// Starts a unit.
+    fn begin(&mut self, node: Node<'_>, kind: UnitKind) {
+        self.origin = node.start();
+        self.unit.kind = kind;
+        self.unit.len = u32::from(node.range().len());
         self.scope.clear();
-        UnitLowering {
-            origin: node.start(),
-            unit: Unit {
-                kind,
-                len: u32::from(node.range().len()),
-                ..std::mem::take(&mut self.spare)
-            },
-            spare: &mut self.spare,
-            scope: &mut self.scope,
-            shared: &mut self.shared,
-            type_params: self.type_params.clone(),
-            next_param: 0,
-            frees: Names::default(),
-            graphs: Names::default(),
-        }
+        self.type_params.truncate(self.def_params);
+        self.next_param = 0;
+        self.frees.clear();
+        self.graphs.clear();
     }
 
-    /// Lowers the header of a definition.
+    /// Lowers the header of a definition. Its type parameters stay in scope.
     fn header(&mut self, node: Node<'_>) -> Unit {
-        let mut lowering = self.unit(node, UnitKind::Header);
+        self.begin(node, UnitKind::Header);
         let Some(def) = ast::FnDef::cast(node) else {
             // A bare expression has no header.
-            lowering.unit.len = 0;
-            return lowering.finish();
+            self.unit.len = 0;
+            return self.finish();
         };
         let end = def.body().map_or(node.range().end(), |body| body.range().start());
-        lowering.unit.len = u32::from(end - node.start());
+        self.unit.len = u32::from(end - node.start());
         let function =
-            lowering.signature(def.type_params(), def.params(), def.ret(), def.where_clause());
-        lowering.unit.fns.push(function);
-        let params = std::mem::take(&mut lowering.type_params);
-        let unit = lowering.finish();
-        self.type_params = params;
-        unit
+            self.signature(def.type_params(), def.params(), def.ret(), def.where_clause());
+        self.unit.fns.push(function);
+        self.finish()
     }
 
     fn statement(&mut self, slot: &Slot<'_>) -> Unit {
@@ -374,67 +393,56 @@ impl Lowering {
             SyntaxKind::EXPR_STMT => UnitKind::Sequence,
             _ => UnitKind::Tail,
         };
-        let mut lowering = self.unit(node, kind);
+        self.begin(node, kind);
         if kind == UnitKind::Tail {
-            let root = lowering.expr(node);
-            lowering.unit.root = Some(root);
+            let root = self.expr(node);
+            self.unit.root = Some(root);
             if let Some((range, text)) = &slot.tail {
-                lowering.type_comment(Subject::Expr(root), *range, text);
-                lowering.unit.len = lowering.unit.len.max(u32::from(range.end()));
+                self.type_comment(Subject::Expr(root), *range, text);
+                self.unit.len = self.unit.len.max(u32::from(range.end()));
             }
         } else {
-            let (root, binder) = lowering.stmt(node);
-            lowering.unit.root = root;
-            lowering.unit.binds = binder;
+            let (root, binder) = self.stmt(node);
+            self.unit.root = root;
+            self.unit.binds = binder;
         }
-        lowering.finish()
+        self.finish()
     }
-}
 
-/// Lowering of one unit.
-struct UnitLowering<'a> {
-    origin: TextSize,
-    unit: Unit,
-    spare: &'a mut Unit,
-    scope: &'a mut Scope,
-    shared: &'a mut Shared,
-    /// Type parameters in scope, the innermost last.
-    type_params: Vec<Param>,
-    next_param: u32,
-    frees: Names<FreeId>,
-    /// All graph variables of the unit so far, in scope or not.
-    graphs: Names<BinderId>,
-}
-
-impl UnitLowering<'_> {
-    fn finish(self) -> Unit {
+    fn finish(&mut self) -> Unit {
         /// Moves the elements to a list of exact capacity; the other list keeps its own for reuse.
         fn exact<T>(list: &mut Vec<T>) -> Vec<T> {
+            if list.is_empty() {
+                return Vec::new();
+            }
             let mut exact = Vec::with_capacity(list.len());
             exact.append(list);
             exact
         }
-        let mut full = self.unit;
-        let mut unit = Unit {
+        let full = &mut self.unit;
+        Unit {
+            kind: full.kind,
+            features: UnitFeatures::of(full),
             exprs: exact(&mut full.exprs),
             ranges: exact(&mut full.ranges),
             binders: exact(&mut full.binders),
             frees: exact(&mut full.frees),
+            fns: std::mem::take(&mut full.fns),
+            matches: std::mem::take(&mut full.matches),
             calls: exact(&mut full.calls),
+            root: full.root.take(),
+            binds: full.binds.take(),
+            type_uses: std::mem::take(&mut full.type_uses),
             type_comments: exact(&mut full.type_comments),
-            ..full
-        };
-        *self.spare = Unit {
-            exprs: full.exprs,
-            ranges: full.ranges,
-            binders: full.binders,
-            frees: full.frees,
-            calls: full.calls,
-            type_comments: full.type_comments,
-            ..Unit::default()
-        };
-        unit.features = UnitFeatures::of(&unit);
-        unit
+            problems: std::mem::take(&mut full.problems),
+            len: full.len,
+            index: Default::default(),
+        }
+    }
+
+    /// Ends the scope that began at a mark.
+    fn leave(&mut self, mark: usize) {
+        self.scope.leave(mark, &self.unit.binders);
     }
 
     fn place(&self, range: TextRange) -> TextRange {
@@ -456,11 +464,8 @@ impl UnitLowering<'_> {
 
     fn bind(&mut self, binder: Binder) -> BinderId {
         let id = BinderId(self.unit.binders.len() as u32);
-        if binder.kind == BinderKind::Graph {
-            self.graphs.insert(binder.name.clone(), id);
-        }
-        self.scope.bind(binder.name.clone(), id);
         self.unit.binders.push(binder);
+        self.scope.bind(id, &self.unit.binders);
         id
     }
 
@@ -543,7 +548,7 @@ impl UnitLowering<'_> {
 
     fn params(&mut self, list: ast::ParamList<'_>, function: &mut Function) {
         let mut last = None;
-        let mut names: FxHashSet<Name> = FxHashSet::default();
+        let (first, mut names) = (self.unit.binders.len(), Names::default());
         for element in list.node().elements() {
             match element {
                 NodeOrToken::Node(node) => {
@@ -554,10 +559,12 @@ impl UnitLowering<'_> {
                         }
                         let mut binder = self.binder(param.name(), BinderKind::Param);
                         binder.annotation = param.ty().map(|ty| self.ty(ty.node()));
-                        let name = binder.name.clone();
-                        if !name.is_empty() && !names.insert(name.clone()) {
+                        let (name, others) = (&binder.name, &self.unit.binders[first..]);
+                        if !name.is_empty()
+                            && names.find(name, others, |other| Some(&other.name)).is_some()
+                        {
                             let range = param.name().map_or(param.range(), |n| n.range());
-                            self.problem(range, ProblemKind::DuplicateParam(name));
+                            self.problem(range, ProblemKind::DuplicateParam(name.clone()));
                         }
                         let id = self.bind(binder);
                         function.params.push(id);
@@ -589,12 +596,5 @@ fn claimed_type(text: &str) -> &str {
 
 /// Parses the type in a comment. Names in it are not resolved.
 pub(crate) fn printed_type(text: &str) -> Option<Type> {
-    let mut lowering = Lowering {
-        scope: Scope::default(),
-        spare: Unit::default(),
-        shared: Shared::default(),
-        type_params: Vec::new(),
-    };
-    let root = syntax::parse_type("");
-    lowering.unit(Node::root(&root.green), UnitKind::Header).claimed(text)
+    Lowering::default().claimed(text)
 }

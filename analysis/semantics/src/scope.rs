@@ -284,7 +284,9 @@ pub fn resolve(body: &Body) -> Scopes {
     scopes.starts.reserve(body.units.len());
     // The current variable of each name, the used flags, and the parameters.
     let mut bound: FxHashMap<&str, usize> = FxHashMap::default();
-    let mut bindings: Vec<(LocalRef, bool)> = Vec::new();
+    // Nearly every unit binds a variable.
+    bound.reserve(body.units.len());
+    let mut bindings: Vec<(LocalRef, bool)> = Vec::with_capacity(body.units.len());
     // The names that are bound inside of units.
     let mut inside: Vec<&Name> = Vec::new();
     let mut unknown: FxHashSet<&Name> = FxHashSet::default();

@@ -11,9 +11,7 @@ pub(super) fn at_attr(p: &mut Parser<'_>) -> bool {
 /// `name=value`
 pub(super) fn attr(p: &mut Parser<'_>) {
     let attr = p.start();
-    let name = p.start();
-    p.bump();
-    name.complete(p, NAME);
+    p.leaf(NAME);
     p.bump();
     value(p);
     attr.complete(p, ATTR);
@@ -40,14 +38,10 @@ fn value(p: &mut Parser<'_>) {
         }
         QUOTED_NAME => {
             p.compat(p.range(), SyntaxErrorKind::PrintedAttribute);
-            let quoted = p.start();
-            p.bump();
-            quoted.complete(p, ATTR_OPAQUE);
+            p.leaf(ATTR_OPAQUE);
         }
         STRING => {
-            let string = p.start();
-            p.bump();
-            string.complete(p, LITERAL);
+            p.leaf(LITERAL);
         }
         // `VirtualDevice(device_type=1, …)`, as printed without metadata.
         IDENT if p.nth(1) == T!["("] && p.text(0).starts_with(|c: char| c.is_uppercase()) => {
@@ -60,7 +54,7 @@ fn value(p: &mut Parser<'_>) {
         T!["("] => {
             p.nested(|p| {
                 let paren = p.start();
-                let open = p.range();
+                let open = p.position();
                 p.bump();
                 value(p);
                 // TVM accepts one value in parentheses, but no tuple.
@@ -73,7 +67,7 @@ fn value(p: &mut Parser<'_>) {
                     value(p);
                 }
                 if p.expect_close(T![")"], open) && is_tuple {
-                    let whole = open.cover(p.last_range());
+                    let whole = p.range_of(open).cover(p.last_range());
                     p.compat(whole, SyntaxErrorKind::AttributeTuple);
                 }
                 paren.complete(p, ATTR_LIST);

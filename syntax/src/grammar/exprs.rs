@@ -8,7 +8,7 @@ const TUPLE_INDEX: &str = "a tuple index, such as `.0`";
 
 /// Parses an expression inside another construct, or reports that it is missing.
 pub(super) fn expr(p: &mut Parser<'_>) {
-    let first = p.range();
+    let first = p.position();
     match opt_expr(p) {
         Some(expr) => operand(p, first, expr),
         None => p.expected("an expression"),
@@ -16,9 +16,11 @@ pub(super) fn expr(p: &mut Parser<'_>) {
 }
 
 /// Records a `match` or block operand: TVM accepts those only as whole expressions.
-fn operand(p: &mut Parser<'_>, first: TextRange, expr: Completed) {
+/// `first` is its first token.
+fn operand(p: &mut Parser<'_>, first: usize, expr: Completed) {
     if matches!(expr.kind(), MATCH_EXPR | BLOCK_EXPR) {
-        p.compat(first.cover(p.last_range()), SyntaxErrorKind::BareOperand);
+        let range = p.range_of(first).cover(p.last_range());
+        p.compat(range, SyntaxErrorKind::BareOperand);
     }
 }
 
@@ -42,7 +44,7 @@ fn binding_power(kind: SyntaxKind) -> u8 {
 
 /// Parses `a op b op c`; all operators are left-associative.
 fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
-    let first = p.range();
+    let first = p.position();
     let mut left = postfix(p)?;
     let mut chain = 0;
     loop {
@@ -66,7 +68,7 @@ fn infix(p: &mut Parser<'_>, min: u8) -> Option<Completed> {
         }
         let infix_expr = left.precede(p);
         p.bump();
-        let right = p.range();
+        let right = p.position();
         match infix(p, power) {
             Some(expr) => operand(p, right, expr),
             None => p.expected("an expression"),
@@ -83,7 +85,7 @@ fn postfix(p: &mut Parser<'_>) -> Option<Completed> {
 
 /// Returns the expression and the number of calls and projections in it.
 fn postfix_measured(p: &mut Parser<'_>) -> (Option<Completed>, u32) {
-    let first = p.range();
+    let first = p.position();
     let Some(mut expr) = opt_atom(p) else { return (None, 0) };
     let mut chain = 0;
     loop {
@@ -186,6 +188,18 @@ fn arg(p: &mut Parser<'_>) -> bool {
 /// Parses an argument or the inside of parentheses, where bindings without braces may precede the
 /// expression: `f(let %y = 1; %y)`.
 fn chain(p: &mut Parser<'_>) -> bool {
+    // Fast path: most arguments are variables alone.
+    let variable = match p.current() {
+        LOCAL => Some(LOCAL_REF),
+        GRAPH => Some(GRAPH_REF),
+        _ => None,
+    };
+    if let Some(variable) = variable
+        && matches!(p.nth(1), T![","] | T![")"])
+    {
+        p.leaf(variable);
+        return true;
+    }
     let at_binding =
         matches!(p.current(), LET_KW | FREE_VAR_KW) || (p.at(GRAPH) && p.nth(1) == T!["="]);
     if at_binding {
@@ -217,18 +231,13 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
     if LITERALS.contains(kind) {
         return Some(literal(p));
     }
-    let leaf = |p: &mut Parser<'_>, node: SyntaxKind| {
-        let marker = p.start();
-        p.bump();
-        Some(marker.complete(p, node))
-    };
     match kind {
-        LOCAL => leaf(p, LOCAL_REF),
-        GRAPH => leaf(p, GRAPH_REF),
-        GLOBAL => leaf(p, GLOBAL_REF),
-        META_REF => leaf(p, META_EXPR),
-        STRING => leaf(p, LITERAL),
-        IDENT if p.text(0) == "Constant" && p.nth(1) == T!["("] && at_constant(p) => {
+        LOCAL => Some(p.leaf(LOCAL_REF)),
+        GRAPH => Some(p.leaf(GRAPH_REF)),
+        GLOBAL => Some(p.leaf(GLOBAL_REF)),
+        META_REF => Some(p.leaf(META_EXPR)),
+        STRING => Some(p.leaf(LITERAL)),
+        IDENT if p.nth(1) == T!["("] && at_constant(p) && p.text(0) == "Constant" => {
             Some(constant(p))
         }
         // `fun (%x: int32) { … }`
@@ -279,6 +288,9 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<Completed> {
 
 /// `nn.conv2d`. TVM allows white space around the dots.
 fn name_ref(p: &mut Parser<'_>) -> Completed {
+    if p.nth(1) != T!["."] || p.nth(2) != IDENT {
+        return p.leaf(NAME_REF);
+    }
     let name = p.start();
     p.bump();
     while p.at(T!["."]) && p.nth(1) == IDENT {
@@ -290,9 +302,7 @@ fn name_ref(p: &mut Parser<'_>) -> Completed {
 
 /// `1`, `1.5f16`, `True`
 fn literal(p: &mut Parser<'_>) -> Completed {
-    let literal = p.start();
-    number(p);
-    literal.complete(p, LITERAL)
+    number(p, |p| p.leaf(LITERAL))
 }
 
 /// `-1`, `--1`, `-inff`: signs directly before a number are part of the literal.
@@ -311,11 +321,12 @@ fn negative(p: &mut Parser<'_>) -> Option<Completed> {
     for _ in 0..signs {
         p.bump();
     }
-    number(p);
+    number(p, Parser::bump);
     Some(literal.complete(p, LITERAL))
 }
 
-fn number(p: &mut Parser<'_>) {
+/// Checks a number, which `consume` consumes.
+fn number<'t, R>(p: &mut Parser<'t>, consume: impl FnOnce(&mut Parser<'t>) -> R) -> R {
     let (range, text) = (p.range(), p.text(0));
     match p.current() {
         FLOAT if !text.contains('f') => p.compat(range, SyntaxErrorKind::BareFloat),
@@ -326,16 +337,17 @@ fn number(p: &mut Parser<'_>) {
         _ => {}
     }
     let is_number = matches!(p.current(), INT | FLOAT);
-    p.bump();
+    let consumed = consume(p);
     if is_number && p.is_glued(0) && matches!(p.current(), T!["+"] | T!["-"] | T!["."]) {
         p.compat(range.cover(p.range()), SyntaxErrorKind::GluedNumber);
     }
+    consumed
 }
 
 /// `()`, `(e)`, `(a, b)`, `(a,)`
 fn paren(p: &mut Parser<'_>) -> Completed {
     let marker = p.start();
-    let open = p.range();
+    let open = p.position();
     p.bump();
     if p.eat(T![")"]) {
         return marker.complete(p, TUPLE_EXPR);
@@ -380,7 +392,7 @@ fn if_expr(p: &mut Parser<'_>) -> Completed {
     let marker = p.start();
     p.bump();
     if p.at(T!["("]) {
-        let open = p.range();
+        let open = p.position();
         let guard = p.start();
         p.bump();
         p.nested(chain);
@@ -448,7 +460,7 @@ fn postfix_without_block(p: &mut Parser<'_>) -> Option<SyntaxKind> {
 
 fn arm_list(p: &mut Parser<'_>) {
     let arms = p.start();
-    let open = p.range();
+    let open = p.position();
     p.bump();
     let mut separators = Separators::default();
     // No arm begins with a binding, so a binding indicates a missing closing brace.
@@ -525,7 +537,7 @@ fn reference(p: &mut Parser<'_>, kind: SyntaxKind, arity: usize) -> Completed {
     let marker = p.start();
     p.bump();
     if p.at(T!["("]) {
-        let open = p.range();
+        let open = p.position();
         p.bump();
         p.nested(|p| {
             for i in 0..arity {
@@ -556,7 +568,7 @@ fn constant(p: &mut Parser<'_>) -> Completed {
     let marker = p.start();
     p.compat(p.range(), SyntaxErrorKind::ConstantExpression);
     p.bump();
-    let open = p.range();
+    let open = p.position();
     p.bump();
     if p.at(T!["-"]) {
         negative(p);

@@ -96,7 +96,7 @@ pub(super) fn at_item_line(p: &mut Parser<'_>) -> bool {
 fn version(p: &mut Parser<'_>) {
     let item = p.start();
     p.bump();
-    let open = p.range();
+    let open = p.position();
     p.bump();
     p.bump();
     p.expect(T!["="]);
@@ -171,7 +171,7 @@ fn type_def(p: &mut Parser<'_>) {
     if p.at(T!["{"]) {
         p.recover();
         let constructors = p.start();
-        let open = p.range();
+        let open = p.position();
         p.bump();
         let mut separators = Separators::default();
         while !p.at(T!["}"]) && !p.at_end() && !at_item_line(p) {

@@ -7,7 +7,7 @@ use crate::kind::KindSet;
 /// Parses `{ … }`, the body of a function, a branch or an arm.
 pub(super) fn block(p: &mut Parser<'_>) {
     let block = p.start();
-    let open = p.range();
+    let open = p.position();
     p.bump();
     block_rest(p, block, Some(open));
 }
@@ -18,7 +18,7 @@ pub(super) fn block_without_brace(p: &mut Parser<'_>) {
     block_rest(p, block, None);
 }
 
-fn block_rest(p: &mut Parser<'_>, block: crate::parser::Marker, open: Option<TextRange>) {
+fn block_rest(p: &mut Parser<'_>, block: crate::parser::Marker, open: Option<usize>) {
     // The `{` ends recovery from an error in the header.
     p.recover();
     let style = if p.on_new_line(0) { Style::Lines } else { Style::OneLine };
@@ -67,19 +67,22 @@ pub(super) fn statements(p: &mut Parser<'_>) {
 /// Parses statements up to token number `stop` or to the end of the block, including the tail
 /// expression.
 fn statements_until(p: &mut Parser<'_>, stop: usize, style: Style) {
-    while p.position() < stop && !at_block_end(p, style) {
+    let mut at_end = p.position() < stop && at_block_end(p, style);
+    while p.position() < stop && !at_end {
         let before = p.position();
         match statement(p, style) {
             Last::Yes if at_block_end(p, style) => return,
             Last::Yes => {
                 end_of_statement(p, style);
+                at_end = p.position() < stop && at_block_end(p, style);
             }
-            Last::No if at_block_end(p, style) => {
-                // A chain of bindings requires a tail expression.
-                p.expected("an expression");
-                return;
+            Last::No => {
+                at_end = at_block_end(p, style);
+                if at_end {
+                    // A chain of bindings requires a tail expression.
+                    p.expected("an expression");
+                }
             }
-            Last::No => {}
             Last::Missing => return,
         }
         if p.position() == before {
@@ -195,13 +198,14 @@ fn nested_let(p: &mut Parser<'_>) {
 /// `%0 = e;`
 fn graph_stmt(p: &mut Parser<'_>, style: Style) -> Last {
     let stmt = p.start();
-    let name = p.start();
-    p.bump();
-    name.complete(p, NAME);
+    p.leaf(NAME);
     p.bump();
     exprs::expr(p);
-    let ended = p.on_new_line(0) || (p.at(T!["}"]) && at_block_end(p, style));
-    let last = if !p.at(T![";"]) && !p.is_recovering() && ended && !p.at_end() {
+    let last = if !p.at(T![";"])
+        && !p.is_recovering()
+        && (p.on_new_line(0) || (p.at(T!["}"]) && at_block_end(p, style)))
+        && !p.at_end()
+    {
         // The manual omits the `;`.
         let end = p.last_range().end();
         p.compat(TextRange::new(end, end), SyntaxErrorKind::MissingSemicolon);

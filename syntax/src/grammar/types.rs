@@ -96,7 +96,7 @@ fn ref_type(p: &mut Parser<'_>) {
     p.compat(p.range(), SyntaxErrorKind::RefType);
     p.bump();
     if p.at(T!["("]) {
-        let open = p.range();
+        let open = p.position();
         p.bump();
         types::ty(p);
         p.expect_close(T![")"], open);
@@ -120,7 +120,7 @@ fn named_type(p: &mut Parser<'_>) {
 pub(crate) fn tensor_type(p: &mut Parser<'_>) {
     let tensor = p.start();
     p.bump();
-    let open = p.range();
+    let open = p.position();
     p.expect(T!["["]);
     match p.current() {
         T!["("] => shape(p),
@@ -138,7 +138,7 @@ pub(crate) fn tensor_type(p: &mut Parser<'_>) {
             p.bump();
             // `custom[posit]32`
             if p.at(T!["["]) && p.is_glued(0) {
-                let open = p.range();
+                let open = p.position();
                 p.bump();
                 p.eat(IDENT);
                 p.expect_close(T!["]"], open);

@@ -89,7 +89,8 @@ impl<'b> Compat<'b> {
                 diagnostic.message =
                     format!("{} (and in {more} more {places})", diagnostic.message);
             }
-            for fix in &mut diagnostic.fixes {
+            // Deferred edits are in order.
+            for fix in diagnostic.fixes.iter_mut().filter(|fix| !fix.edits.is_deferred()) {
                 normalize(fix);
             }
             found.push(diagnostic);
@@ -112,7 +113,7 @@ fn normalize(fix: &mut Fix) {
             _ => normalized.push((range, text)),
         }
     }
-    fix.edits = normalized;
+    fix.edits = normalized.into();
 }
 
 /// Reports notation that TVM does not accept.

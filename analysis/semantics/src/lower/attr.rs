@@ -10,10 +10,10 @@ use syntax::{
 };
 use types::{AttrSchema, AttrValue, Attrs, Number};
 
-use super::{UnitLowering, ty::meta_parts};
+use super::{Lowering, ty::meta_parts};
 use crate::body::{Literal, ProblemKind, WrittenAttr};
 
-impl UnitLowering<'_> {
+impl Lowering {
     pub(super) fn written_attr(&mut self, attr: ast::Attr<'_>) -> WrittenAttr {
         let name = attr.name();
         let value = attr.value().map(|value| value.node());

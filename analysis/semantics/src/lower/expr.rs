@@ -1,17 +1,16 @@
 //! Lowering of expressions.
 
 use smallvec::SmallVec;
-use smol_str::SmolStrBuilder;
 use syntax::{
     Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 use types::{Attrs, DataType, Type};
 
-use super::{UnitLowering, claimed_type, ty::meta_parts};
+use super::{Lowering, claimed_type, ty::meta_parts};
 use crate::body::*;
 
-impl UnitLowering<'_> {
+impl Lowering {
     /// Lowers an expression or a block.
     pub(super) fn expr(&mut self, node: Node<'_>) -> ExprId {
         match node.kind() {
@@ -23,6 +22,11 @@ impl UnitLowering<'_> {
                 };
             }
             SyntaxKind::INFIX_EXPR => return self.infix(node),
+            // A node of this token alone.
+            SyntaxKind::LOCAL_REF | SyntaxKind::GRAPH_REF => {
+                let name = node.tokens().next().map(|token| token.text()).unwrap_or_default();
+                return self.variable(name, node.range());
+            }
             _ => {}
         }
         let Some(expr) = ast::Expr::cast(node) else {
@@ -33,14 +37,6 @@ impl UnitLowering<'_> {
             ast::Expr::Literal(_) => {
                 let literal = self.literal(node).map_or(Expr::Missing, Expr::Literal);
                 self.push(range, literal)
-            }
-            ast::Expr::LocalRef(local) => {
-                let name = local.name().map(|t| t.text()).unwrap_or_default();
-                self.variable(name, range)
-            }
-            ast::Expr::GraphRef(graph) => {
-                let name = graph.name().map(|t| t.text()).unwrap_or_default();
-                self.variable(name, range)
             }
             ast::Expr::GlobalRef(global) => {
                 let name = global.name().map(|t| Name::new(t.text())).unwrap_or_default();
@@ -86,9 +82,11 @@ impl UnitLowering<'_> {
                 let value = self.operand(node, 1);
                 self.push(range, Expr::RefWrite(reference, value))
             }
-            ast::Expr::ParenExpr(_) | ast::Expr::BlockExpr(_) | ast::Expr::InfixExpr(_) => {
-                self.push(range, Expr::Missing)
-            }
+            ast::Expr::ParenExpr(_)
+            | ast::Expr::BlockExpr(_)
+            | ast::Expr::InfixExpr(_)
+            | ast::Expr::LocalRef(_)
+            | ast::Expr::GraphRef(_) => self.push(range, Expr::Missing),
         }
     }
 
@@ -182,98 +180,6 @@ impl UnitLowering<'_> {
         exprs
     }
 
-    /// Lowers a use of a variable.
-    fn variable(&mut self, name: &str, range: TextRange) -> ExprId {
-        let graph = name.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
-        // A graph variable may be used after the end of its block.
-        let bound = self.scope.get(name).or_else(|| graph.then(|| self.graphs.get(name)).flatten());
-        match bound {
-            Some(binder) => self.push(range, Expr::Bound(binder)),
-            None => {
-                let free = self.free(name, range);
-                self.push(range, Expr::Free(free))
-            }
-        }
-    }
-
-    fn free(&mut self, name: &str, range: TextRange) -> FreeId {
-        if let Some(free) = self.frees.get(name) {
-            // A name that is also used without a projection must be bound.
-            self.unit.frees[free.index()].dotted = false;
-            self.unit.frees[free.index()].whole = false;
-            return free;
-        }
-        self.new_free(name, range, false, false)
-    }
-
-    fn new_free(&mut self, name: &str, range: TextRange, dotted: bool, whole: bool) -> FreeId {
-        let id = FreeId(self.unit.frees.len() as u32);
-        let range = self.place(range);
-        self.frees.insert(name.into(), id);
-        self.unit.frees.push(Free { name: name.into(), range, dotted, whole });
-        id
-    }
-
-    /// Lowers `t.0`, or the printed name `%input.1`.
-    fn projection(&mut self, projection: ast::ProjExpr<'_>) -> ExprId {
-        let range = projection.range();
-        let index = projection.index().and_then(|t| t.text().parse::<u32>().ok());
-        let tuple_node = projection.tuple();
-        let mut whole = SmolStrBuilder::new();
-        if let Some(digits) = projection.index()
-            && tuple_node.is_some_and(|tuple| dotted_name(tuple, &mut whole).is_some())
-        {
-            let base = whole.clone().finish();
-            whole.push('.');
-            whole.push_str(digits.text());
-            let whole = whole.finish();
-            if let Some(binder) = self.scope.get(&whole) {
-                return self.push(range, Expr::Bound(binder));
-            }
-            if self.scope.get(&base).is_none()
-                && !base[1..].starts_with(|c: char| c.is_ascii_digit())
-            {
-                return self.dotted(tuple_node, &whole, range, index.unwrap_or_default());
-            }
-        }
-        let tuple = match tuple_node {
-            Some(tuple) => self.expr_with_comment(projection.node(), tuple.node()),
-            None => self.push(range, Expr::Missing),
-        };
-        match index {
-            Some(index) => self.push(range, Expr::Proj { tuple, index }),
-            None => self.push(range, Expr::Missing),
-        }
-    }
-
-    /// Lowers `%input.1` if neither `%input.1` nor `%input` is bound in the unit: resolution
-    /// chooses the one that the definition binds.
-    fn dotted(
-        &mut self,
-        tuple: Option<ast::Expr<'_>>,
-        whole: &str,
-        range: TextRange,
-        index: u32,
-    ) -> ExprId {
-        let tuple = match tuple {
-            Some(ast::Expr::LocalRef(local)) => {
-                let name = local.name().map(|t| t.text()).unwrap_or_default();
-                let free = match self.frees.get(name) {
-                    Some(free) => free,
-                    None => self.new_free(name, local.range(), true, false),
-                };
-                self.push(local.range(), Expr::Free(free))
-            }
-            Some(other) => self.expr(other.node()),
-            None => self.push(range, Expr::Missing),
-        };
-        let whole = match self.frees.get(whole) {
-            Some(free) => free,
-            None => self.new_free(whole, range, false, true),
-        };
-        self.push(range, Expr::Dotted { whole, tuple, index })
-    }
-
     /// Lowers `a + b`. Chains nest to the left, and are lowered in a loop.
     fn infix(&mut self, node: Node<'_>) -> ExprId {
         let mut spine = vec![node];
@@ -330,25 +236,21 @@ impl UnitLowering<'_> {
     /// Lowers `f(a, b, axis=1)`.
     fn call(&mut self, call: ast::CallExpr<'_>) -> ExprId {
         let range = call.range();
-        let callee_node = call.callee();
+        let CallParts { callee: callee_node, type_args, args } = CallParts::of(call);
         let callee_range = callee_node.map_or(range, |callee| callee.range());
         // A callee that is an expression is evaluated first; names are resolved instead.
         let callee = match callee_node {
-            Some(ast::Expr::NameRef(name)) => {
-                let text = name.text();
-                match operators::named(&text) {
-                    Some(operator) => Callee::Operator(operator),
-                    None => Callee::Name(text.into()),
-                }
-            }
+            Some(ast::Expr::NameRef(name)) => match self.shared.operator(name) {
+                Some(operator) => Callee::Operator(operator),
+                None => Callee::Name(name.text().into()),
+            },
             Some(callee) => Callee::Expr(self.expr(callee.node())),
             None => Callee::Name(Name::default()),
         };
-        let type_args = call.type_args().map(|list| self.type_args(list)).unwrap_or_default();
-        let Arguments { mut args, attrs, whole } =
-            call.args().map(|list| self.arguments(list)).unwrap_or_default();
-        let written: Vec<_> = attrs.into_iter().map(|attr| self.written_attr(attr)).collect();
-        let meta_attrs = self.take_meta_attrs(&mut args);
+        let type_args = type_args.map(|list| self.type_args(list)).unwrap_or_default();
+        let (mut values, mut written) = (SmallVec::new(), Vec::new());
+        let whole = args.is_some_and(|list| self.arguments(list, &mut values, &mut written));
+        let meta_attrs = self.take_meta_attrs(&mut values);
         let (attrs, trusted) = match &callee {
             Callee::Operator(operator) => {
                 self.bind_attrs(operator, &written, meta_attrs.is_some(), callee_range)
@@ -373,7 +275,7 @@ impl UnitLowering<'_> {
         let call = CallData {
             callee,
             callee_range: self.place(callee_range),
-            args,
+            args: values,
             attrs,
             trusted,
             whole,
@@ -385,9 +287,15 @@ impl UnitLowering<'_> {
         self.push_call(range, call)
     }
 
-    /// Collects the arguments and attributes of a call in one pass.
-    fn arguments<'t>(&mut self, list: ast::ArgList<'t>) -> Arguments<'t> {
-        let mut found = Arguments::default();
+    /// Collects the arguments and attributes of a call in one pass. Returns true if the list is
+    /// closed and has no syntax errors.
+    fn arguments(
+        &mut self,
+        list: ast::ArgList<'_>,
+        args: &mut SmallVec<[ExprId; 4]>,
+        attrs: &mut Vec<WrittenAttr>,
+    ) -> bool {
+        let mut whole = false;
         // `Some(true)` after a comma, `None` after the end or a syntax error. A comma may follow
         // the last argument, `add(%x, )`, but not another comma.
         let mut open = Some(false);
@@ -401,13 +309,14 @@ impl UnitLowering<'_> {
                     let is_error = child.kind() == SyntaxKind::ERROR;
                     open = open.and((!is_error).then_some(false));
                     if let Some(attr) = ast::Attr::cast(child) {
-                        found.attrs.push(attr);
+                        let attr = self.written_attr(attr);
+                        attrs.push(attr);
                     } else if ast::BlockOrExpr::can_cast(child.kind()) {
-                        if !found.attrs.is_empty() && misplaced.is_none() {
+                        if !attrs.is_empty() && misplaced.is_none() {
                             misplaced = Some(child.range());
                         }
                         let expr = self.expr(child);
-                        found.args.push(expr);
+                        args.push(expr);
                         fresh = Some(expr);
                     }
                 }
@@ -423,7 +332,7 @@ impl UnitLowering<'_> {
                     }
                     SyntaxKind::R_PAREN => {
                         fresh = None;
-                        found.whole |= open.take().is_some();
+                        whole |= open.take().is_some();
                     }
                     kind if kind.is_trivia() => {}
                     _ => fresh = None,
@@ -433,7 +342,7 @@ impl UnitLowering<'_> {
         if let Some(range) = misplaced {
             self.problem(range, ProblemKind::ArgAfterAttr);
         }
-        found
+        whole
     }
 
     /// Takes `meta[relay.attrs.X][0]` from the end of the arguments: it replaces the attributes.
@@ -466,7 +375,7 @@ impl UnitLowering<'_> {
     fn region(&mut self, inside: impl FnOnce(&mut Self) -> ExprId) -> Region {
         let (mark, start) = (self.scope.mark(), self.unit.exprs.len() as u32);
         let result = inside(self);
-        self.scope.leave(mark);
+        self.leave(mark);
         Region { start, end: self.unit.exprs.len() as u32, result }
     }
 
@@ -511,7 +420,7 @@ impl UnitLowering<'_> {
                 None => Pattern { range: self.place(arm.range()), kind: wildcard },
             };
             let body = self.branch(arm.body().map(|b| b.node()), arm.range().end());
-            self.scope.leave(mark);
+            self.leave(mark);
             arms.push(Arm { pattern, body });
         }
         self.unit.matches[id.index()].arms = arms;
@@ -532,20 +441,35 @@ impl UnitLowering<'_> {
         self.push(range, Expr::EnterFn(id));
         let body = self.branch(function.body().map(|b| b.node()), range.end());
         self.unit.fns[id.index()].body = Some(body);
-        self.scope.leave(mark);
+        self.leave(mark);
         self.type_params.truncate(outer_types);
         self.push(range, Expr::Fn(id))
     }
 }
 
-/// The arguments and attributes of a call.
+/// The parts of `f<T>(a, b)`, found in one pass.
 #[derive(Default)]
-struct Arguments<'t> {
-    args: SmallVec<[ExprId; 4]>,
-    /// The attributes follow all arguments.
-    attrs: SmallVec<[ast::Attr<'t>; 4]>,
-    /// Set if the list is closed and has no syntax errors.
-    whole: bool,
+struct CallParts<'t> {
+    callee: Option<ast::Expr<'t>>,
+    type_args: Option<ast::TypeArgList<'t>>,
+    args: Option<ast::ArgList<'t>>,
+}
+
+impl<'t> CallParts<'t> {
+    fn of(call: ast::CallExpr<'t>) -> CallParts<'t> {
+        let mut parts = CallParts::default();
+        for child in call.node().children() {
+            match child.kind() {
+                SyntaxKind::ARG_LIST => parts.args = parts.args.or(ast::ArgList::cast(child)),
+                SyntaxKind::TYPE_ARG_LIST => {
+                    parts.type_args = parts.type_args.or(ast::TypeArgList::cast(child));
+                }
+                _ if parts.callee.is_none() => parts.callee = ast::Expr::cast(child),
+                _ => {}
+            }
+        }
+        parts
+    }
 }
 
 /// Returns the operator of an infix sign.
@@ -565,19 +489,4 @@ fn infix_operator(sign: SyntaxKind) -> Option<&'static str> {
         SyntaxKind::PIPE2 => "logical_or",
         _ => return None,
     })
-}
-
-/// Appends `%a` or `%a.1` to `into`; `None` if the expression cannot be the front of a printed
-/// name.
-fn dotted_name(expr: ast::Expr<'_>, into: &mut SmolStrBuilder) -> Option<()> {
-    match expr {
-        ast::Expr::LocalRef(local) => into.push_str(local.name()?.text()),
-        ast::Expr::ProjExpr(projection) => {
-            dotted_name(projection.tuple()?, into)?;
-            into.push('.');
-            into.push_str(projection.index()?.text());
-        }
-        _ => return None,
-    }
-    Some(())
 }

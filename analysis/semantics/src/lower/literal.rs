@@ -3,10 +3,10 @@
 use syntax::{Node, SyntaxKind};
 use types::DataType;
 
-use super::UnitLowering;
+use super::Lowering;
 use crate::body::{Literal, ProblemKind};
 
-impl UnitLowering<'_> {
+impl Lowering {
     /// Lowers a `LITERAL` node; returns `None` for a string.
     pub(super) fn literal(&mut self, node: Node<'_>) -> Option<Literal> {
         let mut negative = false;

@@ -5,10 +5,10 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::UnitLowering;
+use super::Lowering;
 use crate::body::{BinderKind, Pattern, PatternKind, Subject};
 
-impl UnitLowering<'_> {
+impl Lowering {
     /// Lowers a pattern and binds its variables.
     pub(super) fn pattern(&mut self, pattern: ast::Pattern<'_>) -> Pattern {
         let range = self.place(pattern.range());

@@ -5,10 +5,10 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::UnitLowering;
+use super::Lowering;
 use crate::body::*;
 
-impl UnitLowering<'_> {
+impl Lowering {
     /// Lowers a block; returns its tail expression.
     pub(super) fn block(&mut self, block: Node<'_>) -> ExprId {
         let mark = self.scope.mark();
@@ -34,7 +34,7 @@ impl UnitLowering<'_> {
                 _ => {}
             }
         }
-        self.scope.leave(mark);
+        self.leave(mark);
         last.unwrap_or_else(|| {
             let end = block.range().end();
             self.push(TextRange::empty(end), Expr::Missing)
@@ -96,7 +96,7 @@ impl UnitLowering<'_> {
             Some(value) if value.kind() == SyntaxKind::BLOCK => {
                 let mark = self.scope.mark();
                 let value = self.block(value);
-                self.scope.leave(mark);
+                self.leave(mark);
                 value
             }
             _ => self.bound_value(node, &parts),

@@ -13,10 +13,10 @@ use types::{
     open_tensor,
 };
 
-use super::UnitLowering;
+use super::Lowering;
 use crate::body::{ProblemKind, TypeUse};
 
-impl UnitLowering<'_> {
+impl Lowering {
     pub(super) fn ty(&mut self, node: Node<'_>) -> Type {
         let Some(ty) = ast::Type::cast(node) else { return Type::Error };
         match ty {

@@ -7,7 +7,7 @@ use syntax::{
 };
 use types::{PolyType, Type};
 
-use super::{Lowering, Scope, Shared};
+use super::Lowering;
 use crate::{
     body::*,
     module::{Adt, Constructor, TypeDef},
@@ -17,13 +17,8 @@ use crate::{
 pub fn lower_type_def(def: ast::TypeDef<'_>) -> TypeDef {
     let node = def.node();
     let name = def.name().map(|n| SmolStr::new(n.text())).unwrap_or_default();
-    let mut lowering = Lowering {
-        scope: Scope::default(),
-        spare: Unit::default(),
-        shared: Shared::default(),
-        type_params: Vec::new(),
-    };
-    let mut unit = lowering.unit(node, UnitKind::Header);
+    let mut unit = Lowering::default();
+    unit.begin(node, UnitKind::Header);
     let function = unit.signature(def.type_params(), None, None, None);
     let (adt_name, params) = (name.clone(), &function.type_params);
     let mut constructors = Vec::new();

@@ -1,12 +1,22 @@
 //! Names that TVM prints but cannot read: `%input.1`, `%aten::linear_3.bias`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::{Node, SyntaxKind, TextRange};
+use syntax::{GreenNode, Node, SyntaxKind, TextRange};
 
-use crate::diagnostic::{Diagnostic, Fix};
+use super::Edit;
+use crate::diagnostic::{Diagnostic, Edits, Fix};
 
 /// Adds the fix that renames all such names of a file consistently.
-pub(super) fn fix(root: Node<'_>, finding: &mut Diagnostic) {
+pub(super) fn fix(tree: &GreenNode, finding: &mut Diagnostic) {
+    finding.help = Some("rename them to names of letters, digits, `_` and `/`".into());
+    finding.fixes = vec![Fix {
+        title: "Rename all printed names to legal ones".into(),
+        edits: Edits::deferred(tree.clone(), rename_all),
+    }];
+}
+
+/// Returns the edits that rename all such names of a tree, in text order.
+fn rename_all(root: Node<'_>) -> Vec<Edit> {
     let mut taken: FxHashSet<String> = FxHashSet::default();
     let mut unreadable: Vec<(TextRange, String)> = Vec::new();
     // Printed names that end in a dot and digits are several tokens.
@@ -50,11 +60,7 @@ pub(super) fn fix(root: Node<'_>, finding: &mut Diagnostic) {
         });
         (range, new.clone())
     });
-    finding.help = Some("rename them to names of letters, digits, `_` and `/`".into());
-    finding.fixes = vec![Fix {
-        title: "Rename all printed names to legal ones".into(),
-        edits: edits.collect(),
-    }];
+    edits.collect()
 }
 
 fn is_unreadable(name: &str) -> bool {

@@ -45,7 +45,7 @@ pub(super) fn check(db: &dyn Db, file: SourceFile, compat: &mut Compat<'_>) {
         compat.fold(diagnostic);
     }
     if let Some(names) = compat.folded.get(&Code::TvmName).copied() {
-        names::fix(root, &mut compat.found[names].0);
+        names::fix(&parse.green, &mut compat.found[names].0);
     }
 }
 
@@ -252,29 +252,46 @@ fn help(kind: &SyntaxErrorKind) -> Option<&'static str> {
     })
 }
 
-/// The nodes that contain the reported errors, by kind and reported offset.
+/// The most errors whose nodes are found one by one.
+const MAX_PATHS: usize = 16;
+
+/// The nodes that contain reported errors.
 struct Sites<'t> {
-    nodes: FxHashMap<(SyntaxKind, TextSize), Node<'t>>,
+    root: Node<'t>,
+    /// All nodes by kind and reported offset, where many errors have one.
+    nodes: Option<FxHashMap<(SyntaxKind, TextSize), Node<'t>>>,
     /// The memo of [`holds_modules`].
     is_log: OnceCell<bool>,
 }
 
 impl<'t> Sites<'t> {
+    /// A printed module has thousands of nodes and few such errors, which are looked up after each
+    /// edit: only the nodes around their places are visited. In `a && b && …`, each of many errors lies
+    /// as deep as there are operators: one walk over the tree finds all.
     fn new(root: Node<'t>, errors: &[&SyntaxError]) -> Sites<'t> {
-        let mut nodes = FxHashMap::default();
-        if errors.iter().any(|error| site_kind(&error.kind).is_some()) {
+        let has_site = |error: &&&SyntaxError| site_kind(&error.kind).is_some();
+        let is_walked = errors.iter().filter(has_site).nth(MAX_PATHS).is_some();
+        let nodes = is_walked.then(|| {
+            let mut nodes = FxHashMap::default();
             for node in root.descendants() {
                 for at in anchors(node) {
                     nodes.entry((node.kind(), at)).or_insert(node);
                 }
             }
-        }
-        Sites { nodes, is_log: OnceCell::new() }
+            nodes
+        });
+        Sites { root, nodes, is_log: OnceCell::new() }
     }
 
+    /// Returns the outermost node of the kind that an error is about, at its place.
     fn node(&self, error: &SyntaxError) -> Option<Node<'t>> {
         let kind = site_kind(&error.kind)?;
-        self.nodes.get(&(kind, error.range.start())).copied()
+        let at = error.range.start();
+        if let Some(nodes) = &self.nodes {
+            return nodes.get(&(kind, at)).copied();
+        }
+        let path = self.root.path_to(TextRange::at(at, 1.into()));
+        path.into_iter().find(|node| node.kind() == kind && anchors(*node).contains(&at))
     }
 }
 
