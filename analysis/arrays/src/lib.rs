@@ -121,21 +121,52 @@ impl Array<'_> {
         self.elements().map_err(|error| if name.is_empty() { error } else { error.of(name) })
     }
 
+    /// Returns true if the elements are these: little-endian, the last axis first. Reads as far as the
+    /// first piece that differs.
+    ///
+    /// # Errors
+    /// The elements cannot be read.
+    pub fn is_equal_to(mut self, data: &[u8]) -> Result<bool, Error> {
+        if self.layout.columns_first {
+            let tensor = self.read()?;
+            let mut rest = data;
+            let compared = tensor.write_le(|part| {
+                let (now, later) = rest.split_at_checked(part.len()).ok_or(())?;
+                rest = later;
+                if now == part { Ok(()) } else { Err(()) }
+            });
+            return Ok(compared.is_ok() && rest.is_empty());
+        }
+        if bytes_of(self.dtype, &self.shape)? != data.len() as u64 {
+            return Ok(false);
+        }
+        let mut buffer = [0; 4096];
+        for part in data.chunks(buffer.len()) {
+            let read = &mut buffer[..part.len()];
+            self.next(read)?;
+            if read != part {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads the next elements as little-endian bytes.
+    fn next(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.from.read_exact(bytes)?;
+        if self.layout.big_endian {
+            bytes.chunks_exact_mut(self.dtype.bytes() as usize).for_each(<[u8]>::reverse);
+        }
+        Ok(())
+    }
+
     fn elements(mut self) -> Result<Tensor, Error> {
-        let Layout { big_endian, columns_first } = self.layout;
+        let columns_first = self.layout.columns_first;
         let mut shape = self.shape.clone();
         if columns_first {
             shape.reverse();
         }
-        let width = self.dtype.bytes() as usize;
-        let next = |bytes: &mut [u8]| -> Result<(), Error> {
-            self.from.read_exact(bytes)?;
-            if big_endian {
-                bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
-            }
-            Ok(())
-        };
-        let tensor = Tensor::read_le(self.dtype, &shape, next)?;
+        let tensor = Tensor::read_le(self.dtype, &shape, |bytes| self.next(bytes))?;
         let Some(tensor) = tensor else { return Err(no_arrays(self.dtype)) };
         if let Some(end) = self.end {
             end(&mut self.from)?;

@@ -33,7 +33,7 @@ mod prelude {
         allocate::{collected, push, room, try_collected},
         fault::Fault,
         interrupt::{
-            Helpers, Here, PIECE, mapped, pieces, pieces_mut, ranges, repeated, spend, watched,
+            Here, PIECE, each_chunk, mapped, pieces, pieces_mut, ranges, repeated, spend, watched,
         },
         kernel::{Call, Kernel, Outcome, absent, kernel},
         tensor::{Array, Element, Tensor, count_of, each_dtype, own},

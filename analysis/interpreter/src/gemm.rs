@@ -1,11 +1,10 @@
 //! Products of matrices.
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice, linalg::general_mat_mul};
-use rayon::prelude::*;
 
 use crate::{
     convert::converted,
-    interrupt::{Helpers, poll, repeated, spend},
+    interrupt::{each_item, poll, repeated, spend},
     tensor::{Array, Element, Tensor},
 };
 use types::DataType;
@@ -183,16 +182,12 @@ pub(crate) fn multiply<T: Gemm>(
         product::<T>(a, b, c);
     } else if rows >= columns {
         let part = rows.div_ceil(threads);
-        c.axis_chunks_iter_mut(Axis(0), part)
-            .into_par_iter()
-            .zip(a.axis_chunks_iter(Axis(0), part))
-            .each(|(c, a)| product::<T>(a, b, c));
+        let parts = c.axis_chunks_iter_mut(Axis(0), part).zip(a.axis_chunks_iter(Axis(0), part));
+        each_item(parts, rows.div_ceil(part), &|(c, a)| product::<T>(a, b, c));
     } else {
         let part = columns.div_ceil(threads);
-        c.axis_chunks_iter_mut(Axis(1), part)
-            .into_par_iter()
-            .zip(b.axis_chunks_iter(Axis(1), part))
-            .each(|(c, b)| product::<T>(a, b, c));
+        let parts = c.axis_chunks_iter_mut(Axis(1), part).zip(b.axis_chunks_iter(Axis(1), part));
+        each_item(parts, columns.div_ceil(part), &|(c, b)| product::<T>(a, b, c));
     }
 }
 

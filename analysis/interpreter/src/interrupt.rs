@@ -7,8 +7,8 @@
 //! panic hook hears of it. A kernel is left at any place where it spends: it owns all that it
 //! writes to, so that what is half done goes with it.
 //!
-//! Threads that help know of the run by [`Helpers`]: a loop that is shared out goes through
-//! [`Helpers::each`], and nothing else starts one.
+//! Threads that help know of the run: a loop that is shared out goes through [`each_item`] or
+//! [`each_chunk`], and nothing else starts one.
 //!
 //! Memory that cannot be had ends a kernel in the same way; see [`allocate`](crate::allocate).
 //!
@@ -19,10 +19,10 @@ use std::{
     cell::{Cell, RefCell},
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
 };
 
-use rayon::prelude::*;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use crate::{
     allocate::room,
@@ -202,21 +202,70 @@ pub fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
     all
 }
 
-/// Items that several threads share.
-pub(crate) trait Helpers: ParallelIterator {
-    /// Does something with each item, for the run that the calling thread works for.
-    fn each(self, work: impl Fn(Self::Item) + Sync + Send) {
-        let watch = WATCH.with_borrow(Clone::clone);
-        // A thread takes many items one after the other.
-        let begin = || enter(watch.clone());
-        self.for_each_init(begin, |_, item| {
+/// The number of elements from which a loop is worth several threads.
+const PARALLEL: usize = 1 << 15;
+/// Batches of chunks per thread. Chunks differ in time: with one batch each, threads would wait for the
+/// slowest.
+const TURNS: usize = 8;
+
+/// Does something with each item on several threads, for the run that the calling thread works for;
+/// there are `count` items.
+///
+/// The loop over the items is compiled once for each type of items, and the start of the threads once:
+/// `work` is called through a pointer, which only pays for long work per item.
+pub(crate) fn each_item<I: Iterator + Send>(
+    items: I,
+    count: usize,
+    work: &(dyn Fn(I::Item) + Sync),
+) {
+    let items = Mutex::new(items);
+    together(count, &|| {
+        loop {
+            // Taken in a statement of its own, so that the lock does not last as long as the work.
+            let item = items.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(item) = item else { break };
             spend(1);
             work(item);
-        });
-    }
+        }
+    });
 }
 
-impl<I: ParallelIterator> Helpers for I {}
+/// Does something with each chunk of `size` elements and its number, as [`each_item`] does: on several
+/// threads if it is worth it. An element takes as long as `cost` elements do elsewhere.
+pub(crate) fn each_chunk<T: Send>(
+    elements: &mut [T],
+    size: usize,
+    cost: usize,
+    work: &(dyn Fn(usize, &mut [T]) + Sync),
+) {
+    let size = size.max(1);
+    let total = elements.len();
+    let count = total.div_ceil(size);
+    let worth = total.saturating_mul(cost) > PARALLEL;
+    let turns = if worth { rayon::current_num_threads().saturating_mul(TURNS) } else { 1 };
+    let many = count.div_ceil(turns).max(1);
+    let parts = elements.chunks_mut(size.saturating_mul(many)).enumerate();
+    each_item(parts, count.div_ceil(many), &|(part, chunks)| {
+        for (at, chunk) in chunks.chunks_mut(size).enumerate() {
+            spend(1);
+            work(part * many + at, chunk);
+        }
+    });
+}
+
+/// Calls `work` on each thread of the pool, at most `count` of them, for the run that the calling thread
+/// works for. The calls share one queue of items.
+fn together(count: usize, work: &(dyn Fn() + Sync)) {
+    let threads = rayon::current_num_threads().min(count);
+    if threads < 2 {
+        return work();
+    }
+    let watch = WATCH.with_borrow(Clone::clone);
+    (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
+        let _before = enter(watch.clone());
+        work();
+    });
+}
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests choose their sizes")]
@@ -261,12 +310,21 @@ mod tests {
     fn helpers_end_as_well() {
         let stopped = watch(None, true);
         let mut numbers = vec![0u8; 1 << 20];
-        let fault = scope(&stopped, || numbers.par_chunks_mut(16).each(|part| part.fill(1)));
+        let fault = scope(&stopped, || each_chunk(&mut numbers, 16, 1, &|_, part| part.fill(1)));
         assert_eq!(fault.map_err(|fault| fault.kind), Err(FaultKind::Cancelled));
         assert!(numbers.contains(&0));
         let going = watch(None, false);
-        assert!(scope(&going, || numbers.par_chunks_mut(16).each(|part| part.fill(1))).is_ok());
-        assert!(!numbers.contains(&0));
+        let fill = |numbers: &mut [u8]| {
+            each_chunk(numbers, 16, 1, &|at, part| {
+                part.iter_mut().for_each(|x| *x += 1 + (at % 2) as u8);
+            });
+        };
+        for count in [0, 1, 15, 16, 17, 1000, 1 << 20] {
+            let mut numbers = vec![0u8; count];
+            assert!(scope(&going, || fill(&mut numbers)).is_ok());
+            let wanted = (0..count).map(|k| 1 + (k / 16 % 2) as u8);
+            assert!(numbers.into_iter().eq(wanted), "{count}");
+        }
     }
 
     #[test]

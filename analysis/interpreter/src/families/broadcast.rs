@@ -121,7 +121,10 @@ impl<const N: usize> Broadcast<N> {
     /// Calls `row` for each stretch of the result: where it begins there, how long it is, and for
     /// each operand where it begins and how far apart its elements are. Long stretches come in
     /// pieces.
-    pub(super) fn rows(&self, mut row: impl FnMut(usize, usize, [(usize, usize); N])) {
+    ///
+    /// It is compiled once for each number of operands: `row` is called through a pointer, and has the
+    /// loops over elements.
+    pub(super) fn rows(&self, row: &mut dyn FnMut(usize, usize, [(usize, usize); N])) {
         if self.shape.contains(&0) {
             return;
         }
@@ -163,73 +166,138 @@ fn slice<T: Element>(array: &Array<T>) -> &[T] {
     array.as_slice().unwrap_or_default()
 }
 
-/// `f` of each pair of elements, into a new array.
-fn zip<T: Element, U: Element>(
+/// The elements of an operand along a stretch of a result, side by side.
+struct Operand<'a, T> {
+    elements: &'a [T],
+    /// Those that do not lie side by side.
+    gathered: Vec<T>,
+    /// The place of the one element that all in `gathered` are.
+    repeated: Option<usize>,
+}
+
+impl<'a, T: Element> Operand<'a, T> {
+    fn of(array: &'a Array<T>) -> Operand<'a, T> {
+        Operand { elements: slice(array), gathered: Vec::new(), repeated: None }
+    }
+
+    /// `length` elements from `at`, which are `step` apart.
+    fn stretch(&mut self, (at, step): (usize, usize), length: usize) -> &[T] {
+        if step == 1 {
+            return &self.elements[at..at + length];
+        }
+        if step != 0 || self.repeated != Some(at) || self.gathered.len() < length {
+            self.repeated = (step == 0).then_some(at);
+            self.gathered.clear();
+            if self.gathered.capacity() < length {
+                self.gathered = room(length);
+            }
+            if step == 0 {
+                self.gathered.resize(length, self.elements[at]);
+            } else {
+                self.gathered.extend((0..length).map(|k| self.elements[at + k * step]));
+            }
+        }
+        &self.gathered[..length]
+    }
+}
+
+/// A function of two elements over stretches, called through a pointer: what is around the loops is
+/// not compiled again for each operator.
+trait Pairs<T> {
+    /// `x = f(x, y)`.
+    fn update_left(&self, xs: &mut [T], ys: &[T]);
+    /// `y = f(x, y)`.
+    fn update_right(&self, xs: &[T], ys: &mut [T]);
+}
+
+impl<T: Copy, F: Fn(T, T) -> T> Pairs<T> for F {
+    fn update_left(&self, xs: &mut [T], ys: &[T]) {
+        xs.iter_mut().zip(ys).for_each(|(x, &y)| *x = self(*x, y));
+    }
+
+    fn update_right(&self, xs: &[T], ys: &mut [T]) {
+        ys.iter_mut().zip(xs).for_each(|(y, &x)| *y = self(x, *y));
+    }
+}
+
+/// Broadcasts two shapes together.
+///
+/// # Errors
+/// They do not fit.
+fn together(call: &Call<'_>, x: &[usize], y: &[usize]) -> Result<Broadcast<2>, Fault> {
+    let fault = || call.fault(format_args!("shapes {x:?} and {y:?} do not broadcast together"));
+    Broadcast::of([x, y]).ok_or_else(fault)
+}
+
+/// A truth of each pair of elements.
+fn truths<T: Element>(
     call: &Call<'_>,
     x: &Array<T>,
     y: &Array<T>,
-    f: impl Fn(T, T) -> U,
+    f: impl Fn(T, T) -> bool,
 ) -> Result<Tensor, Fault> {
-    let (sx, sy) = (x.shape(), y.shape());
-    let Some(walk) = Broadcast::of([sx, sy]) else {
-        return Err(call.fault(format_args!("shapes {sx:?} and {sy:?} do not broadcast together")));
+    let each = |xs: &[T], ys: &[T], out: &mut Vec<bool>| {
+        out.extend(xs.iter().zip(ys).map(|(&x, &y)| f(x, y)));
     };
-    call.allow(&walk.shape, U::DTYPE)?;
-    let mut out: Vec<U> = room(walk.shape.iter().product());
-    let (xs, ys) = (slice(x), slice(y));
-    walk.rows(|_, length, [(i, di), (j, dj)]| match (di, dj) {
-        (1, 1) => {
-            out.extend(xs[i..i + length].iter().zip(&ys[j..j + length]).map(|(&x, &y)| f(x, y)));
-        }
-        (1, 0) => out.extend(xs[i..i + length].iter().map(|&x| f(x, ys[j]))),
-        (0, 1) => out.extend(ys[j..j + length].iter().map(|&y| f(xs[i], y))),
-        _ => out.extend((0..length).map(|k| f(xs[i + k * di], ys[j + k * dj]))),
-    });
-    U::tensor(&walk.shape, out).ok_or_else(|| call.fault("the shapes do not fit"))
+    truths_of_stretches(call, x, y, &each)
 }
 
-/// As [`zip`], in place where one of the two has the result's shape and no other owner.
-fn zip_into<T: Element>(
+/// Appends a truth for each pair of elements of two stretches.
+type Truths<'f, T> = dyn Fn(&[T], &[T], &mut Vec<bool>) + 'f;
+
+fn truths_of_stretches<T: Element>(
+    call: &Call<'_>,
+    x: &Array<T>,
+    y: &Array<T>,
+    each: &Truths<'_, T>,
+) -> Result<Tensor, Fault> {
+    let walk = together(call, x.shape(), y.shape())?;
+    call.allow(&walk.shape, DataType::BOOL)?;
+    let mut out: Vec<bool> = room(walk.shape.iter().product());
+    let (mut xs, mut ys) = (Operand::of(x), Operand::of(y));
+    walk.rows(&mut |_, length, [x, y]| {
+        each(xs.stretch(x, length), ys.stretch(y, length), &mut out);
+    });
+    bool::tensor(&walk.shape, out).ok_or_else(|| call.fault("the shapes do not fit"))
+}
+
+/// `f` of each pair of elements, in place where one of the two has the result's shape and no other
+/// owner.
+fn zip<T: Element>(
     call: &Call<'_>,
     mut x: Array<T>,
     mut y: Array<T>,
-    f: impl Fn(T, T) -> T,
+    f: &dyn Pairs<T>,
 ) -> Result<Tensor, Fault> {
-    let walk = Broadcast::of([x.shape(), y.shape()]);
-    let fits = |array: &Array<T>| walk.as_ref().is_some_and(|walk| walk.shape == array.shape());
-    if fits(&x)
+    let walk = together(call, x.shape(), y.shape())?;
+    if walk.shape == x.shape()
         && x.is_unique()
-        && let Some(walk) = &walk
         && let Some(xs) = x.as_slice_mut()
     {
-        let ys = slice(&y);
-        walk.rows(|at, length, [_, (j, dj)]| {
-            let row = &mut xs[at..at + length];
-            match dj {
-                1 => row.iter_mut().zip(&ys[j..j + length]).for_each(|(x, &y)| *x = f(*x, y)),
-                0 => row.iter_mut().for_each(|x| *x = f(*x, ys[j])),
-                _ => row.iter_mut().enumerate().for_each(|(k, x)| *x = f(*x, ys[j + k * dj])),
-            }
+        let mut ys = Operand::of(&y);
+        walk.rows(&mut |at, length, [_, y]| {
+            f.update_left(&mut xs[at..at + length], ys.stretch(y, length));
         });
         return Ok(T::wrap(x));
     }
-    if fits(&y)
+    if walk.shape == y.shape()
         && y.is_unique()
-        && let Some(walk) = &walk
         && let Some(ys) = y.as_slice_mut()
     {
-        let xs = slice(&x);
-        walk.rows(|at, length, [(i, di), _]| {
-            let row = &mut ys[at..at + length];
-            match di {
-                1 => row.iter_mut().zip(&xs[i..i + length]).for_each(|(y, &x)| *y = f(x, *y)),
-                0 => row.iter_mut().for_each(|y| *y = f(xs[i], *y)),
-                _ => row.iter_mut().enumerate().for_each(|(k, y)| *y = f(xs[i + k * di], *y)),
-            }
+        let mut xs = Operand::of(&x);
+        walk.rows(&mut |at, length, [x, _]| {
+            f.update_right(xs.stretch(x, length), &mut ys[at..at + length]);
         });
         return Ok(T::wrap(y));
     }
-    zip(call, &x, &y, f)
+    call.allow(&walk.shape, T::DTYPE)?;
+    let mut out: Vec<T> = room(walk.shape.iter().product());
+    let (mut xs, mut ys) = (Operand::of(&x), Operand::of(&y));
+    walk.rows(&mut |at, length, [x, y]| {
+        out.extend_from_slice(xs.stretch(x, length));
+        f.update_left(&mut out[at..], ys.stretch(y, length));
+    });
+    T::tensor(&walk.shape, out).ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
 /// The failure that two arguments are of different data types.
@@ -244,24 +312,32 @@ fn number(
     double: impl Fn(f64, f64) -> f64,
     integer: impl Fn(i64, i64) -> i64,
 ) -> Outcome {
+    let narrow = |x: i32, y: i32| integer(x.into(), y.into()) as i32;
+    number_by(call, &single, &double, &integer, &narrow)
+}
+
+fn number_by(
+    call: &mut Call<'_>,
+    single: &dyn Pairs<f32>,
+    double: &dyn Pairs<f64>,
+    integer: &dyn Pairs<i64>,
+    narrow: &dyn Pairs<i32>,
+) -> Outcome {
     let (x, y) = (call.take_tensor(0)?, call.take_tensor(1)?);
     let dtype = x.dtype();
     if y.dtype() != dtype {
         return differ(call, dtype, y.dtype());
     }
     let tensor = match (x, y) {
-        (Tensor::F32(x), Tensor::F32(y)) => return Ok(zip_into(call, x, y, single)?.into()),
-        (Tensor::F64(x), Tensor::F64(y)) => return Ok(zip_into(call, x, y, double)?.into()),
-        (Tensor::I32(x), Tensor::I32(y)) => {
-            let narrow = |x: i32, y: i32| integer(x.into(), y.into()) as i32;
-            return Ok(zip(call, &x, &y, narrow)?.into());
-        }
+        (Tensor::F32(x), Tensor::F32(y)) => return Ok(zip(call, x, y, single)?.into()),
+        (Tensor::F64(x), Tensor::F64(y)) => return Ok(zip(call, x, y, double)?.into()),
+        (Tensor::I32(x), Tensor::I32(y)) => return Ok(zip(call, x, y, narrow)?.into()),
         (x, y) => {
             let float = dtype.is_float() || dtype.is_bfloat();
             let wide = if float { DataType::FLOAT32 } else { DataType::INT64 };
             match (converted(x, wide), converted(y, wide)) {
-                (Some(Tensor::F32(x)), Some(Tensor::F32(y))) => zip_into(call, x, y, single)?,
-                (Some(Tensor::I64(x)), Some(Tensor::I64(y))) => zip(call, &x, &y, integer)?,
+                (Some(Tensor::F32(x)), Some(Tensor::F32(y))) => zip(call, x, y, single)?,
+                (Some(Tensor::I64(x)), Some(Tensor::I64(y))) => zip(call, x, y, integer)?,
                 _ => return call.unsupported(dtype),
             }
         }
@@ -286,7 +362,7 @@ fn quotient(
         return Err(call.fault("an integer is divided by 0"));
     }
     if let (Tensor::U64(x), Tensor::U64(y)) = (call.tensor(0)?, divisor) {
-        return Ok(zip(call, x, y, unsigned)?.into());
+        return Ok(zip(call, x.clone(), y.clone(), &unsigned)?.into());
     }
     number(call, single, double, integer)
 }
@@ -313,13 +389,13 @@ fn smaller<T: PartialOrd>(x: T, y: T) -> T {
 
 fn extreme(
     call: &mut Call<'_>,
-    single: fn(f32, f32) -> f32,
-    double: fn(f64, f64) -> f64,
-    integer: fn(i64, i64) -> i64,
-    unsigned: fn(u64, u64) -> u64,
+    single: impl Fn(f32, f32) -> f32,
+    double: impl Fn(f64, f64) -> f64,
+    integer: impl Fn(i64, i64) -> i64,
+    unsigned: impl Fn(u64, u64) -> u64,
 ) -> Outcome {
     if let (Tensor::U64(x), Tensor::U64(y)) = (call.tensor(0)?, call.tensor(1)?) {
-        return Ok(zip(call, x, y, unsigned)?.into());
+        return Ok(zip(call, x.clone(), y.clone(), &unsigned)?.into());
     }
     number(call, single, double, integer)
 }
@@ -340,7 +416,7 @@ fn logical(call: &mut Call<'_>, f: fn(bool, bool) -> bool) -> Outcome {
     let (Some(Tensor::Bool(x)), Some(Tensor::Bool(y))) = truths else {
         return call.unsupported(dtype);
     };
-    match converted(zip(call, &x, &y, f)?, dtype) {
+    match converted(zip(call, x, y, &f)?, dtype) {
         Some(tensor) => Ok(tensor.into()),
         None => call.unsupported(dtype),
     }
@@ -364,12 +440,12 @@ fn compare(call: &mut Call<'_>, test: Test) -> Outcome {
     each_wide!(&x, x => {
         let Some(y) = T::unwrap(&y) else { return differ(call, T::DTYPE, y.dtype()) };
         Ok(match test {
-            Test::Equal => zip(call, x, y, |x, y| x == y)?,
-            Test::NotEqual => zip(call, x, y, |x, y| x != y)?,
-            Test::Less => zip(call, x, y, |x, y| x < y)?,
-            Test::LessEqual => zip(call, x, y, |x, y| x <= y)?,
-            Test::Greater => zip(call, x, y, |x, y| x > y)?,
-            Test::GreaterEqual => zip(call, x, y, |x, y| x >= y)?,
+            Test::Equal => truths(call, x, y, |x, y| x == y)?,
+            Test::NotEqual => truths(call, x, y, |x, y| x != y)?,
+            Test::Less => truths(call, x, y, |x, y| x < y)?,
+            Test::LessEqual => truths(call, x, y, |x, y| x <= y)?,
+            Test::Greater => truths(call, x, y, |x, y| x > y)?,
+            Test::GreaterEqual => truths(call, x, y, |x, y| x >= y)?,
         }
         .into())
     }, else call.unsupported(x.dtype()))
@@ -389,7 +465,7 @@ fn select(call: &mut Call<'_>) -> Outcome {
         call.allow(&walk.shape, T::DTYPE)?;
         let (xs, ys) = (slice(x), slice(y));
         let mut out: Vec<T> = room(walk.shape.iter().product());
-        walk.rows(|_, length, [(c, dc), (i, di), (j, dj)]| {
+        walk.rows(&mut |_, length, [(c, dc), (i, di), (j, dj)]| {
             out.extend((0..length).map(|k| {
                 if truths[c + k * dc] { xs[i + k * di] } else { ys[j + k * dj] }
             }));
@@ -421,7 +497,7 @@ pub(super) fn broadcast_to(
     let made = each_dtype!(tensor, array => {
         let elements = slice(array);
         let mut out: Vec<T> = room(shape.iter().product());
-        walk.rows(|_, length, [(i, di)]| match di {
+        walk.rows(&mut |_, length, [(i, di)]| match di {
             1 => out.extend_from_slice(&elements[i..i + length]),
             0 => out.extend(std::iter::repeat_n(elements[i], length)),
             _ => out.extend((0..length).map(|k| elements[i + k * di])),
@@ -444,7 +520,7 @@ mod tests {
         assert_eq!(walk.sizes, [6]);
         assert!(Broadcast::of([&[2][..], &[3]]).is_none());
         let mut rows = 0;
-        Broadcast::of([&[0, 3][..], &[1]]).expect("they fit").rows(|_, _, _| rows += 1);
+        Broadcast::of([&[0, 3][..], &[1]]).expect("they fit").rows(&mut |_, _, _| rows += 1);
         assert_eq!(rows, 0);
     }
 

@@ -2,8 +2,6 @@
 
 use std::sync::LazyLock;
 
-use rayon::prelude::*;
-
 use super::prelude::*;
 use crate::convert::{converted, widened};
 
@@ -68,8 +66,14 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("fixed_point_multiply_per_axis", multiply_per_axis),
 ];
 
-/// The number of elements from which a thread of its own pays off.
-pub(super) const PARALLEL: usize = 1 << 15;
+/// A loop that updates each element of a chunk in place. It is called through a pointer, so that the
+/// code around the loop is compiled once and not for each operator.
+type Each<'a, T> = &'a (dyn Fn(&mut [T]) + Sync);
+
+/// The loop over a part that replaces each element by `f` of it.
+fn each<T: Copy>(f: impl Fn(T) -> T + Sync) -> impl Fn(&mut [T]) + Sync {
+    move |part| part.iter_mut().for_each(|x| *x = f(*x))
+}
 
 /// The first argument as it is.
 fn same(call: &mut Call<'_>) -> Outcome {
@@ -77,18 +81,19 @@ fn same(call: &mut Call<'_>) -> Outcome {
 }
 
 /// Each element replaced by `f` of it, in place if nobody else holds the array.
-pub(super) fn map<T: Element>(array: Array<T>, f: impl Fn(T) -> T + Sync + Send) -> Tensor {
+pub(super) fn map<T: Element>(array: Array<T>, f: impl Fn(T) -> T + Sync) -> Tensor {
+    map_parts(array, &each(f))
+}
+
+/// As [`map`], by the loop over a part.
+fn map_parts<T: Element>(array: Array<T>, each: Each<'_, T>) -> Tensor {
     let mut array = own(array);
     if let Some(elements) = array.as_slice_mut() {
-        if elements.len() > PARALLEL {
-            elements.par_chunks_mut(PARALLEL / 4).each(|part| {
-                // An element takes as long as several do elsewhere: `erf` is a series.
-                spend(4 * part.len());
-                part.iter_mut().for_each(|x| *x = f(*x));
-            });
-        } else {
-            elements.iter_mut().for_each(|x| *x = f(*x));
-        }
+        each_chunk(elements, PIECE, 1, &|_, part| {
+            // An element takes as long as several do elsewhere: `erf` is a series.
+            spend(4 * part.len());
+            each(part);
+        });
     }
     T::wrap(array)
 }
@@ -96,22 +101,26 @@ pub(super) fn map<T: Element>(array: Array<T>, f: impl Fn(T) -> T + Sync + Send)
 /// An operator on floating point numbers. Half precision goes through single precision.
 fn float(
     call: &mut Call<'_>,
-    single: impl Fn(f32) -> f32 + Sync + Send,
-    double: impl Fn(f64) -> f64 + Sync + Send,
+    single: impl Fn(f32) -> f32 + Sync,
+    double: impl Fn(f64) -> f64 + Sync,
 ) -> Outcome {
+    float_parts(call, &each(single), &each(double))
+}
+
+fn float_parts(call: &mut Call<'_>, single: Each<'_, f32>, double: Each<'_, f64>) -> Outcome {
     let tensor = call.take_tensor(0)?;
     let dtype = tensor.dtype();
     match widened(&tensor) {
         Tensor::F32(x) => {
             drop(tensor);
-            back(call, map(x, single), dtype)
+            back(call, map_parts(x, single), dtype)
         }
         Tensor::F64(x) => {
             drop(tensor);
-            back(call, map(x, double), dtype)
+            back(call, map_parts(x, double), dtype)
         }
         other => match converted(other, DataType::FLOAT64) {
-            Some(Tensor::F64(x)) => back(call, map(x, double), dtype),
+            Some(Tensor::F64(x)) => back(call, map_parts(x, double), dtype),
             _ => call.unsupported(dtype),
         },
     }
@@ -129,27 +138,49 @@ fn back(call: &Call<'_>, tensor: Tensor, dtype: DataType) -> Outcome {
 /// point.
 fn signed(
     call: &mut Call<'_>,
-    integer: impl Fn(i64) -> i64 + Sync + Send,
-    number: impl Fn(f64) -> f64 + Sync + Send,
+    integer: impl Fn(i64) -> i64 + Sync,
+    number: impl Fn(f64) -> f64 + Sync,
+) -> Outcome {
+    let single = |x| number(f64::from(x)) as f32;
+    signed_parts(call, &each(&integer), &each(single), &each(&number))
+}
+
+fn signed_parts(
+    call: &mut Call<'_>,
+    integer: Each<'_, i64>,
+    single: Each<'_, f32>,
+    double: Each<'_, f64>,
 ) -> Outcome {
     let tensor = call.take_tensor(0)?;
     let dtype = tensor.dtype();
     match tensor {
-        Tensor::F32(x) => Ok(map(x, |x| number(f64::from(x)) as f32).into()),
+        Tensor::F32(x) => Ok(map_parts(x, single).into()),
         // What is above the range of `i64` is no negative number.
-        Tensor::U64(x) => Ok(map(x, |x| match i64::try_from(x) {
-            Ok(small) => integer(small) as u64,
-            Err(_) => x,
-        })
-        .into()),
+        Tensor::U64(x) => {
+            let unsigned = |part: &mut [u64]| {
+                let mut numbers = [0i64; 256];
+                for part in part.chunks_mut(numbers.len()) {
+                    let numbers = &mut numbers[..part.len()];
+                    let small = |x: u64| i64::try_from(x).unwrap_or_default();
+                    numbers.iter_mut().zip(&*part).for_each(|(number, &x)| *number = small(x));
+                    integer(numbers);
+                    for (x, &number) in part.iter_mut().zip(&*numbers) {
+                        if i64::try_from(*x).is_ok() {
+                            *x = number as u64;
+                        }
+                    }
+                }
+            };
+            Ok(map_parts(x, &unsigned).into())
+        }
         other if dtype.is_float() || dtype.is_bfloat() => {
             match converted(other, DataType::FLOAT64) {
-                Some(Tensor::F64(x)) => back(call, map(x, number), dtype),
+                Some(Tensor::F64(x)) => back(call, map_parts(x, double), dtype),
                 _ => call.unsupported(dtype),
             }
         }
         other => match converted(other, DataType::INT64) {
-            Some(Tensor::I64(x)) => back(call, map(x, integer), dtype),
+            Some(Tensor::I64(x)) => back(call, map_parts(x, integer), dtype),
             _ => call.unsupported(dtype),
         },
     }

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
-use rayon::prelude::*;
 
 use super::{
     layouts,
@@ -15,6 +14,7 @@ use super::{
     prelude::*,
 };
 use crate::gemm::{self, Gemm, each_sum_type, operand, sum_type};
+use crate::interrupt::each_item;
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.conv1d", |c| convolution(c, "NCW", "OIW")),
@@ -185,9 +185,8 @@ pub(super) fn convolve(
         if !out.is_empty() && each * window > 0 {
             if each == 1 {
                 let size = channels * area;
-                let jobs = out.par_chunks_mut(places).enumerate();
                 let per_group = outputs / groups;
-                jobs.each(|(at, to)| {
+                each_chunk(&mut out, places, window, &|at, to| {
                     let (batch, output) = (at / outputs, at % outputs);
                     let start = batch * size + output / per_group * area;
                     let filter = w.get(output * window..(output + 1) * window).unwrap_or_default();
@@ -297,7 +296,8 @@ fn by_columns<T: Gemm>(
     }
     let threads = rayon::current_num_threads();
     let block = (BLOCK / depth.max(1)).max(64).min(places.div_ceil(threads)).max(1);
-    to.axis_chunks_iter_mut(Axis(1), block).into_par_iter().enumerate().each(|(at, to)| {
+    let blocks = to.axis_chunks_iter_mut(Axis(1), block).enumerate();
+    each_item(blocks, places.div_ceil(block), &|(at, to)| {
         let start = at * block;
         let width = to.ncols();
         let mut columns = repeated(T::default(), depth * width);

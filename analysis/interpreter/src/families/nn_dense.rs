@@ -3,7 +3,6 @@
 mod einsum;
 
 use ndarray::{ArrayView2, Axis, Ix2, Ix3};
-use rayon::prelude::*;
 
 use super::{layouts, prelude::*};
 use crate::convert::converted;
@@ -144,7 +143,7 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
         };
         let size = (rows * columns).max(1);
         if batches >= rayon::current_num_threads() {
-            out.par_chunks_mut(size).enumerate().each(|(k, to)| one(k, to, false));
+            each_chunk(&mut out, size, inner, &|k, to| one(k, to, false));
         } else {
             out.chunks_mut(size).enumerate().for_each(|(k, to)| one(k, to, true));
         }

@@ -2,8 +2,6 @@
 
 mod loss;
 
-use rayon::prelude::*;
-
 use super::prelude::*;
 use crate::convert::{converted, each_wide, widened};
 
@@ -98,7 +96,7 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
         let bias = bias.as_slice().unwrap_or_default();
         let is_float = T::DTYPE.is_float();
         if let Some(elements) = array.as_slice_mut() {
-            let add = |(at, part): (usize, &mut [T])| {
+            let add = |at: usize, part: &mut [T]| {
                 let Some(&bias) = bias.get(at % count.max(1)) else { return };
                 for x in pieces_mut(part).flatten() {
                     *x = sum(*x, bias, is_float);
@@ -110,10 +108,8 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
                         row.iter_mut().zip(bias).for_each(|(x, &b)| *x = sum(*x, b, is_float));
                     }
                 });
-            } else if elements.len() > super::elementwise::PARALLEL {
-                elements.par_chunks_mut(inner.max(1)).enumerate().each(add);
             } else {
-                elements.chunks_mut(inner.max(1)).enumerate().for_each(add);
+                each_chunk(elements, inner, 1, &add);
             }
         }
         T::wrap(array)
@@ -160,7 +156,7 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
     in_floats!(call, data, array => {
         let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
-            let stretch = |part: &mut [F]| {
+            let stretch = |_: usize, part: &mut [F]| {
                 for column in 0..inner {
                     let at = |k: usize| column + k * inner;
                     let most =
@@ -184,12 +180,7 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
                     }
                 }
             };
-            let size = (count * inner).max(1);
-            if elements.len() > super::elementwise::PARALLEL {
-                elements.par_chunks_mut(size).each(stretch);
-            } else {
-                elements.chunks_mut(size).for_each(stretch);
-            }
+            each_chunk(elements, count * inner, 1, &stretch);
         }
         Some(F::wrap(array))
     })
@@ -220,17 +211,13 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
     let out: Outcome = in_floats!(call, data, array => {
         let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
-            let one = |(at, part): (usize, &mut [F])| {
+            let one = |at: usize, part: &mut [F]| {
                 let channel = at % count.max(1);
                 let factor = factors.get(channel).copied().unwrap_or_default() as F;
                 let offset = offsets.get(channel).copied().unwrap_or_default() as F;
                 pieces_mut(part).flatten().for_each(|x| *x = *x * factor + offset);
             };
-            if elements.len() > super::elementwise::PARALLEL {
-                elements.par_chunks_mut(inner.max(1)).enumerate().each(one);
-            } else {
-                elements.chunks_mut(inner.max(1)).enumerate().for_each(one);
-            }
+            each_chunk(elements, inner, 1, &one);
         }
         Some(F::wrap(array))
     });
@@ -258,7 +245,7 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
     in_floats!(call, data, array => {
         let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
-            let one = |part: &mut [F]| {
+            let one = |_: usize, part: &mut [F]| {
                 let mut row = repeated(0f64, count);
                 for column in 0..inner {
                     for k in ranges(count).flatten() {
@@ -270,12 +257,7 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
                     }
                 }
             };
-            let size = (count * inner).max(1);
-            if elements.len() > super::elementwise::PARALLEL {
-                elements.par_chunks_mut(size).each(one);
-            } else {
-                elements.chunks_mut(size).for_each(one);
-            }
+            each_chunk(elements, count * inner, 1, &one);
         }
         Some(F::wrap(array))
     })
@@ -308,7 +290,7 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
     let size = count / groups * inner;
     let mut numbers = moved.to_f64s();
     if size > 0 {
-        numbers.par_chunks_mut(size).each(|part| standardise(part, epsilon));
+        each_chunk(&mut numbers, size, 1, &|_, part| standardise(part, epsilon));
         for (at, part) in numbers.chunks_mut(inner).enumerate() {
             let channel = at % count;
             let (factor, offset) = (gamma[channel], beta[channel]);

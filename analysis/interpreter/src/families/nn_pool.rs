@@ -1,7 +1,5 @@
 //! Pooling.
 
-use rayon::prelude::*;
-
 use super::{
     layouts,
     nn_conv::{Walk, padding, steps},
@@ -134,7 +132,7 @@ fn fold_windows(
         let elements = array.as_slice().unwrap_or_default();
         let mut out = repeated(T::default(), batches * channels * places);
         if places > 0 && area > 0 {
-            out.par_chunks_mut(places).enumerate().each(|(plane, to)| {
+            each_chunk(&mut out, places, 8, &|plane, to| {
                 let plane = elements.get(plane * area..(plane + 1) * area).unwrap_or_default();
                 let mut index = repeated(0usize, all.len());
                 for to in to {

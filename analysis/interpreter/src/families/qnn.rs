@@ -7,8 +7,6 @@ mod arithmetic;
 mod convert;
 mod linear;
 
-use rayon::prelude::*;
-
 use super::prelude::*;
 
 pub(super) static KERNELS: &[Kernel] = &[
@@ -120,8 +118,9 @@ fn placed<A: Copy + Sync, B: Copy + Default + Send>(
     f: impl Fn(usize, A) -> B + Sync + Send,
 ) -> Vec<B> {
     let mut out = repeated(B::default(), data.len());
-    out.par_chunks_mut(PIECE).zip(data.par_chunks(PIECE)).enumerate().each(|(at, (to, from))| {
+    each_chunk(&mut out, PIECE, 1, &|at, to| {
         spend(PIECE);
+        let from = data.get(at * PIECE..).unwrap_or_default();
         for (k, (to, &x)) in to.iter_mut().zip(from).enumerate() {
             *to = f(at * PIECE + k, x);
         }

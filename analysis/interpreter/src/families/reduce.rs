@@ -1,7 +1,6 @@
 //! Sums, extremes and scans along axes; questions about a shape.
 
 use half::{bf16, f16};
-use rayon::prelude::*;
 
 use super::{broadcast, prelude::*};
 use crate::convert::{converted, each_wide, widened};
@@ -83,19 +82,17 @@ fn each_row<T: Element, U: Copy + Send + Default>(
     array: &Array<T>,
     length: usize,
     count: usize,
-    f: impl Fn(&[T]) -> U + Sync + Send,
+    f: &(dyn Fn(&[T]) -> U + Sync),
 ) -> Vec<U> {
     let elements = array.as_slice().unwrap_or_default();
     if length == 0 {
         return collected((0..count).map(|_| f(&[])));
     }
-    if elements.len() <= super::elementwise::PARALLEL {
-        return collected(elements.chunks(length).map(f));
-    }
     let mut out = repeated(U::default(), count);
     // So many rows that a thread has something to do.
     let many = (PIECE / length).max(1);
-    out.par_chunks_mut(many).zip(elements.par_chunks(many * length)).each(|(out, rows)| {
+    each_chunk(&mut out, many, length, &|at, out| {
+        let rows = elements.get(at * many * length..).unwrap_or_default();
         for (to, row) in out.iter_mut().zip(rows.chunks(length)) {
             spend(length.min(PIECE));
             *to = f(row);
@@ -145,7 +142,7 @@ fn fold(
     match tensor {
         Tensor::F32(array) => {
             let (array, length) = rows(array, &axes);
-            let out = each_row(&array, length, count, |row| match is_sum {
+            let out = each_row(&array, length, count, &|row| match is_sum {
                 true => sum_f32(row) as f32,
                 false => float(&mut watched(row.iter()).map(|&x| f64::from(x))) as f32,
             });
@@ -154,7 +151,7 @@ fn fold(
         other => each_wide!(widened(other), array => {
             let (array, length) = rows(&array, &axes);
             let is_float = T::DTYPE.is_float();
-            let out = each_row(&array, length, count, |row| if is_float {
+            let out = each_row(&array, length, count, &|row| if is_float {
                 <T as Element>::from_f64(float(&mut watched(row.iter()).map(|&x| Element::to_f64(x))))
             } else {
                 let numbers = watched(row.iter()).map(|&x| Element::to_i64(x));
@@ -172,7 +169,7 @@ fn mean(call: &mut Call<'_>) -> Outcome {
     match tensor {
         Tensor::F32(array) => {
             let (array, length) = rows(array, &axes);
-            let out = each_row(&array, length, count, |row| (sum_f32(row) / length as f64) as f32);
+            let out = each_row(&array, length, count, &|row| (sum_f32(row) / length as f64) as f32);
             call.build(&left, out)
         }
         other => each_wide!(widened(other), array => {
@@ -181,7 +178,7 @@ fn mean(call: &mut Call<'_>) -> Outcome {
             if !is_float && length == 0 {
                 return Err(call.fault("the mean of no integers is not defined"));
             }
-            let out = each_row(&array, length, count, |row| if is_float {
+            let out = each_row(&array, length, count, &|row| if is_float {
                 let sum: f64 = watched(row.iter()).map(|&x| Element::to_f64(x)).sum();
                 <T as Element>::from_f64(sum / length as f64)
             } else {
@@ -211,7 +208,7 @@ fn extreme(call: &mut Call<'_>, largest: bool) -> Outcome {
         let (array, length) = rows(&array, &axes);
         let empty = empty.as_ref().and_then(T::unwrap).and_then(|x| x.first().copied());
         let empty = empty.unwrap_or_default();
-        let out = each_row(&array, length, count, |row| {
+        let out = each_row(&array, length, count, &|row| {
             let Some((&first, rest)) = row.split_first() else { return empty };
             pieces(rest).flatten().fold(first, |best, &x| {
                 let is_better = if largest { x > best } else { x < best };
@@ -232,7 +229,7 @@ fn truth(call: &mut Call<'_>, f: fn(&[bool]) -> bool, empty: bool) -> Outcome {
     };
     let (array, length) = rows(&array, &axes);
     let out: Vec<bool> =
-        each_row(&array, length, count, |row| if row.is_empty() { empty } else { f(row) });
+        each_row(&array, length, count, &|row| if row.is_empty() { empty } else { f(row) });
     let dtype = tensor.dtype();
     match bool::tensor(&left, out).and_then(|tensor| converted(tensor, dtype)) {
         Some(tensor) => Ok(tensor.into()),
@@ -248,7 +245,7 @@ fn index_of(call: &mut Call<'_>, largest: bool) -> Outcome {
     let count = left.iter().product();
     let out: Vec<i64> = each_wide!(widened(tensor), array => {
         let (array, length) = rows(&array, &axes);
-        each_row(&array, length, count, |row| {
+        each_row(&array, length, count, &|row| {
             let mut best = 0;
             for (k, x) in watched(row.iter()).enumerate().skip(1) {
                 let Some(held) = row.get(best) else { break };
@@ -280,7 +277,7 @@ fn variance(call: &mut Call<'_>) -> Outcome {
     };
     let (squares, length) = rows(&squares, &axes);
     let by = (length as f64) - if unbiased { 1.0 } else { 0.0 };
-    let out = each_row(&squares, length, count, |row| watched(row.iter()).sum::<f64>() / by);
+    let out = each_row(&squares, length, count, &|row| watched(row.iter()).sum::<f64>() / by);
     narrowed(call, &left, out, tensor.dtype())
 }
 
@@ -388,7 +385,7 @@ fn collapse_sum(call: &mut Call<'_>, shape: &[usize]) -> Outcome {
     each_wide!(widened(tensor), array => {
         let (array, length) = rows(&array, &axes);
         let is_float = T::DTYPE.is_float();
-        let out = each_row(&array, length, count, |row| if is_float {
+        let out = each_row(&array, length, count, &|row| if is_float {
             <T as Element>::from_f64(watched(row.iter()).map(|&x| Element::to_f64(x)).sum())
         } else {
             let numbers = watched(row.iter()).map(|&x| Element::to_i64(x));

@@ -1,8 +1,6 @@
 //! Sparse matrices: stored elements or blocks, the column of each, and where the rows start among
 //! them.
 
-use rayon::prelude::*;
-
 use super::{index::strides, layouts, prelude::*};
 use crate::convert::converted;
 
@@ -112,7 +110,8 @@ impl Blocks {
         let depth = dense.len().checked_div(count).unwrap_or(0);
         let mut out = repeated(zero, count * units);
         let block = self.height * self.width;
-        let one = |(out, dense): (&mut [T], &[T])| {
+        let one = |at: usize, out: &mut [T]| {
+            let dense = dense.get(at * depth..(at + 1) * depth).unwrap_or_default();
             for (row, out) in out.chunks_mut(self.height).enumerate() {
                 for (line, out) in out.iter_mut().enumerate() {
                     for at in self.rows.row(row) {
@@ -126,7 +125,7 @@ impl Blocks {
             }
         };
         if units > 0 && depth > 0 {
-            out.par_chunks_mut(units).zip(dense.par_chunks(depth)).each(one);
+            each_chunk(&mut out, units, depth, &one);
         }
         out
     }

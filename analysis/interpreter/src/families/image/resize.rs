@@ -4,8 +4,6 @@
 //! their weights. The axes are gone through one after the other, the innermost first, in single
 //! precision: that is how TVM's arithmetic is nested.
 
-use rayon::prelude::*;
-
 use super::{super::layouts, *};
 
 /// The interpolation between elements.
@@ -200,8 +198,8 @@ fn pass(
     if out.is_empty() {
         return Ok(out);
     }
-    let rows = out.par_chunks_mut(inner * count).with_min_len((1 << 14) / (inner * count) + 1);
-    rows.zip(data.par_chunks(block)).each(|(to, from)| {
+    each_chunk(&mut out, inner * count, taps.width, &|at, to| {
+        let from = data.get(at * block..(at + 1) * block).unwrap_or_default();
         for (place, to) in to.chunks_mut(inner).enumerate() {
             spend(inner * taps.width);
             let index = &taps.index[place * taps.width..(place + 1) * taps.width];

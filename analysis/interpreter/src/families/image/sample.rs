@@ -1,9 +1,7 @@
 //! Sampling at the places of a grid.
 
-use num_traits::Float;
-use rayon::prelude::*;
-
 use super::*;
+use num_traits::Float;
 
 /// The values outside of the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,8 +91,7 @@ impl Sampler {
         if out.is_empty() {
             return out;
         }
-        let planes = out.par_chunks_mut(places).enumerate();
-        planes.each(|(at, to)| {
+        each_chunk(&mut out, places, 32, &|at, to| {
             let plane = data.get(at * area..(at + 1) * area).unwrap_or_default();
             let grid = &grid[at / channels * axes * places..];
             for (place, to) in to.iter_mut().enumerate() {

@@ -3,8 +3,6 @@
 //! One axis after the other, the last one first: that gives the sums of TVM in its order. As there,
 //! all is computed in single precision, integers too.
 
-use rayon::prelude::*;
-
 use crate::{convert::converted, families::prelude::*};
 
 /// The elements that one element of the result is made of, and what each counts.
@@ -75,7 +73,8 @@ fn along(from: &[f32], size: usize, inner: usize, taps: &[Taps]) -> Vec<f32> {
         return Vec::new();
     }
     let mut out = repeated(0f32, from.len() / each * made);
-    out.par_chunks_mut(made).zip(from.par_chunks(each)).each(|(out, from)| {
+    each_chunk(&mut out, made, 4, &|at, out| {
+        let from = from.get(at * each..(at + 1) * each).unwrap_or_default();
         for (out, taps) in out.chunks_mut(inner).zip(taps) {
             spend(2 * inner * taps.len());
             for (at, out) in out.iter_mut().enumerate() {

@@ -55,7 +55,7 @@ fn zip(
     };
     call.allow(&walk.shape, DataType::INT32)?;
     let mut out = room(walk.shape.iter().product());
-    walk.rows(|_, length, [(i, di), (j, dj)]| {
+    walk.rows(&mut |_, length, [(i, di), (j, dj)]| {
         out.extend((0..length).map(|k| f(x[i + k * di], y[j + k * dj])));
     });
     Ok((walk.shape, out))

@@ -1,10 +1,8 @@
 //! Axes in another order: the elements, moved.
 
-use rayon::prelude::*;
-
 use crate::{
     allocate::room,
-    interrupt::{Helpers, PIECE, mapped, pieces_mut, repeated, spend},
+    interrupt::{PIECE, each_chunk, mapped, pieces_mut, repeated, spend},
     tensor::Element,
 };
 
@@ -38,7 +36,7 @@ pub(in crate::families) fn permuted<T: Element>(
     let steps = (PART / step).next_multiple_of(wide).max(1);
     let column = axes.iter().position(|axis| axis.apart == 1);
     let apart = axes[0].apart;
-    result.par_chunks_mut(steps * step).enumerate().each(|(part, result)| {
+    each_chunk(&mut result, steps * step, 2, &|part, result| {
         let mut axes = axes.clone();
         spend(result.len().min(PART));
         axes[0].size = result.len() / step;

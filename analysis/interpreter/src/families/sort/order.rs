@@ -1,6 +1,6 @@
 //! The order of elements along an axis.
 
-use rayon::prelude::*;
+use rayon::slice::ParallelSliceMut;
 
 use super::merge;
 use crate::families::prelude::*;
@@ -108,7 +108,9 @@ fn sorted<K: PartialOrd + Copy + Send + Sync>(
     if out.is_empty() {
         return out;
     }
-    let lane = |from: &[K], to: &mut [usize]| {
+    let each = size * inner;
+    let lane = |at: usize, to: &mut [usize]| {
+        let from = keys.get(at * each..(at + 1) * each).unwrap_or_default();
         for k in 0..inner {
             let mut lane: Vec<(usize, K)> =
                 collected(watched(from.iter().skip(k).step_by(inner)).copied().enumerate());
@@ -117,14 +119,7 @@ fn sorted<K: PartialOrd + Copy + Send + Sync>(
             watched(places).zip(&lane).for_each(|(to, (place, _))| *to = *place);
         }
     };
-    let each = (size * inner).max(1);
-    if keys.len() > MANY {
-        let pairs = keys.par_chunks(each).zip(out.par_chunks_mut(count * inner));
-        pairs.each(|(from, to)| lane(from, to));
-    } else {
-        let pairs = keys.chunks(each).zip(out.chunks_mut(count * inner));
-        pairs.for_each(|(from, to)| lane(from, to));
-    }
+    each_chunk(&mut out, count * inner, size.div_ceil(count), &lane);
     out
 }
 

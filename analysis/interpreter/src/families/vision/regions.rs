@@ -1,7 +1,5 @@
 //! Regions of interest brought to one size.
 
-use rayon::prelude::*;
-
 use super::{
     super::{layouts, nn_conv_contrib::bilinear},
     *,
@@ -62,7 +60,7 @@ impl Regions {
         let block = self.channels * places;
         let mut out = repeated(0f32, self.regions.len() * block);
         for ((image, sides), to) in self.regions.iter().zip(out.chunks_mut(block.max(1))) {
-            to.par_chunks_mut(places).enumerate().each(|(channel, to)| {
+            each_chunk(to, places, 32, &|channel, to| {
                 let plane = image * self.channels + channel;
                 let plane = self.data.get(plane * area..(plane + 1) * area).unwrap_or_default();
                 for (place, to) in watched(to.iter_mut().enumerate()) {
