@@ -76,6 +76,11 @@ impl Analyzer {
         (&self.db, self.file)
     }
 
+    /// Returns the semantic tokens of the last text.
+    pub(crate) fn highlights(&self) -> ide::highlight::Highlights {
+        ide::highlight::highlight(&self.db, self.file, None)
+    }
+
     /// Returns the types in the last text.
     pub(crate) fn types(&self) -> Vec<semantics::TypeAt> {
         semantics::types_in(&self.db, self.file)

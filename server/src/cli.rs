@@ -10,6 +10,7 @@ mod explain;
 mod fix;
 mod fmt;
 mod history;
+mod manual;
 mod operators;
 mod passes;
 mod run;
@@ -78,7 +79,7 @@ enum Command {
     ///
     /// Exits with 0 if they are equal, with 1 if they differ, and with 2 if one of them cannot be
     /// read.
-    Diff(DiffArgs),
+    Diff(diff::DiffArgs),
     /// List the modules in a log of passes, and the changes of each pass
     Passes(PassesArgs),
     /// Follow an expression through the modules of a log of passes, in both directions
@@ -122,6 +123,17 @@ enum Command {
     /// a file has syntax errors or, with `--check`, is not formatted, and with 2 if a file cannot
     /// be read or written.
     Fmt(FmtArgs),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write the pages of all commands
+    Man {
+        /// The folder to write a page for each command to
+        #[arg(long, short, value_name = "DIR")]
+        output: Option<PathBuf>,
+    },
     /// Run the language server over standard input and output
     Lsp,
 }
@@ -156,6 +168,12 @@ struct CheckArgs {
     /// With `--batch`: write types, too
     #[arg(long, requires = "batch")]
     types: bool,
+    /// With `--batch`: write the semantic tokens, too, as `[start, end, kind]`
+    #[arg(long, requires = "batch")]
+    tokens: bool,
+    /// With `--batch`: write the excerpt of each diagnostic, too, as `rendered`
+    #[arg(long, requires = "batch")]
+    rendered: bool,
     #[command(flatten)]
     reading: Reading,
 }
@@ -182,38 +200,6 @@ struct ShapesArgs {
     format: ShapesFormat,
     #[command(flatten)]
     reading: Reading,
-}
-
-#[derive(Args)]
-struct DiffArgs {
-    /// The old module: a file, or a module of a log by index or pass, as in `run.log#7` or
-    /// `run.log#FuseOps` (the last of that name)
-    #[arg(value_name = "BEFORE")]
-    before: PathBuf,
-    /// The new module, likewise
-    #[arg(value_name = "AFTER")]
-    after: PathBuf,
-    /// Compare one function, which may have another name in the new module
-    #[arg(long, value_name = "@NAME[=@NAME]")]
-    function: Option<String>,
-    /// The output format
-    #[arg(long, value_enum, default_value = "human")]
-    format: DiffFormat,
-    /// Run the functions that differ on drawn inputs, and compare their results
-    #[arg(long)]
-    run: bool,
-    #[command(flatten)]
-    reading: Reading,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DiffFormat {
-    /// A summary, and each kind of change once
-    Human,
-    /// One JSON document with every pair of expressions
-    Json,
-    /// An HTML page with both texts
-    Html,
 }
 
 #[derive(Args)]
@@ -532,6 +518,8 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Explain { code }) => explain::run(code.as_deref()),
         Some(Command::Operators { name, markdown }) => operators::run(name.as_deref(), markdown),
+        Some(Command::Completions { shell }) => manual::completions(shell),
+        Some(Command::Man { output }) => manual::pages(output.as_deref()),
         Some(Command::Lsp) | None => match crate::lsp::serve() {
             Ok(code) => std::process::exit(code),
             Err(error) => Err(error.into()),

@@ -214,40 +214,50 @@ pub(crate) fn text_of(path: String, bytes: Vec<u8>, max_code: u64) -> Input {
         };
         return refuse(path, Code::FileTooLarge, message, help);
     }
-    match String::from_utf8(bytes) {
-        Ok(text) => Input { path, text, problem: None, saved: None },
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            let mut bytes = error.into_bytes();
-            let byte = bytes.get(at).copied().unwrap_or_default();
-            let mut count = 0;
-            let mut from = at;
-            while let Err(error) = std::str::from_utf8(&bytes[from..]) {
-                let start = from + error.valid_up_to();
-                let end = error.error_len().map_or(bytes.len(), |len| start + len);
-                bytes[start..end].fill(b'?');
-                count += end - start;
-                from = end;
-            }
-            let at = TextSize::new(at as u32);
-            let others = match count {
-                1 => String::new(),
-                n => format!(", nor are {} more after it", n - 1),
-            };
-            let problem = Diagnostic::new(
-                Code::InvalidUtf8,
-                TextRange::at(at, 1.into()),
-                format!("the byte 0x{byte:02X} is not UTF-8{others}"),
-            )
-            .help("save the file as UTF-8");
-            Input {
-                path,
-                text: String::from_utf8(bytes).unwrap_or_default(),
-                problem: Some(problem),
-                saved: None,
-            }
-        }
+    let (text, invalid) = readable(bytes);
+    let problem = invalid.map(|(at, byte, count)| {
+        let others = match count {
+            1 => String::new(),
+            n => format!(", nor are {} more after it", n - 1),
+        };
+        Diagnostic::new(
+            Code::InvalidUtf8,
+            TextRange::at(TextSize::new(at as u32), 1.into()),
+            format!("the byte 0x{byte:02X} is not UTF-8{others}"),
+        )
+        .help("save the file as UTF-8")
+    });
+    Input { path, text, problem, saved: None }
+}
+
+/// Replaces each byte that is not UTF-8 by `?`, which preserves offsets. Also returns the offset and
+/// value of the first one, and their number.
+fn readable(bytes: Vec<u8>) -> (String, Option<(usize, u8, usize)>) {
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return (text, None),
+        Err(error) => error,
+    };
+    let at = error.utf8_error().valid_up_to();
+    let mut bytes = error.into_bytes();
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    let mut count = 0;
+    let mut from = at;
+    while let Err(error) = std::str::from_utf8(&bytes[from..]) {
+        let start = from + error.valid_up_to();
+        let end = error.error_len().map_or(bytes.len(), |len| start + len);
+        bytes[start..end].fill(b'?');
+        count += end - start;
+        from = end;
     }
+    (String::from_utf8(bytes).unwrap_or_default(), Some((at, byte, count)))
+}
+
+/// Returns true if the start of a file is that of plain text, and not of what TVM saved.
+fn is_plain(head: &[u8]) -> bool {
+    !is_binary(head)
+        && !::saved::is_archive(head)
+        && !::saved::is_saved(head)
+        && !::saved::is_plan(head)
 }
 
 #[cfg(test)]

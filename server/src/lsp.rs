@@ -9,6 +9,7 @@
 
 mod abilities;
 mod backend;
+mod bases;
 mod code_views;
 mod config;
 mod convert;
@@ -18,6 +19,7 @@ mod exit;
 mod framing;
 mod handlers;
 mod live;
+mod logs;
 mod markup;
 mod outgoing;
 mod owner;

@@ -9,8 +9,10 @@ pub(crate) mod stderr;
 
 use std::sync::Arc;
 
-pub(crate) use human::human;
-pub(crate) use machine::{JsonDiagnostic, github, json_line, json_types, sarif, sarif_results};
+pub(crate) use human::{excerpt, human};
+pub(crate) use machine::{
+    JsonDiagnostic, github, json_line, json_tokens, json_types, sarif, sarif_results,
+};
 use semantics::{Diagnostic, Severity};
 use syntax::{LineIndex, Parse};
 

@@ -100,27 +100,18 @@ impl Known {
         payload: &Payload<'_>,
     ) -> Result<Option<String>, String> {
         let ty: Type = header.ty.clone().into();
+        let Ok(data) = payload.decode(header) else { return Ok(None) };
         for archive in &self.0 {
             for (position, name) in archive.names().iter().enumerate() {
                 let array = archive.array(position).map_err(|error| error.to_string())?;
                 // Only arrays of the same type are read.
-                if array.ty() == ty && is_equal(array, header, payload)? {
+                if array.ty() == ty
+                    && array.is_equal_to(&data).map_err(|error| error.to_string())?
+                {
                     return Ok(Some(name.clone()));
                 }
             }
         }
         Ok(None)
     }
-}
-
-fn is_equal(array: Array<'_>, header: &Header, payload: &Payload<'_>) -> Result<bool, String> {
-    let tensor = array.read().map_err(|error| error.to_string())?;
-    let Ok(data) = payload.decode(header) else { return Ok(false) };
-    let mut rest = data.as_slice();
-    let compared = tensor.write_le(|part| {
-        let (now, later) = rest.split_at_checked(part.len()).ok_or(())?;
-        rest = later;
-        if now == part { Ok(()) } else { Err(()) }
-    });
-    Ok(compared.is_ok() && rest.is_empty())
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use relay_tests::{
     bound::{Tensor, section},
-    client::Client,
+    client::{Client, at},
     command::{Folder, Run, run},
 };
 use serde_json::{Value, json};
@@ -205,6 +205,28 @@ fn hover_describes_a_tensor_and_definition_goes_to_its_entry() {
     // Two entries before: each node has nine lines.
     let first = text.lines().position(|line| line.ends_with("\"type_key\": \"relay.Constant\", "));
     assert_eq!(line, first.expect("a node") + 2 * 9);
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn hover_names_equal_arrays_of_the_files_in_the_settings() {
+    let folder = Folder::new("names", &[("net.relay", module().as_bytes())]);
+    works(&folder.run(&["lift", "net.relay", "-o", "lifted.relay", "--params", "known.npz"]));
+    let uri = format!("file://{}", folder.path().join("net.relay").display());
+    let root = format!("file://{}", folder.path().display());
+    let files = json!(["known.npz", "missing.params"]);
+    let mut client =
+        Client::spawn().shake_hands(json!({}), json!({ "weights": { "files": files } }));
+    let params = json!({ "event": { "added": [{ "uri": root, "name": "names" }], "removed": [] } });
+    client.notify("workspace/didChangeWorkspaceFolders", params);
+    client.open(&uri, &module());
+    let hover = client.request("textDocument/hover", at(&uri, 2, 20));
+    let text = hover["result"]["contents"]["value"].as_str().expect("a hover");
+    assert!(text.contains("equal to `constant_0` of `") && text.contains("known.npz`"), "{text}");
+    assert!(text.contains("not compared with `") && text.contains("cannot read"), "{text}");
+    // What is no constant is compared with nothing.
+    let hover = client.request("textDocument/hover", at(&uri, 2, 8));
+    assert!(!hover.to_string().contains("compared"), "{hover}");
     assert_eq!(client.finish(), Some(0));
 }
 

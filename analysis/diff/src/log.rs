@@ -1,11 +1,16 @@
 //! Pass logs: files with a sequence of modules and other lines between them.
 //!
 //! [`split`] finds modules by their first and last lines without parsing them, so that a log of
-//! hundreds of megabytes costs one pass over its lines. It recognizes the headers that TVM prints
-//! (`PrintIR(…):`, `Print IR before: …`, `Before Running Pass: …`, and the same for after) and
-//! modules without headers.
+//! hundreds of megabytes costs one pass over its lines, and [`outline`] does the same for a file
+//! without holding its text. Both recognize the headers that TVM prints (`PrintIR(…):`,
+//! `Print IR before: …`, `Before Running Pass: …`, and the same for after) and modules without
+//! headers.
 
-use std::{borrow::Cow, ops::Range};
+use std::{
+    borrow::Cow,
+    io::{self, Read},
+    ops::Range,
+};
 
 use memchr::memmem;
 use rustc_hash::FxHashSet;
@@ -21,8 +26,8 @@ pub struct LogModule {
     pub pass: Option<String>,
     /// True if the module was printed before the pass ran.
     pub is_before: bool,
-    /// The byte ranges of the items: definitions, types, the version, the metadata section.
-    pub items: Vec<Range<usize>>,
+    /// The number of functions.
+    pub functions: usize,
     /// The byte ranges of unrelated lines inside the module, such as warnings.
     pub noise: Vec<Range<usize>>,
     /// True if the log ends or another module starts inside an item.
@@ -38,16 +43,21 @@ impl LogModule {
             return Cow::Borrowed(text);
         }
         let mut bytes = text.as_bytes().to_vec();
+        self.clear_noise(&mut bytes);
+        // Whole lines were replaced, so that the text is valid UTF-8.
+        Cow::Owned(String::from_utf8(bytes).unwrap_or_default())
+    }
+
+    /// Replaces unrelated lines in the bytes of the module by white space.
+    pub fn clear_noise(&self, bytes: &mut [u8]) {
         for noise in &self.noise {
             let own = noise.start - self.range.start..noise.end - self.range.start;
-            for byte in &mut bytes[own] {
+            for byte in bytes.get_mut(own).unwrap_or_default() {
                 if *byte != b'\n' {
                     *byte = b' ';
                 }
             }
         }
-        // Whole lines were replaced, so that the text is valid UTF-8.
-        Cow::Owned(String::from_utf8(bytes).unwrap_or_default())
     }
 }
 
@@ -69,43 +79,121 @@ enum Line<'t> {
 
 /// Finds the modules of a log.
 pub fn split(text: &str) -> Vec<LogModule> {
-    let mut splitter = Splitter { text, ..Splitter::default() };
-    let bytes = text.as_bytes();
-    let (mut start, mut number) = (0, 0u32);
-    while start < bytes.len() {
-        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at + 1);
-        splitter.line(start..end, number);
-        (start, number) = (end, number + 1);
+    let mut splitter = Splitter::default();
+    let rest = splitter.lines(text.as_bytes());
+    splitter.end(&text.as_bytes()[rest..])
+}
+
+/// The size of a read in bytes.
+const STEP: usize = 256 << 10;
+
+/// Finds the modules of a log that is read piece by piece. Also returns the number of its lines.
+///
+/// Memory is bounded by the longest line, which has to be known whole: it may be a definition in one
+/// line.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn outline(mut log: impl Read) -> io::Result<(Vec<LogModule>, u32)> {
+    let mut splitter = Splitter::default();
+    let mut buffer = vec![0; STEP];
+    let mut length = 0;
+    // Ends with the log.
+    loop {
+        if length == buffer.len() {
+            buffer.resize(length * 2, 0);
+        }
+        let read = match log.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        length += read;
+        if memchr::memchr(b'\n', &buffer[length - read..length]).is_some() {
+            let rest = splitter.lines(&buffer[..length]);
+            buffer.copy_within(rest..length, 0);
+            length -= rest;
+        }
     }
-    splitter.line_start = bytes.len();
-    splitter.close(false);
-    splitter.found
+    let lines = splitter.number.saturating_add(1);
+    Ok((splitter.end(&buffer[..length]), lines))
+}
+
+/// The kind of an item.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Item {
+    /// The version or the metadata section.
+    Directive,
+    Function,
+    #[default]
+    Other,
+}
+
+impl Item {
+    /// Returns the kind of an item from its first line.
+    fn of(line: &[u8]) -> Item {
+        match line {
+            [b'#', b'[', ..] => Item::Directive,
+            [b'd', b'e', b'f', b' ', ..] => Item::Function,
+            _ => Item::Other,
+        }
+    }
 }
 
 #[derive(Default)]
-struct Splitter<'t> {
-    text: &'t str,
+struct Splitter {
     found: Vec<LogModule>,
     /// The current module.
     module: Option<LogModule>,
+    /// The numbers of its directives and of its other items.
+    items: (usize, usize),
     /// The names of its definitions.
-    names: FxHashSet<&'t [u8]>,
-    /// The start of the current item.
-    item: Option<usize>,
+    names: FxHashSet<Box<[u8]>>,
+    /// The start and kind of the current item.
+    item: Option<(usize, Item)>,
     /// True if the current item is an expression, which ends at a blank line.
     is_expression: bool,
     /// Lines after the last item, which are noise if another item follows.
     pending: Vec<Range<usize>>,
-    header: Option<(Option<&'t str>, bool)>,
+    header: Option<(Option<String>, bool)>,
     /// The start of the current line; finally, the end of the log.
     line_start: usize,
+    /// The number of the current line.
+    number: u32,
 }
 
-impl<'t> Splitter<'t> {
-    fn line(&mut self, range: Range<usize>, number: u32) {
-        self.line_start = range.start;
-        let bytes = self.text.as_bytes();
-        let line = &bytes[range.clone()];
+impl Splitter {
+    /// Takes the complete lines at the start of `bytes`, and returns their length.
+    fn lines(&mut self, bytes: &[u8]) -> usize {
+        let mut start = 0;
+        while let Some(length) = memchr::memchr(b'\n', &bytes[start..]) {
+            let end = start + length + 1;
+            self.line(&bytes[start..end]);
+            start = end;
+        }
+        start
+    }
+
+    /// Takes the last line, which may have no line break, and returns the modules.
+    fn end(mut self, line: &[u8]) -> Vec<LogModule> {
+        if !line.is_empty() {
+            self.line(line);
+        }
+        let is_inside = self.item.is_some() && self.pending.is_empty();
+        self.close(is_inside);
+        self.found
+    }
+
+    /// Takes a line.
+    fn line(&mut self, line: &[u8]) {
+        self.take(line);
+        self.line_start += line.len();
+        self.number = self.number.saturating_add(1);
+    }
+
+    fn take(&mut self, line: &[u8]) {
+        let range = self.line_start..self.line_start + line.len();
         if self.item.is_some() && !self.is_expression {
             match line.first() {
                 // Fast path for lines inside a function, which are most lines of a log.
@@ -117,12 +205,12 @@ impl<'t> Splitter<'t> {
         match classify(line) {
             Line::Header(pass, is_before) => {
                 self.close(self.item.is_some());
-                self.header = Some((pass, is_before));
+                self.header = Some((pass.map(str::to_owned), is_before));
             }
             Line::Version => {
                 self.close(self.item.is_some());
-                self.open(range.start, number);
-                self.begin(range.start);
+                self.open(range.start);
+                self.begin(range.start, line);
                 self.end_item(range.end);
             }
             Line::Item(name) => {
@@ -130,15 +218,15 @@ impl<'t> Splitter<'t> {
                 if is_cut || self.names.contains(name) {
                     self.close(is_cut);
                 }
-                self.open(range.start, number);
-                self.names.insert(name);
-                self.begin(range.start);
+                self.open(range.start);
+                self.names.insert(name.into());
+                self.begin(range.start, line);
                 if is_whole(line) {
                     self.end_item(range.end);
                 }
             }
             Line::Metadata if self.module.is_some() => {
-                self.begin(range.start);
+                self.begin(range.start, line);
                 if is_whole(line) && line.contains(&b'{') {
                     self.end_item(range.end);
                 }
@@ -156,15 +244,13 @@ impl<'t> Splitter<'t> {
             }
             Line::Other => {
                 // A bare expression directly follows a version.
-                let has_items = self.module.as_ref().is_some_and(|module| {
-                    module.items.iter().any(|item| !self.text[item.clone()].starts_with("#["))
-                });
+                let has_items = self.items.1 > 0;
                 if self.is_expression && self.item.is_some() {
                     // A statement of a bare expression.
                 } else if self.item.is_some() {
                     self.pending.push(range);
                 } else if self.module.is_some() && !has_items && self.pending.is_empty() {
-                    self.begin(range.start);
+                    self.begin(range.start, line);
                     self.is_expression = !line.trim_ascii_end().ends_with(b"{");
                 } else if self.module.is_some() {
                     self.pending.push(range);
@@ -173,37 +259,43 @@ impl<'t> Splitter<'t> {
         }
     }
 
-    fn open(&mut self, start: usize, line: u32) {
+    fn open(&mut self, start: usize) {
         if self.module.is_some() {
             return;
         }
         let (pass, is_before) = self.header.take().unwrap_or_default();
+        self.items = (0, 0);
         self.module = Some(LogModule {
             range: start..start,
-            line,
-            pass: pass.map(str::to_owned),
+            line: self.number,
+            pass,
             is_before,
-            items: Vec::new(),
+            functions: 0,
             noise: Vec::new(),
             is_cut: false,
         });
     }
 
-    fn begin(&mut self, start: usize) {
+    /// Begins an item with its first line.
+    fn begin(&mut self, start: usize, line: &[u8]) {
         if let Some(module) = &mut self.module {
             module.noise.append(&mut self.pending);
-            self.item = Some(start);
+            self.item = Some((start, Item::of(line)));
             self.is_expression = false;
         }
     }
 
     fn end_item(&mut self, end: usize) {
-        let Some(start) = self.item.take() else { return };
+        let Some((_, kind)) = self.item.take() else { return };
         self.is_expression = false;
         if let Some(module) = &mut self.module {
             module.noise.append(&mut self.pending);
-            module.items.push(start..end);
+            module.functions += usize::from(kind == Item::Function);
             module.range.end = end;
+            match kind {
+                Item::Directive => self.items.0 += 1,
+                Item::Function | Item::Other => self.items.1 += 1,
+            }
         }
     }
 
@@ -214,19 +306,15 @@ impl<'t> Splitter<'t> {
             self.pending.clear();
             self.end_item(end);
             if let Some(module) = &mut self.module {
-                module.is_cut = is_cut || end == self.text.len();
+                module.is_cut = is_cut;
             }
         }
         self.pending.clear();
         self.names.clear();
-        if let Some(module) = self.module.take() {
-            let is_empty = match module.items.as_slice() {
-                [only] => self.text[only.clone()].starts_with("#["),
-                items => items.is_empty(),
-            };
-            if !is_empty {
-                self.found.push(module);
-            }
+        if let Some(module) = self.module.take()
+            && !matches!(self.items, (0 | 1, 0))
+        {
+            self.found.push(module);
         }
     }
 }

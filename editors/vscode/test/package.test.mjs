@@ -71,11 +71,11 @@ test("each setting is typed, described, and in the README with its default", asy
   }
 });
 
-test("what decides which program is run needs trust", () => {
+test("what decides which programs are run and which files are read needs trust", () => {
   const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
   assert.deepEqual(
     restricted,
-    Object.keys(settings).filter((name) => name.startsWith("relay.server.")),
+    Object.keys(settings).filter((name) => /^relay\.(server|weights)\./.test(name)),
   );
 });
 

@@ -41,10 +41,8 @@ fn one(log: &Log, number: usize, with_costs: bool, known: &mut Option<Structure>
         None => Vec::new(),
         Some(before) => changed(log, before, number, known),
     };
-    let begins = |item: &&std::ops::Range<usize>| log.text[(*item).clone()].starts_with("def ");
-    let functions = module.items.iter().filter(begins).count();
     let cost = with_costs.then(|| {
-        let text = module.text(&log.text);
+        let text = log.text(number).ok()?;
         let mut analyzer = Analyzer::new(false);
         let found = analyzer.guarded(|analyzer| {
             analyzer.parse(&text);
@@ -53,14 +51,16 @@ fn one(log: &Log, number: usize, with_costs: bool, known: &mut Option<Structure>
         });
         found.ok().flatten()
     });
-    Module { functions, changed, cost: cost.flatten() }
+    Module { functions: module.functions, changed, cost: cost.flatten() }
 }
 
 /// Returns the names of the functions that differ between two modules. Fast path: modules with
 /// equal texts are not parsed, and `known` is the structure of both.
 fn changed(log: &Log, before: usize, after: usize, known: &mut Option<Structure>) -> Vec<String> {
-    let text = |number: usize| log.modules[number].text(&log.text);
-    let (text_a, text_b) = (text(before), text(after));
+    let (Ok(text_a), Ok(text_b)) = (log.text(before), log.text(after)) else {
+        *known = None;
+        return Vec::new();
+    };
     if text_a.trim_end() == text_b.trim_end() {
         return Vec::new();
     }

@@ -3,17 +3,23 @@
 
 use std::io::{BufRead, Write};
 
-use semantics::Diagnostic;
+use semantics::{Diagnostic, Severity};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{CheckArgs, Failure, Outcome};
-use crate::{analyzer::Analyzer, report};
+use crate::{
+    analyzer::Analyzer,
+    report::{self, Checked},
+};
 
 #[derive(Deserialize)]
 struct Request {
     id: Value,
     text: String,
+    /// The file name in excerpts.
+    #[serde(default)]
+    path: Option<String>,
 }
 
 pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
@@ -60,17 +66,25 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
 /// Checks one text.
 fn check(analyzer: &mut Analyzer, request: &Request, args: &CheckArgs) -> (Value, Outcome) {
     let looked = analyzer.check(&request.text);
-    let lines = syntax::LineIndex::new(&request.text);
-    let diagnostics: Vec<_> = looked
+    let least = args.severity.map_or(Severity::Hint, Severity::from);
+    let path = request.path.as_deref().unwrap_or("-").to_owned();
+    let found = looked.diagnostics.to_vec();
+    let checked = Checked::new(path, request.text.clone(), looked.parse, found, least);
+    let diagnostics: Vec<_> = checked
         .diagnostics
         .iter()
-        .filter(|d| args.severity.is_none_or(|least| d.severity >= least.into()))
-        .map(|d| report::JsonDiagnostic::new(d, &lines))
+        .map(|d| {
+            let rendered = args.rendered.then(|| report::excerpt(&checked, d));
+            report::JsonDiagnostic::new(d, &checked.lines).with_excerpt(rendered)
+        })
         .collect();
     let is_wrong = diagnostics.iter().any(|d| d.severity == "error");
     let mut answer = json!({ "id": request.id, "diagnostics": diagnostics });
     if args.types {
         answer["types"] = json!(report::json_types(analyzer.types()));
+    }
+    if args.tokens {
+        answer["tokens"] = json!(report::json_tokens(analyzer.highlights()));
     }
     (answer, if is_wrong { Outcome::Errors } else { Outcome::Clean })
 }

@@ -1,13 +1,14 @@
 //! `relay-analyzer diff`
 
-use std::io::Write;
+use std::{io::Write, path::PathBuf};
 
+use clap::{Args, ValueEnum};
 use diff::Options;
 use semantics::{Database, Def, DefKind, SourceFile};
 use serde_json::{Value, json};
 use syntax::LineIndex;
 
-use super::{DiffArgs, DiffFormat, Failure, Outcome};
+use super::{Failure, Outcome, Reading};
 use crate::{
     analyzer::Analyzer,
     input::{NamedModule, read_module},
@@ -20,6 +21,39 @@ use crate::{
         arguments::no_function,
     },
 };
+
+/// The arguments of `diff`.
+#[derive(Args)]
+pub(super) struct DiffArgs {
+    /// The old module: a file, or a module of a log by index or pass, as in `run.log#7` or
+    /// `run.log#FuseOps` (the last of that name)
+    #[arg(value_name = "BEFORE")]
+    before: PathBuf,
+    /// The new module, likewise
+    #[arg(value_name = "AFTER")]
+    after: PathBuf,
+    /// Compare one function, which may have another name in the new module
+    #[arg(long, value_name = "@NAME[=@NAME]")]
+    function: Option<String>,
+    /// The output format
+    #[arg(long, value_enum, default_value = "human")]
+    format: DiffFormat,
+    /// Run the functions that differ on drawn inputs, and compare their results
+    #[arg(long)]
+    run: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DiffFormat {
+    /// A summary, and each kind of change once
+    Human,
+    /// One JSON document with every pair of expressions
+    Json,
+    /// An HTML page with both texts
+    Html,
+}
 
 pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
     let read = |path| read_module(path, args.reading.max_code());

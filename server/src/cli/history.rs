@@ -4,7 +4,7 @@ use std::io::Write;
 
 use diff::PairKind;
 use serde_json::{Value, json};
-use syntax::{Encoding, LineColumn, LineIndex};
+use syntax::{Encoding, LineColumn};
 
 use super::{Failure, HistoryArgs, Outcome, PassesFormat};
 use crate::{
@@ -15,15 +15,9 @@ use crate::{
 
 pub(super) fn run(args: &HistoryArgs) -> Result<Outcome, Failure> {
     let log = read_log(&args.log)?;
-    let lines = LineIndex::new(&log.text);
     let (line, column) = args.at;
     let place = LineColumn { line: line - 1, column: column - 1 };
-    let offset = lines.offset(place, Encoding::Utf32).ok_or_else(|| {
-        let count = lines.line_count();
-        format!("there is no line {line} with a column {column}: the log has {count} lines")
-    })?;
-    drop(lines);
-    let (module, offset) = log.place(offset)?;
+    let (module, offset) = log.place(place, Encoding::Utf32)?;
     let history = History::of(&log, module, offset)?;
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {

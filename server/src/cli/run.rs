@@ -208,7 +208,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             if args.expect.is_some() {
                 extra.push(("differences", json!(differences)));
             }
-            run::json::write(&value, &extra, BufWriter::new(std::io::stdout().lock()))?;
+            let out = BufWriter::new(std::io::stdout().lock());
+            run::json::write(&value, &extra, args.output.is_some(), out)?;
         }
     }
     // Dropping a long list or a large module is slow; the end of the process frees them at once.

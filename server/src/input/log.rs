@@ -1,12 +1,18 @@
 //! Named modules: a file, or one of the modules in a log such as that of a pass pipeline.
 
-use std::path::Path;
+use std::{
+    borrow::Cow,
+    fs::File,
+    io::{BufReader, Read, Seek, SeekFrom},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use diff::log::{LogModule, split};
+use diff::log::{LogModule, outline, split};
 use semantics::Code;
-use syntax::TextSize;
+use syntax::{Encoding, LineColumn, LineIndex, TextSize};
 
-use super::{read, shown};
+use super::{HEAD, cannot_read, is_plain, read, readable, shown};
 
 /// A module that the user named.
 pub(crate) struct NamedModule {
@@ -24,22 +30,51 @@ pub(crate) struct NamedModule {
 pub(crate) struct Log {
     /// The path, as the user wrote it.
     pub(crate) path: String,
-    /// Its text.
-    pub(crate) text: String,
     /// The modules.
     pub(crate) modules: Vec<LogModule>,
+    /// The number of its lines.
+    lines: u32,
+    source: Source,
 }
 
-/// Reads a log. Modules are parsed one by one, so only the offsets of a tree limit its size.
+/// The text of a log.
+enum Source {
+    Text(Arc<String>),
+    /// A file from which modules are read when they are needed. It is not mapped: a compiler that
+    /// writes the log anew would end the process.
+    File(Mutex<File>),
+}
+
+/// Reads a log: of a plain file, only the places of the modules. Modules are parsed one by one, so only
+/// the offsets of a tree limit the size of each.
 ///
 /// # Errors
 /// The message for a file that cannot be read or is not text.
 pub(crate) fn read_log(path: &Path) -> Result<Log, String> {
+    if let Some(file) = plain_file(path) {
+        let failed = |error: std::io::Error| cannot_read(path, &error);
+        let (modules, lines) = outline(&file).map_err(failed)?;
+        let source = Source::File(Mutex::new(file));
+        return Ok(Log { path: path.display().to_string(), modules, lines, source });
+    }
     let input = read(path, u64::from(u32::MAX))?;
     if let Some(problem) = input.problem.filter(|problem| problem.code != Code::InvalidUtf8) {
         return Err(format!("{}: {}", shown(path), problem.message));
     }
-    Ok(Log::new(input.path, input.text))
+    Ok(Log::new(input.path, Arc::new(input.text)))
+}
+
+/// Opens a regular file of plain text; `None` for all others, such as pipes, archives and files that
+/// cannot be read.
+fn plain_file(path: &Path) -> Option<File> {
+    if path.as_os_str() == "-" || !path.is_file() {
+        return None;
+    }
+    let mut file = File::open(path).ok()?;
+    let mut head = Vec::new();
+    BufReader::new(&file).take(HEAD as u64).read_to_end(&mut head).ok()?;
+    file.rewind().ok()?;
+    is_plain(&head).then_some(file)
 }
 
 /// Reads a module that is named by a file, or by a log with the index of the module or the pass in
@@ -53,7 +88,7 @@ pub(crate) fn read_module(name: &Path, max_code: u64) -> Result<NamedModule, Str
     let Some((path, name)) = parted else { return whole(name, max_code) };
     let log = read_log(Path::new(path))?;
     let number = log.find(name)?;
-    Ok(log.module(number, format!("{path}#{name}")))
+    log.module(number, format!("{path}#{name}"))
 }
 
 fn whole(path: &Path, max_code: u64) -> Result<NamedModule, String> {
@@ -79,9 +114,42 @@ fn whole(path: &Path, max_code: u64) -> Result<NamedModule, String> {
 
 impl Log {
     /// Creates a log from its text.
-    pub(crate) fn new(path: String, text: String) -> Log {
+    pub(crate) fn new(path: String, text: Arc<String>) -> Log {
         let modules = split(&text);
-        Log { path, text, modules }
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        let lines = u32::try_from(breaks).unwrap_or(u32::MAX).saturating_add(1);
+        Log { path, modules, lines, source: Source::Text(text) }
+    }
+
+    /// Returns true if modules are read from a file when they are needed.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self.source, Source::File(_))
+    }
+
+    /// Returns the text of a module. Bytes that are not UTF-8 are replaced.
+    ///
+    /// # Errors
+    /// The message for a module that is too large, or is no longer in the file.
+    pub(crate) fn text(&self, number: usize) -> Result<Cow<'_, str>, String> {
+        let module = &self.modules[number];
+        let file = match &self.source {
+            Source::Text(text) => return Ok(module.text(text)),
+            Source::File(file) => file,
+        };
+        let path = Path::new(&self.path);
+        if u32::try_from(module.range.len()).is_err() {
+            let message = "is larger than 4 GB, the limit for analysis";
+            return Err(format!("module {number} of `{}` {message}", shown(path)));
+        }
+        let mut bytes = vec![0; module.range.len()];
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = SeekFrom::Start(module.range.start as u64);
+        file.seek(start)
+            .and_then(|_| file.read_exact(&mut bytes))
+            .map_err(|error| cannot_read(path, &error))?;
+        drop(file);
+        module.clear_noise(&mut bytes);
+        Ok(Cow::Owned(readable(bytes).0))
     }
 
     /// Returns the index of a module by its index or the pass in its header. Of several modules of
@@ -115,38 +183,50 @@ impl Log {
         })
     }
 
-    /// Returns the index of the module at an offset in the log, and the offset in the module.
+    /// Returns the index of the module at a place in the log, and the offset in the module.
     ///
     /// # Errors
-    /// The message with the places of modules, if none is at the offset.
-    pub(crate) fn place(&self, offset: TextSize) -> Result<(usize, TextSize), String> {
-        let at = usize::from(offset);
-        let found = self.modules.iter().position(|module| module.range.contains(&at));
-        let Some(number) = found else {
-            let lines: Vec<String> =
-                self.modules.iter().take(8).map(|module| (module.line + 1).to_string()).collect();
-            return Err(match lines.is_empty() {
-                true => "this log has no modules".to_owned(),
-                false => {
-                    format!(
-                        "there is no module at this position: modules start at lines {}",
-                        lines.join(", ")
-                    )
-                }
-            });
-        };
-        let start = self.modules[number].range.start;
-        Ok((number, TextSize::new((at - start) as u32)))
+    /// The message for a place that does not exist, or with the lines of modules if none is there.
+    pub(crate) fn place(
+        &self,
+        at: LineColumn,
+        encoding: Encoding,
+    ) -> Result<(usize, TextSize), String> {
+        if at.line >= self.lines {
+            let line = at.line.saturating_add(1);
+            return Err(format!("there is no line {line}: the log has {} lines", self.lines));
+        }
+        let found = self.modules.iter().rposition(|module| module.line <= at.line);
+        if let Some(number) = found {
+            let text = self.text(number)?;
+            let own = LineColumn { line: at.line - self.modules[number].line, column: at.column };
+            let offset = LineIndex::new(&text).offset(own, encoding);
+            if let Some(offset) = offset.filter(|&offset| usize::from(offset) < text.len()) {
+                return Ok((number, offset));
+            }
+        }
+        let lines: Vec<String> =
+            self.modules.iter().take(8).map(|module| (module.line + 1).to_string()).collect();
+        Err(match lines.is_empty() {
+            true => "this log has no modules".to_owned(),
+            false => format!(
+                "there is no module at this position: modules start at lines {}",
+                lines.join(", ")
+            ),
+        })
     }
 
     /// Returns a module by its index.
-    pub(crate) fn module(&self, number: usize, name: String) -> NamedModule {
+    ///
+    /// # Errors
+    /// See [`Log::text`].
+    pub(crate) fn module(&self, number: usize, name: String) -> Result<NamedModule, String> {
         let module = &self.modules[number];
-        NamedModule {
+        Ok(NamedModule {
             name,
-            text: module.text(&self.text).into_owned(),
+            text: self.text(number)?.into_owned(),
             offset: module.range.start,
             first_line: module.line,
-        }
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! The settings of the user.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use semantics::Code;
 use serde_json::Value;
@@ -38,6 +38,9 @@ pub(super) struct Config {
     pub(super) run: interpreter::Limits,
     /// True if `.relay/run.json` of the workspace may name files outside the workspace.
     pub(super) outside_files: bool,
+    /// `.params` and `.npz` files whose arrays give tensors of the metadata section names. Relative
+    /// paths are relative to the workspace folders.
+    pub(super) weights: Vec<PathBuf>,
     /// The style of formatting.
     pub(super) style: Style,
 }
@@ -54,6 +57,7 @@ impl Default for Config {
             values: true,
             run: interpreter::Limits::generous(),
             outside_files: false,
+            weights: Vec::new(),
             style: Style::default(),
         }
     }
@@ -158,6 +162,16 @@ const SETTINGS: &[Setting] = &[
         path: "run.outsideFiles",
         takes: "true or false",
         set: |config, value| value.as_bool().map(|outside| config.outside_files = outside),
+    },
+    Setting {
+        path: "weights.files",
+        takes: "a list of `.params` and `.npz` files",
+        set: |config, value| {
+            let paths: Option<Vec<PathBuf>> =
+                value.as_array()?.iter().map(|path| path.as_str().map(PathBuf::from)).collect();
+            config.weights = paths?;
+            Some(())
+        },
     },
     Setting {
         path: "format.style",
@@ -293,6 +307,7 @@ mod tests {
             ("run.time", json!(config.run.time.map(|time| time.as_secs()))),
             ("run.depth", json!(config.run.depth)),
             ("run.outsideFiles", json!(config.outside_files)),
+            ("weights.files", json!(config.weights)),
             ("format.style", json!(config.style.name())),
             ("limits.codeSize", json!(config.limits.code >> 20)),
             ("limits.nesting", json!(config.limits.parse.depth)),

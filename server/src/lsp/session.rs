@@ -2,12 +2,15 @@
 
 use std::{
     collections::HashSet,
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
-use super::{code_views::CodeViews, live::Live, semantic_tokens::TokenCache, workspace::Workspace};
+use super::{
+    bases::Bases, code_views::CodeViews, live::Live, logs::Logs, semantic_tokens::TokenCache,
+    workspace::Workspace,
+};
 use crate::panics::Panicked;
 
 /// The state of a session that workers share; documents and settings are in the snapshot.
@@ -23,6 +26,10 @@ pub(super) struct Session {
     pub(super) live: Live,
     /// The sections of files that are shown as their code.
     pub(super) code_views: CodeViews,
+    /// The logs that were asked for.
+    pub(super) logs: Logs,
+    /// The sides of comparisons that are not open documents.
+    pub(super) bases: Arc<Bases>,
     /// The files of the workspace.
     pub(super) workspace: Workspace,
     /// The internal errors that were reported to the client.

@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant, SystemTime},
@@ -82,6 +82,15 @@ impl Workspace {
         let folders = self.folders().into_iter().filter(|folder| path.starts_with(folder));
         let folder = folders.max_by_key(|folder| folder.components().count());
         folder.or_else(|| Some(path.parent()?.to_owned()))
+    }
+
+    /// Returns a path as it is if it is absolute, else in the first folder that has such a file, or in
+    /// the first folder.
+    pub(super) fn find(&self, path: &Path) -> PathBuf {
+        let folders = self.folders();
+        let mut places = folders.iter().map(|folder| folder.join(path));
+        let first = folders.first().map(|folder| folder.join(path));
+        places.find(|place| place.is_file()).or(first).unwrap_or_else(|| path.to_owned())
     }
 
     /// Adds and removes folders.

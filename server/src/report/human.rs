@@ -28,6 +28,11 @@ pub(crate) fn human(checked: &Checked) -> String {
     out
 }
 
+/// Formats a diagnostic without colour.
+pub(crate) fn excerpt(checked: &Checked, diagnostic: &Diagnostic) -> String {
+    anstream::adapter::strip_str(&one(checked, diagnostic)).to_string()
+}
+
 fn one(checked: &Checked, diagnostic: &Diagnostic) -> String {
     let (title, rule) = match diagnostic.message.split_once('\n') {
         Some((title, rule)) => (title, Some(escape::terminal_lines(rule))),

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use ide::highlight::{Highlight, Highlights};
 use semantics::{Code, Diagnostic, Severity, TypeAt};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -23,6 +24,9 @@ pub(crate) struct JsonDiagnostic<'a> {
     help: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<JsonFix<'a>>,
+    /// The excerpt, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rendered: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -75,7 +79,13 @@ impl<'a> JsonDiagnostic<'a> {
             related: related.collect(),
             help: diagnostic.help.as_deref(),
             fixes: fixes.collect(),
+            rendered: None,
         }
+    }
+
+    /// Adds the excerpt.
+    pub(crate) fn with_excerpt(self, rendered: Option<String>) -> JsonDiagnostic<'a> {
+        JsonDiagnostic { rendered, ..self }
     }
 }
 
@@ -101,6 +111,15 @@ pub(crate) fn json_types(types: Vec<TypeAt>) -> Vec<JsonType> {
         JsonType { start, end, ty: at.ty.to_string() }
     };
     types.into_iter().map(line).collect()
+}
+
+/// Returns the tokens as `[start, end, kind]`, in order.
+pub(crate) fn json_tokens(tokens: Highlights) -> Vec<(u32, u32, &'static str)> {
+    let token = |token: Highlight| {
+        let (start, end) = bounds(token.range);
+        (start, end, token.kind.name())
+    };
+    tokens.iter().map(token).collect()
 }
 
 /// Returns the message with the help.

@@ -25,17 +25,20 @@ pub(crate) fn within(value: &Value, limit: usize) -> Json {
     if !fits(value, 0, limit, &mut left) {
         return Json::Null;
     }
-    serde_json::to_value(Shown { value, depth: 0, limit, extra: &[] }).unwrap_or_default()
+    serde_json::to_value(Shown { value, depth: 0, limit, extra: &[], saved: false })
+        .unwrap_or_default()
 }
 
 /// Writes a value and a line break as a stream, as the text of all elements may exceed memory.
-/// `extra` follows the fields of the outermost object.
+/// `extra` follows the fields of the outermost object. Where `saved`, a file has the elements, and they
+/// are left out.
 ///
 /// # Errors
 /// The output cannot be written.
 pub(crate) fn write(
     value: &Value,
     extra: &[(&'static str, Json)],
+    saved: bool,
     mut out: impl Write,
 ) -> io::Result<()> {
     let mut left = PARTS;
@@ -44,7 +47,7 @@ pub(crate) fn write(
             "the result has more than {PARTS} parts, too many to be written"
         )));
     }
-    serde_json::to_writer(&mut out, &Shown { value, depth: 0, limit: usize::MAX, extra })?;
+    serde_json::to_writer(&mut out, &Shown { value, depth: 0, limit: usize::MAX, extra, saved })?;
     out.write_all(b"\n")?;
     out.flush()
 }
@@ -72,22 +75,23 @@ struct Shown<'v> {
     depth: usize,
     limit: usize,
     extra: &'v [(&'static str, Json)],
+    saved: bool,
 }
 
 impl Serialize for Shown<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let &Shown { value, depth, limit, extra } = self;
+        let &Shown { value, depth, limit, extra, saved } = self;
         if depth > DEPTH {
             return to.serialize_unit();
         }
         if matches!(value, Value::Empty) && extra.is_empty() {
             return to.serialize_unit();
         }
-        let fields = |fields| Fields { fields, depth: depth + 1, limit };
+        let fields = |fields| Fields { fields, depth: depth + 1, limit, saved };
         let mut map = to.serialize_map(None)?;
         match value {
             Value::Tensor(tensor) => {
-                if tensor.len() <= limit {
+                if tensor.len() <= limit && !saved {
                     map.serialize_entry("data", &Elements(tensor))?;
                 }
                 map.serialize_entry("dtype", &tensor.dtype().to_string())?;
@@ -107,7 +111,9 @@ impl Serialize for Shown<'_> {
             Value::Closure(_) => map.serialize_entry("function", &true)?,
             Value::Ref(cell) => {
                 let value = &cell.get();
-                map.serialize_entry("ref", &Shown { value, depth: depth + 1, limit, extra: &[] })?;
+                // The content of a reference is in no file.
+                let shown = Shown { value, depth: depth + 1, limit, extra: &[], saved: false };
+                map.serialize_entry("ref", &shown)?;
             }
             Value::Empty => {}
         }
@@ -122,12 +128,13 @@ struct Fields<'v> {
     fields: &'v [Value],
     depth: usize,
     limit: usize,
+    saved: bool,
 }
 
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let &Fields { fields, depth, limit } = self;
-        let shown = |value| Shown { value, depth, limit, extra: &[] };
+        let &Fields { fields, depth, limit, saved } = self;
+        let shown = |value| Shown { value, depth, limit, extra: &[], saved };
         to.collect_seq(fields.iter().take(limit).map(shown))
     }
 }
@@ -174,7 +181,7 @@ mod tests {
 
     fn written(value: &Value, extra: &[(&'static str, Json)]) -> Json {
         let mut bytes = Vec::new();
-        write(value, extra, &mut bytes).expect("it can be written");
+        write(value, extra, false, &mut bytes).expect("it can be written");
         assert_eq!(bytes.last(), Some(&b'\n'));
         let read: Json = serde_json::from_slice(&bytes).expect("JSON");
         if extra.is_empty() {
@@ -222,7 +229,7 @@ mod tests {
             value = Value::tuple([value.clone(), value]);
         }
         assert_eq!(within(&value, 1000), Json::Null);
-        let error = write(&value, &[], io::sink()).expect_err("it has too many parts");
+        let error = write(&value, &[], false, io::sink()).expect_err("it has too many parts");
         assert!(error.to_string().contains("parts"), "{error}");
     }
 

@@ -14,6 +14,7 @@ local M = {}
 ---@field diagnostics? { delivery?: 'auto'|'push'|'pull', disabled?: string[] }
 ---@field inlayHints? { types?: boolean, parameters?: boolean, blockEnds?: boolean, values?: boolean }
 ---@field run? { time?: number, memory?: integer, fuel?: integer, depth?: integer, outsideFiles?: boolean }
+---@field weights? { files?: string[] }
 ---@field limits? { codeSize?: integer, nesting?: integer }
 
 M.name = 'relay_analyzer'

@@ -4,27 +4,26 @@
 //! A module is an open document, a file, a module of a log, or a text that the editor sends, such as
 //! that of the last commit.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use diff::{Change, Options, Pair, Unpaired};
 use semantics::{Code, Database, SourceFile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use syntax::{LineIndex, TextRange};
+use syntax::{LineColumn, LineIndex, TextRange};
 use tower_lsp::{
     jsonrpc::{Error, Result},
     lsp_types::{Position, Range, TextDocumentIdentifier, Url},
 };
 
 use crate::{
-    analyzer::Analyzer,
     between::{
         history::History,
         passes::{document, examine},
     },
     input::{self, Log},
-    lsp::{convert, snapshot::Snapshot},
-    report::diff::{Shown, Totals, change_text, cost, cost_json, headline, human},
+    lsp::{bases::Borrowed, convert, snapshot::Snapshot},
+    report::diff::{Shown, Totals, change_text, cost_json, headline, human},
 };
 
 /// The name of a module of a log: its index, or the pass in its header.
@@ -123,7 +122,10 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
     let found = diff::compare((db_a, a), (db_b, b), &Options::default());
     let totals = match found.equal {
         true => Totals::default(),
-        false => Totals { before: cost(db_a, file_a, None), after: cost(db_b, file_b, None) },
+        false => {
+            let cost = |db, file| snapshot.session.bases.cost(db, file);
+            Totals { before: cost(db_a, file_a), after: cost(db_b, file_b) }
+        }
     };
     let (place_a, place_b) = (before.places(snapshot), after.places(snapshot));
     let changed = |change: &Change| Changed {
@@ -173,61 +175,63 @@ pub(in crate::lsp) fn compare(snapshot: &Snapshot, params: CompareParams) -> Res
 /// A side of a comparison.
 struct Module {
     name: String,
-    text: String,
-    lines: LineIndex,
     analyzed: Analyzed,
 }
 
-/// The database with the module: that of the snapshot for an open document, otherwise its own.
+/// The analysis of a side: that of the snapshot for an open document, otherwise its own.
 enum Analyzed {
-    Open(SourceFile),
-    Own(Box<Analyzer>),
+    Open { file: SourceFile, text: Arc<String>, lines: LineIndex },
+    Own(Borrowed),
 }
 
 impl Module {
     fn of(snapshot: &Snapshot, side: Side) -> Result<Module> {
         let Side { uri, module, text, name } = side;
-        let known = name.unwrap_or_else(|| last_part(&uri));
+        let name = name.unwrap_or_else(|| last_part(&uri));
         if let (None, None, Some(open)) = (&module, &text, snapshot.documents.get(&uri)) {
-            return Ok(Module {
-                name: known,
-                text: open.text.to_string(),
-                lines: LineIndex::new(&open.text),
-                analyzed: Analyzed::Open(open.file),
-            });
+            let (file, text) = (open.file, open.text.clone());
+            let analyzed = Analyzed::Open { file, lines: LineIndex::new(&text), text };
+            return Ok(Module { name, analyzed });
         }
         let text = match (module, text) {
             (None, Some(text)) => text,
             (None, None) => read(snapshot, &uri)?,
             (Some(module), text) => {
                 let log = match text {
-                    Some(text) => Log::new(known.clone(), text),
+                    Some(text) => Arc::new(Log::new(name.clone(), Arc::new(text))),
                     None => log_of(snapshot, &uri)?,
                 };
                 let number = number_of(&log, &module)?;
-                log.module(number, known.clone()).text
+                log.text(number).map_err(refused)?.into_owned()
             }
         };
-        let mut analyzer = Analyzer::new(false);
-        analyzer.parse(&text);
-        let lines = LineIndex::new(&text);
-        Ok(Module { name: known, text, lines, analyzed: Analyzed::Own(Box::new(analyzer)) })
+        let analyzed = Analyzed::Own(Borrowed::new(&snapshot.session.bases, text));
+        Ok(Module { name, analyzed })
     }
 
     fn database<'m>(&'m self, snapshot: &'m Snapshot) -> (&'m Database, SourceFile) {
         match &self.analyzed {
-            Analyzed::Open(file) => (&snapshot.db, *file),
-            Analyzed::Own(analyzer) => analyzer.database(),
+            Analyzed::Open { file, .. } => (&snapshot.db, *file),
+            Analyzed::Own(own) => own.analyzer.database(),
+        }
+    }
+
+    fn text(&self) -> (&str, &LineIndex) {
+        match &self.analyzed {
+            Analyzed::Open { text, lines, .. } => (text, lines),
+            Analyzed::Own(own) => (&own.text, &own.lines),
         }
     }
 
     fn places(&self, snapshot: &Snapshot) -> impl Fn(TextRange) -> Range {
         let encoding = snapshot.encoding;
-        move |range| convert::range(&self.lines, range, encoding)
+        let (_, lines) = self.text();
+        move |range| convert::range(lines, range, encoding)
     }
 
     fn shown(&self) -> Shown<'_> {
-        Shown { name: &self.name, text: &self.text, lines: &self.lines, offset: 0, first_line: 0 }
+        let (text, lines) = self.text();
+        Shown { name: &self.name, text, lines, offset: 0, first_line: 0 }
     }
 }
 
@@ -253,10 +257,10 @@ fn read(snapshot: &Snapshot, uri: &Url) -> Result<String> {
 }
 
 /// Returns a log from an open document or a file.
-fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Log> {
+fn log_of(snapshot: &Snapshot, uri: &Url) -> Result<Arc<Log>> {
     match snapshot.documents.get(uri) {
-        Some(open) => Ok(Log::new(last_part(uri), open.text.to_string())),
-        None => input::read_log(&path_of(uri)?).map_err(refused),
+        Some(open) => Ok(Arc::new(Log::new(last_part(uri), open.text.clone()))),
+        None => snapshot.session.logs.get(&path_of(uri)?).map_err(refused),
     }
 }
 
@@ -318,7 +322,7 @@ pub(in crate::lsp) fn module_text(snapshot: &Snapshot, params: ModuleParams) -> 
         module: number,
         pass: module.pass.clone(),
         line: module.line,
-        text: module.text(&log.text).into_owned(),
+        text: log.text(number).map_err(refused)?.into_owned(),
     })
 }
 
@@ -337,39 +341,35 @@ pub(in crate::lsp) struct HistoryParams {
 /// of each module.
 pub(in crate::lsp) fn history(snapshot: &Snapshot, params: HistoryParams) -> Result<Value> {
     let log = log_of(snapshot, &params.text_document.uri)?;
-    let offset_in = |text: &str| {
-        let lines = LineIndex::new(text);
-        let Position { line, character } = params.position;
-        let at = syntax::LineColumn { line, column: character };
-        lines.offset(at, snapshot.encoding).ok_or_else(|| {
-            refused(format!(
-                "line {line} does not exist: the text has {} lines",
-                lines.line_count()
-            ))
-        })
-    };
+    let Position { line, character } = params.position;
+    let at = LineColumn { line, column: character };
     let (number, offset) = match &params.module {
         Some(module) => {
             let number = number_of(&log, module)?;
-            (number, offset_in(&log.modules[number].text(&log.text))?)
+            let lines = LineIndex::new(&log.text(number).map_err(refused)?);
+            let offset = lines.offset(at, snapshot.encoding).ok_or_else(|| {
+                let count = lines.line_count();
+                refused(format!("line {line} does not exist: the text has {count} lines"))
+            })?;
+            (number, offset)
         }
-        None => log.place(offset_in(&log.text)?).map_err(refused)?,
+        None => log.place(at, snapshot.encoding).map_err(refused)?,
     };
     let history = History::of(&log, number, offset).map_err(refused)?;
     let stops = history.stops.iter().enumerate().map(|(at, stop)| {
         let module = &log.modules[stop.module];
-        let lines = LineIndex::new(&module.text(&log.text));
+        let lines = LineIndex::new(&log.text(stop.module).map_err(refused)?);
         let step = at.checked_sub(1).and_then(|before| history.steps.get(before));
-        json!({
+        Ok(json!({
             "module": stop.module, "pass": module.pass,
             "range": convert::range(&lines, stop.range, snapshot.encoding),
             "line": stop.position.0 - 1, "text": stop.text,
             "kind": step.map(|step| step.kind.word()),
             "changes": step.map(|step| &step.changes),
-        })
+        }))
     });
     Ok(json!({
-        "here": history.here, "stops": stops.collect::<Vec<_>>(),
+        "here": history.here, "stops": stops.collect::<Result<Vec<Value>>>()?,
         "new": history.is_new, "gone": history.is_gone,
     }))
 }

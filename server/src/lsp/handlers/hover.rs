@@ -6,7 +6,10 @@ use tower_lsp::{
     lsp_types::{Hover, HoverContents, HoverParams, TextDocumentPositionParams, Url},
 };
 
-use crate::lsp::{documents::Document, snapshot::Snapshot};
+use crate::{
+    lsp::{documents::Document, snapshot::Snapshot},
+    weights::Known,
+};
 
 /// The command that explains a shape, of clients that announce it.
 const WHY: &str = "relay.whyShape";
@@ -42,11 +45,46 @@ fn live_value(snapshot: &Snapshot, uri: &Url, document: &Document, offset: TextS
     shown().unwrap_or_default()
 }
 
+/// Returns the arrays of the files of the settings that equal the constant at an offset, and why a
+/// file could not be compared.
+fn known_names(snapshot: &Snapshot, document: &Document, offset: TextSize) -> String {
+    if snapshot.config.weights.is_empty() {
+        return String::new();
+    }
+    let Some((metadata, array)) = ide::hover::constant_at(&snapshot.db, document.file, offset)
+    else {
+        return String::new();
+    };
+    let weights = metadata.weights();
+    let tensor = weights.section().header(array).zip(weights.payload(array));
+    let Some((header, payload)) = tensor else { return String::new() };
+    let mut out = String::new();
+    for path in &snapshot.config.weights {
+        let path = snapshot.session.workspace.find(path);
+        let found = Known::open(std::slice::from_ref(&path))
+            .and_then(|known| known.name_of(header, &payload));
+        let file = ide::markdown::code_span(&path.to_string_lossy());
+        match found {
+            Ok(Some(name)) => {
+                out += &format!("\n\nequal to {} of {file}", ide::markdown::code_span(&name));
+            }
+            Ok(None) => {}
+            // The message may quote the names of arrays, which whoever wrote the file chose.
+            Err(error) => {
+                let error = ide::markdown::escaped(&error);
+                out += &format!("\n\nnot compared with {file}: {error}");
+            }
+        }
+    }
+    out
+}
+
 pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HoverParams) -> Result<Option<Hover>> {
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
     let hover = ide::hover::hover(&snapshot.db, document.file, offset);
     let at = &params.text_document_position_params;
-    let value = live_value(snapshot, &at.text_document.uri, document, offset);
+    let value = live_value(snapshot, &at.text_document.uri, document, offset)
+        + &known_names(snapshot, document, offset);
     Ok(hover.map(|hover| Hover {
         contents: HoverContents::Markup(
             snapshot

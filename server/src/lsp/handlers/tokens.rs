@@ -22,21 +22,7 @@ use crate::lsp::{
 
 /// Returns the capabilities, with the names of the types and modifiers.
 pub(in crate::lsp) fn options() -> SemanticTokensOptions {
-    let token_types = TokenKind::ALL.map(|kind| match kind {
-        TokenKind::Operator => SemanticTokenType::OPERATOR,
-        TokenKind::Function => SemanticTokenType::FUNCTION,
-        TokenKind::Variable => SemanticTokenType::VARIABLE,
-        TokenKind::Parameter => SemanticTokenType::PARAMETER,
-        TokenKind::Constructor => SemanticTokenType::ENUM_MEMBER,
-        TokenKind::Type => SemanticTokenType::TYPE,
-        TokenKind::TypeParameter => SemanticTokenType::TYPE_PARAMETER,
-        TokenKind::Attribute => SemanticTokenType::PROPERTY,
-        TokenKind::Keyword => SemanticTokenType::KEYWORD,
-        TokenKind::Number => SemanticTokenType::NUMBER,
-        TokenKind::String => SemanticTokenType::STRING,
-        TokenKind::Comment => SemanticTokenType::COMMENT,
-        TokenKind::Meta => SemanticTokenType::MACRO,
-    });
+    let token_types = TokenKind::ALL.map(|kind| SemanticTokenType::new(kind.name()));
     // In the order of the bits of `ide::highlight::modifier`.
     let token_modifiers = vec![
         SemanticTokenModifier::DECLARATION,

@@ -5,6 +5,7 @@ use semantics::{Database, Def, DefKind, SourceFile};
 use serde_json::{Value, json};
 
 /// The cost of a run.
+#[derive(Clone)]
 pub(crate) struct Cost {
     /// The function.
     pub(crate) name: String,

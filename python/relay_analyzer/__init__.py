@@ -1,0 +1,74 @@
+"""Types, shapes, errors, runs and diffs of Relay modules, without TVM.
+
+>>> import relay_analyzer as ra
+>>> ra.check("def @main(%x: int32) { %y }").errors[0].code
+'unknown-variable'
+"""
+
+import sys
+
+# Before anything that an old Python cannot parse.
+if sys.version_info < (3, 8):
+    raise ImportError(
+        "relay-analyzer needs Python 3.8 or newer, and this is Python %d.%d: "
+        "make an environment with a newer one, or use the program `relay-analyzer` alone"
+        % sys.version_info[:2]
+    )
+
+from ._api import Shown, check, fmt, shapes, show, types
+from ._binary import find_binary
+from ._diff import Diff, FunctionDiff, diff
+from ._errors import BinaryError, ModuleError, ParseError, RelayError, RunError, SourceError
+from ._findings import Edit, Finding, Findings, Fix, Related
+from ._passes import Pass, Passes, passes
+from ._run import Closure, Data, Reference, run
+from ._shapes import Call, Function, Input, Parameter, Shapes, Total
+from ._types import TypeAt, Types
+from .instrument import PassInstrument
+
+__all__ = [
+    "BinaryError",
+    "Call",
+    "Closure",
+    "Data",
+    "Diff",
+    "Edit",
+    "Finding",
+    "Findings",
+    "Fix",
+    "Function",
+    "FunctionDiff",
+    "Input",
+    "ModuleError",
+    "Parameter",
+    "ParseError",
+    "Pass",
+    "PassInstrument",
+    "Passes",
+    "Reference",
+    "Related",
+    "RelayError",
+    "RunError",
+    "Shapes",
+    "Shown",
+    "SourceError",
+    "Total",
+    "TypeAt",
+    "Types",
+    "check",
+    "diff",
+    "find_binary",
+    "fmt",
+    "passes",
+    "run",
+    "shapes",
+    "show",
+    "types",
+]
+
+
+def load_ipython_extension(shell):  # type: ignore[no-untyped-def]
+    """Registers ``%%relay`` on ``%load_ext relay_analyzer``."""
+    from .display import load_magic
+
+    load_magic(shell)

@@ -1,0 +1,81 @@
+"""Differences of modules by structure."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Tuple
+
+from . import _binary, _html
+from ._errors import RelayError
+from ._source import Module, source
+
+
+@dataclass(frozen=True)
+class FunctionDiff:
+    """Two functions; one is ``None`` where a function was added or removed."""
+
+    before: Optional[str]
+    after: Optional[str]
+    equal: bool
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What differs between two modules by structure. ``str`` is the report."""
+
+    equal: bool
+    functions: Tuple[FunctionDiff, ...]
+    #: The whole document of ``relay-analyzer diff --format json``.
+    document: Dict[str, Any] = field(repr=False, compare=False)
+    text: str = field(repr=False)
+    html: str = field(repr=False, compare=False)
+
+    @property
+    def changed(self) -> List[str]:
+        """The names of the functions that differ."""
+        different = (function for function in self.functions if not function.equal)
+        return [function.after or function.before or "" for function in different]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return _html.page(_html.diff(self))
+
+
+def diff(before: Module, after: Module, *, function: Optional[str] = None) -> Diff:
+    """Compares two modules by structure: names, numbers, order and comments are no difference.
+
+    ``function`` compares one function, ``@f`` or ``@f=@g``.
+    """
+    sources = [source(before), source(after)]
+    # Fixed names make the reports depend on the modules alone.
+    names = ["before.relay", "after.relay"]
+    with tempfile.TemporaryDirectory(prefix="relay-analyzer-") as folder:
+        for given, name in zip(sources, names):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(given.text.encode("utf-8"))
+        only = [] if function is None else ["--function", function]
+
+        def report(form: str) -> _binary.Completed:
+            done = _binary.run(["diff", "--format", form, *only, *names], folder=folder)
+            if done.code == 2:
+                raise RelayError(_binary.message(done), code="cannot-compare")
+            return done
+
+        document = json.loads(report("json").out)
+        text, html = report("human"), report("html")
+    notes = "".join(f"{line}\n" for line in text.err.splitlines() if line)
+    return Diff(
+        equal=text.code == 0,
+        functions=tuple(
+            FunctionDiff(one["before"], one["after"], one["equal"])
+            for one in document["functions"]
+        ),
+        document=document,
+        text=(text.out + notes).rstrip("\n"),
+        html=html.out,
+    )

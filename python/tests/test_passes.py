@@ -1,0 +1,106 @@
+"""Logs of passes, and the instrument that writes them."""
+
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import relay_analyzer as ra
+
+MODULES = [
+    "def @main(%x: int32) {\n  add(%x, 1)\n}\n",
+    "def @main(%x: int32) {\n  add(%x, 2)\n}\n",
+    "def @f(%x: int32) {\n  %x\n}\n",
+]
+
+
+class Printed:
+    """A module that prints itself as TVM 0.14 does."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def astext(self, show_meta_data: bool = True) -> str:
+        return '#[version = "0.0.5"]\n' + self.text + ("#[metadata]\n{}" if show_meta_data else "")
+
+
+class Info:
+    """The information of a pass."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def record(instrument: Any) -> None:
+    """Runs passes of which one changes nothing."""
+    last = Printed(MODULES[0])
+    steps = [("InferType", MODULES[0]), ("FoldConstant", MODULES[1]), ("Strange/*", MODULES[2])]
+    for name, after in steps:
+        instrument.run_before_pass(last, Info(name))
+        last = Printed(after)
+        instrument.run_after_pass(last, Info(name))
+    instrument.run_after_pass(object(), Info("tir.Simplify"))
+
+
+def test_snapshots_are_numbered_and_written_once(tmp_path: Path) -> None:
+    instrument = ra.PassInstrument(tmp_path / "run.log")
+    record(instrument)
+    text = (tmp_path / "run.log").read_text()
+    heads = [line for line in text.splitlines() if line.startswith("//")]
+    assert heads == [
+        "// 0: PrintIR(before InferType):",
+        "// 1: PrintIR(after FoldConstant):",
+        "// 2: PrintIR(after Strange/*):",
+    ]
+    assert "#[metadata]" not in text
+    log = instrument.passes()
+    assert [(one.index, one.name) for one in log] == [
+        (0, "InferType"),
+        (1, "FoldConstant"),
+        (2, "Strange/*"),
+    ]
+    assert log[0].is_before and log[1].changed == ("@main",)
+    assert log.diff(0, 1).changed == ["@main"]
+    assert ra.check(log.named("FoldConstant")).ok
+    with pytest.raises(LookupError, match="InferType, FoldConstant"):
+        log.named("Fuse")
+    assert ra.passes(instrument, costs=True)[1].cost is not None
+    assert ra.passes(text)[2].text == log[2].text
+
+
+def test_it_is_an_instrument_of_tvm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrapped:
+        """As TVM's: an object of its own, which forwards to ours."""
+
+        def __init__(self, inner: Any) -> None:
+            self.inner = inner
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.inner, name)
+
+    def pass_instrument(cls: Any) -> Any:
+        return lambda *args: Wrapped(cls(*args))
+
+    fake = types.ModuleType("tvm.ir.instrument")
+    fake.pass_instrument = pass_instrument  # type: ignore[attr-defined]
+    for name in ("tvm", "tvm.ir"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, "tvm.ir.instrument", fake)
+    instrument = ra.PassInstrument(tmp_path / "run.log")
+    assert isinstance(instrument, Wrapped)
+    record(instrument)
+    assert len(ra.passes(instrument)) == 3
+
+
+def test_bad_logs(tmp_path: Path) -> None:
+    with pytest.raises(OSError):
+        ra.PassInstrument(tmp_path / "missing" / "run.log")
+    (tmp_path / "empty.log").write_text("nothing\n")
+    with pytest.raises(ra.SourceError, match="empty.log.* has no modules"):
+        ra.passes(tmp_path / "empty.log")
+    with pytest.raises(ra.SourceError, match="cannot read the log"):
+        ra.passes(tmp_path / "none.log")
+    with pytest.raises(ra.SourceError, match="`int` is no log"):
+        ra.passes(3)

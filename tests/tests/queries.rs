@@ -1,0 +1,204 @@
+//! The queries that ten kinds of edit execute, after everything has been asked for once.
+//!
+//! The table is exact: a dependency that is added by mistake shows as a query that runs for an edit
+//! that does not concern it. Queries of the same name are counted, because their number is what grows
+//! with the module.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use expect_test::{Expect, expect};
+use semantics::{Database, QueryLog, Settings, SourceFile, check_file, types_in};
+use syntax::{Edit, ParseLimits, TextRange};
+
+const MODULE: &str = r#"#[version = "0.0.5"]
+type List[A] {
+  Cons(A, List[A]),
+  Nil,
+}
+def @leaf(%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {
+  %0 = nn.relu(%x);
+  add(%0, %x)
+}
+def @open(%x) {
+  add(%x, 1f)
+}
+def @middle(%x: Tensor[(2, 3), float32]) {
+  %0 = @leaf(%x);
+  multiply(%0, meta[relay.Constant][0])
+}
+def @list(%x: Tensor[(2, 3), float32]) -> List[Tensor[(2, 3), float32]] {
+  Cons(%x, Nil)
+}
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = @middle(%x);
+  tanh(%0)
+}
+
+#[metadata]
+{
+  "root": 1,
+  "nodes": [{"type_key": ""}]
+}
+"#;
+
+/// A database, its log of queries, and the module in it with everything asked for.
+struct Session {
+    db: Database,
+    log: QueryLog,
+    file: SourceFile,
+    text: String,
+}
+
+impl Session {
+    fn new() -> Session {
+        let (db, log) = Database::with_query_log();
+        let file = db.add_file(MODULE, ParseLimits::default());
+        let session = Session { db, log, file, text: MODULE.to_owned() };
+        session.executed();
+        session
+    }
+
+    /// Asks for diagnostics and types; returns the queries that this executed, with their number.
+    fn executed(&self) -> BTreeMap<String, usize> {
+        check_file(&self.db, self.file);
+        types_in(&self.db, self.file);
+        let mut counts = BTreeMap::new();
+        for query in self.log.take() {
+            let name = query.split('(').next().unwrap_or_default().to_owned();
+            *counts.entry(name).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Replaces the first `old` after `context`.
+    fn edit(&mut self, context: &str, old: &str, new: &str) {
+        let from = self.text.find(context).expect("the context");
+        let at = from + self.text[from..].find(old).expect("the text to replace");
+        let range = TextRange::new((at as u32).into(), ((at + old.len()) as u32).into());
+        let edit = Edit { range, insert: new.into() };
+        edit.apply(&mut self.text);
+        let parse = self.file.parse(&self.db).reparse(&self.text, &edit, ParseLimits::default());
+        self.db.set_parse(self.file, Arc::new(parse));
+    }
+}
+
+/// Holds the queries that an edit executes to a table, and what is found after it to a fresh start.
+fn check(edit: impl FnOnce(&mut Session), expected: &Expect) {
+    let mut session = Session::new();
+    edit(&mut session);
+    let counts = session.executed();
+    let lines: Vec<String> =
+        counts.iter().map(|(query, count)| format!("{query} {count}")).collect();
+    expected.assert_eq(&lines.join(", "));
+    // Asking again executes nothing.
+    assert!(session.executed().is_empty());
+
+    let mut fresh = Database::new();
+    fresh.set_strict(Settings::get(&session.db).strict(&session.db));
+    let file = fresh.add_file(&session.text, ParseLimits::default());
+    assert_eq!(check_file(&session.db, session.file), check_file(&fresh, file));
+    assert_eq!(types_in(&session.db, session.file), types_in(&fresh, file));
+}
+
+#[test]
+fn white_space_before_a_definition() {
+    check(|s| s.edit("def @leaf", "def", "\n\n  def"), &expect!["check_file 1, modules 1, tree 8"]);
+}
+
+#[test]
+fn white_space_in_a_body() {
+    check(
+        |s| s.edit("def @leaf", "%0 = nn", "%0  =  nn"),
+        &expect![
+            "base_inference 1, base_type 1, body 1, check_file 1, closed_signature 1, modules 1, scopes 1, signature 1, tree 8, tvm_types 1"
+        ],
+    );
+}
+
+#[test]
+fn comment_in_a_body() {
+    check(
+        |s| s.edit("def @leaf", "add(", "// A residual.\n  add("),
+        &expect![
+            "base_inference 1, base_type 1, body 1, check_file 1, closed_signature 1, modules 1, scopes 1, signature 1, tree 8, tvm_types 1"
+        ],
+    );
+}
+
+#[test]
+fn name_of_a_binding() {
+    check(
+        |s| {
+            s.edit("def @main", "%0 =", "%made =");
+            s.edit("def @main", "tanh(%0", "tanh(%made");
+        },
+        &expect![
+            "base_inference 1, body 1, check_file 1, closed_signature 1, global_uses 1, has_typed_params 1, modules 1, scopes 1, signature 1, tree 8, tvm_types 1, unknown_results 1, weak_cluster 1"
+        ],
+    );
+}
+
+#[test]
+fn operand() {
+    check(
+        |s| s.edit("def @leaf", "add(%0, %x)", "add(%0, %0)"),
+        &expect![
+            "base_inference 1, base_type 1, body 1, check_file 1, closed_signature 1, global_uses 1, modules 1, scopes 1, signature 1, tree 8, tvm_types 1"
+        ],
+    );
+}
+
+#[test]
+fn header_of_a_used_function() {
+    check(
+        |s| s.edit("def @leaf", "-> Tensor[(2, 3), float32]", "-> Tensor[(2, 3), float16]"),
+        &expect![
+            "base_inference 2, base_type 2, body 1, check_file 1, closed_signature 1, group_of 1, groups 1, infer_from_below 1, modules 1, scopes 1, signature 1, tree 8, tvm_types 2, uses_open_globals 1, weak_cluster 1"
+        ],
+    );
+}
+
+#[test]
+fn new_definition() {
+    check(
+        |s| s.edit("def @main", "def", "def @other(%y: int32) { %y }\ndef"),
+        &expect![
+            "base_inference 3, body 1, check_file 1, closed_signature 1, global_uses 1, group_members 2, group_of 4, group_places 1, groups 1, has_typed_params 1, infer_from_below 1, infer_group 1, metadata 1, module_scope 1, module_types 1, modules 1, scopes 1, signature 1, tree 9, tvm_types 2, type_scope 1, unknown_results 1, users 1, uses_open_globals 3, weak_cluster 1"
+        ],
+    );
+}
+
+#[test]
+fn removed_definition() {
+    check(
+        |s| s.edit("def @open", "def @open(%x) {\n  add(%x, 1f)\n}\n", ""),
+        &expect![
+            "base_inference 2, check_file 1, group_of 2, group_places 1, groups 1, infer_from_below 1, metadata 1, module_scope 1, module_types 1, modules 1, tree 7, tvm_types 1, type_scope 1, unknown_results 1, uses_open_globals 2, weak_cluster 1"
+        ],
+    );
+}
+
+#[test]
+fn type_declaration() {
+    check(
+        |s| s.edit("type List", "  Nil,", "  Nil,\n  Last(A),"),
+        &expect![
+            "base_inference 4, check_file 1, infer_group 1, module_types 1, modules 1, tree 8, tvm_types 2, type_def 1"
+        ],
+    );
+}
+
+#[test]
+fn metadata_section() {
+    check(
+        |s| s.edit("#[metadata]", "\"root\": 1", "\"root\": 0"),
+        &expect![
+            "base_inference 4, check_file 1, infer_group 1, metadata 1, modules 1, tree 8, tvm_types 2"
+        ],
+    );
+}
+
+#[test]
+fn settings() {
+    check(|s| s.db.set_strict(true), &expect!["base_inference 4, check_file 1, tvm_types 5"]);
+}
