@@ -2,12 +2,13 @@
 //!
 //! `%2 = nn.conv2d(%1, %w, …) /* ty=Tensor[(1, 64, 56, 56), float32] */;` with a weight of the
 //! wrong shape is one error. Inference continues with the type in the comment, or if there is none,
-//! with the result of the rule when the sizes of one argument are unknown. Types that depend on an
+//! with the result of the rule when one size, or the sizes of one argument, are unknown: the product
+//! of `(12, 128, 64)` with `(12, 64, 32)` is taken to be `(12, 128, 32)`. Types that depend on an
 //! assumed type are marked, and cause neither errors nor stale comments, because the assumption may
 //! be wrong.
 //!
-//! Nothing is assumed under TVM's rules, or if a group of definitions is inferred in one table,
-//! where an assumed type would decide the types of other definitions.
+//! Nothing is assumed if several definitions are inferred in one table, where an assumed type would
+//! decide the types of the others.
 
 use rustc_hash::FxHashSet;
 use types::{Dim, NodeId, RelationId, State, Type, probe};
@@ -18,6 +19,8 @@ use crate::{body::*, lower::printed_type, scope::LocalRef};
 /// The maximum number of arguments with which a rule is retried, and the maximum number of their
 /// nodes. Each retry solves the rule with all arguments.
 const MAX_RELAXED: usize = 8;
+/// The maximum number of single sizes with which a rule is retried.
+const MAX_RELAXED_SIZES: usize = 16;
 const MAX_RELAXED_WEIGHT: u32 = 1_000;
 
 /// The expressions and variables of a unit with types that depend on assumed types.
@@ -58,7 +61,7 @@ impl UnitTypes {
 
 impl Infer<'_> {
     fn assumes(&self) -> bool {
-        !(self.whole || self.exhausted || self.env.strict())
+        !(self.whole && self.bodies.len() > 1 || self.exhausted)
     }
 
     /// Solves relations, and assumes the results of those that do not hold.
@@ -120,8 +123,8 @@ impl Infer<'_> {
         printed_type(&comment.text).filter(Type::is_closed)
     }
 
-    /// Returns the result of a relation with the sizes of one argument, or of all, unknown: the one
-    /// with the fewest unknown sizes.
+    /// Returns the result of a relation with one size unknown, or the sizes of one argument, or all:
+    /// the one with the fewest unknown sizes.
     fn relaxed(&self, id: RelationId) -> Option<Type> {
         let entry = self.solver.entry(id);
         if !matches!(entry.state, State::Failed(_)) {
@@ -136,6 +139,16 @@ impl Infer<'_> {
         }
         let all: Vec<Type> = inputs.iter().map(without_sizes).collect();
         let mut tries: Vec<Vec<Type>> = Vec::new();
+        let sizes: Vec<usize> = inputs.iter().map(count_sizes).collect();
+        if sizes.iter().sum::<usize>() <= MAX_RELAXED_SIZES {
+            for position in (0..inputs.len()).rev() {
+                tries.extend((0..sizes[position]).map(|size| {
+                    let mut given = inputs.clone();
+                    given[position] = without_size(&inputs[position], size);
+                    given
+                }));
+            }
+        }
         if (2..=MAX_RELAXED).contains(&inputs.len()) {
             tries.extend((0..inputs.len()).rev().map(|position| {
                 let mut given = inputs.clone();
@@ -144,12 +157,20 @@ impl Infer<'_> {
             }));
         }
         tries.push(all);
-        let results = tries.iter().filter_map(|given| {
+        let mut results = tries.iter().filter_map(|given| {
             let (state, types) = probe(&entry.relation, &[], given);
             let result = types.last().filter(|ty| ty.is_closed() && !ty.has_error())?;
             (state == State::Solved).then(|| (open_sizes(result), result.clone()))
         });
-        results.min_by_key(|(open, _)| *open).map(|(_, result)| result)
+        let mut best: Option<(usize, Type)> = None;
+        while best.as_ref().is_none_or(|(open, _)| *open > 0)
+            && let Some(next) = results.next()
+        {
+            if best.as_ref().is_none_or(|(open, _)| next.0 < *open) {
+                best = Some(next);
+            }
+        }
+        best.map(|(_, result)| result)
     }
 
     /// Marks the types of the open solver batch that depend on assumed types, and removes the
@@ -344,6 +365,34 @@ fn without_sizes(ty: &Type) -> Type {
         Type::Tensor(tensor) => Type::tensor(tensor.shape.iter().map(|_| Dim::Any), tensor.dtype),
         other => other.clone(),
     })
+}
+
+/// Returns a tensor type, or a tuple of them, with one size unknown: the one of this number, counted
+/// through all tensors.
+fn without_size(ty: &Type, number: usize) -> Type {
+    let mut next = 0;
+    types::map_leaves(ty, &mut |leaf| match leaf {
+        Type::Tensor(tensor) => {
+            let sizes = tensor.shape.iter().map(|size| {
+                next += 1;
+                if next == number + 1 { Dim::Any } else { size.clone() }
+            });
+            Type::tensor(sizes, tensor.dtype)
+        }
+        other => other.clone(),
+    })
+}
+
+/// Returns the number of sizes of a tensor type, or of all tensors of a tuple.
+fn count_sizes(ty: &Type) -> usize {
+    let mut count = 0;
+    types::map_leaves(ty, &mut |leaf| {
+        if let Type::Tensor(tensor) = leaf {
+            count += tensor.shape.len();
+        }
+        leaf.clone()
+    });
+    count
 }
 
 fn open_sizes(ty: &Type) -> usize {
