@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import { type PassModule, type Running, passes } from "./protocol.js";
+import { type Cost, type PassModule, type Running, passes } from "./protocol.js";
 import { moduleUri, titleOf } from "./virtual.js";
 
 /** What begins a module in a log: its version, or the header that a pass manager prints. */
@@ -52,6 +52,26 @@ export function moduleAt(modules: readonly PassModule[], line: number): PassModu
 export function changedText({ index, changed, cut }: PassModule): string {
   const what = index === 0 ? "the first" : changed.length === 0 ? "no change" : changed.join(", ");
   return cut === true ? `${what} (cut off)` : what;
+}
+
+const COSTS = [
+  { field: "calls", title: "calls" },
+  { field: "params", title: "parameters" },
+  { field: "macs", title: "MACs" },
+  { field: "peak", title: "peak memory" },
+] as const;
+
+/** The costs of a module that differ from those of the one before, such as `calls 73 → 34`. */
+export function costChanges(before: Cost | undefined, after: Cost | undefined): readonly string[] {
+  if (before === undefined || after === undefined) {
+    return [];
+  }
+  return COSTS.filter(({ field }) => before[field] !== after[field]).map(({ field, title }) => `${title} ${before[field]} → ${after[field]}`);
+}
+
+/** All costs of a module. */
+export function costText(cost: Cost): string {
+  return `${cost.function}: ${COSTS.map(({ field, title }) => `${cost[field]} ${title}`).join(", ")}`;
 }
 
 /** Lets a person choose a module. */

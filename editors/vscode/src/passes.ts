@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 
 import { uriBeyondReach } from "./large.js";
-import { changedText, isLog, moduleAt, pickModule } from "./modules.js";
+import { changedText, costChanges, costText, isLog, moduleAt, pickModule } from "./modules.js";
 import type { Comparisons, ShownComparison } from "./compare.js";
 import { type PassModule, type Running, type Waking, passes } from "./protocol.js";
 import { moduleOf, moduleUri, nameOf, titleOf } from "./virtual.js";
@@ -29,7 +29,7 @@ interface Row {
 /** What is shown, for whoever has asked. */
 export interface ShownPasses {
   readonly uri: string;
-  readonly passes: readonly { readonly title: string; readonly what: string; readonly dim: boolean }[];
+  readonly passes: readonly { readonly title: string; readonly what: string; readonly dim: boolean; readonly costs: readonly string[] }[];
 }
 
 export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, vscode.FileDecorationProvider {
@@ -39,6 +39,8 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
   private log: Log | undefined;
   private rows: readonly Row[] = [];
   private timer: NodeJS.Timeout | undefined;
+  /** Costs need the types of every module, so that they are computed when someone asks. */
+  private withCosts = false;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
@@ -52,6 +54,8 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
       this.changed,
       this.view,
       command("passes", () => this.show()),
+      command("passCosts", () => this.show(true)),
+      command("hidePassCosts", () => this.show(false)),
       command("openModule", (row) => this.open(row)),
       command("comparePrevious", (row) => this.comparePrevious(row)),
       command("compareModule", (row) => this.compareOther(row)),
@@ -94,11 +98,12 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     const item = new vscode.TreeItem(titleOf(module));
     const dim = isDim(module);
     item.id = `${log.uri.toString()}#${module.index}`;
-    item.description = `${changedText(module)} · line ${module.line}`;
+    item.description = [changedText(module), ...this.costsOf(row), `line ${module.line}`].join(" · ");
     item.tooltip = new vscode.MarkdownString(
       [
         `**${module.pass ?? "a module"}**, ${module.functions} function${module.functions === 1 ? "" : "s"}, line ${module.line} of ${nameOf(log.uri)}`,
         `changed: ${changedText(module)}`,
+        ...(module.cost === undefined ? [] : [costText(module.cost)]),
       ].join("\n\n"),
     );
     item.iconPath = new vscode.ThemeIcon(dim ? "circle-outline" : "circle-filled", new vscode.ThemeColor(dim ? "disabledForeground" : "charts.blue"));
@@ -109,13 +114,18 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     return item;
   }
 
+  private costsOf({ log, module }: Row): readonly string[] {
+    return costChanges(log.modules[module.index - 1]?.cost, module.cost);
+  }
+
   provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
     const dim = uri.scheme === ROW_SCHEME && uri.query === "dim";
     return dim ? new vscode.FileDecoration(undefined, undefined, new vscode.ThemeColor("disabledForeground")) : undefined;
   }
 
   /** Shows the passes of the active file, also of one that the editor keeps from extensions. */
-  private async show(): Promise<ShownPasses | undefined> {
+  private async show(withCosts = this.withCosts): Promise<ShownPasses | undefined> {
+    this.withCosts = withCosts;
     const document = vscode.window.activeTextEditor?.document;
     const uri = document === undefined ? uriBeyondReach() : (moduleOf(document.uri)?.log ?? document.uri);
     if (uri === undefined || (await this.waking()) === undefined) {
@@ -132,8 +142,11 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
       void vscode.window.showInformationMessage(`There is no module in ${nameOf(uri)}.`);
     }
     await vscode.commands.executeCommand(`${VIEW}.focus`);
-    const rows = log.modules.map((module) => ({ title: titleOf(module), what: changedText(module), dim: isDim(module) }));
-    return { uri: uri.toString(), passes: rows };
+    const passes = this.rows.map((row) => {
+      const { module } = row;
+      return { title: titleOf(module), what: changedText(module), dim: isDim(module), costs: this.costsOf(row) };
+    });
+    return { uri: uri.toString(), passes };
   }
 
   /** Another document is at hand: if it is a log, or a module of one, its passes are. */
@@ -157,7 +170,8 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     if (client === undefined) {
       return;
     }
-    const log = { uri, modules: await passes(client, uri) };
+    const log = { uri, modules: await passes(client, uri, this.withCosts) };
+    await vscode.commands.executeCommand("setContext", "relay.hasPassCosts", this.withCosts);
     this.log = log;
     this.rows = log.modules.map((module) => ({ log, module }));
     await vscode.commands.executeCommand("setContext", "relay.hasPasses", true);

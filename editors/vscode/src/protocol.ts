@@ -245,6 +245,17 @@ export interface PassModule {
   readonly before?: boolean;
   /** The log ends, or goes on with something else, in the middle of it. */
   readonly cut?: boolean;
+  /** What a run of it costs, if it was asked for and is known. */
+  readonly cost?: Cost;
+}
+
+/** What a run of a module costs; amounts are texts, since sizes may be unknown. */
+export interface Cost {
+  readonly function: string;
+  readonly calls: number;
+  readonly params: string;
+  readonly macs: string;
+  readonly peak: string;
 }
 
 /** The answer to `relay/history`; ranges count from the start of each module. */
@@ -269,8 +280,8 @@ export function compare(client: LanguageClient, before: Side, after: Side): Prom
   return client.sendRequest("relay/compare", { before, after });
 }
 
-export async function passes(client: LanguageClient, log: vscode.Uri): Promise<readonly PassModule[]> {
-  const found = await client.sendRequest<{ modules: PassModule[] }>("relay/passes", { textDocument: named(client, log) });
+export async function passes(client: LanguageClient, log: vscode.Uri, costs = false): Promise<readonly PassModule[]> {
+  const found = await client.sendRequest<{ modules: PassModule[] }>("relay/passes", { textDocument: named(client, log), costs });
   return found.modules;
 }
 

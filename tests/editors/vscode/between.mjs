@@ -56,6 +56,16 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     await shot("passes");
     say("passes");
 
+    // What each of them costs more or less than the one before, on request.
+    await command(page, "Relay: Show Costs of Passes");
+    await row("calls 5 → 6").waitFor({ timeout: PATIENCE });
+    assert.match(await row("SimplifyExpr").innerText(), /@main · calls 5 → 6.* · line 22/);
+    assert.match(await row("FoldConstant").innerText(), /no change · line 12/);
+    await shot("pass-costs");
+    await command(page, "Relay: Hide Costs of Passes");
+    await eventually(page, () => row("SimplifyExpr").innerText(), (text) => !text.includes("calls"));
+    say("costs of passes");
+
     // A module is a document of its own.
     await row("SimplifyExpr").click();
     await tab("2 SimplifyExpr.relay").waitFor({ timeout: PATIENCE });
