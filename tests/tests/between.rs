@@ -108,6 +108,28 @@ fn open_documents_and_texts_are_compared() {
     assert_eq!(client.finish(), Some(0));
 }
 
+/// A comparison that follows edits is that of a server that sees both texts for the first time: the
+/// analysis of the other side is kept between requests, those of more sides than are kept included.
+#[test]
+fn a_comparison_does_not_depend_on_those_before_it() {
+    let bases = [A, OTHER_NAMES, RENAMED, B, "def @main( {", ""];
+    let mut client = client();
+    client.open("file:///a.relay", A);
+    for (version, text) in (2..).zip([B, RENAMED, &A.replace("tanh", "exp"), "def @main(", A]) {
+        client.replace("file:///a.relay", version, text);
+        let mut fresh = self::client();
+        fresh.open("file:///a.relay", text);
+        for base in bases.iter().chain(bases.iter().rev()) {
+            let before = json!({ "uri": "file:///a.relay", "text": base, "name": "base" });
+            let params = json!({ "before": before, "after": { "uri": "file:///a.relay" } });
+            let found = result(&mut client, "relay/compare", params.clone());
+            assert_eq!(found, result(&mut fresh, "relay/compare", params), "{base} {text}");
+        }
+        assert_eq!(fresh.finish(), Some(0));
+    }
+    assert_eq!(client.finish(), Some(0));
+}
+
 #[test]
 fn modules_of_a_log_are_listed_opened_and_followed() {
     // The editor has not opened it: the server reads it from disk.
@@ -148,6 +170,12 @@ fn modules_of_a_log_are_listed_opened_and_followed() {
     assert_eq!(history["here"], 1);
     assert_eq!(stops[1]["kind"], "same");
     assert_eq!(stops[2]["changes"], json!(["attribute axis 1 → 0"]));
+    // The name of a binding has the history of its value.
+    for character in [2, 3, 4] {
+        let place = json!({ "line": 3, "character": character });
+        let params = json!({ "textDocument": document, "module": 1, "position": place });
+        assert_eq!(result(&mut client, "relay/history", params), history);
+    }
 
     for (method, params, reason) in [
         ("relay/moduleText", json!({ "textDocument": document, "module": 9 }), "3 modules"),

@@ -115,6 +115,28 @@ fn exit_codes_tell_equal_from_different_from_unreadable() {
     assert!(cut.err.contains("cannot be read whole"), "{}", cut.err);
 }
 
+/// The result `add(` of a text that is cut off is not what the calls before it were replaced by.
+#[test]
+fn a_call_that_is_cut_off_replaces_nothing() {
+    let whole = "def @main(%x: Tensor[(4), float32]) {\n  %0 = tanh(%x);\n  %1 = exp(%0);\n  \
+                 %2 = add(%0, %1);\n  %3 = sqrt(%2);\n  add(%3, %2)\n}\n";
+    for end in ["add(", "add(%0", "add(%0,", "add(%0, "] {
+        let cut = whole.split_once(end).map_or(whole, |(before, _)| before).to_owned() + end;
+        let folder = folder("cut", &[("whole.relay", whole), ("cut.relay", &cut)]);
+        for args in [["whole.relay", "cut.relay"], ["cut.relay", "whole.relay"]] {
+            let found = folder.run(&["diff", args[0], args[1], "--format", "json"]);
+            let kinds: Vec<Value> = json(&found)["functions"][0]["pairs"]
+                .as_array()
+                .expect("pairs")
+                .iter()
+                .map(|pair| pair["kind"].clone())
+                .collect();
+            assert!(kinds.iter().all(|kind| kind != "expanded"), "{end}: {kinds:?}");
+            assert!(kinds.iter().any(|kind| kind == "same"), "{end}: {kinds:?}");
+        }
+    }
+}
+
 #[test]
 fn modules_of_a_log_are_named_by_number_and_by_pass() {
     let text = log();

@@ -48,7 +48,7 @@ impl<'db> ModuleGraph<'db> {
             db,
             sources: Vec::new(),
             metadata: semantics::metadata(db, module),
-            graph: Graph::default(),
+            graph: Graph::of_text(&module.file(db).parse(db).errors),
             lets: Vec::new(),
         };
         let types = semantics::module_types(db, module);

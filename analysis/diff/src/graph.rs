@@ -10,7 +10,7 @@ use semantics::{
     body::{FnId, Name},
     scope::LocalRef,
 };
-use syntax::TextRange;
+use syntax::{SyntaxError, TextRange};
 
 /// The index of a node in its graph.
 pub(crate) type NodeId = u32;
@@ -156,6 +156,8 @@ pub(crate) struct Graph {
     pub(crate) lambdas: Vec<Lambda>,
     /// The functions that are definitions, in the order of the module.
     pub(crate) functions: Vec<Function>,
+    /// The ranges of the syntax errors, those of which only TVM's parser complains aside.
+    errors: Vec<TextRange>,
 }
 
 /// A function or expression definition.
@@ -168,6 +170,18 @@ pub(crate) struct Function {
 }
 
 impl Graph {
+    /// Returns the empty graph of a text with these syntax errors.
+    pub(crate) fn of_text(errors: &[SyntaxError]) -> Graph {
+        let errors = errors.iter().filter(|error| !error.kind.is_compat());
+        Graph { errors: errors.map(|error| error.range).collect(), ..Graph::default() }
+    }
+
+    /// Returns true if a syntax error is within an expression or directly after it: `add(`.
+    pub(crate) fn is_broken(&self, id: NodeId) -> bool {
+        let range = self.node(id).range;
+        self.errors.iter().any(|error| error.intersect(range).is_some())
+    }
+
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
     }

@@ -415,6 +415,13 @@ impl Report<'_, '_, '_> {
             if !is_sure || part_a.calls != 1 && part_b.calls != 1 {
                 continue;
             }
+            // A call that is cut off, such as the result in `%1 = exp(%x); add(`, replaces nothing.
+            let (graph_a, graph_b) = (&self.a.module.graph, &self.b.module.graph);
+            if part_a.nodes.iter().any(|&at| graph_a.is_broken(self.node_a(at)))
+                || part_b.nodes.iter().any(|&at| graph_b.is_broken(self.node_b(at)))
+            {
+                continue;
+            }
             // One part has a single call, which is paired with each call of the other.
             for &at_a in part_a.nodes.iter().filter(|&&at| side_a.kind(at) == Kind::Call) {
                 for &at_b in part_b.nodes.iter().filter(|&&at| side_b.kind(at) == Kind::Call) {
