@@ -57,7 +57,7 @@ await withWorkbench({ files, extension }, async ({ page, workspace, remote, open
     say("passes");
 
     // What each of them costs more or less than the one before, on request.
-    await command(page, "Relay: Show Costs of Passes");
+    await command(page, "Relay: Costs of Passes");
     await row("calls 5 → 6").waitFor({ timeout: PATIENCE });
     assert.match(await row("SimplifyExpr").innerText(), /@main · calls 5 → 6.* · line 22/);
     assert.match(await row("FoldConstant").innerText(), /no change · line 12/);
