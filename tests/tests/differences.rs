@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use relay_tests::{
-    command::{Folder, Run, run_in},
+    command::{Folder, Run},
     corpus,
 };
 use serde_json::Value;
@@ -275,21 +275,4 @@ fn the_page_holds_both_texts_without_their_markup() {
     assert!(page.contains("fast_tanh") && page.contains("&lt;script&gt;alert(1)"));
     assert!(!page.contains("<script>alert(1)"));
     assert_eq!(page.matches("<span").count(), page.matches("</span>").count());
-}
-
-/// Every network of the corpus, where it is present: itself in `let` form is no difference.
-#[test]
-fn networks_equal_their_let_form() {
-    let Some(corpus) = corpus::conformance() else { return };
-    let models = corpus.join("models");
-    for (name, _) in corpus::relay_files(&models) {
-        let base = name.trim_end_matches(".relay");
-        let anf = format!("{base}-anf.relay");
-        for other in [&name, &anf] {
-            if models.join(other).exists() {
-                let ran = run_in(&models, &["diff", &name, other], b"");
-                assert_eq!(ran.code, Some(0), "{name} and {other}: {}{}", ran.out, ran.err);
-            }
-        }
-    }
 }

@@ -22,6 +22,10 @@ struct Part {
     calls: usize,
 }
 
+/// The maximum number of calls to which one operator is expanded. Passes replace an operator by ten or
+/// twenty; a larger part with a single call in its place was replaced, not expanded.
+const MAX_EXPANDED: usize = 64;
+
 struct Report<'h, 'a, 'b> {
     a: &'h Half<'a>,
     b: &'h Half<'b>,
@@ -68,9 +72,13 @@ pub(crate) fn report<'a, 'b>(
     let calls = |side: &Side| side.kinds.iter().filter(|kind| **kind == Kind::Call).count();
     (diff.calls_before, diff.calls_after) = (calls(input.a), calls(input.b));
     let is_call = |pair: &&Pair| pair.kind != PairKind::Changed && !pair.operators.1.is_empty();
-    let kept = diff.pairs.iter().filter(is_call).count();
+    // An operator that was expanded to many calls is one that was kept.
+    let kept = |range: &dyn Fn(&Pair) -> TextRange| {
+        diff.pairs.iter().filter(is_call).map(range).collect::<FxHashSet<_>>().len()
+    };
+    let kept = kept(&|pair| pair.before).min(kept(&|pair| pair.after));
     diff.is_guess = diff.calls_before.min(diff.calls_after) >= 4
-        && kept * 8 < diff.calls_before.min(diff.calls_after);
+        && kept * 5 < diff.calls_before.min(diff.calls_after);
     order(&mut diff.pairs);
 }
 
@@ -412,7 +420,8 @@ impl Report<'_, '_, '_> {
         for &(a, b) in &links {
             let (part_a, part_b) = (&parts_a[a as usize], &parts_b[b as usize]);
             let is_sure = degree_a[&a] == 1 || degree_b[&b] == 1;
-            if !is_sure || part_a.calls != 1 && part_b.calls != 1 {
+            let (least, most) = (part_a.calls.min(part_b.calls), part_a.calls.max(part_b.calls));
+            if !is_sure || least != 1 || most > MAX_EXPANDED {
                 continue;
             }
             // A call that is cut off, such as the result in `%1 = exp(%x); add(`, replaces nothing.
