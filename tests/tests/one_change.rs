@@ -1,4 +1,5 @@
-//! One random change in a network of the corpus is reported as exactly one change, at its place.
+//! One random change in a network of the corpus is reported as exactly one change, at its place, and
+//! the report applied to the text before gives the text after.
 //!
 //! The changes are of four kinds: an attribute, an operand, a constant, the annotation of a parameter.
 //! By default there are a few of each kind; `RELAY_CHANGES=1000` asks for as many in total.
@@ -129,11 +130,21 @@ fn wrong(network: &Network, changed: &Changed) -> Option<String> {
     };
     let pairs: Vec<&Value> =
         all("pairs").into_iter().filter(|pair| pair["kind"] != "same").collect();
-    let end = |end: usize| pairs[0]["before"][end].as_u64().expect("an offset") as usize;
+    let place = |side: &str| {
+        let end = |end: usize| pairs[0][side][end].as_u64().expect("an offset") as usize;
+        end(0)..end(1)
+    };
+    // The changed expression in the place of the one before gives the text after.
+    let applied = || {
+        let mut text = network.text.clone();
+        text.replace_range(place("before"), &changed.text[place("after")]);
+        text
+    };
     let is_one = pairs.len() == 1
         && all("removed").is_empty()
         && all("added").is_empty()
-        && (end(0)..=end(1)).contains(&changed.at);
+        && (place("before").start..=place("before").end).contains(&changed.at)
+        && applied() == changed.text;
     (!is_one).then(|| format!("{} at {}: {pairs:?}", network.name, changed.at))
 }
 
