@@ -2,17 +2,46 @@
 
 use std::sync::Arc;
 
-use semantics::{Database, Diagnostic, SourceFile, test_panic::panic_if_requested};
+use semantics::{Database, Diagnostic, Levels, SourceFile, test_panic::panic_if_requested};
 use syntax::{Parse, ParseLimits};
 
-use crate::panics;
+use crate::{panics, project::Project};
+
+/// The settings of an analysis.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Options {
+    /// True if TVM incompatibilities are errors.
+    pub(crate) strict: bool,
+    /// True if modules see the prelude.
+    pub(crate) prelude: bool,
+    /// The levels of codes.
+    pub(crate) levels: Levels,
+    /// The limits of the parser.
+    pub(crate) limits: ParseLimits,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let (levels, limits) = (Levels::default(), ParseLimits::default());
+        Options { strict: false, prelude: true, levels, limits }
+    }
+}
+
+impl From<&Project> for Options {
+    fn from(project: &Project) -> Options {
+        let mut options = Options { levels: project.levels.clone(), ..Options::default() };
+        options.strict = project.tvm.unwrap_or(options.strict);
+        options.prelude = project.prelude.unwrap_or(options.prelude);
+        options.limits.depth = project.nesting.unwrap_or(options.limits.depth);
+        options
+    }
+}
 
 /// Analyses texts one by one.
 pub(crate) struct Analyzer {
     db: Database,
     file: SourceFile,
-    limits: ParseLimits,
-    strict: bool,
+    options: Options,
 }
 
 /// The result of a check.
@@ -23,14 +52,30 @@ pub(crate) struct Analysis {
     pub(crate) diagnostics: Arc<Vec<Diagnostic>>,
 }
 
+impl Default for Analyzer {
+    fn default() -> Analyzer {
+        let db = Database::new();
+        let file = db.add_file("", ParseLimits::default());
+        Analyzer { db, file, options: Options::default() }
+    }
+}
+
 impl Analyzer {
-    /// Creates an analyzer. `strict` makes TVM incompatibilities errors.
-    pub(crate) fn new(strict: bool) -> Analyzer {
-        let mut db = Database::new();
-        db.set_strict(strict);
-        let limits = ParseLimits::default();
-        let file = db.add_file("", limits);
-        Analyzer { db, file, limits, strict }
+    /// Creates an analyzer.
+    pub(crate) fn new(options: &Options) -> Analyzer {
+        let mut analyzer = Analyzer::default();
+        analyzer.set_options(options);
+        analyzer
+    }
+
+    /// Sets the settings of the next analyses.
+    pub(crate) fn set_options(&mut self, options: &Options) {
+        if self.options != *options {
+            self.db.set_strict(options.strict);
+            self.db.set_prelude(options.prelude);
+            self.db.set_levels(self.file, &options.levels);
+            self.options = options.clone();
+        }
     }
 
     /// Runs `work` on one text. If it panics, returns the panic as a diagnostic and resets the
@@ -45,7 +90,7 @@ impl Analyzer {
         panics::caught(|| work(self)).map_err(|panicked| {
             // Queries are never cancelled here: no other thread changes the database.
             let at = panics::locate(&self.db, self.file).unwrap_or_default();
-            *self = Analyzer::new(self.strict);
+            *self = Analyzer::new(&self.options);
             Box::new(panicked.diagnostic(at))
         })
     }
@@ -57,11 +102,21 @@ impl Analyzer {
         Analysis { parse, diagnostics: semantics::check_file(&self.db, self.file) }
     }
 
+    /// Like [`Analyzer::check`], for the next version of the last text: what did not change is not
+    /// analysed again.
+    pub(crate) fn check_next(&mut self, text: &str) -> Analysis {
+        panic_if_requested("parse", text);
+        let parse = syntax::parse_with(text, self.options.limits);
+        let parse = Arc::new(parse.reusing(&self.file.parse(&self.db)));
+        self.db.set_parse(self.file, parse.clone());
+        Analysis { parse, diagnostics: semantics::check_file(&self.db, self.file) }
+    }
+
     /// Parses a text without checking it.
     pub(crate) fn parse(&mut self, text: &str) -> Arc<Parse> {
         let _parse = tracing::debug_span!("parse", bytes = text.len()).entered();
         panic_if_requested("parse", text);
-        let parse = Arc::new(syntax::parse_with(text, self.limits));
+        let parse = Arc::new(syntax::parse_with(text, self.options.limits));
         self.db.set_parse(self.file, parse.clone());
         parse
     }
