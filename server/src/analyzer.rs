@@ -141,3 +141,42 @@ impl Analyzer {
         semantics::types_in(&self.db, self.file)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use semantics::{Code, Level, Severity};
+
+    use super::*;
+
+    const TEXT: &str = "def @f(%x: int32) { %x }\ndef @g(%x: int32) { let %a = 1; @f(%x) }\n";
+
+    #[test]
+    fn next_version_of_a_text_is_analysed_incrementally() {
+        let (db, log) = Database::with_query_log();
+        let file = db.add_file("", ParseLimits::default());
+        let mut analyzer = Analyzer { db, file, options: Options::default() };
+        let bodies = || log.take().into_iter().filter(|query| query.starts_with("body(")).count();
+        analyzer.check_next(TEXT);
+        assert_eq!(bodies(), 2);
+        analyzer.check_next(&TEXT.replace("let %a = 1", "let %a = 2"));
+        assert_eq!(bodies(), 1);
+        analyzer.check_next(&TEXT.replace("let %a = 1", "let %a = 2"));
+        assert_eq!(bodies(), 0);
+    }
+
+    #[test]
+    fn options_of_a_project_hold_until_others_are_set() {
+        let mut project = Project { tvm: Some(true), prelude: Some(false), ..Project::default() };
+        project.levels.set(Code::UnusedBinding, Level::Report(Severity::Info));
+        let mut analyzer = Analyzer::new(&Options::from(&project));
+        let severity = |analyzer: &mut Analyzer, code: Code| {
+            let found = analyzer.check(TEXT).diagnostics;
+            found.iter().find(|d| d.code == code).map(|d| d.severity)
+        };
+        assert_eq!(severity(&mut analyzer, Code::UnusedBinding), Some(Severity::Info));
+        assert_eq!(severity(&mut analyzer, Code::TvmVersion), Some(Severity::Error));
+        analyzer.set_options(&Options::default());
+        assert_eq!(severity(&mut analyzer, Code::UnusedBinding), Some(Severity::Warning));
+        assert_eq!(severity(&mut analyzer, Code::TvmVersion), Some(Severity::Hint));
+    }
+}
