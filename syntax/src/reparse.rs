@@ -314,7 +314,7 @@ impl Parse {
         Some(Parse {
             green: run.parent.replace_with(green),
             errors: self.merged_errors(run.range, delta, errors),
-            directives: directives::update(&self.directives, text, edit),
+            directives: directives::update(&self.directives, text, edit.range, edit.insert.len()),
         })
     }
 

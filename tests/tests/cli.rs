@@ -338,7 +338,7 @@ fn completions_name_commands_and_flags() {
         }
     }
     let bash = run(&["completions", "bash"], "").out;
-    assert!(bash.contains("complete -F _relay-analyzer"), "{bash}");
+    assert!(bash.contains("complete -F _relay__analyzer"), "{bash}");
     let unknown = run(&["completions", "tcsh"], "");
     assert_eq!(unknown.code, Some(2));
     assert!(unknown.err.contains("bash"), "{}", unknown.err);

@@ -196,7 +196,7 @@ class Relay {
             ? undefined
             : next(document, previous, token),
         workspace: {
-          configuration: () => [writtenSettings(this.context.extension)],
+          configuration: ({ items }) => items.map(() => writtenSettings(this.context.extension)),
           didChangeConfiguration: async () => {
             // A change of `relay.server` stops this client: telling it would start it again.
             await new Promise((resolve) => setImmediate(resolve));

@@ -5,7 +5,7 @@
 //! folder that has the file.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -28,8 +28,8 @@ pub(super) struct ProjectState {
     projects: Projects,
     /// The time at which the files were read; `None` before the session has started.
     read: Option<Instant>,
-    /// The files with published problems.
-    published: BTreeSet<Url>,
+    /// The published problems.
+    published: BTreeMap<Url, Vec<Diagnostic>>,
 }
 
 impl ProjectState {
@@ -121,18 +121,20 @@ impl Owner {
         if !self.projects.is_read() {
             return;
         }
-        let mut published = BTreeSet::new();
+        let mut published = BTreeMap::new();
         for loaded in self.projects.projects.files() {
             let Ok(uri) = Url::from_file_path(&loaded.path) else { continue };
-            if !loaded.problems.is_empty() {
-                self.outgoing.diagnostics(&uri, &self.problems(&loaded), None);
-                if !self.projects.published.contains(&uri) {
-                    self.outgoing.send(Message::Show(MessageType::WARNING, message(&loaded)));
-                }
-                published.insert(uri);
+            if loaded.problems.is_empty() {
+                continue;
             }
+            let problems = self.problems(&loaded);
+            if self.projects.published.get(&uri) != Some(&problems) {
+                self.outgoing.diagnostics(&uri, &problems, None);
+                self.outgoing.send(Message::Show(MessageType::WARNING, message(&loaded)));
+            }
+            published.insert(uri, problems);
         }
-        for uri in self.projects.published.difference(&published) {
+        for uri in self.projects.published.keys().filter(|uri| !published.contains_key(*uri)) {
             self.outgoing.diagnostics(uri, &[], None);
         }
         self.projects.published = published;
