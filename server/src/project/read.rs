@@ -1,6 +1,6 @@
 //! Reads the settings from the text of `relay.toml`.
 
-use std::{ops::Range, time::Duration};
+use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use operators::similar;
 use semantics::{Code, Diagnostic, Level, nearest_code};
@@ -111,13 +111,22 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
 pub(super) fn read(text: &str) -> (Project, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut reader = Reader { project: Project::default(), problems: Vec::new() };
-    for error in errors {
-        let span = error.span().unwrap_or_default();
-        reader.refuse(clamped(text, span), error.message().to_owned(), None);
-    }
     reader.read(table.get_ref(), "");
-    reader.problems.sort_by_key(|problem| problem.range.start());
-    (reader.project, reader.problems)
+    let line = |at: TextSize| text[..usize::from(at)].matches('\n').count();
+    let mut broken = BTreeSet::new();
+    let mut problems = Vec::new();
+    for error in errors {
+        let at = clamped(text, error.span().unwrap_or_default());
+        // What follows on the line is a consequence.
+        if broken.insert(line(at.start())) {
+            problems.push(Diagnostic::new(Code::InvalidSettings, at, error.message()));
+        }
+    }
+    // A value that was made up after an error has no range.
+    let is_own = |p: &Diagnostic| !p.range.is_empty() && !broken.contains(&line(p.range.start()));
+    problems.extend(reader.problems.into_iter().filter(is_own));
+    problems.sort_by_key(|problem| problem.range.start());
+    (reader.project, problems)
 }
 
 /// Returns the range of a span, at least as long as a character where the text has one.
