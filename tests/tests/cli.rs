@@ -1,8 +1,14 @@
 //! The command line, as scripts and people use it.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
 
-use relay_tests::command::{Folder, run};
+use relay_tests::{
+    client::binary,
+    command::{Folder, run},
+};
 use serde_json::{Value, json};
 
 const GOOD: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { %x }\n";
@@ -400,4 +406,45 @@ fn batches_write_excerpts_and_tokens_on_request() {
     assert!(tokens.iter().any(|(text, kind)| text == "@main" && kind == "function"), "{tokens:?}");
     assert!(tokens.iter().any(|(text, kind)| text == "%x" && kind == "parameter"), "{tokens:?}");
     assert_eq!(run(&["check", "--tokens", "x.relay"], "").code, Some(2), "with `--batch` alone");
+}
+
+/// Runs the program in a folder on a terminal, which `script` of util-linux makes. Returns all that it
+/// printed.
+#[cfg(target_os = "linux")]
+fn on_terminal(folder: &Folder, arguments: &str) -> String {
+    let command = format!("'{}' {arguments}", binary().display());
+    let output = Command::new("script")
+        .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+        .current_dir(folder.path())
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .output()
+        .expect("`script` of util-linux runs");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_is_drawn_on_a_terminal() {
+    let endless = "def @f(%n: int32) -> int32 { let %m = %n + 1; @f(%m) }\n\
+                   def @main() -> int32 { @f(0) }\n";
+    let folder = Folder::new("progress", &[("endless.relay", endless.as_bytes())]);
+    let drawn = on_terminal(&folder, "run --isolated --time 1.5 endless.relay");
+    assert!(drawn.contains(" bindings"), "{drawn:?}");
+    let short = on_terminal(&folder, "run --isolated --time 0.1 endless.relay");
+    assert!(short.contains("run-time") && !short.contains(" bindings"), "{short:?}");
+    let piped = folder.run(&["run", "--isolated", "--time", "1.5", "endless.relay"]);
+    assert!(piped.err.contains("run-time") && !piped.err.contains(" bindings"), "{}", piped.err);
+    let json = on_terminal(&folder, "run --isolated --format json --time 1.5 endless.relay");
+    assert!(!json.contains(" bindings"), "{json:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn diffs_have_colour_on_a_terminal() {
+    let stale = "def @f(%x: int32) {\n  %x /* ty=int64 */\n}\n";
+    let folder = Folder::new("colours", &[("a.relay", stale.as_bytes())]);
+    let drawn = on_terminal(&folder, "check --isolated --diff a.relay");
+    assert!(drawn.contains("\u{1b}[31m-  %x /* ty=int64 */"), "{drawn:?}");
+    assert!(drawn.contains("\u{1b}[32m+  %x /* ty=int32 */"), "{drawn:?}");
 }
