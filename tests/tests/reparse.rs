@@ -62,7 +62,9 @@ fn equals_full_parse() {
     let mut texts: BTreeMap<String, String> = corpus::examples().into_iter().collect();
     texts.insert("chain".into(), corpus::chain(12));
     let directive = ";\n  // relay: allow(unused-binding)\n  ";
-    texts.insert("directives".into(), corpus::chain(6).replace(";\n  ", directive));
+    let directives = corpus::chain(6).replace(";\n  ", directive);
+    assert!(parse(&directives).directives.len() > 4, "{directives}");
+    texts.insert("directives".into(), directives);
     if let Some(folder) = corpus::conformance() {
         for (name, text) in corpus::relay_files(&folder.join("models")) {
             if text.len() < 30_000 {

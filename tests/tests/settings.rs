@@ -346,6 +346,9 @@ fn server_follows_the_file() {
     client.open(&document, UNUSED);
     let error = [("unused-binding".to_owned(), 1)];
     assert_eq!(published(&client.diagnostics(&document, 1)), error);
+    // A document that is no file belongs to the workspace.
+    client.open("untitled:Untitled-1", UNUSED);
+    assert_eq!(published(&client.diagnostics("untitled:Untitled-1", 1)), error);
     let mut change = |text: &str| {
         std::fs::write(folder.path().join("relay.toml"), text).expect("a file");
         let changes = json!([{ "uri": uri(&folder, "relay.toml"), "type": 2 }]);

@@ -40,14 +40,19 @@ impl ProjectState {
 }
 
 impl Owner {
-    /// Returns the settings that hold for the session.
-    pub(super) fn session_project(&mut self) -> Arc<Project> {
+    /// Returns the settings of the first workspace folder that has some.
+    fn folder_project(&mut self) -> Option<Arc<Project>> {
         let folders = self.session.workspace.folders();
         let found = folders.iter().find_map(|folder| self.projects.projects.of_folder(folder));
-        if let Some(loaded) = found {
-            return loaded.project.clone();
+        found.map(|loaded| loaded.project.clone())
+    }
+
+    /// Returns the settings that hold for the session.
+    pub(super) fn session_project(&mut self) -> Arc<Project> {
+        if let Some(project) = self.folder_project() {
+            return project;
         }
-        let mut uris: Vec<&Url> = match folders.is_empty() {
+        let mut uris: Vec<&Url> = match self.session.workspace.folders().is_empty() {
             true => self.documents.iter().map(|(uri, _)| uri).collect(),
             false => Vec::new(),
         };
@@ -56,11 +61,13 @@ impl Owner {
         first.map(|document| document.project.clone()).unwrap_or_default()
     }
 
-    /// Returns the settings of a document.
+    /// Returns the settings of a document. One that is no file has those of the workspace.
     fn project_of(&mut self, uri: &Url) -> Arc<Project> {
         let path = uri.to_file_path().ok();
-        let folder = path.as_deref().and_then(|path| path.parent());
-        let loaded = folder.and_then(|folder| self.projects.projects.of_folder(folder));
+        let Some(folder) = path.as_deref().and_then(|path| path.parent()) else {
+            return self.folder_project().unwrap_or_default();
+        };
+        let loaded = self.projects.projects.of_folder(folder);
         loaded.map(|loaded| loaded.project.clone()).unwrap_or_default()
     }
 
