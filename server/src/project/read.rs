@@ -292,8 +292,8 @@ mod tests {
             ("tvn = true", "tvn: there is no setting `tvn`; did you mean `tvm`?"),
             ("tvm = 1", "1: `tvm` takes true or false; "),
             (
-                "[format]\nstyl = \"tvm\"",
-                "styl: there is no setting `format.styl`; did you mean `format.style`?",
+                "[format]\nstile = \"tvm\"",
+                "stile: there is no setting `format.stile`; did you mean `format.style`?",
             ),
             (
                 "nesting = 20",
@@ -318,8 +318,8 @@ mod tests {
                 "\"warn\": the level of `unused-binding` is one of \"allow\", \"hint\", \"info\", \"warning\" or \"error\"; ",
             ),
             (
-                "[lints]\nunused-binding = \"eror\"",
-                "\"eror\": the level of `unused-binding` is one of \"allow\", \"hint\", \"info\", \"warning\" or \"error\"; did you mean `error`?",
+                "[lints]\nunused-binding = \"errors\"",
+                "\"errors\": the level of `unused-binding` is one of \"allow\", \"hint\", \"info\", \"warning\" or \"error\"; did you mean `error`?",
             ),
         ];
         for (text, problem) in cases {
@@ -334,7 +334,7 @@ mod tests {
         let (project, problems) = read("tvm = true\nprelude = = 1\n[lints]\nunused-binding = 1\n");
         assert_eq!(project.tvm, Some(true));
         assert_eq!(problems.len(), 2, "{problems:?}");
-        for text in ["\u{0}", "[", "a = \"", "[lints", "= 1", "tvm = tru", "ä = 1", "a.b.c = [1, {"]
+        for text in ["\u{0}", "[", "a = \"", "[lints", "= 1", "tvm = yes", "ä = 1", "a.b.c = [1, {"]
         {
             assert!(!read(text).1.is_empty(), "{text}");
         }

@@ -463,7 +463,7 @@ mod tests {
             assert_eq!(found.filter(|(code, _)| *code == Code::InvalidAllow).count(), 0, "{prose}");
         }
         assert_eq!(
-            fixed(&with("// relay: allow(unused-bindng)")),
+            fixed(&with("// relay: allow(unused-bindin)")),
             with("// relay: allow(unused-binding)")
         );
         let late = "def @f(%x: int32) { %x }\n// relay: allow-file(unused-binding)\n";
