@@ -2,17 +2,46 @@
 
 use std::sync::Arc;
 
-use semantics::{Database, Diagnostic, SourceFile, test_panic::panic_if_requested};
+use semantics::{Database, Diagnostic, Levels, SourceFile, test_panic::panic_if_requested};
 use syntax::{Parse, ParseLimits};
 
-use crate::panics;
+use crate::{panics, project::Project};
+
+/// The settings of an analysis.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Options {
+    /// True if TVM incompatibilities are errors.
+    pub(crate) strict: bool,
+    /// True if modules see the prelude.
+    pub(crate) prelude: bool,
+    /// The levels of codes.
+    pub(crate) levels: Levels,
+    /// The limits of the parser.
+    pub(crate) limits: ParseLimits,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let (levels, limits) = (Levels::default(), ParseLimits::default());
+        Options { strict: false, prelude: true, levels, limits }
+    }
+}
+
+impl From<&Project> for Options {
+    fn from(project: &Project) -> Options {
+        let mut options = Options { levels: project.levels.clone(), ..Options::default() };
+        options.strict = project.tvm.unwrap_or(options.strict);
+        options.prelude = project.prelude.unwrap_or(options.prelude);
+        options.limits.depth = project.nesting.unwrap_or(options.limits.depth);
+        options
+    }
+}
 
 /// Analyses texts one by one.
 pub(crate) struct Analyzer {
     db: Database,
     file: SourceFile,
-    limits: ParseLimits,
-    strict: bool,
+    options: Options,
 }
 
 /// The result of a check.
@@ -23,14 +52,30 @@ pub(crate) struct Analysis {
     pub(crate) diagnostics: Arc<Vec<Diagnostic>>,
 }
 
+impl Default for Analyzer {
+    fn default() -> Analyzer {
+        let db = Database::new();
+        let file = db.add_file("", ParseLimits::default());
+        Analyzer { db, file, options: Options::default() }
+    }
+}
+
 impl Analyzer {
-    /// Creates an analyzer. `strict` makes TVM incompatibilities errors.
-    pub(crate) fn new(strict: bool) -> Analyzer {
-        let mut db = Database::new();
-        db.set_strict(strict);
-        let limits = ParseLimits::default();
-        let file = db.add_file("", limits);
-        Analyzer { db, file, limits, strict }
+    /// Creates an analyzer.
+    pub(crate) fn new(options: &Options) -> Analyzer {
+        let mut analyzer = Analyzer::default();
+        analyzer.set_options(options);
+        analyzer
+    }
+
+    /// Sets the settings of the next analyses.
+    pub(crate) fn set_options(&mut self, options: &Options) {
+        if self.options != *options {
+            self.db.set_strict(options.strict);
+            self.db.set_prelude(options.prelude);
+            self.db.set_levels(self.file, &options.levels);
+            self.options = options.clone();
+        }
     }
 
     /// Runs `work` on one text. If it panics, returns the panic as a diagnostic and resets the
@@ -45,7 +90,7 @@ impl Analyzer {
         panics::caught(|| work(self)).map_err(|panicked| {
             // Queries are never cancelled here: no other thread changes the database.
             let at = panics::locate(&self.db, self.file).unwrap_or_default();
-            *self = Analyzer::new(self.strict);
+            *self = Analyzer::new(&self.options);
             Box::new(panicked.diagnostic(at))
         })
     }
@@ -57,11 +102,21 @@ impl Analyzer {
         Analysis { parse, diagnostics: semantics::check_file(&self.db, self.file) }
     }
 
+    /// Like [`Analyzer::check`], for the next version of the last text: what did not change is not
+    /// analysed again.
+    pub(crate) fn check_next(&mut self, text: &str) -> Analysis {
+        panic_if_requested("parse", text);
+        let parse = syntax::parse_with(text, self.options.limits);
+        let parse = Arc::new(parse.reusing(&self.file.parse(&self.db)));
+        self.db.set_parse(self.file, parse.clone());
+        Analysis { parse, diagnostics: semantics::check_file(&self.db, self.file) }
+    }
+
     /// Parses a text without checking it.
     pub(crate) fn parse(&mut self, text: &str) -> Arc<Parse> {
         let _parse = tracing::debug_span!("parse", bytes = text.len()).entered();
         panic_if_requested("parse", text);
-        let parse = Arc::new(syntax::parse_with(text, self.limits));
+        let parse = Arc::new(syntax::parse_with(text, self.options.limits));
         self.db.set_parse(self.file, parse.clone());
         parse
     }
@@ -84,5 +139,44 @@ impl Analyzer {
     /// Returns the types in the last text.
     pub(crate) fn types(&self) -> Vec<semantics::TypeAt> {
         semantics::types_in(&self.db, self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use semantics::{Code, Level, Severity};
+
+    use super::*;
+
+    const TEXT: &str = "def @f(%x: int32) { %x }\ndef @g(%x: int32) { let %a = 1; @f(%x) }\n";
+
+    #[test]
+    fn next_version_of_a_text_is_analysed_incrementally() {
+        let (db, log) = Database::with_query_log();
+        let file = db.add_file("", ParseLimits::default());
+        let mut analyzer = Analyzer { db, file, options: Options::default() };
+        let bodies = || log.take().into_iter().filter(|query| query.starts_with("body(")).count();
+        analyzer.check_next(TEXT);
+        assert_eq!(bodies(), 2);
+        analyzer.check_next(&TEXT.replace("let %a = 1", "let %a = 2"));
+        assert_eq!(bodies(), 1);
+        analyzer.check_next(&TEXT.replace("let %a = 1", "let %a = 2"));
+        assert_eq!(bodies(), 0);
+    }
+
+    #[test]
+    fn options_of_a_project_hold_until_others_are_set() {
+        let mut project = Project { tvm: Some(true), prelude: Some(false), ..Project::default() };
+        project.levels.set(Code::UnusedBinding, Level::Report(Severity::Info));
+        let mut analyzer = Analyzer::new(&Options::from(&project));
+        let severity = |analyzer: &mut Analyzer, code: Code| {
+            let found = analyzer.check(TEXT).diagnostics;
+            found.iter().find(|d| d.code == code).map(|d| d.severity)
+        };
+        assert_eq!(severity(&mut analyzer, Code::UnusedBinding), Some(Severity::Info));
+        assert_eq!(severity(&mut analyzer, Code::TvmVersion), Some(Severity::Error));
+        analyzer.set_options(&Options::default());
+        assert_eq!(severity(&mut analyzer, Code::UnusedBinding), Some(Severity::Warning));
+        assert_eq!(severity(&mut analyzer, Code::TvmVersion), Some(Severity::Hint));
     }
 }

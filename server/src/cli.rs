@@ -3,6 +3,7 @@
 mod batch;
 mod bind;
 mod check;
+mod check_args;
 mod code;
 mod convert;
 mod diff;
@@ -14,6 +15,7 @@ mod manual;
 mod operators;
 mod passes;
 mod run;
+mod settings;
 mod shapes;
 mod types;
 mod weights;
@@ -27,9 +29,14 @@ use std::{
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use interpreter::Limits;
-use semantics::{Code, Diagnostic, Severity};
+use semantics::Diagnostic;
 
-use crate::report::{escape, stderr};
+use crate::{
+    project::Project,
+    report::{escape, stderr},
+};
+use check_args::CheckArgs;
+use settings::SettingsArgs;
 
 /// Language server and command line for Relay, TVM's typed functional tensor IR.
 #[derive(Parser)]
@@ -139,46 +146,6 @@ enum Command {
 }
 
 #[derive(Args)]
-struct CheckArgs {
-    /// Files, folders, or `-` for standard input
-    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
-    paths: Vec<PathBuf>,
-    /// Report what TVM rejects as errors
-    #[arg(long)]
-    tvm: bool,
-    /// The output format
-    #[arg(long, value_enum, default_value = "human", conflicts_with = "batch")]
-    format: Format,
-    /// The lowest severity to report [default: info for human, hint for other formats]
-    #[arg(long, value_enum)]
-    severity: Option<Level>,
-    /// Omit the diagnostics of a code, as in `--disable unused-binding`; may be repeated
-    #[arg(long, value_name = "CODE", conflicts_with = "batch", value_parser = code)]
-    disable: Vec<Code>,
-    /// Omit the summary line
-    #[arg(long, short, conflicts_with = "batch")]
-    quiet: bool,
-    /// Apply all fixes that need no choice, such as TVM spelling, stale type comments and unused
-    /// bindings, and report the remaining diagnostics
-    #[arg(long, conflicts_with = "batch")]
-    fix: bool,
-    /// Read lines `{"id", "text"}` and write a line `{"id", "diagnostics"}` for each
-    #[arg(long)]
-    batch: bool,
-    /// With `--batch`: write types, too
-    #[arg(long, requires = "batch")]
-    types: bool,
-    /// With `--batch`: write the semantic tokens, too, as `[start, end, kind]`
-    #[arg(long, requires = "batch")]
-    tokens: bool,
-    /// With `--batch`: write the excerpt of each diagnostic, too, as `rendered`
-    #[arg(long, requires = "batch")]
-    rendered: bool,
-    #[command(flatten)]
-    reading: Reading,
-}
-
-#[derive(Args)]
 struct TypesArgs {
     /// Files, folders, or `-` for standard input
     #[arg(required = true)]
@@ -237,12 +204,6 @@ struct HistoryArgs {
     format: PassesFormat,
 }
 
-/// Parses the code of a diagnostic.
-fn code(text: &str) -> Result<Code, String> {
-    Code::from_name(text)
-        .ok_or_else(|| "unknown code: `relay-analyzer explain` lists all codes".to_owned())
-}
-
 /// Parses a position.
 fn line_and_column(text: &str) -> Result<(u32, u32), String> {
     let parts = text
@@ -262,9 +223,11 @@ struct FmtArgs {
     /// Change nothing; list the files that are not formatted, and exit with 1 if there are any
     #[arg(long)]
     check: bool,
-    /// The style
-    #[arg(long, value_enum, default_value = "tvm")]
-    style: FmtStyle,
+    /// The style [default: that of `relay.toml`, or tvm]
+    #[arg(long, value_enum)]
+    style: Option<FmtStyle>,
+    #[command(flatten)]
+    settings: SettingsArgs,
     #[command(flatten)]
     reading: Reading,
 }
@@ -306,6 +269,8 @@ struct RunArgs {
     format: RunFormat,
     #[command(flatten)]
     limits: RunLimits,
+    #[command(flatten)]
+    settings: SettingsArgs,
     /// Print time, multiply-accumulates and bytes of each binding on standard error
     #[arg(long)]
     profile: bool,
@@ -316,45 +281,33 @@ struct RunArgs {
 /// The limits of a run, by default those of the editor.
 #[derive(Args)]
 struct RunLimits {
-    /// The largest number of calls of functions and operators
-    #[arg(long, value_name = "CALLS", default_value_t = RunLimits::default().fuel,
-        value_parser = clap::value_parser!(u64).range(1..))]
-    fuel: u64,
-    /// The largest memory of values, including arguments, in megabytes
-    #[arg(long, value_name = "MB", default_value_t = RunLimits::default().memory,
-        value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
-    memory: u64,
-    /// The longest time, including that for reading arguments, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = RunLimits::default().time,
-        value_parser = seconds)]
-    time: f64,
-    /// The largest depth of nested calls
-    #[arg(long, value_name = "CALLS", default_value_t = RunLimits::default().depth,
-        value_parser = clap::value_parser!(u64).range(1..))]
-    depth: u64,
+    /// The largest number of calls of functions and operators [default: 1000000000]
+    #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u64).range(1..))]
+    fuel: Option<u64>,
+    /// The largest memory of values, including arguments, in megabytes [default: 8192]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    memory: Option<u64>,
+    /// The longest time, including that for reading arguments, in seconds [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    time: Option<f64>,
+    /// The largest depth of nested calls [default: 10000000]
+    #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u64).range(1..))]
+    depth: Option<u64>,
 }
 
-impl Default for RunLimits {
-    fn default() -> RunLimits {
-        let Limits { fuel, memory, time, depth } = Limits::generous();
-        RunLimits {
-            fuel: fuel.unwrap_or(u64::MAX),
-            memory: memory.map_or(1 << 20, |bytes| bytes >> 20),
-            time: time.unwrap_or(Duration::MAX).as_secs_f64(),
-            depth: depth.map_or(u64::MAX, |depth| depth as u64),
-        }
-    }
-}
-
-impl From<&RunLimits> for Limits {
-    fn from(limits: &RunLimits) -> Limits {
-        Limits {
-            fuel: Some(limits.fuel),
-            memory: Some(limits.memory << 20),
-            // Clamped to the longest duration that can be represented.
-            time: Some(Duration::try_from_secs_f64(limits.time).unwrap_or(Duration::MAX)),
-            depth: Some(usize::try_from(limits.depth).unwrap_or(usize::MAX)),
-        }
+impl RunLimits {
+    /// Returns the limits for a file of a project.
+    fn in_project(&self, project: &Project) -> Limits {
+        // Clamped to the longest duration that can be represented.
+        let time = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        let depth = |depth| usize::try_from(depth).unwrap_or(usize::MAX);
+        let given = Limits {
+            fuel: self.fuel,
+            memory: self.memory.map(|size| size << 20),
+            time: self.time.map(time),
+            depth: self.depth.map(depth),
+        };
+        project.run_limits().overlaid(&given)
     }
 }
 
@@ -405,45 +358,20 @@ enum RunFormat {
 
 #[derive(Args, Clone, Copy)]
 struct Reading {
-    /// The limit on the code of a file, without its metadata section, in megabytes
-    #[arg(long, value_name = "MB", default_value_t = crate::input::MAX_CODE >> 20)]
-    max_size: u64,
+    /// The limit on the code of a file, without its metadata section, in megabytes [default: 64]
+    #[arg(long, value_name = "MB")]
+    max_size: Option<u64>,
 }
 
 impl Reading {
     fn max_code(self) -> u64 {
-        self.max_size.saturating_mul(1 << 20)
+        self.max_code_in(&Project::default())
     }
-}
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Excerpts of the source with marks
-    Human,
-    /// JSON Lines, one object per file
-    Json,
-    /// SARIF 2.1.0, one document
-    Sarif,
-    /// Workflow commands, which GitHub shows as annotations
-    Github,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Level {
-    Hint,
-    Info,
-    Warning,
-    Error,
-}
-
-impl From<Level> for Severity {
-    fn from(level: Level) -> Severity {
-        match level {
-            Level::Hint => Severity::Hint,
-            Level::Info => Severity::Info,
-            Level::Warning => Severity::Warning,
-            Level::Error => Severity::Error,
-        }
+    /// Returns the limit for a file of a project.
+    fn max_code_in(self, project: &Project) -> u64 {
+        let given = self.max_size.map(|size| size.saturating_mul(1 << 20));
+        given.or(project.code_size).unwrap_or(crate::input::MAX_CODE)
     }
 }
 

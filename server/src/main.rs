@@ -11,6 +11,8 @@ mod input;
 mod log;
 mod lsp;
 mod panics;
+mod progress;
+mod project;
 mod report;
 mod run;
 mod weights;

@@ -13,6 +13,7 @@
 mod kind;
 
 pub mod ast;
+mod directives;
 mod error;
 pub mod format;
 mod grammar;
@@ -50,13 +51,16 @@ pub struct Parse {
     pub green: GreenNode,
     /// Errors of the lexer and the parser, in no particular order.
     pub errors: Vec<SyntaxError>,
+    /// The offsets at which the text has `relay: allow` or `relay:allow`, in order. Most of them begin
+    /// the content of a comment; nothing else is known of their tokens.
+    pub directives: Vec<TextSize>,
 }
 
 impl Parse {
     /// Replaces definitions and statements by equal ones of `previous`, so that both parses share
     /// their memory and consumers can compare them by address.
     pub fn reusing(self, previous: &Parse) -> Parse {
-        Parse { green: reuse::reuse(&previous.green, self.green), errors: self.errors }
+        Parse { green: reuse::reuse(&previous.green, self.green), ..self }
     }
 
     /// Returns the root of the tree.
@@ -95,5 +99,5 @@ fn fragment(text: &str, limits: ParseLimits, entry: fn(&mut Parser<'_>)) -> Pars
     entry(&mut parser);
     let parsed = parser.finish();
     errors.extend(parsed.errors);
-    Parse { green: parsed.green, errors }
+    Parse { green: parsed.green, errors, directives: directives::find(text) }
 }

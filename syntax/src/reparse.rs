@@ -20,7 +20,8 @@
 use rowan::{NodeOrToken, TextRange, TextSize};
 
 use crate::{
-    Parse, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken, grammar,
+    Parse, ParseLimits, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken,
+    directives, grammar,
     interner::Interner,
     lexer::{TensorTypes, lex},
     parser::{Input, Parser},
@@ -313,6 +314,7 @@ impl Parse {
         Some(Parse {
             green: run.parent.replace_with(green),
             errors: self.merged_errors(run.range, delta, errors),
+            directives: directives::update(&self.directives, text, edit.range, edit.insert.len()),
         })
     }
 

@@ -1,8 +1,14 @@
 //! The command line, as scripts and people use it.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
 
-use relay_tests::command::{Folder, run};
+use relay_tests::{
+    client::binary,
+    command::{Folder, run},
+};
 use serde_json::{Value, json};
 
 const GOOD: &str = "#[version = \"0.0.5\"]\ndef @main(%x: int32) -> int32 { %x }\n";
@@ -301,4 +307,144 @@ fn shapes_of_several_files() {
     let missing = folder.run(&["shapes", "none.relay", "a.relay"]);
     assert_eq!(missing.code, Some(2));
     assert!(missing.out.contains("nn.relu") && missing.err.contains("none.relay"));
+}
+
+#[test]
+fn fixes_are_shown_as_a_diff() {
+    let stale = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {\n  \
+                 nn.relu(%x) /* ty=Tensor[(2, 4), float32] */\n}";
+    let folder = Folder::new("diff", &[("a.relay", stale.as_bytes()), ("b.relay", BAD.as_bytes())]);
+    let shown = folder.run(&["check", "--fix", "--diff", "a.relay", "b.relay"]);
+    assert_eq!(shown.code, Some(1));
+    assert_eq!(folder.text("a.relay"), stale, "nothing is written");
+    let diff = "--- a.relay\n+++ a.relay\n@@ -1,4 +1,4 @@\n #[version = \"0.0.5\"]\n \
+                def @main(%x: Tensor[(2, 3), float32]) {\n\
+                -  nn.relu(%x) /* ty=Tensor[(2, 4), float32] */\n\
+                +  nn.relu(%x) /* ty=Tensor[(2, 3), float32] */\n }\n\\ No newline at end of file\n";
+    assert_eq!(shown.out, diff);
+    assert!(shown.err.contains("would change 1 file"), "{}", shown.err);
+    // It is what `--fix` does.
+    assert_eq!(folder.run(&["check", "-q", "--fix", "a.relay"]).code, Some(0));
+    assert_eq!(folder.text("a.relay"), stale.replace("(2, 4)", "(2, 3)"));
+    let nothing = folder.run(&["check", "--diff", "a.relay", "b.relay"]);
+    assert_eq!((nothing.code, nothing.out.as_str(), nothing.err.as_str()), (Some(0), "", ""));
+    let missing = folder.run(&["check", "--diff", "none.relay"]);
+    assert_eq!(missing.code, Some(2));
+}
+
+/// Each shell has its own form, and all of them name every command.
+#[test]
+fn completions_name_commands_and_flags() {
+    let commands = ["check", "fmt", "run", "diff", "passes", "explain", "completions", "man"];
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = run(&["completions", shell], "");
+        assert_eq!((script.code, script.err.as_str()), (Some(0), ""), "{shell}");
+        for word in commands.iter().chain(&["watch", "isolated"]) {
+            assert!(script.out.contains(word), "{shell}: {word}");
+        }
+    }
+    let bash = run(&["completions", "bash"], "").out;
+    assert!(bash.contains("complete -F _relay__analyzer"), "{bash}");
+    let unknown = run(&["completions", "tcsh"], "");
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.err.contains("bash"), "{}", unknown.err);
+}
+
+#[test]
+fn manual_pages_are_written() {
+    let page = run(&["man"], "");
+    assert_eq!(page.code, Some(0));
+    assert!(
+        page.out.contains(".TH relay-analyzer 1") && page.out.contains("relay\\-analyzer\\-check")
+    );
+    let folder = Folder::new("manual-pages", &[("x", b"")]);
+    let written = folder.run(&["man", "--output", "pages"]);
+    assert_eq!((written.code, written.out.as_str()), (Some(0), ""), "{}", written.err);
+    let names: Vec<String> = std::fs::read_dir(folder.path().join("pages"))
+        .expect("a folder")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.contains(&"relay-analyzer.1".to_owned()), "{names:?}");
+    let help = run(&["--help"], "").out;
+    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let listed = listed.take_while(|line| !line.trim().is_empty());
+    let listed = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let mut count = 0;
+    for command in listed.filter_map(|line| line.split_whitespace().next()) {
+        if command != "help" {
+            count += 1;
+            assert!(names.contains(&format!("relay-analyzer-{command}.1")), "{command}: {names:?}");
+        }
+    }
+    assert!(count >= 18, "{help}");
+    let check = folder.text("pages/relay-analyzer-check.1");
+    assert!(check.contains("\\-\\-watch"), "{check}");
+    let file = folder.run(&["man", "--output", "x"]);
+    assert_eq!(file.code, Some(2), "a file is no folder");
+    assert!(file.err.contains('x'), "{}", file.err);
+}
+
+#[test]
+fn batches_write_excerpts_and_tokens_on_request() {
+    let input = format!("{}\n", json!({ "id": 7, "text": BAD, "path": "bad.relay" }));
+    let plain = &run(&["check", "--batch"], &input).lines()[0];
+    assert!(plain["diagnostics"][0]["rendered"].is_null() && plain["tokens"].is_null());
+    let answer = &run(&["check", "--batch", "--rendered", "--tokens"], &input).lines()[0];
+    let found = answer["diagnostics"].as_array().expect("a list");
+    let error = found.iter().find(|d| d["code"] == "unknown-variable").expect("the error");
+    let rendered = error["rendered"].as_str().expect("an excerpt");
+    assert!(rendered.contains("error[unknown-variable]"), "{rendered}");
+    assert!(rendered.contains("bad.relay:2:") && rendered.contains("help:"), "{rendered}");
+    assert!(!rendered.contains('\u{1b}'), "an excerpt has no colour");
+    let tokens = answer["tokens"].as_array().expect("a list");
+    let text = |token: &Value| {
+        let at = |i: usize| token[i].as_u64().expect("an offset") as usize;
+        (BAD[at(0)..at(1)].to_owned(), token[2].as_str().expect("a kind").to_owned())
+    };
+    let tokens: Vec<(String, String)> = tokens.iter().map(text).collect();
+    assert!(tokens.iter().any(|(text, kind)| text == "@main" && kind == "function"), "{tokens:?}");
+    assert!(tokens.iter().any(|(text, kind)| text == "%x" && kind == "parameter"), "{tokens:?}");
+    assert_eq!(run(&["check", "--tokens", "x.relay"], "").code, Some(2), "with `--batch` alone");
+}
+
+/// Runs the program in a folder on a terminal, which `script` of util-linux makes. Returns all that it
+/// printed.
+#[cfg(target_os = "linux")]
+fn on_terminal(folder: &Folder, arguments: &str) -> String {
+    let command = format!("'{}' {arguments}", binary().display());
+    let output = Command::new("script")
+        .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+        .current_dir(folder.path())
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .output()
+        .expect("`script` of util-linux runs");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_is_drawn_on_a_terminal() {
+    let endless = "def @f(%n: int32) -> int32 { let %m = %n + 1; @f(%m) }\n\
+                   def @main() -> int32 { @f(0) }\n";
+    let folder = Folder::new("progress", &[("endless.relay", endless.as_bytes())]);
+    let drawn = on_terminal(&folder, "run --isolated --time 1.5 endless.relay");
+    assert!(drawn.contains(" bindings"), "{drawn:?}");
+    let short = on_terminal(&folder, "run --isolated --time 0.1 endless.relay");
+    assert!(short.contains("run-time") && !short.contains(" bindings"), "{short:?}");
+    let piped = folder.run(&["run", "--isolated", "--time", "1.5", "endless.relay"]);
+    assert!(piped.err.contains("run-time") && !piped.err.contains(" bindings"), "{}", piped.err);
+    let json = on_terminal(&folder, "run --isolated --format json --time 1.5 endless.relay");
+    assert!(!json.contains(" bindings"), "{json:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn diffs_have_colour_on_a_terminal() {
+    let stale = "def @f(%x: int32) {\n  %x /* ty=int64 */\n}\n";
+    let folder = Folder::new("colours", &[("a.relay", stale.as_bytes())]);
+    let drawn = on_terminal(&folder, "check --isolated --diff a.relay");
+    assert!(drawn.contains("\u{1b}[31m-  %x /* ty=int64 */"), "{drawn:?}");
+    assert!(drawn.contains("\u{1b}[32m+  %x /* ty=int32 */"), "{drawn:?}");
 }

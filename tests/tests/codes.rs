@@ -17,6 +17,7 @@ const WITHOUT_BLOCK: &[Code] = &[
     Code::InvalidUtf8,
     Code::FileTooLarge,
     Code::UnreadableSavedModule,
+    Code::InvalidSettings,
     Code::InternalError,
     Code::NestedTooDeep,
     Code::TooMany,

@@ -40,6 +40,7 @@ fn follow(name: &str, text: &str, seed: u64, steps: usize) -> usize {
                 panic!("{}\n{}", first_difference(&part, &full), context());
             }
             assert_eq!(sorted(&part), sorted(&full), "{}", context());
+            assert_eq!(part.directives, full.directives, "{}", context());
             incremental = part;
         } else {
             incremental = full;
@@ -60,6 +61,10 @@ fn follow(name: &str, text: &str, seed: u64, steps: usize) -> usize {
 fn equals_full_parse() {
     let mut texts: BTreeMap<String, String> = corpus::examples().into_iter().collect();
     texts.insert("chain".into(), corpus::chain(12));
+    let directive = ";\n  // relay: allow(unused-binding)\n  ";
+    let directives = corpus::chain(6).replace(";\n  ", directive);
+    assert!(parse(&directives).directives.len() > 4, "{directives}");
+    texts.insert("directives".into(), directives);
     if let Some(folder) = corpus::conformance() {
         for (name, text) in corpus::relay_files(&folder.join("models")) {
             if text.len() < 30_000 {

@@ -3,7 +3,11 @@
 //! A code is added as a row of the table below and a page at the same place in `codes.md`. A code
 //! without a page, or with a page whose heading differs from the row, does not compile.
 
+mod levels;
+
 use std::{cmp::Ordering, fmt};
+
+pub use levels::{Level, Levels};
 
 /// The severity of a diagnostic, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -93,6 +97,7 @@ codes! {
     InvalidUtf8 = "invalid-utf8" (error),
     FileTooLarge = "file-too-large" (error),
     UnreadableSavedModule = "unreadable-saved-module" (error),
+    InvalidSettings = "invalid-settings" (error),
     InternalError = "internal-error" (error),
     SyntaxError = "syntax-error" (error),
     UnclosedComment = "unclosed-comment" (error),
@@ -165,6 +170,8 @@ codes! {
     UnusedParameter = "unused-parameter" (hint),
     ShadowedParameter = "shadowed-parameter" (info),
     StaleTypeComment = "stale-type-comment" (warning),
+    UnusedAllow = "unused-allow" (hint),
+    InvalidAllow = "invalid-allow" (warning),
     TvmAnnotation = "tvm-annotation" (tvm),
     TvmAttributeTuple = "tvm-attribute-tuple" (tvm),
     TvmBareExpression = "tvm-bare-expression" (tvm),
@@ -236,6 +243,12 @@ impl Code {
     /// Returns true if the finding concerns compatibility with TVM only; `--tvm` makes it an error.
     pub const fn is_tvm(self) -> bool {
         self.kind().1
+    }
+
+    /// Returns true if users may choose the level of the code, and comments may allow its diagnostics:
+    /// the errors of the language are not hidden, as everything after them may follow from them.
+    pub const fn has_level(self) -> bool {
+        !matches!(self.severity(), Severity::Error)
     }
 
     /// Returns the title, a single line.

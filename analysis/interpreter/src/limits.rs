@@ -40,6 +40,16 @@ impl Limits {
             depth: Some(10_000_000),
         }
     }
+
+    /// Returns these limits with those that `over` has, which take precedence.
+    pub fn overlaid(&self, over: &Limits) -> Limits {
+        Limits {
+            fuel: over.fuel.or(self.fuel),
+            memory: over.memory.or(self.memory),
+            time: over.time.or(self.time),
+            depth: over.depth.or(self.depth),
+        }
+    }
 }
 
 /// The limits of work that has begun: asked again and again whether to go on.

@@ -6,6 +6,7 @@
 //! of units and definitions; queries below store relative ranges only, so that an edit does not
 //! invalidate what follows it.
 
+mod allows;
 mod cascades;
 mod cause;
 mod compat;
@@ -30,12 +31,14 @@ use syntax::{Node, SyntaxKind, TextRange};
 use crate::{
     body::{Callee, Expr, ExprId, ProblemKind, Unit},
     db::{Db, Settings, SourceFile},
-    diagnostic::{Code, Diagnostic, Severity},
+    diagnostic::{Code, Diagnostic, Severity, apply_levels},
     infer::{Finding, Mismatch},
     item::{DefKind, modules},
     queries,
     view::{ExprRef, View},
 };
+use allows::Allows;
+pub use allows::nearest_code;
 use cascades::Cascades;
 pub(crate) use cause::Cause;
 use compat::Compat;
@@ -55,28 +58,39 @@ pub const MAX_DIAGNOSTICS: usize = 1_000;
 /// No query depends on them: comparing them with those before would only compute deferred edits.
 #[salsa::tracked(returns(clone), no_eq)]
 pub fn check_file(db: &dyn Db, file: SourceFile) -> Arc<Vec<Diagnostic>> {
-    let mut found = all_diagnostics(db, file);
+    let allows = Allows::of(&file.parse(db));
+    let mut found = all_diagnostics(db, file, &allows);
+    allows.apply(&mut found);
+    apply_levels(file.levels(db), &mut found);
     let defs = || queries::all_defs(db, file);
     // Only definitions with bodies count towards the size of the cache.
     let with_bodies = defs().filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
     db.cache().keep(file, with_bodies.count(), || defs().map(|def| def.key(db)).collect());
     db.cache().keep_types(file, modules(db, file).len());
-    limit(&mut found);
+    if limit(&mut found) {
+        apply_levels(file.levels(db), &mut found);
+    }
     found.iter_mut().for_each(Diagnostic::shorten);
     Arc::new(found)
 }
 
-/// Returns the diagnostics of a file without a limit on their number.
-fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
+/// Returns true if a comment in the file allows `diagnostic`, which is not one of [`check_file`].
+pub fn is_allowed(db: &dyn Db, file: SourceFile, diagnostic: &Diagnostic) -> bool {
+    Allows::of(&file.parse(db)).allow(diagnostic.code, diagnostic.range.start())
+}
+
+/// Returns the diagnostics of a file without a limit on their number. Findings that are merged with
+/// others leave out what is allowed; the caller removes the rest of it.
+fn all_diagnostics(db: &dyn Db, file: SourceFile, allows: &Allows) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     syntax_errors::check(db, file, &mut found);
     let errors = ErrorRanges::of(db, file);
     let no_errors = ErrorRanges::default();
-    let mut notation = Compat::new(&no_errors);
+    let mut notation = Compat::new(&no_errors, allows);
     compat::check_notation(db, file, &mut notation);
     notation.finish(&mut found);
     // Findings inside syntax errors are dropped.
-    let mut compat = Compat::new(&errors);
+    let mut compat = Compat::new(&errors, allows);
     let cascades = Cascades::of(db, file);
     found.retain(|d| !is_syntax_error(d) || !cascades.is_in_skipped_text(&errors, d));
     cascades.keep_first(&errors, &mut found);
@@ -140,11 +154,11 @@ fn all_diagnostics(db: &dyn Db, file: SourceFile) -> Vec<Diagnostic> {
     found
 }
 
-fn limit(found: &mut Vec<Diagnostic>) {
+/// Reduces the diagnostics to the most severe ones, if there are too many. Returns true if so.
+fn limit(found: &mut Vec<Diagnostic>) -> bool {
     if found.len() <= MAX_DIAGNOSTICS {
-        return;
+        return false;
     }
-    // The most severe diagnostics are kept.
     found.sort_by_key(|d| (std::cmp::Reverse(d.severity), d.range.start()));
     let rest = found.split_off(MAX_DIAGNOSTICS);
     found.sort_by_key(|d| d.range.start());
@@ -152,6 +166,7 @@ fn limit(found: &mut Vec<Diagnostic>) {
     let at = found.last().map_or(TextRange::default(), |d| d.range);
     let message = format!("{} more findings are not shown", rest.len());
     found.push(Diagnostic { severity, ..Diagnostic::new(Code::TooMany, at, message) });
+    true
 }
 
 /// Checks a function or a bare expression.

@@ -13,6 +13,7 @@ use syntax::{Parse, ParseLimits};
 
 use crate::{
     body::{Body, Name},
+    diagnostic::Levels,
     infer::Inference,
     item::DefKind,
     lower::Previous,
@@ -38,6 +39,9 @@ pub struct SourceFile {
     /// The metadata section of the file whose code this is, where a line stands for the section.
     #[returns(ref)]
     pub section: Option<Arc<Metadata>>,
+    /// The levels that the user gave to codes in this file.
+    #[returns(ref)]
+    pub levels: Levels,
 }
 
 /// The source of the tree of a file.
@@ -127,7 +131,9 @@ impl Database {
         let mut db = Database { cache: Cache::default(), prelude: Arc::default(), storage };
         let prelude = (0..prelude::COUNT).map(|number| {
             let source = Source::Prelude(number);
-            SourceFile::builder(source, true, None).durability(Durability::HIGH).new(&db)
+            SourceFile::builder(source, true, None, Levels::default())
+                .durability(Durability::HIGH)
+                .new(&db)
         });
         let prelude: Vec<SourceFile> = prelude.collect();
         Settings::new(&db, false, prelude.clone());
@@ -142,6 +148,7 @@ impl Database {
             Source::Parsed(Arc::new(syntax::parse_with(text, limits))),
             false,
             None,
+            Levels::default(),
         )
     }
 
@@ -156,6 +163,13 @@ impl Database {
     pub fn set_section(&mut self, file: SourceFile, section: Option<Arc<Metadata>>) {
         if *file.section(self) != section {
             file.set_section(self).to(section);
+        }
+    }
+
+    /// Sets the levels of codes in a file. Equal ones are no change.
+    pub fn set_levels(&mut self, file: SourceFile, levels: &Levels) {
+        if file.levels(self) != levels {
+            file.set_levels(self).to(levels.clone());
         }
     }
 

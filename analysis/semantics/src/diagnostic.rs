@@ -1,10 +1,12 @@
 //! Diagnostics.
 
 mod edits;
+mod levels;
 mod shorten;
 
-pub use codes::{Code, Severity};
+pub use codes::{Code, Level, Levels, Severity};
 pub use edits::Edits;
+pub use levels::apply_levels;
 use syntax::TextRange;
 
 use crate::check::Cause;

@@ -33,10 +33,12 @@ mod view;
 
 pub use check::{
     Converted, MAX_DIAGNOSTICS, Source, Step, Trail, apply, chain_of, check_file, has_type_errors,
-    is_fully_typed, source_of, to_tvm, trail_of, writable,
+    is_allowed, is_fully_typed, nearest_code, source_of, to_tvm, trail_of, writable,
 };
 pub use db::{Cache, Database, Db, QueryLog, Settings, SourceFile};
-pub use diagnostic::{Code, Diagnostic, Edits, Fix, Related, Role, Severity};
+pub use diagnostic::{
+    Code, Diagnostic, Edits, Fix, Level, Levels, Related, Role, Severity, apply_levels,
+};
 pub use entries::{drop_constants, uses_of_entry};
 pub use item::{Def, DefKind, ItemGreen, Module, def_at, module, modules};
 pub use queries::*;

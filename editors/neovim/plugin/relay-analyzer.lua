@@ -31,6 +31,16 @@ vim.api.nvim_create_autocmd('LspAttach', {
   end,
 })
 
+-- Neovim watches no files for a server on most systems.
+vim.api.nvim_create_autocmd('BufWritePost', {
+  group = group,
+  pattern = 'relay.toml',
+  callback = function(event)
+    local change = { uri = vim.uri_from_bufnr(event.buf), type = vim.lsp.protocol.FileChangeType.Changed }
+    require('relay-analyzer').tell_files_changed({ change })
+  end,
+})
+
 -- For `require('relay-analyzer').statusline()`: Neovim 0.10 draws it again with the next key only. Not at
 -- once, because the buffer may be going away.
 vim.api.nvim_create_autocmd('DiagnosticChanged', {

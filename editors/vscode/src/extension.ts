@@ -1,7 +1,14 @@
 // A thin client: it finds the server, starts it, and says so where it cannot.
 
 import * as vscode from "vscode";
-import { ExecuteCommandRequest, LanguageClient, State, TransportKind, type Executable } from "vscode-languageclient/node";
+import {
+  DidChangeConfigurationNotification,
+  ExecuteCommandRequest,
+  LanguageClient,
+  State,
+  TransportKind,
+  type Executable,
+} from "vscode-languageclient/node";
 
 import { registerCompare } from "./choose.js";
 import { registerCode } from "./code.js";
@@ -18,6 +25,7 @@ import { Passes } from "./passes.js";
 import { clickable } from "./protocol.js";
 import { Reading } from "./reading.js";
 import { isSavedModule, registerSaved } from "./saved.js";
+import { writtenSettings } from "./settings.js";
 import { ShapePanel } from "./shapes.js";
 import { TypePanel } from "./type.js";
 import { TEXT_SCHEME, VirtualDocuments } from "./virtual.js";
@@ -188,11 +196,13 @@ class Relay {
             ? undefined
             : next(document, previous, token),
         workspace: {
-          didChangeConfiguration: async (sections, next) => {
+          configuration: ({ items }) => items.map(() => writtenSettings(this.context.extension)),
+          didChangeConfiguration: async () => {
             // A change of `relay.server` stops this client: telling it would start it again.
             await new Promise((resolve) => setImmediate(resolve));
             if (client === this.client) {
-              await next(sections);
+              // The server then asks for the settings that are written.
+              await client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
             }
           },
         },

@@ -98,7 +98,7 @@ impl Parsed {
     fn of(log: &Log, number: usize) -> Result<Parsed, String> {
         let module = log.module(number, format!("{}#{number}", log.path))?;
         let lines = LineIndex::new(&module.text);
-        let mut analyzer = Analyzer::new(false);
+        let mut analyzer = Analyzer::default();
         analyzer.parse(&module.text);
         Ok(Parsed { module, lines, analyzer })
     }

@@ -21,13 +21,18 @@ pub(crate) struct Module {
 }
 
 /// Compares each module with the previous one. Each thread takes consecutive modules, so that it
-/// parses each of them once and holds the structures of two.
-pub(crate) fn examine(log: &Log, with_costs: bool) -> Vec<Module> {
+/// parses each of them once and holds the structures of two. `done` is called after each module.
+pub(crate) fn examine(log: &Log, with_costs: bool, done: &(dyn Fn() + Sync)) -> Vec<Module> {
     let numbers: Vec<usize> = (0..log.modules.len()).collect();
     let run = numbers.len().div_ceil(rayon::current_num_threads().max(1)).max(1);
     let one_run = |numbers: &[usize]| -> Vec<Module> {
         let mut known = None;
-        numbers.iter().map(|&number| one(log, number, with_costs, &mut known)).collect()
+        let examine = |&number: &usize| {
+            let module = one(log, number, with_costs, &mut known);
+            done();
+            module
+        };
+        numbers.iter().map(examine).collect()
     };
     let parts: Vec<Vec<Module>> = numbers.par_chunks(run).map(one_run).collect();
     parts.into_iter().flatten().collect()
@@ -43,7 +48,7 @@ fn one(log: &Log, number: usize, with_costs: bool, known: &mut Option<Structure>
     };
     let cost = with_costs.then(|| {
         let text = log.text(number).ok()?;
-        let mut analyzer = Analyzer::new(false);
+        let mut analyzer = Analyzer::default();
         let found = analyzer.guarded(|analyzer| {
             analyzer.parse(&text);
             let (db, file) = analyzer.database();
@@ -72,7 +77,7 @@ fn changed(log: &Log, before: usize, after: usize, known: &mut Option<Structure>
 
 /// Returns the structure of a module; `None` if the analysis panics.
 fn structure(text: &str) -> Option<Structure> {
-    let mut analyzer = Analyzer::new(false);
+    let mut analyzer = Analyzer::default();
     let found = analyzer.guarded(|analyzer| {
         analyzer.parse(text);
         let (db, file) = analyzer.database();

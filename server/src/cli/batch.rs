@@ -1,13 +1,22 @@
 //! `relay-analyzer check --batch`: reads a text per line, and writes a result per line in the same
 //! order.
 
-use std::io::{BufRead, Write};
+use std::{
+    io::{BufRead, Write},
+    path::Path,
+    sync::Arc,
+};
 
 use semantics::{Diagnostic, Severity};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{CheckArgs, Failure, Outcome};
+use super::{
+    Failure, Outcome,
+    check::options,
+    check_args::CheckArgs,
+    settings::{FileSettings, refusal},
+};
 use crate::{
     analyzer::Analyzer,
     report::{self, Checked},
@@ -17,7 +26,7 @@ use crate::{
 struct Request {
     id: Value,
     text: String,
-    /// The file name in excerpts.
+    /// The file name in excerpts, and the file whose `relay.toml` counts.
     #[serde(default)]
     path: Option<String>,
 }
@@ -25,7 +34,8 @@ struct Request {
 pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut input = std::io::stdin().lock();
-    let mut analyzer = Analyzer::new(args.tvm);
+    let mut analyzer = Analyzer::default();
+    let mut settings = FileSettings::new(&args.settings);
     let mut outcome = Outcome::Clean;
     let mut line = Vec::new();
     let mut number = 0;
@@ -50,6 +60,22 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
                 continue;
             }
         };
+        let path = Path::new(request.path.as_deref().unwrap_or("-"));
+        let project = match settings.loaded(path) {
+            None => Arc::default(),
+            Some(loaded) if loaded.problems.is_empty() => loaded.project.clone(),
+            Some(loaded) => {
+                let mut message = refusal(&loaded);
+                if let Some(first) = loaded.problems.first() {
+                    message = format!("{message} ({})", first.message);
+                }
+                writeln!(out, "{}", json!({ "id": request.id, "error": message }))?;
+                out.flush()?;
+                outcome = Outcome::Unusable;
+                continue;
+            }
+        };
+        analyzer.set_options(&options(&project, args));
         let (answer, reached) = match analyzer.guarded(|analyzer| check(analyzer, &request, args)) {
             Ok(answered) => answered,
             Err(panicked) => (failure(&request.id, &panicked), Outcome::Unusable),

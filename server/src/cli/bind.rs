@@ -58,7 +58,7 @@ fn module(path: &Path, reading: Reading) -> Result<(String, Analyzer), Failure> 
     if let Some(problem) = &input.problem {
         return Err(format!("{shown}: {}", problem.message).into());
     }
-    let mut analyzer = Analyzer::new(false);
+    let mut analyzer = Analyzer::default();
     let found = analyzer.check(&input.text).diagnostics;
     match found.iter().find(|diagnostic| diagnostic.severity == Severity::Error) {
         Some(error) => Err(format!(

@@ -1,101 +1,111 @@
 //! `relay-analyzer check`
 
-use std::{io::Write, path::PathBuf, sync::Arc};
+mod printer;
+mod watch;
+
+use std::{path::PathBuf, sync::Arc};
 
 use rayon::prelude::*;
-use semantics::{Code, Severity};
+use semantics::{Code, Level, Severity, apply_levels};
 use serde_json::Value;
 use syntax::TextRange;
 
-use super::{CheckArgs, Failure, Format, Outcome, fix::fix, named_files};
+use super::{
+    Failure, Outcome,
+    check_args::{CheckArgs, Format},
+    fix::{Fixed, fix, unified},
+    named_files,
+    settings::FileSettings,
+};
 use crate::{
-    analyzer::Analyzer,
+    analyzer::{Analysis, Analyzer, Options},
+    files::replace,
     input::{self, Input},
     panics,
-    report::{self, Checked, Summary, stderr},
+    progress::Progress,
+    project::Project,
+    report::{self, Checked, escape},
 };
+use printer::Printer;
 
 /// The number of files that are checked before the first of them is reported: enough to keep all
 /// cores busy, few enough for early output.
 const CHUNK: usize = 64;
 
 pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Failure> {
-    if args.fix && args.paths.iter().any(|path| path.as_os_str() == "-") {
+    if (args.fix || args.diff) && args.paths.iter().any(|path| path.as_os_str() == "-") {
         return Err("`--fix` cannot write to standard input".to_owned().into());
     }
-    let (files, mut outcome) = named_files(&args.paths);
-    let least = args.severity.map(Severity::from).unwrap_or(match args.format {
-        Format::Human | Format::Github => Severity::Info,
-        Format::Json | Format::Sarif => Severity::Hint,
-    });
-    let mut out = std::io::BufWriter::new(anstream::stdout());
-    let mut summary = Summary::default();
-    let mut sarif = Vec::new();
-    let answer = |analyzer: &mut Analyzer, path: &PathBuf| -> Result<FileResult, String> {
-        let mut input = input::read(path, args.reading.max_code())?;
-        let mut fixed = None;
-        if args.fix {
-            // A panic is reported when the file is checked.
-            let fixed_count = panics::caught(|| fix(analyzer, path, &mut input));
-            match fixed_count {
-                Ok(fixed_count) => fixed = fixed_count?,
-                Err(_) => *analyzer = Analyzer::new(args.tvm),
-            }
-        }
-        Ok(FileResult { fixed, ..check(analyzer, input, least, args) })
-    };
-    for chunk in files.chunks(CHUNK) {
-        let answers: Vec<Result<FileResult, String>> = match chunk {
-            [path] => {
-                let mut analyzer = Analyzer::new(args.tvm);
-                let answers = vec![answer(&mut analyzer, path)];
+    if args.watch {
+        return watch::run(args);
+    }
+    let (files, outcome) = named_files(&args.paths);
+    let jobs = jobs(files, args, &mut FileSettings::new(&args.settings))?;
+    let progress = Progress::new(jobs.len() > 1, jobs.len(), "files");
+    let mut printer = Printer::new(args, outcome);
+    for chunk in jobs.chunks(CHUNK) {
+        let results: Vec<Result<FileResult, String>> = match chunk {
+            [job] => {
+                let mut analyzer = Analyzer::default();
+                let results = vec![job.run(&mut analyzer, args)];
                 // Dropping the databases takes a tenth of the time; the end of the process frees
                 // them at once.
                 std::mem::forget(analyzer);
-                answers
+                results
             }
-            _ => chunk
-                .par_iter()
-                .map_init(|| Analyzer::new(args.tvm), |analyzer, path| answer(analyzer, path))
-                .collect(),
+            _ => all(&chunk.iter().collect::<Vec<_>>(), args, &progress),
         };
-        for result in answers {
-            match result {
-                Ok(FileResult { checked, report, panicked, fixed }) => {
-                    summary.add(&checked);
-                    if let Some(count) = fixed.filter(|_| !args.quiet) {
-                        out.flush()?;
-                        let what = ide::words::counted(count as u64, "problem");
-                        stderr::note(&format!("`{}`: {what} fixed", checked.path));
-                    }
-                    if panicked {
-                        outcome = Outcome::Unusable;
-                    } else if checked.counts[Severity::Error as usize] > 0 {
-                        outcome = outcome.max(Outcome::Errors);
-                    }
-                    match report {
-                        Report::Text(text) => out.write_all(text.as_bytes())?,
-                        Report::Sarif(results) => sarif.push(results),
-                    }
-                }
-                Err(message) => {
-                    out.flush()?;
-                    stderr::error(&message);
-                    outcome = Outcome::Unusable;
-                }
-            }
-        }
+        progress.suspend(|| results.iter().try_for_each(|result| printer.print(result)))?;
     }
-    match args.format {
-        Format::Sarif => report::sarif(sarif, &mut out)?,
-        // A file that cannot be read makes the outcome unusable.
-        Format::Human if !args.quiet && (summary.files() > 0 || outcome == Outcome::Clean) => {
-            write!(out, "{}", summary.text(least))?;
-        }
-        Format::Human | Format::Json | Format::Github => {}
-    }
-    out.flush()?;
-    Ok(outcome)
+    drop(progress);
+    printer.finish()
+}
+
+/// Checks files in parallel.
+fn all(jobs: &[&Job], args: &CheckArgs, progress: &Progress) -> Vec<Result<FileResult, String>> {
+    let one = |analyzer: &mut Analyzer, job: &&Job| {
+        let result = job.run(analyzer, args);
+        progress.advance(1);
+        result
+    };
+    jobs.par_iter().map_init(Analyzer::default, one).collect()
+}
+
+/// Returns the settings of an analysis: those of the project below the arguments.
+pub(super) fn options(project: &Project, args: &CheckArgs) -> Options {
+    let mut options = Options::from(project);
+    options.strict = args.tvm.unwrap_or(options.strict);
+    args.level.iter().for_each(|&(code, level)| options.levels.set(code, level));
+    args.disable.iter().for_each(|&code| options.levels.set(code, Level::Allow));
+    options
+}
+
+/// A file to check, and its settings.
+struct Job {
+    path: PathBuf,
+    options: Arc<Options>,
+    max_code: u64,
+}
+
+/// Returns the jobs for files.
+///
+/// # Errors
+/// A `relay.toml` has problems.
+fn jobs(
+    files: Vec<PathBuf>,
+    args: &CheckArgs,
+    settings: &mut FileSettings<'_>,
+) -> Result<Vec<Job>, Failure> {
+    let mut last: Option<(Arc<Project>, Arc<Options>)> = None;
+    let mut job = |path: PathBuf| {
+        let project = settings.of(&path)?;
+        let known = last.take().filter(|(known, _)| Arc::ptr_eq(known, &project));
+        let options = known.map_or_else(|| Arc::new(options(&project, args)), |known| known.1);
+        let max_code = args.reading.max_code_in(&project);
+        last = Some((project, options.clone()));
+        Ok(Job { path, options, max_code })
+    };
+    files.into_iter().map(&mut job).collect()
 }
 
 /// The result of a file.
@@ -106,6 +116,8 @@ struct FileResult {
     panicked: bool,
     /// The number of problems that were fixed.
     fixed: Option<usize>,
+    /// The changes of the fixes, which are not written.
+    diff: Option<String>,
 }
 
 enum Report {
@@ -113,35 +125,84 @@ enum Report {
     Sarif(Vec<Value>),
 }
 
-/// Checks a file and formats the report. A panic of either affects this file only.
-fn check(analyzer: &mut Analyzer, input: Input, least: Severity, args: &CheckArgs) -> FileResult {
-    let looked = analyzer.guarded(|analyzer| analyzer.check(&input.text));
-    let mut panicked = looked.is_err();
-    let (parse, mut diagnostics) = match looked {
-        Ok(looked) => (looked.parse, looked.diagnostics.to_vec()),
-        Err(panicked) => (Arc::new(syntax::parse("")), vec![*panicked]),
-    };
-    if let Some(problem) = input.problem {
-        if problem.code == Code::InvalidUtf8 {
-            // The replacement characters are not from the user.
-            diagnostics.retain(|d| d.code != Code::UnknownCharacter);
-            diagnostics.insert(0, problem);
-        } else {
-            diagnostics = vec![problem];
+impl Job {
+    /// Reads the file, applies fixes if requested, and checks it.
+    fn run(&self, analyzer: &mut Analyzer, args: &CheckArgs) -> Result<FileResult, String> {
+        analyzer.set_options(&self.options);
+        let mut input = input::read(&self.path, self.max_code)?;
+        let (mut count, mut diff) = (None, None);
+        if args.fix || args.diff {
+            // A panic is reported when the file is checked.
+            match panics::caught(|| fix(analyzer, &input)) {
+                Ok(Some(Fixed { text, count: fixed })) if args.diff => {
+                    diff = Some(unified(&input.path, &input.text, &text));
+                    (input.text, count) = (text, Some(fixed));
+                }
+                Ok(Some(Fixed { text, count: fixed })) => {
+                    replace(&self.path, &text).map_err(|error| {
+                        format!("cannot write `{}`: {error}", escape::terminal(&input.path))
+                    })?;
+                    (input.text, count) = (text, Some(fixed));
+                }
+                Ok(None) => {}
+                Err(_) => *analyzer = Analyzer::new(&self.options),
+            }
         }
+        let analysis = analyzer.guarded(|analyzer| analyzer.check(&input.text));
+        Ok(FileResult { fixed: count, diff, ..self.report(analysis, input, args) })
     }
-    diagnostics.retain(|diagnostic| !args.disable.contains(&diagnostic.code));
-    let mut checked = Checked::new(input.path, input.text, parse, diagnostics, least);
-    let write = |checked: &Checked| match args.format {
-        Format::Human => Report::Text(report::human(checked)),
-        Format::Json => Report::Text(report::json_line(checked)),
-        Format::Github => Report::Text(report::github(checked)),
-        Format::Sarif => Report::Sarif(report::sarif_results(checked)),
-    };
-    let report = panics::caught(|| write(&checked)).unwrap_or_else(|fault| {
-        panicked = true;
-        checked.diagnostics = vec![fault.diagnostic(TextRange::default())];
-        write(&checked)
-    });
-    FileResult { checked, report, panicked, fixed: None }
+
+    /// Formats the report of a file. A panic affects this file only.
+    fn report(
+        &self,
+        analysis: Result<Analysis, Box<semantics::Diagnostic>>,
+        input: Input,
+        args: &CheckArgs,
+    ) -> FileResult {
+        let mut panicked = analysis.is_err();
+        let (parse, mut diagnostics) = match analysis {
+            Ok(analysis) => (analysis.parse, analysis.diagnostics.to_vec()),
+            Err(panicked) => (Arc::new(syntax::parse("")), vec![*panicked]),
+        };
+        if let Some(problem) = input.problem {
+            if problem.code == Code::InvalidUtf8 {
+                // The replacement characters are not from the user.
+                diagnostics.retain(|d| d.code != Code::UnknownCharacter);
+                diagnostics.insert(0, problem);
+            } else {
+                diagnostics = vec![problem];
+            }
+            apply_levels(&self.options.levels, &mut diagnostics);
+        }
+        let mut checked =
+            Checked::new(input.path, input.text, parse, diagnostics, least_severity(args));
+        let write = |checked: &Checked| match args.format {
+            Format::Human => Report::Text(report::human(checked)),
+            Format::Json => Report::Text(report::json_line(checked)),
+            Format::Github => Report::Text(report::github(checked)),
+            Format::Sarif => Report::Sarif(report::sarif_results(checked)),
+        };
+        let report = panics::caught(|| write(&checked)).unwrap_or_else(|fault| {
+            panicked = true;
+            checked.diagnostics = vec![fault.diagnostic(TextRange::default())];
+            write(&checked)
+        });
+        FileResult { checked, report, panicked, fixed: None, diff: None }
+    }
+
+    /// Checks the next version of the file that `analyzer` has checked before.
+    fn run_next(&self, analyzer: &mut Analyzer, args: &CheckArgs) -> Result<FileResult, String> {
+        analyzer.set_options(&self.options);
+        let input = input::read(&self.path, self.max_code)?;
+        let analysis = analyzer.guarded(|analyzer| analyzer.check_next(&input.text));
+        Ok(self.report(analysis, input, args))
+    }
+}
+
+/// Returns the lowest severity that is reported.
+fn least_severity(args: &CheckArgs) -> Severity {
+    args.severity.map(Severity::from).unwrap_or(match args.format {
+        Format::Human | Format::Github => Severity::Info,
+        Format::Json | Format::Sarif => Severity::Hint,
+    })
 }

@@ -12,6 +12,7 @@ use super::{Failure, Outcome, Reading};
 use crate::{
     analyzer::Analyzer,
     input::{NamedModule, read_module},
+    progress::Progress,
     report::{
         diff::{self as report, Cost, Shown, Totals, cost, cost_json},
         escape, stderr,
@@ -56,11 +57,18 @@ enum DiffFormat {
 }
 
 pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
-    let read = |path| read_module(path, args.reading.max_code());
+    // Two texts are read and parsed, then compared, and their costs summed up.
+    let progress = Progress::new(true, 6, "steps");
+    let read = |path| {
+        let read = read_module(path, args.reading.max_code());
+        progress.advance(1);
+        read
+    };
     let (before, after) = (read(&args.before)?, read(&args.after)?);
-    let mut analyzers = (Analyzer::new(false), Analyzer::new(false));
+    let mut analyzers = (Analyzer::default(), Analyzer::default());
     let (one, other) = (&mut analyzers.0, &mut analyzers.1);
     let broken = rayon::join(|| load(one, &before), || load(other, &after));
+    progress.advance(2);
     let ((db_a, file_a), (db_b, file_b)) = (analyzers.0.database(), analyzers.1.database());
     let functions = args.function.as_deref().map(|names| {
         let (a, b) = names.split_once('=').unwrap_or((names, names));
@@ -79,6 +87,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
         return Err("there is nothing to compare".to_owned().into());
     };
     let found = diff::compare((db_a, a), (db_b, b), &options);
+    progress.advance(1);
     let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
     let (shown_a, shown_b) = (shown(&before, &lines_a), shown(&after, &lines_b));
     let totals = match found.equal {
@@ -93,6 +102,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
             }
         }
     };
+    drop(progress);
     let runs = match args.run {
         true => run_both((db_a, file_a), (db_b, file_b), &found),
         false => Vec::new(),
@@ -141,7 +151,9 @@ fn run_both(
     found: &diff::ModuleDiff,
 ) -> Vec<(String, Runs)> {
     let mut runs = Vec::new();
-    for function in found.functions.iter().filter(|function| !function.equal) {
+    let different: Vec<_> = found.functions.iter().filter(|function| !function.equal).collect();
+    let progress = Progress::new(true, different.len(), "functions");
+    for function in different {
         let (Some(before), Some(after)) = (&function.before, &function.after) else { continue };
         let def_a = semantics::all_defs(db_a, file_a).find(|d| d.range(db_a) == before.range);
         let def_b = semantics::all_defs(db_b, file_b).find(|d| d.range(db_b) == after.range);
@@ -149,6 +161,7 @@ fn run_both(
             let found = agree((db_a, def_a), (db_b, def_b), &function.pairs, 0);
             runs.push((before.name.to_string(), found));
         }
+        progress.advance(1);
     }
     runs
 }

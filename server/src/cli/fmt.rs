@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use super::{Failure, FmtArgs, Outcome, named_files};
+use syntax::format::Style;
+
+use super::{Failure, FmtArgs, Outcome, named_files, settings::FileSettings};
 use crate::{
     files::replace,
     input, panics,
@@ -12,8 +14,11 @@ use crate::{
 pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
     let (files, mut outcome) = named_files(&args.paths);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut settings = FileSettings::new(&args.settings);
     for path in files {
-        let input = match input::read(&path, args.reading.max_code()) {
+        let project = settings.of(&path)?;
+        let style = args.style.map(Style::from).or(project.style).unwrap_or_default();
+        let input = match input::read(&path, args.reading.max_code_in(&project)) {
             Ok(input) => input,
             Err(message) => {
                 stderr::error(&message);
@@ -38,7 +43,7 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
         let formatted = panics::caught(|| {
             let errors = syntax::parse(&input.text).errors;
             let is_broken = errors.iter().any(|error| !error.kind.is_compat());
-            (!is_broken).then(|| syntax::format::formatted(&input.text, args.style.into()))
+            (!is_broken).then(|| syntax::format::formatted(&input.text, style))
         });
         let text = match formatted {
             Ok(Some(text)) => text,

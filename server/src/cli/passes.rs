@@ -6,12 +6,15 @@ use super::{Failure, Outcome, PassesArgs, PassesFormat};
 use crate::{
     between::passes::{Module, document, examine},
     input::{Log, read_log},
+    progress::Progress,
     report::{diff::Cost, escape},
 };
 
 pub(super) fn run(args: &PassesArgs) -> Result<Outcome, Failure> {
     let log = read_log(&args.log)?;
-    let modules = examine(&log, args.costs);
+    let progress = Progress::new(true, log.modules.len(), "modules");
+    let modules = examine(&log, args.costs, &|| progress.advance(1));
+    drop(progress);
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         PassesFormat::Json => {

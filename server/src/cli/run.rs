@@ -7,13 +7,13 @@ use std::{
     time::Instant,
 };
 
-use interpreter::{FaultKind, Limits, Machine};
+use interpreter::{FaultKind, Machine};
 use semantics::{Def, DefKind, Diagnostic, Severity, View};
 use serde_json::json;
 
-use super::{Failure, Outcome, RunArgs, RunFormat};
+use super::{Failure, Outcome, RunArgs, RunFormat, settings::FileSettings};
 use crate::{
-    analyzer::Analyzer,
+    analyzer::{Analyzer, Options},
     input,
     report::{self, Checked, stderr},
     run::{
@@ -22,14 +22,15 @@ use crate::{
         expect,
         failure::{self, Places},
         files::Named,
+        observer::Watched,
         profile::Profile,
-        progress::Progress,
         show, top,
     },
 };
 
 pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
-    let input = input::read(&args.path, args.reading.max_code())?;
+    let project = FileSettings::new(&args.settings).of(&args.path)?;
+    let input = input::read(&args.path, args.reading.max_code_in(&project))?;
     if let Some(problem) = &input.problem {
         return Err(format!("{}: {}", input.path, problem.message).into());
     }
@@ -39,7 +40,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let whole = Named { path: args.path.clone(), within: None, part: Some(part) };
         inputs.params.insert(0, whole);
     }
-    let mut analyzer = Analyzer::new(false);
+    let mut analyzer = Analyzer::new(&Options { strict: false, ..Options::from(&*project) });
     let looked = analyzer.check(&input.text);
     let errors: Vec<Diagnostic> =
         looked.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
@@ -68,7 +69,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             return Ok(Outcome::Errors);
         }
     }
-    let mut machine = Machine::new(db).limited(Limits::from(&args.limits));
+    let mut machine = Machine::new(db).limited(args.limits.in_project(&project));
     // Reading the arguments counts towards the limits.
     let watch = machine.begin();
     let mut function = |name: &str| {
@@ -116,11 +117,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     let mut profile = args.profile.then(Profile::default);
     let begin = Instant::now();
-    let mut progress =
-        Progress::new(args.format == RunFormat::Human, view.body.units.len(), profile.as_mut());
-    let result = machine.run(def, values, Some(&mut progress));
+    let mut observer =
+        Watched::new(args.format == RunFormat::Human, view.body.units.len(), profile.as_mut());
+    let result = machine.run(def, values, Some(&mut observer));
     // The progress is cleared before the result is printed.
-    drop(progress);
+    drop(observer);
     let took = begin.elapsed();
     let mut places = Places::new(db, file, &input.path, &lines);
     let profile = |places: &mut Places<'_>| match (&profile, args.format) {

@@ -57,7 +57,7 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
         return Err(format!("this format takes one file, found {}", files.len()).into());
     }
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let mut analyzer = Analyzer::new(false);
+    let mut analyzer = Analyzer::default();
     for (number, path) in files.iter().enumerate() {
         if files.len() > 1 && args.format == ShapesFormat::Table {
             let gap = if number > 0 { "\n" } else { "" };

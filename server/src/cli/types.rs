@@ -14,7 +14,7 @@ use crate::{
 pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
     let (files, mut outcome) = named_files(&args.paths);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let mut analyzer = Analyzer::new(false);
+    let mut analyzer = Analyzer::default();
     for path in files {
         let input = match input::read(&path, args.reading.max_code()) {
             Ok(input) => input,

@@ -14,6 +14,8 @@ pub(super) struct ClientAbilities {
     pub(super) configuration: bool,
     /// True if the server can register for changes of settings.
     pub(super) watch_configuration: bool,
+    /// True if the server can register for changes of files.
+    pub(super) watch_files: bool,
     /// True if it shows progress.
     pub(super) progress: bool,
     pub(super) refreshes: Refreshes,
@@ -63,11 +65,13 @@ impl ClientAbilities {
         let encoding = convert::negotiate(offered);
         let workspace = abilities.workspace.as_ref();
         let watched = workspace.and_then(|workspace| workspace.did_change_configuration);
+        let files = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref());
         let window = abilities.window.as_ref();
         ClientAbilities {
             encoding,
             configuration: workspace.and_then(|w| w.configuration).unwrap_or(false),
             watch_configuration: watched.and_then(|w| w.dynamic_registration).unwrap_or(false),
+            watch_files: files.and_then(|w| w.dynamic_registration).unwrap_or(false),
             pulls: abilities.text_document.as_ref().is_some_and(|t| t.diagnostic.is_some()),
             checks_versions: abilities
                 .text_document

@@ -213,6 +213,11 @@ impl LanguageServer for Backend {
         }
     }
 
+    async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
+        let uris = params.changes.into_iter().map(|change| change.uri).collect();
+        self.mailbox.send(Event::FilesChanged(uris));
+    }
+
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
         let uris =
             |folders: Vec<WorkspaceFolder>| folders.into_iter().map(|folder| folder.uri).collect();

@@ -56,7 +56,7 @@ impl Borrowed {
             at.map(|at| texts.remove(at))
         };
         let base = known.unwrap_or_else(|| {
-            let mut analyzer = Analyzer::new(false);
+            let mut analyzer = Analyzer::default();
             analyzer.parse(&text);
             Base { lines: LineIndex::new(&text), text, analyzer }
         });

@@ -2,11 +2,12 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use semantics::Code;
+use semantics::{Code, Level, Levels};
 use serde_json::Value;
 use syntax::{ParseLimits, format::Style};
 
 use super::documents::Limits;
+use crate::project::Project;
 
 /// The way in which diagnostics reach the client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,8 +42,8 @@ pub(super) struct Config {
     /// `.params` and `.npz` files whose arrays give tensors of the metadata section names. Relative
     /// paths are relative to the workspace folders.
     pub(super) weights: Vec<PathBuf>,
-    /// The style of formatting.
-    pub(super) style: Style,
+    /// The style of formatting; `None` for that of the project.
+    pub(super) style: Option<Style>,
 }
 
 impl Default for Config {
@@ -58,8 +59,28 @@ impl Default for Config {
             run: interpreter::Limits::generous(),
             outside_files: false,
             weights: Vec::new(),
-            style: Style::default(),
+            style: None,
         }
+    }
+}
+
+impl Config {
+    /// Returns the settings of a project, with defaults for those that it does not have.
+    fn of(project: &Project) -> Config {
+        let mut config = Config { run: project.run_limits(), ..Config::default() };
+        config.tvm = project.tvm.unwrap_or(config.tvm);
+        config.prelude = project.prelude.unwrap_or(config.prelude);
+        let size = project.code_size.and_then(|size| usize::try_from(size).ok());
+        config.limits.code = size.unwrap_or(config.limits.code);
+        config.limits.parse.depth = project.nesting.unwrap_or(config.limits.parse.depth);
+        config
+    }
+
+    /// Returns the levels of codes in the files of a project.
+    pub(super) fn levels(&self, project: &Project) -> Levels {
+        let mut levels = project.levels.clone();
+        self.disabled.iter().for_each(|&code| levels.set(code, Level::Allow));
+        levels
     }
 }
 
@@ -177,7 +198,7 @@ const SETTINGS: &[Setting] = &[
         path: "format.style",
         takes: "\"tvm\" or \"reading\"",
         set: |config, value| {
-            config.style = Style::parse(value.as_str()?)?;
+            config.style = Some(Style::parse(value.as_str()?)?);
             Some(())
         },
     },
@@ -202,10 +223,10 @@ const SETTINGS: &[Setting] = &[
 ];
 
 /// Reads settings: `{"tvm": true}`, or the same below `"relay"`. Returns the settings and a message
-/// for each invalid or unknown one, which keeps its default.
-pub(super) fn read(settings: &Value) -> (Config, Vec<String>) {
+/// for each invalid or unknown one. Those that the client does not set are those of the project.
+pub(super) fn read(settings: &Value, project: &Project) -> (Config, Vec<String>) {
     let settings = settings.get("relay").unwrap_or(settings);
-    let mut config = Config::default();
+    let mut config = Config::of(project);
     let mut problems = Vec::new();
     let mut known = 0;
     for setting in SETTINGS {
@@ -265,9 +286,31 @@ mod tests {
 
     use super::*;
 
+    fn read_alone(settings: &Value) -> (Config, Vec<String>) {
+        read(settings, &Project::default())
+    }
+
+    #[test]
+    fn settings_of_the_client_precede_those_of_the_project() {
+        let mut project = Project { tvm: Some(true), nesting: Some(40), ..Project::default() };
+        project.run.fuel = Some(7);
+        project.levels.set(Code::UnusedParameter, Level::Allow);
+        let settings = json!({
+            "tvm": false, "limits": { "codeSize": 3 }, "diagnostics": { "disabled": ["tvm-hole"] },
+        });
+        let (config, problems) = read(&settings, &project);
+        assert_eq!(problems, [] as [&str; 0]);
+        assert!(!config.tvm);
+        assert_eq!((config.limits.code, config.limits.parse.depth), (3 << 20, 40));
+        assert_eq!(config.run, project.run_limits());
+        let levels = config.levels(&project);
+        assert_eq!(levels.get(Code::UnusedParameter), Some(Level::Allow));
+        assert_eq!(levels.get(Code::TvmHole), Some(Level::Allow));
+    }
+
     #[test]
     fn invalid_setting_does_not_affect_others() {
-        let (config, problems) = read(&json!({
+        let (config, problems) = read_alone(&json!({
             "relay": {
                 "tvm": true,
                 "limits": { "nesting": "deep", "codeSize": 2 },
@@ -308,7 +351,7 @@ mod tests {
             ("run.depth", json!(config.run.depth)),
             ("run.outsideFiles", json!(config.outside_files)),
             ("weights.files", json!(config.weights)),
-            ("format.style", json!(config.style.name())),
+            ("format.style", json!(Style::default().name())),
             ("limits.codeSize", json!(config.limits.code >> 20)),
             ("limits.nesting", json!(config.limits.parse.depth)),
         ];
@@ -341,8 +384,8 @@ mod tests {
     #[test]
     fn invalid_settings_are_defaults() {
         for settings in [json!(null), json!([1]), json!("x"), json!({}), json!({"relay": null})] {
-            assert_eq!(read(&settings).0, Config::default());
+            assert_eq!(read_alone(&settings).0, Config::default());
         }
-        assert_eq!(read(&json!({"limits.nesting": 100})).0.limits.parse.depth, 100);
+        assert_eq!(read_alone(&json!({"limits.nesting": 100})).0.limits.parse.depth, 100);
     }
 }

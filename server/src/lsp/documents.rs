@@ -6,7 +6,7 @@ use semantics::{Code, Diagnostic, SourceFile, test_panic::panic_if_requested};
 use syntax::{Edit, Encoding, LineColumn, LineIndex, Parse, ParseLimits, TextRange, TextSize};
 use tower_lsp::lsp_types::{Position, Range, TextDocumentContentChangeEvent, Url};
 
-use crate::panics;
+use crate::{panics, project::Project};
 
 /// An open document.
 #[derive(Clone)]
@@ -28,6 +28,8 @@ pub(super) struct Document {
     /// parse without these errors shares its nodes with this one, so that memos stay valid;
     /// sharing with the broken parse alone would lose them, and keep equal nodes twice.
     pub(super) last_good: Option<Arc<Parse>>,
+    /// The settings of its project.
+    pub(super) project: Arc<Project>,
     /// The reason that the text is not analysed, as a diagnostic.
     pub(super) problem: Option<Arc<Diagnostic>>,
 }
@@ -309,6 +311,7 @@ mod tests {
             lines: Arc::new(LineIndex::new(text)),
             parse,
             last_good: None,
+            project: Arc::default(),
             problem,
         }
     }

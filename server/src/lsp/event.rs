@@ -30,6 +30,8 @@ pub(super) enum Event {
     Settings(serde_json::Value),
     /// The settings changed, and must be requested.
     SettingsChanged,
+    /// Files changed that the server registered for.
+    FilesChanged(Vec<Url>),
     /// The client pulled the diagnostics of a document.
     Pulled,
     /// A request for a worker.
@@ -56,6 +58,7 @@ impl Event {
             Event::Folders { .. } => "folders",
             Event::Settings(_) => "settings",
             Event::SettingsChanged => "settings changed",
+            Event::FilesChanged(_) => "files changed",
             Event::Pulled => "pulled",
             Event::Request(_) => "request",
             Event::Run(_) => "run",

@@ -29,6 +29,8 @@ pub(super) enum Message {
     RequestSettings(Box<dyn FnOnce(serde_json::Value) + Send>),
     /// A registration for changes of settings.
     WatchSettings,
+    /// A registration for changes of `relay.toml`.
+    WatchFiles,
     /// A request to pull inlay hints again.
     RefreshHints,
     /// A request to pull semantic tokens again.
@@ -115,6 +117,9 @@ pub(super) fn start(client: Client, writer: StdoutWriter) -> Outgoing {
                 Message::WatchSettings => {
                     tokio::spawn(watch_settings(client.clone()));
                 }
+                Message::WatchFiles => {
+                    tokio::spawn(watch_files(client.clone()));
+                }
                 Message::RefreshDiagnostics => {
                     let client = client.clone();
                     tokio::spawn(async move { client.workspace_diagnostic_refresh().await });
@@ -183,6 +188,17 @@ async fn watch_settings(client: Client) {
         id: "relay-settings".into(),
         method: "workspace/didChangeConfiguration".into(),
         register_options: Some(serde_json::json!({ "section": "relay" })),
+    };
+    // A client that refuses may still send changes unregistered.
+    let _ = client.register_capability(vec![registration]).await;
+}
+
+async fn watch_files(client: Client) {
+    let pattern = format!("**/{}", crate::project::FILE_NAME);
+    let registration = Registration {
+        id: "relay-files".into(),
+        method: "workspace/didChangeWatchedFiles".into(),
+        register_options: Some(serde_json::json!({ "watchers": [{ "globPattern": pattern }] })),
     };
     // A client that refuses may still send changes unregistered.
     let _ = client.register_capability(vec![registration]).await;

@@ -3,6 +3,7 @@
 //! It receives events in order. A change is applied at once to the text, the tree and the database;
 //! requests and diagnostics are given to idle workers, each with a snapshot of the current state.
 
+mod projects;
 mod running;
 
 use std::{
@@ -38,6 +39,7 @@ use super::{
     workers::Workers,
 };
 use crate::{panics, report::stderr};
+use projects::ProjectState;
 
 /// The time that a change waits for earlier requests, so that they are answered and not refused.
 const GRACE: Duration = Duration::from_millis(5);
@@ -52,6 +54,9 @@ struct Owner {
     db: Database,
     documents: Arc<Documents>,
     config: Arc<Config>,
+    /// The settings as the client sent them.
+    settings: serde_json::Value,
+    projects: ProjectState,
     client: ClientAbilities,
     /// The file of each URI that was ever open: the database never frees files.
     files: HashMap<Url, SourceFile>,
@@ -80,6 +85,8 @@ pub(super) fn start(inbox: Receiver<Event>, mailbox: Mailbox, outgoing: Outgoing
             db: Database::new(),
             documents: Arc::default(),
             config: Arc::default(),
+            settings: serde_json::Value::Null,
+            projects: ProjectState::default(),
             client: ClientAbilities::of(&ClientCapabilities::default()),
             files: HashMap::new(),
             published: HashMap::new(),
@@ -171,19 +178,28 @@ impl Owner {
                 if self.client.watch_configuration {
                     self.outgoing.send(Message::WatchSettings);
                 }
+                if self.client.watch_files {
+                    self.outgoing.send(Message::WatchFiles);
+                }
                 self.request_settings();
+                self.read_projects();
                 self.session.workspace.scan(self.client.encoding);
             }
             Event::Folders { added, removed } => {
                 self.session.workspace.change_folders(&added, &removed);
+                if self.projects.is_read() {
+                    self.read_projects();
+                }
             }
             Event::Open(item) => self.open(item),
             Event::Change(id, changes) => {
                 let (id, changes) = self.with_following(id, changes);
                 self.change(&id, changes);
+                self.read_stale_projects();
             }
             Event::Close(uri) => self.close(&uri),
-            Event::Settings(settings) => self.configure(&settings),
+            Event::Settings(settings) => self.configure(settings),
+            Event::FilesChanged(uris) => self.files_changed(&uris),
             Event::SettingsChanged => self.request_settings(),
             Event::Pulled => {
                 self.pulls = self.pulls.saturating_add(1);
@@ -260,9 +276,11 @@ impl Owner {
             text: Arc::new(item.text),
             parse,
             last_good: None,
+            project: Arc::default(),
             problem,
         };
-        Arc::make_mut(&mut self.documents).insert(uri, document);
+        Arc::make_mut(&mut self.documents).insert(uri.clone(), document);
+        self.project_opened(&uri);
     }
 
     /// Joins a change with the changes of the same document that directly follow it in the mailbox,
@@ -356,13 +374,24 @@ impl Owner {
         }
     }
 
-    fn configure(&mut self, settings: &serde_json::Value) {
-        let (config, problems) = config::read(settings);
+    fn configure(&mut self, settings: serde_json::Value) {
+        self.settings = settings;
+        let problems = self.apply_settings();
         if !problems.is_empty() {
             self.outgoing.send(Message::Show(MessageType::WARNING, problems.join("\n")));
         }
-        if config == *self.config {
-            return;
+    }
+
+    /// Applies the settings of the client and of projects. Returns a message for each setting of the
+    /// client that is invalid.
+    fn apply_settings(&mut self) -> Vec<String> {
+        let project = self.session_project();
+        let (config, problems) = config::read(&self.settings, &project);
+        let levels_changed = self.documents.iter().any(|(_, document)| {
+            *document.file.levels(&self.db) != config.levels(&document.project)
+        });
+        if config == *self.config && !levels_changed {
+            return problems;
         }
         self.finish_requests();
         let limits = config.limits;
@@ -374,9 +403,12 @@ impl Owner {
         let documents = Arc::make_mut(&mut self.documents);
         let uris: Vec<Url> = documents.iter().map(|(uri, _)| uri.clone()).collect();
         for uri in uris {
-            if let Some(document) = documents.get_mut(&uri).filter(|_| reparse) {
-                (document.parse, document.problem) = parse(&document.text, limits);
-                self.db.set_parse(document.file, document.parse.clone());
+            if let Some(document) = documents.get_mut(&uri) {
+                self.db.set_levels(document.file, &self.config.levels(&document.project));
+                if reparse {
+                    (document.parse, document.problem) = parse(&document.text, limits);
+                    self.db.set_parse(document.file, document.parse.clone());
+                }
             }
             self.published.entry(uri).or_default().dirty = true;
         }
@@ -391,6 +423,7 @@ impl Owner {
         if refresh && self.client.pulls && !self.published.is_empty() {
             self.outgoing.send(Message::RefreshDiagnostics);
         }
+        problems
     }
 
     /// Makes the client pull again what depends on the settings.

@@ -24,7 +24,7 @@ mod uses;
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
 
-use super::ErrorRanges;
+use super::{ErrorRanges, allows::Allows};
 use crate::{
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic, Fix},
@@ -40,13 +40,15 @@ type Edit = (TextRange, String);
 pub(super) struct Compat<'b> {
     /// The syntax errors: findings that touch them are dropped.
     errors: &'b ErrorRanges,
+    /// The comments that allow findings, each of which is merged into no other one.
+    allows: &'b Allows,
     found: Vec<(Diagnostic, usize)>,
     folded: FxHashMap<Code, usize>,
 }
 
 impl<'b> Compat<'b> {
-    pub(super) fn new(errors: &'b ErrorRanges) -> Compat<'b> {
-        Compat { errors, found: Vec::new(), folded: FxHashMap::default() }
+    pub(super) fn new(errors: &'b ErrorRanges, allows: &'b Allows) -> Compat<'b> {
+        Compat { errors, allows, found: Vec::new(), folded: FxHashMap::default() }
     }
 
     /// Adds a single finding.
@@ -59,7 +61,9 @@ impl<'b> Compat<'b> {
     /// Adds a finding that a file may repeat hundreds of times: repetitions are merged into the
     /// first one, and its fix covers all of them.
     fn fold(&mut self, diagnostic: Diagnostic) {
-        if self.errors.touches(diagnostic.range) {
+        if self.errors.touches(diagnostic.range)
+            || self.allows.allow(diagnostic.code, diagnostic.range.start())
+        {
             return;
         }
         let Some(&at) = self.folded.get(&diagnostic.code) else {

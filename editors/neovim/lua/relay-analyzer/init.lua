@@ -176,6 +176,19 @@ function M.clients()
   return vim.lsp.get_clients({ name = M.name })
 end
 
+--- Tells the servers that files changed which they read themselves.
+---@param changes lsp.FileEvent[]
+function M.tell_files_changed(changes)
+  for _, client in ipairs(M.clients()) do
+    local params = { changes = changes }
+    if has_config then
+      client:notify('workspace/didChangeWatchedFiles', params)
+    else
+      client.notify('workspace/didChangeWatchedFiles', params)
+    end
+  end
+end
+
 --- Stops the server, and starts it for the buffers that had it.
 function M.restart()
   local buffers = {}

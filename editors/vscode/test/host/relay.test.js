@@ -129,6 +129,24 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
     }
   });
 
+  it("leaves to relay.toml what nobody has set", async () => {
+    const file = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, "relay.toml");
+    const document = await untitled(FINE.replace(HEADER, ""));
+    await errorsAre(document, []);
+    try {
+      await vscode.workspace.fs.writeFile(file, new TextEncoder().encode("tvm = true\n"));
+      await errorsAre(document, ["tvm-version at "]);
+      await set("tvm", false);
+      await errorsAre(document, []);
+      await set("tvm", undefined);
+      await errorsAre(document, ["tvm-version at "]);
+    } finally {
+      await set("tvm", undefined);
+      await vscode.workspace.fs.delete(file);
+    }
+    await errorsAre(document, []);
+  });
+
   it("runs a function by its lens, shows its values, and forgets what is stale", async () => {
     const text = `${HEADER}def @main(%n: int32) -> int32 {\n  let %m = %n + 1;\n  %m * 2\n}\n`;
     const document = await untitled(text);

@@ -290,7 +290,7 @@ pub(in crate::lsp) struct LogParams {
 /// `relay-analyzer passes --format json`.
 pub(in crate::lsp) fn passes(snapshot: &Snapshot, params: LogParams) -> Result<Value> {
     let log = log_of(snapshot, &params.text_document.uri)?;
-    Ok(document(&log, &examine(&log, params.costs)))
+    Ok(document(&log, &examine(&log, params.costs, &|| ())))
 }
 
 /// The parameters of `relay/moduleText`.

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use semantics::Cancelled;
+use semantics::{Cancelled, apply_levels};
 use tower_lsp::{
     jsonrpc,
     lsp_types::{
@@ -50,15 +50,15 @@ pub(in crate::lsp) fn check(snapshot: &Snapshot, uri: Url) -> Checked {
     Checked { uri, items, took: start.elapsed(), panicked }
 }
 
-/// Returns the diagnostics of a document, except disabled ones.
+/// Returns the diagnostics of a document.
 pub(in crate::lsp) fn found(
     snapshot: &Snapshot,
     document: &Document,
 ) -> Vec<semantics::Diagnostic> {
-    let found = semantics::check_file(&snapshot.db, document.file);
-    let is_enabled = |d: &&semantics::Diagnostic| !snapshot.config.disabled.contains(&d.code);
-    let problem = document.problem.iter().map(|problem| &**problem);
-    problem.chain(found.iter()).filter(is_enabled).cloned().collect()
+    let mut found: Vec<_> = document.problem.iter().map(|problem| (**problem).clone()).collect();
+    apply_levels(document.file.levels(&snapshot.db), &mut found);
+    found.extend(semantics::check_file(&snapshot.db, document.file).iter().cloned());
+    found
 }
 
 /// Returns the diagnostics of a document. If the check panics, the panic is the only diagnostic until
@@ -84,7 +84,7 @@ fn unguarded_items(snapshot: &Snapshot, uri: &Url, document: &Document) -> Vec<D
     found.iter().map(|d| document.diagnostic(uri, d, snapshot.encoding)).collect()
 }
 
-/// Returns the diagnostics of a document and of its last run, except disabled ones.
+/// Returns the diagnostics of a document and of its last run.
 pub(in crate::lsp) fn with_marks(
     snapshot: &Snapshot,
     uri: &Url,
@@ -92,8 +92,12 @@ pub(in crate::lsp) fn with_marks(
 ) -> Vec<semantics::Diagnostic> {
     let mut found = found(snapshot, document);
     if let Some(placed) = snapshot.session.live.of(&snapshot.db, uri, document) {
-        let is_enabled = |d: &&semantics::Diagnostic| !snapshot.config.disabled.contains(&d.code);
-        found.extend(placed.marks.iter().filter(is_enabled).cloned());
+        let is_allowed =
+            |d: &semantics::Diagnostic| semantics::is_allowed(&snapshot.db, document.file, d);
+        let mut marks = placed.marks.clone();
+        marks.retain(|mark| !is_allowed(mark));
+        apply_levels(document.file.levels(&snapshot.db), &mut marks);
+        found.extend(marks);
     }
     found
 }

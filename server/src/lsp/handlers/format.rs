@@ -1,5 +1,6 @@
 //! `textDocument/formatting`, `rangeFormatting`, `onTypeFormatting`
 
+use syntax::format::Style;
 use tower_lsp::{
     jsonrpc::Result,
     lsp_types::{
@@ -9,6 +10,11 @@ use tower_lsp::{
 };
 
 use crate::lsp::{documents::Document, snapshot::Snapshot};
+
+/// Returns the style of a document: that of the client, or that of its project.
+fn style(snapshot: &Snapshot, document: &Document) -> Style {
+    snapshot.config.style.or(document.project.style).unwrap_or_default()
+}
 
 fn convert(
     snapshot: &Snapshot,
@@ -29,7 +35,7 @@ pub(in crate::lsp) fn handle(
     if document.problem.is_some() {
         return Ok(None);
     }
-    let style = snapshot.config.style;
+    let style = style(snapshot, document);
     let edits = syntax::format::format(&document.text, &document.parse, style);
     Ok(convert(snapshot, document, edits))
 }
@@ -49,7 +55,7 @@ pub(in crate::lsp) fn handle_range(
         return Ok(None);
     }
     let range = syntax::TextRange::new(start.min(end), end.max(start));
-    let style = snapshot.config.style;
+    let style = style(snapshot, document);
     let edits = ide::on_type::range(&document.text, &document.parse, range, style);
     Ok(convert(snapshot, document, edits))
 }
@@ -62,7 +68,7 @@ pub(in crate::lsp) fn handle_on_type(
     if document.problem.is_some() {
         return Ok(None);
     }
-    let (text, parse, style) = (&document.text, &document.parse, snapshot.config.style);
+    let (text, parse, style) = (&document.text, &document.parse, style(snapshot, document));
     let edits = ide::on_type::on_type(text, parse, offset, &params.ch, style);
     Ok(convert(snapshot, document, edits))
 }

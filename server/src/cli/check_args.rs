@@ -1,0 +1,118 @@
+//! The arguments of `relay-analyzer check`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use semantics::{Code, Level, Severity, nearest_code};
+
+use super::{Reading, settings::SettingsArgs};
+
+#[derive(Args)]
+pub(super) struct CheckArgs {
+    /// Files, folders, or `-` for standard input
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Report what TVM rejects as errors; `--tvm=false` overrides `relay.toml`
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true")]
+    pub(super) tvm: Option<bool>,
+    /// The output format
+    #[arg(long, value_enum, default_value = "human", conflicts_with = "batch")]
+    pub(super) format: Format,
+    /// The lowest severity to report [default: info for human, hint for other formats]
+    #[arg(long, value_enum)]
+    pub(super) severity: Option<LeastSeverity>,
+    /// Omit the diagnostics of a code, as in `--disable unused-binding`; may be repeated
+    #[arg(long, value_name = "CODE", value_parser = code)]
+    pub(super) disable: Vec<Code>,
+    /// Set the level of a code, as in `--level unused-binding=error`: allow, hint, info, warning or
+    /// error; may be repeated
+    #[arg(long, value_name = "CODE=LEVEL", value_parser = level)]
+    pub(super) level: Vec<(Code, Level)>,
+    /// Omit the summary line
+    #[arg(long, short, conflicts_with = "batch")]
+    pub(super) quiet: bool,
+    /// Apply all fixes that need no choice, such as TVM spelling, stale type comments and unused
+    /// bindings, and report the remaining diagnostics
+    #[arg(long, conflicts_with = "batch")]
+    pub(super) fix: bool,
+    /// Write nothing; print what `--fix` would change as a unified diff, and exit with 1 if it would
+    /// change a file
+    #[arg(long, conflicts_with_all = ["batch", "format"])]
+    pub(super) diff: bool,
+    /// Check again whenever a file or `relay.toml` changes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["batch", "fix", "diff"])]
+    pub(super) watch: bool,
+    /// Read lines `{"id", "text"}` and write a line `{"id", "diagnostics"}` for each
+    #[arg(long)]
+    pub(super) batch: bool,
+    /// With `--batch`: write types, too
+    #[arg(long, requires = "batch")]
+    pub(super) types: bool,
+    /// With `--batch`: write the semantic tokens, too, as `[start, end, kind]`
+    #[arg(long, requires = "batch")]
+    pub(super) tokens: bool,
+    /// With `--batch`: write the excerpt of each diagnostic, too, as `rendered`
+    #[arg(long, requires = "batch")]
+    pub(super) rendered: bool,
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(super) reading: Reading,
+}
+
+/// Parses the code of a diagnostic.
+fn code(text: &str) -> Result<Code, String> {
+    Code::from_name(text).ok_or_else(|| {
+        let near = nearest_code(text).map(|near| format!(", did you mean `{near}`?"));
+        let near = near.unwrap_or(":".to_owned());
+        format!("unknown code{near} `relay-analyzer explain` lists all codes")
+    })
+}
+
+/// Parses a code and its level.
+fn level(text: &str) -> Result<(Code, Level), String> {
+    let Some((name, level)) = text.split_once('=') else {
+        return Err("it is not of the form `CODE=LEVEL`".to_owned());
+    };
+    let code = code(name)?;
+    if !code.has_level() {
+        return Err(format!("`{code}` is an error of the language, which has no level"));
+    }
+    let level = Level::from_name(level).ok_or_else(|| {
+        let names: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
+        format!("the level is one of {}", names.join(", "))
+    })?;
+    Ok((code, level))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Excerpts of the source with marks
+    Human,
+    /// JSON Lines, one object per file
+    Json,
+    /// SARIF 2.1.0, one document
+    Sarif,
+    /// Workflow commands, which GitHub shows as annotations
+    Github,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum LeastSeverity {
+    Hint,
+    Info,
+    Warning,
+    Error,
+}
+
+impl From<LeastSeverity> for Severity {
+    fn from(least: LeastSeverity) -> Severity {
+        match least {
+            LeastSeverity::Hint => Severity::Hint,
+            LeastSeverity::Info => Severity::Info,
+            LeastSeverity::Warning => Severity::Warning,
+            LeastSeverity::Error => Severity::Error,
+        }
+    }
+}
