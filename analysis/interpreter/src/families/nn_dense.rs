@@ -6,7 +6,7 @@ use ndarray::{ArrayView2, Axis, Ix2, Ix3};
 
 use super::{layouts, prelude::*};
 use crate::convert::converted;
-use crate::gemm::{self, Gemm, each_sum_type, multiply, operand, sum_type};
+use crate::gemm::{Gemm, each_sum_type, operand, sum_type};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.dense", |c| matmul(c, false, true)),
@@ -99,7 +99,7 @@ pub(super) fn product(
             let x = if transpose_a { x.reversed_axes() } else { x };
             let to = &mut out[batch * rows * units..(batch + 1) * rows * units];
             if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, units), to) {
-                multiply::<T>(x, y, to);
+                T::multiply(x, y, to);
             }
         }
         finish::<T>(call, &shape, out, dtype)
@@ -138,7 +138,7 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
             let x = x.index_axis(Axis(0), if m == 1 { 0 } else { batch });
             let y = y.index_axis(Axis(0), if n == 1 { 0 } else { batch });
             if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, columns), to) {
-                if alone { multiply::<T>(x, y, to) } else { gemm::product::<T>(x, y, to) }
+                if alone { T::multiply(x, y, to) } else { T::product(x, y, to) }
             }
         };
         let size = (rows * columns).max(1);
