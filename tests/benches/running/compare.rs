@@ -10,6 +10,7 @@ use std::{
 };
 
 use arrays::{Archive, FileReader, Source};
+use cpu_time::ProcessTime;
 use interpreter::{Machine, Value};
 use relay_tests::corpus;
 use semantics::{Database, all_defs};
@@ -35,12 +36,14 @@ pub(crate) fn compare() {
         println!("*** pip install onnxruntime onnx numpy");
         return;
     }
-    println!("{:24} {:>8} {:>8} {:>8}", "", "here", "ONNX", "ratio");
+    println!("(CPU: the same of processor time, which says more where others use the machine)");
+    let columns = ["here", "ONNX", "ratio", "CPU", "ONNX", "ratio"];
+    println!("{:24}{}", "", columns.map(|column| format!(" {column:>8}")).concat());
     for name in NETWORKS {
         match network(&folder, name) {
-            Some((here, there, ratio)) => {
-                println!("{name:24} {here:>8.1} {there:>8.1} {ratio:>8.2}");
-            }
+            Some([(here, there, ratio), (cpu, other, of_cpu)]) => println!(
+                "{name:24} {here:>8.1} {there:>8.1} {ratio:>8.2} {cpu:>8.1} {other:>8.1} {of_cpu:>8.2}"
+            ),
             None => println!("{name:24} *** does not run"),
         }
     }
@@ -52,8 +55,11 @@ fn python<const N: usize>(args: [&std::ffi::OsStr; N]) -> Command {
     command
 }
 
-/// The medians of a network.
-fn network(folder: &Path, name: &str) -> Option<(f64, f64, f64)> {
+/// The medians of here, there and the ratio.
+type Medians = (f64, f64, f64);
+
+/// The medians of a network: of times, and of processor times.
+fn network(folder: &Path, name: &str) -> Option<[Medians; 2]> {
     let text = std::fs::read_to_string(folder.join(format!("{name}.relay"))).ok()?;
     let args = arguments(&folder.join(format!("{name}.npz")))?;
     let db = Database::new();
@@ -61,22 +67,26 @@ fn network(folder: &Path, name: &str) -> Option<(f64, f64, f64)> {
     let def = all_defs(&db, file).find(|def| def.name(&db) == "@main")?;
     let mut machine = Machine::new(&db);
     let mut other = Other::start(folder, name)?;
-    let (mut here, mut there, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut times, mut used) = (Vec::new(), Vec::new());
     for turn in 0..=TURNS {
-        let start = Instant::now();
+        let (start, cpu) = (Instant::now(), ProcessTime::now());
         let result = black_box(machine.run(def, args.clone(), None));
-        let took = start.elapsed().as_secs_f64() * 1e3;
-        let (milliseconds, wanted) = other.run()?;
+        let (took, cpu) = (start.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+        let (other_took, other_cpu, wanted) = other.run()?;
         if turn == 0 {
             let result = result.map_err(|fault| println!("{}", fault.message)).ok()?;
             check(name, &result, &wanted);
             continue;
         }
-        here.push(took);
-        there.push(milliseconds);
-        ratios.push(took / milliseconds);
+        times.push((took * 1e3, other_took));
+        used.push((cpu * 1e3, other_cpu));
     }
-    Some((median(here), median(there), median(ratios)))
+    Some([medians(&times), medians(&used)])
+}
+
+fn medians(pairs: &[(f64, f64)]) -> Medians {
+    let of = |f: fn(&(f64, f64)) -> f64| median(pairs.iter().map(f).collect());
+    (of(|pair| pair.0), of(|pair| pair.1), of(|pair| pair.0 / pair.1))
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {
@@ -123,17 +133,17 @@ impl Other {
         Some(Other { process, input, output })
     }
 
-    /// Milliseconds of a run, and how its result begins.
-    fn run(&mut self) -> Option<(f64, Vec<f64>)> {
+    /// Milliseconds of a run, those of processor time, and how its result begins.
+    fn run(&mut self) -> Option<(f64, f64, Vec<f64>)> {
         self.input.as_mut()?.write_all(b"\n").ok()?;
         self.input.as_mut()?.flush().ok()?;
         let mut line = String::new();
         self.output.read_line(&mut line).ok()?;
         let mut numbers = line.split_whitespace().map_while(|number| number.parse().ok());
-        let milliseconds = numbers.next()?;
+        let (milliseconds, used) = (numbers.next()?, numbers.next()?);
         // Its threads go to sleep.
         std::thread::sleep(Duration::from_millis(5));
-        Some((milliseconds, numbers.collect()))
+        Some((milliseconds, used, numbers.collect()))
     }
 }
 

@@ -5,7 +5,7 @@
 
 `write` makes `NETWORK.onnx`, `NETWORK.relay` and `NETWORK.npz` (the arguments of `@main` as `i0`, `i1`, ...)
 of drawn weights; it keeps what is already there. `serve` writes, for each line that it reads, the milliseconds
-of a run and the first numbers of the result. It needs numpy, onnx and onnxruntime.
+of a run, those of CPU, and the first numbers of the result. It needs numpy, onnx and onnxruntime.
 """
 
 import sys
@@ -244,10 +244,11 @@ def serve(folder, name, threads):
     session.run(None, feed)
     print(onnxruntime.__version__, flush=True)
     for _ in sys.stdin:
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         (out,) = session.run(None, feed)
         took = (time.perf_counter() - start) * 1e3
-        print(took, *out.ravel()[:64], flush=True)
+        used = (time.process_time() - used) * 1e3
+        print(took, used, *out.ravel()[:64], flush=True)
 
 
 if __name__ == "__main__":

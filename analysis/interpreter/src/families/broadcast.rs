@@ -118,6 +118,21 @@ impl<const N: usize> Broadcast<N> {
         merged
     }
 
+    /// The number of elements of the result.
+    fn len(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// How far apart the elements of each operand are, where all of them are one stretch, and at least one
+    /// operand has as many elements as the result.
+    fn steps(&self) -> Option<[usize; N]> {
+        let steps: [usize; N] = match self.sizes.len() {
+            1 => std::array::from_fn(|k| self.strides[k][0]),
+            _ => return None,
+        };
+        (steps.contains(&1) && steps.iter().all(|&step| step < 2)).then_some(steps)
+    }
+
     /// Calls `row` for each stretch of the result: where it begins there, how long it is, and for
     /// each operand where it begins and how far apart its elements are. Long stretches come in
     /// pieces.
@@ -203,14 +218,14 @@ impl<'a, T: Element> Operand<'a, T> {
 
 /// A function of two elements over stretches, called through a pointer: what is around the loops is
 /// not compiled again for each operator.
-trait Pairs<T> {
+trait Pairs<T>: Sync {
     /// `x = f(x, y)`.
     fn update_left(&self, xs: &mut [T], ys: &[T]);
     /// `y = f(x, y)`.
     fn update_right(&self, xs: &[T], ys: &mut [T]);
 }
 
-impl<T: Copy, F: Fn(T, T) -> T> Pairs<T> for F {
+impl<T: Copy, F: Fn(T, T) -> T + Sync> Pairs<T> for F {
     fn update_left(&self, xs: &mut [T], ys: &[T]) {
         xs.iter_mut().zip(ys).for_each(|(x, &y)| *x = self(*x, y));
     }
@@ -270,6 +285,11 @@ fn zip<T: Element>(
     f: &dyn Pairs<T>,
 ) -> Result<Tensor, Fault> {
     let walk = together(call, x.shape(), y.shape())?;
+    if let Some(steps) = walk.steps()
+        && walk.len() > PIECE
+    {
+        return flat(call, x, y, &walk.shape, steps, f);
+    }
     if walk.shape == x.shape()
         && x.is_unique()
         && let Some(xs) = x.as_slice_mut()
@@ -300,6 +320,58 @@ fn zip<T: Element>(
     T::tensor(&walk.shape, out).ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
+/// As [`zip`], where the elements of each operand lie side by side, or it has one for all: on several threads.
+fn flat<T: Element>(
+    call: &Call<'_>,
+    x: Array<T>,
+    y: Array<T>,
+    shape: &[usize],
+    steps: [usize; 2],
+    f: &dyn Pairs<T>,
+) -> Result<Tensor, Fault> {
+    let one_for_all = |array: &Array<T>| {
+        slice(array).first().map(|&element| repeated(element, PIECE)).unwrap_or_default()
+    };
+    // The stretches of an operand.
+    let stretch = |elements: &[T], step: usize, at: usize, length: usize| {
+        let from = if step == 0 { 0 } else { at * PIECE };
+        from..(from + length).min(elements.len())
+    };
+    if steps[0] == 1 && (x.is_unique() || steps[1] == 0 || !y.is_unique()) {
+        if !x.is_unique() {
+            call.allow(shape, T::DTYPE)?;
+        }
+        let mut x = own(x);
+        let all = if steps[1] == 0 { one_for_all(&y) } else { Vec::new() };
+        let ys = if steps[1] == 0 { &all[..] } else { slice(&y) };
+        if let Some(xs) = x.as_slice_mut() {
+            each_chunk(xs, PIECE, 1, &|at, xs| {
+                spend(xs.len());
+                f.update_left(xs, &ys[stretch(ys, steps[1], at, xs.len())]);
+            });
+        }
+        return shaped(call, T::wrap(x), shape);
+    }
+    if !y.is_unique() {
+        call.allow(shape, T::DTYPE)?;
+    }
+    let mut y = own(y);
+    let all = if steps[0] == 0 { one_for_all(&x) } else { Vec::new() };
+    let xs = if steps[0] == 0 { &all[..] } else { slice(&x) };
+    if let Some(ys) = y.as_slice_mut() {
+        each_chunk(ys, PIECE, 1, &|at, ys| {
+            spend(ys.len());
+            f.update_right(&xs[stretch(xs, steps[0], at, ys.len())], ys);
+        });
+    }
+    shaped(call, T::wrap(y), shape)
+}
+
+/// A tensor that has the elements of the result, in the shape of the result: axes of size 1 may be missing.
+fn shaped(call: &Call<'_>, tensor: Tensor, shape: &[usize]) -> Result<Tensor, Fault> {
+    tensor.reshape(shape).ok_or_else(|| call.fault("the shapes do not fit"))
+}
+
 /// The failure that two arguments are of different data types.
 fn differ<T>(call: &Call<'_>, x: DataType, y: DataType) -> Result<T, Fault> {
     Err(call.fault(format_args!("the arguments are {x} and {y}, and must be of one data type")))
@@ -308,9 +380,9 @@ fn differ<T>(call: &Call<'_>, x: DataType, y: DataType) -> Result<T, Fault> {
 /// An operator on numbers of any kind. Integers go through 64 bits and wrap.
 fn number(
     call: &mut Call<'_>,
-    single: impl Fn(f32, f32) -> f32,
-    double: impl Fn(f64, f64) -> f64,
-    integer: impl Fn(i64, i64) -> i64,
+    single: impl Fn(f32, f32) -> f32 + Sync,
+    double: impl Fn(f64, f64) -> f64 + Sync,
+    integer: impl Fn(i64, i64) -> i64 + Sync,
 ) -> Outcome {
     let narrow = |x: i32, y: i32| integer(x.into(), y.into()) as i32;
     number_by(call, &single, &double, &integer, &narrow)
@@ -351,10 +423,10 @@ fn number_by(
 /// An operator that divides.
 fn quotient(
     call: &mut Call<'_>,
-    single: impl Fn(f32, f32) -> f32,
-    double: impl Fn(f64, f64) -> f64,
-    integer: impl Fn(i64, i64) -> i64,
-    unsigned: impl Fn(u64, u64) -> u64,
+    single: impl Fn(f32, f32) -> f32 + Sync,
+    double: impl Fn(f64, f64) -> f64 + Sync,
+    integer: impl Fn(i64, i64) -> i64 + Sync,
+    unsigned: impl Fn(u64, u64) -> u64 + Sync,
 ) -> Outcome {
     let divisor = call.tensor(1)?;
     let is_float = divisor.dtype().is_float() || divisor.dtype().is_bfloat();
@@ -389,10 +461,10 @@ fn smaller<T: PartialOrd>(x: T, y: T) -> T {
 
 fn extreme(
     call: &mut Call<'_>,
-    single: impl Fn(f32, f32) -> f32,
-    double: impl Fn(f64, f64) -> f64,
-    integer: impl Fn(i64, i64) -> i64,
-    unsigned: impl Fn(u64, u64) -> u64,
+    single: impl Fn(f32, f32) -> f32 + Sync,
+    double: impl Fn(f64, f64) -> f64 + Sync,
+    integer: impl Fn(i64, i64) -> i64 + Sync,
+    unsigned: impl Fn(u64, u64) -> u64 + Sync,
 ) -> Outcome {
     if let (Tensor::U64(x), Tensor::U64(y)) = (call.tensor(0)?, call.tensor(1)?) {
         return Ok(zip(call, x.clone(), y.clone(), &unsigned)?.into());
@@ -401,7 +473,7 @@ fn extreme(
 }
 
 /// An operator on integers and truth values.
-fn integer(call: &mut Call<'_>, f: impl Fn(i64, i64) -> i64) -> Outcome {
+fn integer(call: &mut Call<'_>, f: impl Fn(i64, i64) -> i64 + Sync) -> Outcome {
     let dtype = call.tensor(0)?.dtype();
     if dtype.is_float() || dtype.is_bfloat() {
         return call.unsupported(dtype);

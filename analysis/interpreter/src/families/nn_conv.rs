@@ -7,8 +7,6 @@
 
 mod windows;
 
-use std::sync::Arc;
-
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 
 use super::{
@@ -213,7 +211,7 @@ pub(super) fn convolve(
         finish::<T>(call, &shape, out, dtype)?
     });
     match out {
-        Value::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
+        Value::Tensor(tensor) => Ok(tensor.into_tensor()),
         other => Err(call.fault(other.describe())),
     }
 }
