@@ -166,6 +166,8 @@ fn largest<T: Element>(
 ) {
     let larger = |best: T, x: T| if best > x { best } else { x };
     let mut best = repeated(T::default(), width);
+    let whole = columns.iter().map(|span| span.count).max().unwrap_or(1);
+    let mut across: Vec<T> = room(width);
     for (span, to) in rows.iter().zip(to.chunks_mut(columns.len().max(1))) {
         for k in 0..span.count {
             let start = (span.first + k * span.step) * width;
@@ -177,7 +179,23 @@ fn largest<T: Element>(
                 best.iter_mut().zip(row).for_each(|(best, &x)| *best = larger(*best, x));
             }
         }
+        // Of all whole windows of neighbours, wherever they begin.
+        let starts = (width + 1).saturating_sub(whole);
+        across.clear();
+        across.extend_from_slice(best.get(..starts).unwrap_or_default());
+        for k in 1..whole {
+            spend(width);
+            let next = best.get(k..).unwrap_or_default();
+            across.iter_mut().zip(next).for_each(|(best, &x)| *best = larger(*best, x));
+        }
         for (span, to) in columns.iter().zip(to) {
+            if span.count == whole
+                && (span.step == 1 || whole == 1)
+                && let Some(&best) = across.get(span.first)
+            {
+                *to = best;
+                continue;
+            }
             spend(span.count);
             let window = best.get(span.first..).unwrap_or_default();
             let mut window = window.iter().step_by(span.step.max(1)).take(span.count);

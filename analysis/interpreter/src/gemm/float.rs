@@ -58,7 +58,6 @@ fn part<'a, T>(
     rows: Range<usize>,
     columns: Range<usize>,
 ) -> ArrayView2<'a, T> {
-    let matrix = matrix.clone();
     matrix
         .slice_axis_move(Axis(0), Slice::from(rows))
         .slice_axis_move(Axis(1), Slice::from(columns))

@@ -4,6 +4,11 @@
 //! *strip* of rows of the left matrix times a panel is a *tile* of the result, which stays in registers
 //! while the rows are walked along. Rows of the left matrix are read where they are.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "adapters of iterators are not always inlined into functions with more instructions"
+)]
+
 use std::{marker::PhantomData, ops::AddAssign, sync::LazyLock};
 
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis, Slice};
@@ -217,28 +222,36 @@ impl<T: Real> Windows<'_, '_, T> {
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
             let rows = strip::<T, ROWS>(self.rows, depth, depth, top, height);
-            let mut out = self.out.slice_axis_mut(Axis(0), Slice::from(top..top + height));
+            let mut lines = self.out.slice_axis_mut(Axis(0), Slice::from(top..top + height));
+            let mut lines = lines.outer_iter_mut();
+            let out: [&mut [T]; ROWS] = std::array::from_fn(|_| {
+                lines.next().and_then(|line| line.into_slice()).unwrap_or_default()
+            });
+            // The line and the place of the next element of the tile.
+            let (mut line, mut place) = (0, 0);
             for left in (0..places).step_by(width) {
                 let right = places.min(left + width);
                 let elements =
                     self.elements.get(self.from * self.line + left..).unwrap_or_default();
                 let columns = Spread { elements, offsets: self.offsets };
                 let stride = any_product(simd, rows, columns, right - left, &mut tile);
-                for (mut out, tile) in out.outer_iter_mut().zip(tile.chunks(stride)) {
-                    let Some(out) = out.as_slice_mut() else { continue };
-                    let mut at = left;
-                    while at < right {
-                        let (line, place) = (at / self.line, at % self.line);
-                        let next = right.min((line + 1) * self.line);
-                        let length = self.count.saturating_sub(place).min(right - at);
-                        let to = line * self.count + place;
-                        if length > 0
-                            && let Some(to) = out.get_mut(to..to + length)
-                            && let Some(tile) = tile.get(at - left..at - left + length)
+                let mut at = 0;
+                while at < right - left {
+                    let length = (self.line - place).min(right - left - at);
+                    let wanted = self.count.saturating_sub(place).min(length);
+                    let to = line * self.count + place;
+                    for row in 0..height {
+                        let from = row * stride + at;
+                        if let Some(to) = out[row].get_mut(to..to + wanted)
+                            && let Some(tile) = tile.get(from..from + wanted)
                         {
                             to.copy_from_slice(tile);
                         }
-                        at = next;
+                    }
+                    at += length;
+                    place += length;
+                    if place == self.line {
+                        (line, place) = (line + 1, 0);
                     }
                 }
             }
