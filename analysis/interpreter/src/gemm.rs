@@ -1,6 +1,9 @@
 //! Products of matrices.
 
-use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice, linalg::general_mat_mul};
+mod float;
+mod tile;
+
+use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::{
     convert::converted,
@@ -9,8 +12,69 @@ use crate::{
 };
 use types::DataType;
 
+pub(crate) use float::Aligned;
+pub(crate) use tile::Windows;
+
 /// Elements that matrices are multiplied in.
 pub(crate) trait Gemm: Element {
+    /// `c = a · b`, on this thread. Between blocks it looks whether it is to go on.
+    fn product(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>, c: ArrayViewMut2<'_, Self>);
+
+    /// `c = a · b`, on several threads where it is worth it.
+    fn multiply(a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>, c: ArrayViewMut2<'_, Self>);
+
+    /// True if [`windows`](Gemm::windows) computes anything.
+    const WINDOWS: bool = false;
+
+    /// The number of elements that [`windows`](Gemm::windows) reads after the last place.
+    fn slack() -> usize {
+        0
+    }
+
+    /// Multiplies rows and windows, in one go.
+    fn windows(_: Windows<'_, '_, Self>) {}
+
+    /// Adds `factor` times every `stride`th element of `from` to the elements of `to`.
+    fn add_scaled(to: &mut [Self], from: &[Self], stride: usize, factor: Self);
+}
+
+macro_rules! reals {
+    ($($ty:ty)*) => {
+        $(impl Gemm for $ty {
+            fn product(a: ArrayView2<'_, $ty>, b: ArrayView2<'_, $ty>, c: ArrayViewMut2<'_, $ty>) {
+                float::product(a, b, c);
+            }
+
+            fn multiply(a: ArrayView2<'_, $ty>, b: ArrayView2<'_, $ty>, c: ArrayViewMut2<'_, $ty>) {
+                float::multiply(a, b, c);
+            }
+
+            const WINDOWS: bool = true;
+
+            fn slack() -> usize {
+                tile::slack::<$ty>()
+            }
+
+            fn windows(windows: Windows<'_, '_, $ty>) {
+                windows.multiply();
+            }
+
+            fn add_scaled(to: &mut [$ty], from: &[$ty], stride: usize, factor: $ty) {
+                if stride == 1 {
+                    to.iter_mut().zip(from).for_each(|(to, x)| *to += x * factor);
+                } else {
+                    let from = from.iter().step_by(stride);
+                    to.iter_mut().zip(from).for_each(|(to, x)| *to += x * factor);
+                }
+            }
+        })*
+    };
+}
+
+reals! { f32 f64 }
+
+/// Elements whose products are added up row by row.
+trait Whole: Element {
     /// `c = a · b`, or `c += a · b` where `adds`; in one go, so that it should not be much.
     fn block(
         a: ArrayView2<'_, Self>,
@@ -18,52 +82,11 @@ pub(crate) trait Gemm: Element {
         c: ArrayViewMut2<'_, Self>,
         adds: bool,
     );
-
-    /// Adds `factor` times every `stride`th element of `from` to the elements of `to`.
-    fn add_scaled(to: &mut [Self], from: &[Self], stride: usize, factor: Self);
-}
-
-impl Gemm for f32 {
-    fn block(
-        a: ArrayView2<'_, f32>,
-        b: ArrayView2<'_, f32>,
-        mut c: ArrayViewMut2<'_, f32>,
-        adds: bool,
-    ) {
-        general_mat_mul(1.0, &a, &b, f32::from(u8::from(adds)), &mut c);
-    }
-
-    fn add_scaled(to: &mut [f32], from: &[f32], stride: usize, factor: f32) {
-        if stride == 1 {
-            to.iter_mut().zip(from).for_each(|(to, x)| *to += x * factor);
-        } else {
-            to.iter_mut().zip(from.iter().step_by(stride)).for_each(|(to, x)| *to += x * factor);
-        }
-    }
-}
-
-impl Gemm for f64 {
-    fn block(
-        a: ArrayView2<'_, f64>,
-        b: ArrayView2<'_, f64>,
-        mut c: ArrayViewMut2<'_, f64>,
-        adds: bool,
-    ) {
-        general_mat_mul(1.0, &a, &b, f64::from(u8::from(adds)), &mut c);
-    }
-
-    fn add_scaled(to: &mut [f64], from: &[f64], stride: usize, factor: f64) {
-        if stride == 1 {
-            to.iter_mut().zip(from).for_each(|(to, x)| *to += x * factor);
-        } else {
-            to.iter_mut().zip(from.iter().step_by(stride)).for_each(|(to, x)| *to += x * factor);
-        }
-    }
 }
 
 macro_rules! integers {
     ($($ty:ty)*) => {
-        $(impl Gemm for $ty {
+        $(impl Whole for $ty {
             /// Row by row, so that the inner loop runs along rows of `b` and `c`; sums wrap.
             fn block(
                 a: ArrayView2<'_, $ty>,
@@ -90,6 +113,16 @@ macro_rules! integers {
                     }
                     c.iter_mut().zip(&sums).for_each(|(c, &sum)| *c = sum);
                 }
+            }
+        }
+
+        impl Gemm for $ty {
+            fn product(a: ArrayView2<'_, $ty>, b: ArrayView2<'_, $ty>, c: ArrayViewMut2<'_, $ty>) {
+                in_blocks(a, b, c);
+            }
+
+            fn multiply(a: ArrayView2<'_, $ty>, b: ArrayView2<'_, $ty>, c: ArrayViewMut2<'_, $ty>) {
+                on_threads(a, b, c);
             }
 
             fn add_scaled(to: &mut [$ty], from: &[$ty], stride: usize, factor: $ty) {
@@ -129,12 +162,8 @@ fn block_of(rows: usize, inner: usize, columns: usize) -> (usize, usize, usize) 
     (height, depth, width)
 }
 
-/// `c = a · b`, on this thread. Between blocks it looks whether it is to go on.
-pub(crate) fn product<T: Gemm>(
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
-    mut c: ArrayViewMut2<'_, T>,
-) {
+/// `c = a · b`, block by block.
+fn in_blocks<T: Whole>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>) {
     let (rows, inner) = a.dim();
     let columns = b.ncols();
     let (height, depth, width) = block_of(rows, inner, columns);
@@ -165,12 +194,8 @@ pub(crate) fn product<T: Gemm>(
 /// Products below this many multiplications stay on one thread.
 const PARALLEL: usize = 1 << 18;
 
-/// `c = a · b`, on several threads where it is worth it.
-pub(crate) fn multiply<T: Gemm>(
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
-    mut c: ArrayViewMut2<'_, T>,
-) {
+/// `c = a · b`, in parts for each thread.
+fn on_threads<T: Whole>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>) {
     let (rows, inner) = a.dim();
     let columns = b.ncols();
     let work = rows.saturating_mul(inner).saturating_mul(columns);
@@ -179,15 +204,15 @@ pub(crate) fn multiply<T: Gemm>(
         return;
     }
     if work < PARALLEL || threads < 2 {
-        product::<T>(a, b, c);
+        in_blocks::<T>(a, b, c);
     } else if rows >= columns {
         let part = rows.div_ceil(threads);
         let parts = c.axis_chunks_iter_mut(Axis(0), part).zip(a.axis_chunks_iter(Axis(0), part));
-        each_item(parts, rows.div_ceil(part), &|(c, a)| product::<T>(a, b, c));
+        each_item(parts, rows.div_ceil(part), &|(c, a)| in_blocks::<T>(a, b, c));
     } else {
         let part = columns.div_ceil(threads);
         let parts = c.axis_chunks_iter_mut(Axis(1), part).zip(b.axis_chunks_iter(Axis(1), part));
-        each_item(parts, columns.div_ceil(part), &|(c, b)| product::<T>(a, b, c));
+        each_item(parts, columns.div_ceil(part), &|(c, b)| in_blocks::<T>(a, b, c));
     }
 }
 
@@ -246,11 +271,11 @@ mod tests {
         let a = ndarray::arr2(&[[1, 2], [3, 4]]);
         let b = ndarray::arr2(&[[5, 6, 7], [8, 9, 10]]);
         let mut c = ndarray::Array2::zeros((2, 3));
-        multiply::<i32>(a.view(), b.view(), c.view_mut());
+        i32::multiply(a.view(), b.view(), c.view_mut());
         assert_eq!(c, ndarray::arr2(&[[21, 24, 27], [47, 54, 61]]));
         let (x, y) = (a.mapv(f64::from), b.mapv(f64::from));
         let mut z = ndarray::Array2::zeros((2, 3));
-        multiply::<f64>(x.view(), y.view(), z.view_mut());
+        f64::multiply(x.view(), y.view(), z.view_mut());
         assert_eq!(z, c.mapv(f64::from));
     }
 
@@ -263,14 +288,14 @@ mod tests {
             let a = ndarray::Array2::from_shape_fn((m, k), |(i, j)| ((i + 3 * j) % 5) as f32);
             let b = ndarray::Array2::from_shape_fn((k, n), |(i, j)| ((2 * i + j) % 7) as f32);
             let mut c = ndarray::Array2::zeros((m, n));
-            product::<f32>(a.view(), b.view(), c.view_mut());
+            f32::product(a.view(), b.view(), c.view_mut());
             let mut whole = ndarray::Array2::zeros((m, n));
-            f32::block(a.view(), b.view(), whole.view_mut(), false);
+            ndarray::linalg::general_mat_mul(1.0, &a, &b, 0.0, &mut whole);
             assert!(c == whole, "{m} {k} {n}");
             if m * k * n < 400_000_000 {
                 let mut d = ndarray::Array2::zeros((m, n));
                 let (a, b) = (a.mapv(|x| x as i64), b.mapv(|x| x as i64));
-                product::<i64>(a.view(), b.view(), d.view_mut());
+                i64::product(a.view(), b.view(), d.view_mut());
                 assert!(d.mapv(|x| x as f32) == whole, "{m} {k} {n}");
             }
         }
@@ -283,10 +308,10 @@ mod tests {
             let a = ndarray::Array2::from_shape_fn((m, k), number);
             let b = ndarray::Array2::from_shape_fn((k, n), number);
             let mut c = ndarray::Array2::zeros((m, n));
-            multiply::<i64>(a.view(), b.view(), c.view_mut());
+            i64::multiply(a.view(), b.view(), c.view_mut());
             let (x, y) = (a.mapv(|x| x as f32), b.mapv(|x| x as f32));
             let mut z = ndarray::Array2::zeros((m, n));
-            multiply::<f32>(x.view(), y.view(), z.view_mut());
+            f32::multiply(x.view(), y.view(), z.view_mut());
             assert_eq!(z, c.mapv(|x| x as f32));
         }
     }

@@ -22,8 +22,6 @@ use std::{
     sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
 };
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-
 use crate::{
     allocate::room,
     fault::Fault,
@@ -202,8 +200,9 @@ pub fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
     all
 }
 
-/// The number of elements from which a loop is worth several threads.
-const PARALLEL: usize = 1 << 15;
+/// The number of elements from which a loop is worth several threads: some tens of microseconds, in which another
+/// thread wakes up.
+const PARALLEL: usize = 1 << 17;
 /// Batches of chunks per thread. Chunks differ in time: with one batch each, threads would wait for the
 /// slowest.
 const TURNS: usize = 8;
@@ -261,8 +260,14 @@ fn together(count: usize, work: &(dyn Fn() + Sync)) {
         return work();
     }
     let watch = WATCH.with_borrow(Clone::clone);
-    (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
-        let _before = enter(watch.clone());
+    // This thread begins at once, and others help when they have woken up.
+    rayon::in_place_scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|_| {
+                let _before = enter(watch.clone());
+                work();
+            });
+        }
         work();
     });
 }

@@ -3,7 +3,7 @@
 //! One row an operator, in the file of its family; the families bear the names that they have
 //! among the operators.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use operators::{Operator, OperatorId};
 use rustc_hash::FxHashMap;
@@ -14,6 +14,7 @@ use crate::{
     families::FAMILIES,
     fault::{Fault, FaultKind},
     limits::Watch,
+    shared::SharedTensor,
     tensor::{Element, Tensor, count_of},
     value::Value,
 };
@@ -130,6 +131,17 @@ impl<'a> Call<'a> {
         self.args.get(position).unwrap_or(&Value::Empty)
     }
 
+    /// An argument as a tensor that may not have been transposed yet.
+    pub(crate) fn shared(&self, position: usize) -> Option<&SharedTensor> {
+        self.arg(position).shared()
+    }
+
+    /// The first argument in another shape, if it is a transposed matrix that stays one and that nobody has
+    /// looked at.
+    pub(crate) fn reshaped_pending(&self, shape: &[usize]) -> Option<Value> {
+        self.shared(0)?.reshaped_pending(shape).map(Value::Tensor)
+    }
+
     /// An argument, taken out of the call: the kernel may work in place if it is the only owner.
     pub(crate) fn take(&mut self, position: usize) -> Value {
         match self.args.get_mut(position) {
@@ -160,12 +172,20 @@ impl<'a> Call<'a> {
     /// An argument that must be a tensor, taken out of the call.
     pub(crate) fn take_tensor(&mut self, position: usize) -> Result<Tensor, Fault> {
         match self.take(position) {
-            Value::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
+            Value::Tensor(tensor) => Ok(tensor.into_tensor()),
             other => Err(self.fault(format_args!(
                 "{} is {}, not a tensor",
                 self.arg_name(position),
                 other.describe()
             ))),
+        }
+    }
+
+    /// The data type of an argument that must be a tensor.
+    pub(crate) fn dtype(&self, position: usize) -> Result<DataType, Fault> {
+        match self.shared(position) {
+            Some(tensor) => Ok(tensor.dtype()),
+            None => self.tensor(position).map(Tensor::dtype),
         }
     }
 
@@ -317,7 +337,7 @@ impl<'a> Call<'a> {
             return without_elements(self.inferred);
         }
         // Asking the relation again is worth it only where there is little to compute.
-        let is_empty = |value: &Value| value.as_tensor().is_some_and(Tensor::is_empty);
+        let is_empty = |value: &Value| value.shared().is_some_and(SharedTensor::is_empty);
         let has_empty = |value: &Value| {
             is_empty(value) || value.as_tuple().unwrap_or_default().iter().any(is_empty)
         };

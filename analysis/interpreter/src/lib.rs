@@ -24,8 +24,10 @@ mod interrupt;
 mod kernel;
 mod limits;
 mod machine;
+mod shared;
 mod tensor;
 mod value;
+mod wide;
 
 pub use allocate::room;
 pub use fault::{Fault, FaultKind, Step};
@@ -34,5 +36,6 @@ pub use interrupt::{hold, poll, repeated, while_wanted};
 pub use kernel::{can_run, missing, refusal};
 pub use limits::{Limits, Watch};
 pub use machine::{Machine, Measured, Observer};
+pub use shared::SharedTensor;
 pub use tensor::{Array, Element, Tensor, count_of};
 pub use value::{Closure, Data, Reference, Value};

@@ -172,7 +172,8 @@ impl<'db> Machine<'db> {
         let result = run
             .enter(proc, args.into_iter().collect(), NOWHERE, own)
             .and_then(|()| run.measure(&[]))
-            .and_then(|()| run.go());
+            .and_then(|()| run.go())
+            .and_then(|value| run.settled(value));
         result.map_err(|fault| {
             let fault = run.traced(fault);
             // Nobody waits for the end of a list of ten million.

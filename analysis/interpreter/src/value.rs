@@ -12,13 +12,13 @@ use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use types::Type;
 
-use crate::{code::Proc, tensor::Tensor};
+use crate::{code::Proc, shared::SharedTensor, tensor::Tensor};
 
 /// The value of an expression.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// A tensor.
-    Tensor(Arc<Tensor>),
+    Tensor(SharedTensor),
     /// A tuple.
     Tuple(Arc<Cell>),
     /// A value of an algebraic data type.
@@ -183,6 +183,14 @@ impl Value {
         }
     }
 
+    /// The tensor, if it is one, for those who may not look at the elements.
+    pub(crate) fn shared(&self) -> Option<&SharedTensor> {
+        match self {
+            Value::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
     /// The fields, if it is a tuple.
     pub fn as_tuple(&self) -> Option<&[Value]> {
         match self {
@@ -256,7 +264,7 @@ impl Value {
 
 impl From<Tensor> for Value {
     fn from(tensor: Tensor) -> Value {
-        Value::Tensor(Arc::new(tensor))
+        Value::Tensor(tensor.into())
     }
 }
 

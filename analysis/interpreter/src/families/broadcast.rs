@@ -1,8 +1,12 @@
 //! Operators on two tensors that are broadcast together, and what repeats or sums elements in the
 //! same way.
 
+mod walk;
+
 use super::prelude::*;
 use crate::convert::{converted, each_wide, widened};
+
+pub(super) use walk::Broadcast;
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("add", |c| number(c, |x, y| x + y, |x, y| x + y, i64::wrapping_add)),
@@ -50,118 +54,6 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("where", select),
 ];
 
-/// Several shapes broadcast together, with neighbouring axes merged where every operand walks
-/// over them in one go.
-pub(super) struct Broadcast<const N: usize> {
-    /// The common shape.
-    pub(super) shape: Vec<usize>,
-    sizes: Vec<usize>,
-    strides: [Vec<usize>; N],
-}
-
-impl<const N: usize> Broadcast<N> {
-    /// `None` where the shapes do not fit together.
-    pub(super) fn of(shapes: [&[usize]; N]) -> Option<Broadcast<N>> {
-        let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
-        let mut shape = repeated(1, rank);
-        for operand in shapes {
-            let skip = rank - operand.len();
-            for (axis, &size) in operand.iter().enumerate() {
-                match (&mut shape[skip + axis], size) {
-                    (_, 1) => {}
-                    (common, size) if *common == 1 => *common = size,
-                    (common, size) if *common == size => {}
-                    _ => return None,
-                }
-            }
-        }
-        Some(Broadcast::to(shape, shapes))
-    }
-
-    /// Operands that each broadcast to `shape`, which is not checked.
-    fn to(shape: Vec<usize>, shapes: [&[usize]; N]) -> Broadcast<N> {
-        let rank = shape.len();
-        let strides = shapes.map(|operand| {
-            let mut strides = repeated(0, rank);
-            let mut step = 1;
-            for axis in (0..operand.len()).rev() {
-                let at = rank - operand.len() + axis;
-                strides[at] = if operand[axis] == 1 { 0 } else { step };
-                step *= operand[axis];
-            }
-            strides
-        });
-        let mut merged = Broadcast { shape, sizes: Vec::new(), strides: strides.clone() };
-        merged.strides.iter_mut().for_each(Vec::clear);
-        for (axis, &size) in merged.shape.iter().enumerate() {
-            if size == 1 {
-                continue;
-            }
-            let joins = !merged.sizes.is_empty()
-                && (0..N).all(|k| {
-                    merged.strides[k].last().is_some_and(|&last| last == strides[k][axis] * size)
-                });
-            if joins {
-                if let Some(last) = merged.sizes.last_mut() {
-                    *last *= size;
-                }
-                for (merged, strides) in merged.strides.iter_mut().zip(&strides) {
-                    if let Some(last) = merged.last_mut() {
-                        *last = strides[axis];
-                    }
-                }
-            } else {
-                merged.sizes.push(size);
-                (0..N).for_each(|k| merged.strides[k].push(strides[k][axis]));
-            }
-        }
-        merged
-    }
-
-    /// Calls `row` for each stretch of the result: where it begins there, how long it is, and for
-    /// each operand where it begins and how far apart its elements are. Long stretches come in
-    /// pieces.
-    ///
-    /// It is compiled once for each number of operands: `row` is called through a pointer, and has the
-    /// loops over elements.
-    pub(super) fn rows(&self, row: &mut dyn FnMut(usize, usize, [(usize, usize); N])) {
-        if self.shape.contains(&0) {
-            return;
-        }
-        let mut row = |start: usize, length: usize, operands: [(usize, usize); N]| {
-            for from in (0..length).step_by(PIECE) {
-                let piece = PIECE.min(length - from);
-                spend(piece);
-                row(start + from, piece, operands.map(|(at, step)| (at + from * step, step)));
-            }
-        };
-        let Some((&length, outer)) = self.sizes.split_last() else {
-            row(0, 1, [(0, 1); N]);
-            return;
-        };
-        let steps: [usize; N] = std::array::from_fn(|k| self.strides[k][outer.len()]);
-        let mut index = repeated(0usize, outer.len());
-        let mut at = [0usize; N];
-        let mut start = 0;
-        loop {
-            row(start, length, std::array::from_fn(|k| (at[k], steps[k])));
-            start += length;
-            let mut axis = outer.len();
-            loop {
-                let Some(next) = axis.checked_sub(1) else { return };
-                axis = next;
-                index[axis] += 1;
-                (0..N).for_each(|k| at[k] += self.strides[k][axis]);
-                if index[axis] < outer[axis] {
-                    break;
-                }
-                (0..N).for_each(|k| at[k] -= self.strides[k][axis] * outer[axis]);
-                index[axis] = 0;
-            }
-        }
-    }
-}
-
 fn slice<T: Element>(array: &Array<T>) -> &[T] {
     array.as_slice().unwrap_or_default()
 }
@@ -203,14 +95,14 @@ impl<'a, T: Element> Operand<'a, T> {
 
 /// A function of two elements over stretches, called through a pointer: what is around the loops is
 /// not compiled again for each operator.
-trait Pairs<T> {
+trait Pairs<T>: Sync {
     /// `x = f(x, y)`.
     fn update_left(&self, xs: &mut [T], ys: &[T]);
     /// `y = f(x, y)`.
     fn update_right(&self, xs: &[T], ys: &mut [T]);
 }
 
-impl<T: Copy, F: Fn(T, T) -> T> Pairs<T> for F {
+impl<T: Copy, F: Fn(T, T) -> T + Sync> Pairs<T> for F {
     fn update_left(&self, xs: &mut [T], ys: &[T]) {
         xs.iter_mut().zip(ys).for_each(|(x, &y)| *x = self(*x, y));
     }
@@ -270,6 +162,11 @@ fn zip<T: Element>(
     f: &dyn Pairs<T>,
 ) -> Result<Tensor, Fault> {
     let walk = together(call, x.shape(), y.shape())?;
+    if let Some(steps) = walk.steps()
+        && walk.len() > PIECE
+    {
+        return flat(call, x, y, &walk.shape, steps, f);
+    }
     if walk.shape == x.shape()
         && x.is_unique()
         && let Some(xs) = x.as_slice_mut()
@@ -300,6 +197,58 @@ fn zip<T: Element>(
     T::tensor(&walk.shape, out).ok_or_else(|| call.fault("the shapes do not fit"))
 }
 
+/// As [`zip`], where the elements of each operand lie side by side, or it has one for all: on several threads.
+fn flat<T: Element>(
+    call: &Call<'_>,
+    x: Array<T>,
+    y: Array<T>,
+    shape: &[usize],
+    steps: [usize; 2],
+    f: &dyn Pairs<T>,
+) -> Result<Tensor, Fault> {
+    let one_for_all = |array: &Array<T>| {
+        slice(array).first().map(|&element| repeated(element, PIECE)).unwrap_or_default()
+    };
+    // The stretches of an operand.
+    let stretch = |elements: &[T], step: usize, at: usize, length: usize| {
+        let from = if step == 0 { 0 } else { at * PIECE };
+        from..(from + length).min(elements.len())
+    };
+    if steps[0] == 1 && (x.is_unique() || steps[1] == 0 || !y.is_unique()) {
+        if !x.is_unique() {
+            call.allow(shape, T::DTYPE)?;
+        }
+        let mut x = own(x);
+        let all = if steps[1] == 0 { one_for_all(&y) } else { Vec::new() };
+        let ys = if steps[1] == 0 { &all[..] } else { slice(&y) };
+        if let Some(xs) = x.as_slice_mut() {
+            each_chunk(xs, PIECE, 1, &|at, xs| {
+                spend(xs.len());
+                f.update_left(xs, &ys[stretch(ys, steps[1], at, xs.len())]);
+            });
+        }
+        return shaped(call, T::wrap(x), shape);
+    }
+    if !y.is_unique() {
+        call.allow(shape, T::DTYPE)?;
+    }
+    let mut y = own(y);
+    let all = if steps[0] == 0 { one_for_all(&x) } else { Vec::new() };
+    let xs = if steps[0] == 0 { &all[..] } else { slice(&x) };
+    if let Some(ys) = y.as_slice_mut() {
+        each_chunk(ys, PIECE, 1, &|at, ys| {
+            spend(ys.len());
+            f.update_right(&xs[stretch(xs, steps[0], at, ys.len())], ys);
+        });
+    }
+    shaped(call, T::wrap(y), shape)
+}
+
+/// A tensor that has the elements of the result, in the shape of the result: axes of size 1 may be missing.
+fn shaped(call: &Call<'_>, tensor: Tensor, shape: &[usize]) -> Result<Tensor, Fault> {
+    tensor.reshape(shape).ok_or_else(|| call.fault("the shapes do not fit"))
+}
+
 /// The failure that two arguments are of different data types.
 fn differ<T>(call: &Call<'_>, x: DataType, y: DataType) -> Result<T, Fault> {
     Err(call.fault(format_args!("the arguments are {x} and {y}, and must be of one data type")))
@@ -308,9 +257,9 @@ fn differ<T>(call: &Call<'_>, x: DataType, y: DataType) -> Result<T, Fault> {
 /// An operator on numbers of any kind. Integers go through 64 bits and wrap.
 fn number(
     call: &mut Call<'_>,
-    single: impl Fn(f32, f32) -> f32,
-    double: impl Fn(f64, f64) -> f64,
-    integer: impl Fn(i64, i64) -> i64,
+    single: impl Fn(f32, f32) -> f32 + Sync,
+    double: impl Fn(f64, f64) -> f64 + Sync,
+    integer: impl Fn(i64, i64) -> i64 + Sync,
 ) -> Outcome {
     let narrow = |x: i32, y: i32| integer(x.into(), y.into()) as i32;
     number_by(call, &single, &double, &integer, &narrow)
@@ -351,10 +300,10 @@ fn number_by(
 /// An operator that divides.
 fn quotient(
     call: &mut Call<'_>,
-    single: impl Fn(f32, f32) -> f32,
-    double: impl Fn(f64, f64) -> f64,
-    integer: impl Fn(i64, i64) -> i64,
-    unsigned: impl Fn(u64, u64) -> u64,
+    single: impl Fn(f32, f32) -> f32 + Sync,
+    double: impl Fn(f64, f64) -> f64 + Sync,
+    integer: impl Fn(i64, i64) -> i64 + Sync,
+    unsigned: impl Fn(u64, u64) -> u64 + Sync,
 ) -> Outcome {
     let divisor = call.tensor(1)?;
     let is_float = divisor.dtype().is_float() || divisor.dtype().is_bfloat();
@@ -389,10 +338,10 @@ fn smaller<T: PartialOrd>(x: T, y: T) -> T {
 
 fn extreme(
     call: &mut Call<'_>,
-    single: impl Fn(f32, f32) -> f32,
-    double: impl Fn(f64, f64) -> f64,
-    integer: impl Fn(i64, i64) -> i64,
-    unsigned: impl Fn(u64, u64) -> u64,
+    single: impl Fn(f32, f32) -> f32 + Sync,
+    double: impl Fn(f64, f64) -> f64 + Sync,
+    integer: impl Fn(i64, i64) -> i64 + Sync,
+    unsigned: impl Fn(u64, u64) -> u64 + Sync,
 ) -> Outcome {
     if let (Tensor::U64(x), Tensor::U64(y)) = (call.tensor(0)?, call.tensor(1)?) {
         return Ok(zip(call, x.clone(), y.clone(), &unsigned)?.into());
@@ -401,7 +350,7 @@ fn extreme(
 }
 
 /// An operator on integers and truth values.
-fn integer(call: &mut Call<'_>, f: impl Fn(i64, i64) -> i64) -> Outcome {
+fn integer(call: &mut Call<'_>, f: impl Fn(i64, i64) -> i64 + Sync) -> Outcome {
     let dtype = call.tensor(0)?.dtype();
     if dtype.is_float() || dtype.is_bfloat() {
         return call.unsupported(dtype);
@@ -510,19 +459,6 @@ pub(super) fn broadcast_to(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn axes_are_merged() {
-        let walk = Broadcast::of([&[2, 3, 4, 5][..], &[3, 1, 1]]).expect("they fit");
-        assert_eq!(walk.shape, [2, 3, 4, 5]);
-        assert_eq!(walk.sizes, [2, 3, 20]);
-        let walk = Broadcast::of([&[2, 3][..], &[2, 3]]).expect("they fit");
-        assert_eq!(walk.sizes, [6]);
-        assert!(Broadcast::of([&[2][..], &[3]]).is_none());
-        let mut rows = 0;
-        Broadcast::of([&[0, 3][..], &[1]]).expect("they fit").rows(&mut |_, _, _| rows += 1);
-        assert_eq!(rows, 0);
-    }
 
     #[test]
     fn division() {

@@ -2,9 +2,10 @@
 //!
 //! Each is brought to one form: data `(batch, channels, spatial…)`, weight
 //! `(outputs, channels of a group, spatial…)`. A block of places is unfolded to the columns of a
-//! matrix, which the weight is multiplied by; a depthwise convolution walks along rows instead.
+//! matrix, which the weight is multiplied by, unless the windows can be read where they are; a depthwise
+//! convolution walks along rows instead.
 
-use std::sync::Arc;
+mod windows;
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 
@@ -13,7 +14,7 @@ use super::{
     nn_dense::{finish, out_dtype},
     prelude::*,
 };
-use crate::gemm::{self, Gemm, each_sum_type, operand, sum_type};
+use crate::gemm::{Gemm, each_sum_type, operand, sum_type};
 use crate::interrupt::each_item;
 
 pub(super) static KERNELS: &[Kernel] = &[
@@ -210,7 +211,7 @@ pub(super) fn convolve(
         finish::<T>(call, &shape, out, dtype)?
     });
     match out {
-        Value::Tensor(tensor) => Ok(Arc::unwrap_or_clone(tensor)),
+        Value::Tensor(tensor) => Ok(tensor.into_tensor()),
         other => Err(call.fault(other.describe())),
     }
 }
@@ -279,18 +280,21 @@ fn by_columns<T: Gemm>(
     let area: usize = walks.iter().map(|walk| walk.size).product();
     let window: usize = walks.iter().map(|walk| walk.window).product();
     let depth = channels * window;
+    let direct = window == 1
+        && walks.iter().all(|walk| walk.stride == 1 && walk.before == 0)
+        && places == area;
+    if !direct && windows::by_windows(planes, filter, walks, channels, outputs, to) {
+        return;
+    }
     let (Ok(filter), Ok(mut to)) = (
         ArrayView2::from_shape((outputs, depth), filter),
         ArrayViewMut2::from_shape((outputs, places), to),
     ) else {
         return;
     };
-    let direct = window == 1
-        && walks.iter().all(|walk| walk.stride == 1 && walk.before == 0)
-        && places == area;
     if direct {
         if let Ok(columns) = ArrayView2::from_shape((depth, places), planes) {
-            gemm::multiply::<T>(filter, columns, to);
+            T::multiply(filter, columns, to);
         }
         return;
     }
@@ -307,7 +311,7 @@ fn by_columns<T: Gemm>(
             unfold(plane, walks, tap, start, columns);
         }
         if let Ok(columns) = ArrayView2::from_shape((depth, width), &columns) {
-            gemm::product::<T>(filter, columns, to);
+            T::product(filter, columns, to);
         }
     });
 }

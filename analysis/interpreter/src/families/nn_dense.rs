@@ -2,11 +2,11 @@
 
 mod einsum;
 
-use ndarray::{ArrayView2, Axis, Ix2, Ix3};
+use ndarray::{ArrayView2, ArrayView3, Axis, Ix2, Ix3};
 
 use super::{layouts, prelude::*};
 use crate::convert::converted;
-use crate::gemm::{self, Gemm, each_sum_type, multiply, operand, sum_type};
+use crate::gemm::{Gemm, each_sum_type, operand, sum_type};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.dense", |c| matmul(c, false, true)),
@@ -22,7 +22,7 @@ pub(super) static KERNELS: &[Kernel] = &[
 /// The data type of the result: `out_dtype`, or that of the first argument.
 pub(super) fn out_dtype(call: &Call<'_>) -> Result<DataType, Fault> {
     let dtype = call.attrs().dtype("out_dtype");
-    if dtype.is_void() { call.tensor(0).map(Tensor::dtype) } else { Ok(dtype) }
+    if dtype.is_void() { call.dtype(0) } else { Ok(dtype) }
 }
 
 /// Sums in the data type of the result.
@@ -44,8 +44,14 @@ pub(super) fn finish<T: Gemm>(
 
 pub(super) fn matmul(call: &mut Call<'_>, transpose_a: bool, transpose_b: bool) -> Outcome {
     let dtype = out_dtype(call)?;
-    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
-    product(call, a, b, transpose_a, transpose_b, dtype)
+    let a = call.tensor(0)?;
+    match call.shared(1) {
+        Some(b) if b.shape().len() == 2 && b.pending().is_some() => {
+            let b = b.pending().unwrap_or(b);
+            product(call, a, b, transpose_a, !transpose_b, dtype)
+        }
+        _ => product(call, a, call.tensor(1)?, transpose_a, transpose_b, dtype),
+    }
 }
 
 pub(super) fn product(
@@ -99,24 +105,51 @@ pub(super) fn product(
             let x = if transpose_a { x.reversed_axes() } else { x };
             let to = &mut out[batch * rows * units..(batch + 1) * rows * units];
             if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, units), to) {
-                multiply::<T>(x, y, to);
+                T::multiply(x, y, to);
             }
         }
         finish::<T>(call, &shape, out, dtype)
     })
 }
 
+/// An operand in the type that sums are built up in.
+struct Matrix<T> {
+    array: Array<T>,
+    /// Rows are columns, and columns rows.
+    is_transposed: bool,
+}
+
+impl<T: Gemm> Matrix<T> {
+    /// An argument, which is not transposed before the product if it waits for that.
+    fn of(call: &Call<'_>, position: usize) -> Result<Option<Matrix<T>>, Fault> {
+        if let Some(shared) = call.shared(position)
+            && shared.shape().len() == 3
+            && let Some(array) = shared.pending_array::<T>()
+        {
+            return Ok(Some(Matrix { array: array.clone(), is_transposed: true }));
+        }
+        let array = operand::<T>(call.tensor(position)?);
+        Ok(array.map(|array| Matrix { array, is_transposed: false }))
+    }
+
+    fn batches(&self) -> Option<ArrayView3<'_, T>> {
+        if !self.is_transposed {
+            return self.array.view().into_dimensionality::<Ix3>().ok();
+        }
+        let matrix = self.array.view().into_dimensionality::<Ix2>().ok()?;
+        Some(matrix.reversed_axes().insert_axis(Axis(0)))
+    }
+}
+
 pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
     let dtype = out_dtype(call)?;
     let (transpose_a, transpose_b) = (call.bool("transpose_a"), call.bool("transpose_b"));
-    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
-    each_sum_type!(sum_type(a.dtype(), b.dtype(), dtype), {
-        let (Some(x), Some(y)) = (operand::<T>(a), operand::<T>(b)) else {
-            return call.unsupported(a.dtype());
+    let (a_type, b_type) = (call.dtype(0)?, call.dtype(1)?);
+    each_sum_type!(sum_type(a_type, b_type, dtype), {
+        let (Some(x), Some(y)) = (Matrix::<T>::of(call, 0)?, Matrix::<T>::of(call, 1)?) else {
+            return call.unsupported(a_type);
         };
-        let (Ok(x), Ok(y)) =
-            (x.view().into_dimensionality::<Ix3>(), y.view().into_dimensionality::<Ix3>())
-        else {
+        let (Some(x), Some(y)) = (x.batches(), y.batches()) else {
             return Err(call.fault("the arguments are no batches of matrices"));
         };
         // Turned around on the way into the product, without a copy.
@@ -138,7 +171,7 @@ pub(super) fn batch_matmul(call: &mut Call<'_>) -> Outcome {
             let x = x.index_axis(Axis(0), if m == 1 { 0 } else { batch });
             let y = y.index_axis(Axis(0), if n == 1 { 0 } else { batch });
             if let Ok(to) = ndarray::ArrayViewMut2::from_shape((rows, columns), to) {
-                if alone { multiply::<T>(x, y, to) } else { gemm::product::<T>(x, y, to) }
+                if alone { T::multiply(x, y, to) } else { T::product(x, y, to) }
             }
         };
         let size = (rows * columns).max(1);

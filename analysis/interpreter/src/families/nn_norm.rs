@@ -3,7 +3,10 @@
 mod loss;
 
 use super::prelude::*;
-use crate::convert::{converted, each_wide, widened};
+use crate::{
+    convert::{converted, each_wide, widened},
+    wide,
+};
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("nn.bias_add", bias_add),
@@ -98,12 +101,12 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
         if let Some(elements) = array.as_slice_mut() {
             let add = |at: usize, part: &mut [T]| {
                 let Some(&bias) = bias.get(at % count.max(1)) else { return };
-                for x in pieces_mut(part).flatten() {
-                    *x = sum(*x, bias, is_float);
+                for part in pieces_mut(part) {
+                    part.iter_mut().for_each(|x| *x = sum(*x, bias, is_float));
                 }
             };
             if inner == 1 {
-                elements.chunks_mut(count.max(1)).for_each(|row| {
+                each_chunk(elements, count, 1, &|_, row| {
                     for (row, bias) in pieces_mut(row).zip(bias.chunks(PIECE)) {
                         row.iter_mut().zip(bias).for_each(|(x, &b)| *x = sum(*x, b, is_float));
                     }
@@ -153,6 +156,9 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
     let shape = call.tensor(0)?.shape().to_vec();
     let (_, count, inner) = around(&shape, axis);
     let data = call.take_tensor(0)?;
+    if let (Tensor::F32(_), 1, false) = (&data, inner, logarithm) {
+        return Ok(softmax_of_rows(data, count).into());
+    }
     in_floats!(call, data, array => {
         let mut array = own(array);
         if let Some(elements) = array.as_slice_mut() {
@@ -186,6 +192,20 @@ fn softmax(call: &mut Call<'_>, logarithm: bool) -> Outcome {
     })
 }
 
+/// The softmax of each row, in single precision.
+fn softmax_of_rows(data: Tensor, count: usize) -> Tensor {
+    let Tensor::F32(array) = data else { return data };
+    let mut array = own(array);
+    if let Some(elements) = array.as_slice_mut() {
+        each_chunk(elements, count, 2, &|_, row| {
+            let most = pieces(row).map(wide::largest).fold(f32::NEG_INFINITY, f32::max);
+            let total = wide::exp_less(row, most);
+            pieces_mut(row).for_each(|row| row.iter_mut().for_each(|x| *x /= total));
+        });
+    }
+    f32::wrap(array)
+}
+
 /// A factor and a summand for each channel.
 fn scale(call: &Call<'_>, first: usize, count: usize) -> Result<(Vec<f64>, Vec<f64>), Fault> {
     let gamma =
@@ -215,7 +235,9 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
                 let channel = at % count.max(1);
                 let factor = factors.get(channel).copied().unwrap_or_default() as F;
                 let offset = offsets.get(channel).copied().unwrap_or_default() as F;
-                pieces_mut(part).flatten().for_each(|x| *x = *x * factor + offset);
+                for part in pieces_mut(part) {
+                    part.iter_mut().for_each(|x| *x = *x * factor + offset);
+                }
             };
             each_chunk(elements, inner, 1, &one);
         }
@@ -225,13 +247,26 @@ fn batch_norm(call: &mut Call<'_>) -> Outcome {
     Ok(Value::tuple([out?, mean, variance]))
 }
 
+/// The sum of `f` of all numbers: of eight sums, which do not wait for each other.
+fn total(numbers: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+    let mut sums = [0f64; 8];
+    for numbers in pieces(numbers) {
+        let (chunks, rest) = numbers.as_chunks::<8>();
+        for chunk in chunks {
+            sums.iter_mut().zip(chunk).for_each(|(sum, &x)| *sum += f(x));
+        }
+        sums.iter_mut().zip(rest).for_each(|(sum, &x)| *sum += f(x));
+    }
+    sums.iter().sum()
+}
+
 /// Elements of each row brought to mean 0 and variance 1, in place.
 fn standardise(rows: &mut [f64], epsilon: f64) {
     let count = rows.len() as f64;
-    let mean = pieces(rows).flatten().sum::<f64>() / count;
-    let variance = pieces(rows).flatten().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count;
+    let mean = total(rows, |x| x) / count;
+    let variance = total(rows, |x| (x - mean) * (x - mean)) / count;
     let factor = 1.0 / (variance + epsilon).sqrt();
-    pieces_mut(rows).flatten().for_each(|x| *x = (*x - mean) * factor);
+    pieces_mut(rows).for_each(|rows| rows.iter_mut().for_each(|x| *x = (*x - mean) * factor));
 }
 
 fn layer_norm(call: &mut Call<'_>) -> Outcome {
@@ -247,6 +282,15 @@ fn layer_norm(call: &mut Call<'_>) -> Outcome {
         if let Some(elements) = array.as_slice_mut() {
             let one = |_: usize, part: &mut [F]| {
                 let mut row = repeated(0f64, count);
+                if inner == 1 {
+                    row.iter_mut().zip(&*part).for_each(|(to, &x)| *to = x.to_f64());
+                    standardise(&mut row, epsilon);
+                    let scaled = row.iter().zip(gamma.iter().zip(&beta));
+                    for (to, (x, (gamma, beta))) in part.iter_mut().zip(scaled) {
+                        *to = (x * gamma + beta) as F;
+                    }
+                    return;
+                }
                 for column in 0..inner {
                     for k in ranges(count).flatten() {
                         row[k] = part[column + k * inner].to_f64();

@@ -134,6 +134,13 @@ fn fold_windows(
         if places > 0 && area > 0 {
             each_chunk(&mut out, places, 8, &|plane, to| {
                 let plane = elements.get(plane * area..(plane + 1) * area).unwrap_or_default();
+                if let ([rows, columns], Fold::Max) = (all, fold)
+                    && rows.iter().chain(columns).all(|span| span.count > 0)
+                    // Which element a comparison with NaN leaves depends on the order.
+                    && !plane.iter().fold(false, |nan, x| nan | x.partial_cmp(x).is_none())
+                {
+                    return largest(plane, sizes[1], (rows, columns), to);
+                }
                 let mut index = repeated(0usize, all.len());
                 for to in to {
                     *to = window::<T>(plane, all, &index, &sizes, fold)
@@ -148,6 +155,54 @@ fn fold_windows(
     }, else None);
     made.and_then(|tensor| converted(tensor, data.dtype()))
         .ok_or_else(|| call.fault("the shapes do not fit"))
+}
+
+/// The largest elements of windows of which none is empty: of rows first, and then of what is left of them.
+fn largest<T: Element>(
+    plane: &[T],
+    width: usize,
+    (rows, columns): (&[Span], &[Span]),
+    to: &mut [T],
+) {
+    let larger = |best: T, x: T| if best > x { best } else { x };
+    let mut best = repeated(T::default(), width);
+    let whole = columns.iter().map(|span| span.count).max().unwrap_or(1);
+    let mut across: Vec<T> = room(width);
+    for (span, to) in rows.iter().zip(to.chunks_mut(columns.len().max(1))) {
+        for k in 0..span.count {
+            let start = (span.first + k * span.step) * width;
+            let Some(row) = plane.get(start..start + width) else { continue };
+            spend(width);
+            if k == 0 {
+                best.copy_from_slice(row);
+            } else {
+                best.iter_mut().zip(row).for_each(|(best, &x)| *best = larger(*best, x));
+            }
+        }
+        // Of all whole windows of neighbours, wherever they begin.
+        let starts = (width + 1).saturating_sub(whole);
+        across.clear();
+        across.extend_from_slice(best.get(..starts).unwrap_or_default());
+        for k in 1..whole {
+            spend(width);
+            let next = best.get(k..).unwrap_or_default();
+            across.iter_mut().zip(next).for_each(|(best, &x)| *best = larger(*best, x));
+        }
+        for (span, to) in columns.iter().zip(to) {
+            if span.count == whole
+                && (span.step == 1 || whole == 1)
+                && let Some(&best) = across.get(span.first)
+            {
+                *to = best;
+                continue;
+            }
+            spend(span.count);
+            let window = best.get(span.first..).unwrap_or_default();
+            let mut window = window.iter().step_by(span.step.max(1)).take(span.count);
+            let Some(&first) = window.next() else { continue };
+            *to = window.fold(first, |best, &x| larger(best, x));
+        }
+    }
 }
 
 /// One window of a plane; nothing where a largest element is wanted and there is none.

@@ -9,6 +9,7 @@ use super::{
     index::slice::{Cut, cut},
     prelude::*,
 };
+use crate::shared::SharedTensor;
 
 pub(super) static KERNELS: &[Kernel] = &[
     kernel("reshape", to_result),
@@ -24,6 +25,9 @@ pub(super) static KERNELS: &[Kernel] = &[
     kernel("split", split),
     kernel("broadcast_to", |c| {
         let (shape, _) = c.result()?;
+        if let Some(value) = c.reshaped_pending(&shape) {
+            return Ok(value);
+        }
         Ok(broadcast::broadcast_to(c, c.tensor(0)?, &shape)?.into())
     }),
     kernel("broadcast_to_like", |c| {
@@ -40,6 +44,9 @@ pub(super) static KERNELS: &[Kernel] = &[
 /// The elements of the first argument in the shape of the result.
 fn to_result(call: &mut Call<'_>) -> Outcome {
     let (shape, _) = call.result()?;
+    if let Some(value) = call.reshaped_pending(&shape) {
+        return Ok(value);
+    }
     let tensor = call.take_tensor(0)?;
     Ok(call.reshaped(tensor, &shape)?.into())
 }
@@ -96,6 +103,9 @@ pub(crate) fn permuted(tensor: &Tensor, order: &[usize]) -> Tensor {
     })
 }
 
+/// The number of elements from which a transposed matrix is not moved before somebody looks.
+const PENDING: usize = 1 << 14;
+
 fn transpose(call: &mut Call<'_>) -> Outcome {
     let tensor = call.tensor(0)?;
     let rank = tensor.rank();
@@ -111,6 +121,13 @@ fn transpose(call: &mut Call<'_>) -> Outcome {
     sorted.sort_unstable();
     if !sorted.iter().copied().eq(0..rank) {
         return Err(call.fault(format_args!("`axes` is no order of {rank} axes")));
+    }
+    if order == [1, 0]
+        && tensor.len() >= PENDING
+        && let Some(tensor) =
+            SharedTensor::transposed_matrix(tensor.clone(), &[tensor.shape()[1], tensor.shape()[0]])
+    {
+        return Ok(Value::Tensor(tensor));
     }
     Ok(permuted(tensor, &order).into())
 }

@@ -148,7 +148,7 @@ fn alive(stack: &[Value], args: &[Value], limit: u64) -> u64 {
     while let Some(value) = todo.pop().or_else(|| roots.next_back().cloned()) {
         spend(16);
         let (address, size) = match &value {
-            Value::Tensor(tensor) => (tensor.address(), tensor.bytes() as u64 + HEAD),
+            Value::Tensor(tensor) => (tensor.address(), tensor.held() as u64 + HEAD),
             Value::Tuple(cell) => {
                 let fields = value.as_tuple().unwrap_or_default();
                 (Arc::as_ptr(cell) as usize, 32 + SLOT * fields.len() as u64)

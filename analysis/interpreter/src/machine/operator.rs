@@ -32,7 +32,7 @@ impl Run<'_, '_, '_> {
             let message = format!("`{}` cannot be computed here", operator.name);
             return Err(Fault::new(FaultKind::NoKernel, message));
         };
-        let large = args.iter().filter_map(Value::as_tensor).any(|tensor| tensor.len() > LARGE);
+        let large = args.iter().filter_map(Value::shared).any(|tensor| tensor.len() > LARGE);
         if large {
             self.watch.poll()?;
         }
@@ -97,6 +97,17 @@ impl Run<'_, '_, '_> {
                 place: (frame.proc.file, place.unwrap_or_default()),
             });
         }
+        Ok(value)
+    }
+
+    /// The result of the run, with matrices that have not been transposed yet transposed: within the limits
+    /// of the run.
+    pub(super) fn settled(&self, value: Value) -> Result<Value, Fault> {
+        interrupt::scope(&self.watch, || {
+            if let Some(leaves) = value.leaves_within(1 << 12) {
+                leaves.iter().for_each(|tensor| _ = tensor.len());
+            }
+        })?;
         Ok(value)
     }
 

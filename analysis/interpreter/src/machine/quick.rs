@@ -3,7 +3,7 @@
 //! Recursive programs count: `@sum(%n - 1, %acc + %n)`. What is here gives the same as the kernels,
 //! on scalars of one data type; everything else goes to those.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use crate::{
     tensor::{Array, Element, Tensor},
@@ -90,7 +90,7 @@ fn numbers<T: Element>(a: &Array<T>, b: &Array<T>) -> Option<(T, T)> {
 fn in_place<T: Element>(args: &mut [Value], value: T) -> Option<Value> {
     for arg in args {
         let Value::Tensor(tensor) = arg else { return None };
-        if let Some(tensor) = Arc::get_mut(tensor)
+        if let Some(tensor) = tensor.get_mut()
             && let Some(array) = T::unwrap_mut(tensor)
             && array.is_unique()
         {

@@ -1,6 +1,10 @@
 //! How long networks and programs take to run, on the wall clock: the interpreter uses every core.
 //!
-//! The networks are those of the conformance corpus, with weights made up at random.
+//! The networks are those of the conformance corpus, with weights made up at random, and those that
+//! `onnx_runtime.py` writes, beside ONNX Runtime. `cargo bench --bench running -- onnx` runs the latter
+//! alone.
+
+mod compare;
 
 use std::{
     hint::black_box,
@@ -160,6 +164,9 @@ fn pages() -> Duration {
 }
 
 fn main() {
+    if std::env::args().any(|arg| arg == "onnx") {
+        return compare::compare();
+    }
     let models = corpus::conformance().map(|folder| corpus::relay_files(&folder.join("models")));
     let models = models.unwrap_or_default();
     if models.is_empty() {
@@ -176,6 +183,7 @@ fn main() {
             network(name, text);
         }
     }
+    compare::compare();
     println!("\nsingle calls: milliseconds, and how long after it is stopped one ends");
     println!("(late: how much too late a thread woke meanwhile that only slept)");
     println!("{:24} {:>8} {:>8} {:>8} {:>8}", "", "whole", "median", "worst", "late");

@@ -1,0 +1,161 @@
+//! Convolutions without columns: windows are read where they are.
+//!
+//! The data is copied once, with its padding. The elements under one element of the window are then
+//! neighbours for all places of a line, and lines follow each other at the same distance: the right matrix
+//! of the product is the copy, from another offset for each row. Between two lines there are places that
+//! nobody wants; they are computed as well. With strides above 1 the copy holds each phase by itself.
+
+use ndarray::{ArrayViewMut3, Axis};
+
+use super::Walk;
+use crate::{
+    families::prelude::*,
+    gemm::{Aligned, Gemm, Windows},
+    interrupt::each_item,
+};
+
+/// Elements of the data that all rows of the filter walk over, before they go on to the next ones: they stay
+/// in the second level cache.
+const NEAR: usize = 1 << 17;
+/// The most elements of the copy for those lines, where it is larger than that.
+const GROUP: usize = 18_432;
+/// Multiplications that are done in one go.
+const WORK: usize = 1 << 24;
+/// Parts of the work for each thread.
+const TURNS: usize = 4;
+/// Rows of the filter that are walked along at once, at most.
+const ROWS: usize = 8;
+
+/// The copy of the data along one axis.
+struct Copied {
+    walk: Walk,
+    /// Phases that the window meets, each a coordinate below the stride.
+    phases: Vec<usize>,
+    /// The elements of each.
+    size: usize,
+}
+
+impl Copied {
+    fn new(walk: Walk) -> Copied {
+        let mut phases = collected((0..walk.window).map(|tap| tap * walk.dilation % walk.stride));
+        phases.sort_unstable();
+        phases.dedup();
+        let size = walk.count + walk.window.saturating_sub(1) * walk.dilation / walk.stride;
+        Copied { walk, phases, size }
+    }
+
+    /// The phase of an element of the window, and how far it is from the first place.
+    fn tap(&self, tap: usize) -> (usize, usize) {
+        let at = tap * self.walk.dilation;
+        let phase = self.phases.binary_search(&(at % self.walk.stride)).unwrap_or(0);
+        (phase, at / self.walk.stride)
+    }
+
+    /// The elements of a phase that meet data: from, to, and which data the first meets.
+    fn inside(&self, phase: usize) -> (usize, usize, usize) {
+        let (walk, phase) = (&self.walk, self.phases[phase]);
+        let from = walk.before.saturating_sub(phase).div_ceil(walk.stride).min(self.size);
+        let room = (walk.size + walk.before).saturating_sub(phase);
+        let to = room.div_ceil(walk.stride).clamp(from, self.size);
+        (from, to, (from * walk.stride + phase).saturating_sub(walk.before))
+    }
+}
+
+/// The planes of one group by its filters; returns false, and computes nothing, where it does not pay off.
+pub(super) fn by_windows<T: Gemm>(
+    planes: &[T],
+    filter: &[T],
+    walks: &[Walk],
+    channels: usize,
+    outputs: usize,
+    to: &mut [T],
+) -> bool {
+    let (rows, columns) = match walks {
+        [rows, columns] => (Copied::new(*rows), Copied::new(*columns)),
+        [columns] => (Copied::new(Walk::new(1, 1, (1, 1), (0, 0))), Copied::new(*columns)),
+        _ => return false,
+    };
+    let (lines, count) = (rows.walk.count, columns.walk.count);
+    let area = rows.walk.size * columns.walk.size;
+    let plane = rows.size.saturating_mul(columns.size);
+    let copy = plane.saturating_mul(rows.phases.len()).saturating_mul(columns.phases.len());
+    let pays = T::WINDOWS
+        && outputs >= ROWS / 2
+        && columns.size * 5 <= count * 7
+        && copy <= 4 * (area + lines * count);
+    let Ok(mut to) = ArrayViewMut3::from_shape((outputs, lines, count), to) else { return false };
+    if !pays {
+        return false;
+    }
+    let mut elements = Aligned::new(channels * copy + T::slack());
+    let all = elements.get_mut().get_mut(..channels * copy).unwrap_or_default();
+    each_chunk(all, copy, 1, &|channel, to| {
+        let from = planes.get(channel * area..(channel + 1) * area).unwrap_or_default();
+        copied(from, &rows, &columns, to);
+    });
+    let (elements, line) = (elements.get(), columns.size);
+    let mut offsets = room(channels * rows.walk.window * columns.walk.window);
+    for channel in 0..channels {
+        for (phase, row) in (0..rows.walk.window).map(|tap| rows.tap(tap)) {
+            for (second, column) in (0..columns.walk.window).map(|tap| columns.tap(tap)) {
+                let plane = (phase * columns.phases.len() + second) * plane;
+                offsets.push(channel * copy + plane + row * line + column);
+            }
+        }
+    }
+    let depth = offsets.len();
+    let near = channels * copy <= NEAR;
+    let group = if near { lines } else { (GROUP / channels.max(1) / line).clamp(1, lines) };
+    let groups = lines.div_ceil(group);
+    // Few groups of lines are shared out by rows of the filter as well.
+    let parts = (rayon::current_num_threads() * TURNS).div_ceil(groups);
+    let height = outputs.div_ceil(parts).next_multiple_of(ROWS);
+    let mut tasks = room(groups * outputs.div_ceil(height));
+    for (at, mut rest) in to.axis_chunks_iter_mut(Axis(1), group).enumerate() {
+        for top in (0..outputs).step_by(height) {
+            let (now, later) = rest.split_at(Axis(0), height.min(outputs - top));
+            tasks.push((at * group, top, now));
+            rest = later;
+        }
+    }
+    let count_of_tasks = tasks.len();
+    each_item(tasks.into_iter(), count_of_tasks, &|(from, top, mut to)| {
+        let places = to.shape()[1] * line;
+        let step = (WORK / (depth * places).max(1) / ROWS * ROWS).max(ROWS);
+        for (at, mut out) in to.axis_chunks_iter_mut(Axis(0), step).enumerate() {
+            spend(out.len_of(Axis(0)) * depth * places / 32);
+            let rows = filter.get((top + at * step) * depth..).unwrap_or_default();
+            let offsets = &offsets;
+            T::windows(Windows { rows, elements, offsets, line, count, from, out: &mut out });
+        }
+    });
+    true
+}
+
+/// Copies a plane, phase by phase; what is outside of the data is left as it is.
+fn copied<T: Copy>(from: &[T], rows: &Copied, columns: &Copied, to: &mut [T]) {
+    let mut lines = to.chunks_exact_mut(columns.size);
+    let (width, stride) = (columns.walk.size, columns.walk.stride);
+    for phase in 0..rows.phases.len() {
+        let (top, bottom, first) = rows.inside(phase);
+        for second in 0..columns.phases.len() {
+            let (left, right, start) = columns.inside(second);
+            for at in 0..rows.size {
+                let Some(line) = lines.next() else { return };
+                if at < top || at >= bottom {
+                    continue;
+                }
+                spend(line.len());
+                let row = (first + (at - top) * rows.walk.stride) * width;
+                let from = from.get(row + start..row + width).unwrap_or_default();
+                let line = line.get_mut(left..right).unwrap_or_default();
+                if stride == 1 {
+                    line.iter_mut().zip(from).for_each(|(to, &x)| *to = x);
+                } else {
+                    let from = from.iter().step_by(stride);
+                    line.iter_mut().zip(from).for_each(|(to, &x)| *to = x);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The innermost loops of products of floating point numbers.
+//!
+//! A *panel* holds some columns of the right matrix, one row after the other, in whole vectors. A
+//! *strip* of rows of the left matrix times a panel is a *tile* of the result, which stays in registers
+//! while the rows are walked along. Rows of the left matrix are read where they are.
+
+#![expect(
+    clippy::needless_range_loop,
+    reason = "adapters of iterators are not always inlined into functions with more instructions"
+)]
+
+use std::{marker::PhantomData, ops::AddAssign, sync::LazyLock};
+
+use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis, Slice};
+use pulp::{Arch, Simd, WithSimd};
+
+/// The instructions of this processor.
+static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
+
+/// Vectors side by side in a tile.
+const ACROSS: usize = 3;
+/// The most rows of a tile, and the most elements of one of its rows.
+const MOST_ROWS: usize = 8;
+const MOST_COLUMNS: usize = 16 * ACROSS;
+
+/// Floating point numbers, several of which are multiplied at once.
+pub(crate) trait Real: Copy + Default + AddAssign + Send + Sync + 'static {
+    /// A vector of them.
+    type Vector<S: Simd>: Copy;
+
+    fn zeros<S: Simd>(simd: S) -> Self::Vector<S>;
+    fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
+    /// `a · b + c`.
+    fn mul_add<S: Simd>(
+        simd: S,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+    fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>];
+    fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Vector<S>];
+    /// The number of elements of a vector.
+    fn lanes<S: Simd>() -> usize;
+}
+
+macro_rules! reals {
+    ($($ty:ident $vector:ident $lanes:ident $splat:ident $mul_add:ident $vectors:ident $vectors_mut:ident;)*) => {
+        $(impl Real for $ty {
+            type Vector<S: Simd> = S::$vector;
+
+            #[inline(always)]
+            fn zeros<S: Simd>(simd: S) -> Self::Vector<S> {
+                simd.$splat(0.0)
+            }
+
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S> {
+                simd.$splat(x)
+            }
+
+            #[inline(always)]
+            fn mul_add<S: Simd>(
+                simd: S,
+                a: Self::Vector<S>,
+                b: Self::Vector<S>,
+                c: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                simd.$mul_add(a, b, c)
+            }
+
+            #[inline(always)]
+            fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>] {
+                S::$vectors(slice).0
+            }
+
+            #[inline(always)]
+            fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Vector<S>] {
+                S::$vectors_mut(slice).0
+            }
+
+            #[inline(always)]
+            fn lanes<S: Simd>() -> usize {
+                S::$lanes
+            }
+        })*
+    };
+}
+
+reals! {
+    f32 f32s F32_LANES splat_f32s mul_add_e_f32s as_simd_f32s as_mut_simd_f32s;
+    f64 f64s F64_LANES splat_f64s mul_add_e_f64s as_simd_f64s as_mut_simd_f64s;
+}
+
+/// The numbers of elements of a vector on this processor.
+pub(crate) fn lanes<T: Real>() -> usize {
+    struct Lanes<T>(PhantomData<T>);
+    impl<T: Real> WithSimd for Lanes<T> {
+        type Output = usize;
+
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            T::lanes::<S>()
+        }
+    }
+    ARCH.dispatch(Lanes::<T>(PhantomData))
+}
+
+/// The sizes of the panels that so many columns make, in elements of one row: whole vectors.
+pub(crate) fn panels<T: Real>(columns: usize) -> impl Iterator<Item = usize> {
+    let lanes = lanes::<T>();
+    let width = lanes * ACROSS;
+    (0..columns)
+        .step_by(width.max(1))
+        .map(move |from| (columns - from).min(width).next_multiple_of(lanes.max(1)))
+}
+
+/// The columns of a tile: for each row of the right matrix, some vectors.
+trait Columns<T: Real>: Copy {
+    fn row<S: Simd, const VECTORS: usize>(&self, k: usize) -> Option<&[T::Vector<S>; VECTORS]>;
+}
+
+/// Rows that lie one after the other.
+#[derive(Clone, Copy)]
+struct Packed<'a, T>(&'a [T]);
+
+impl<T: Real> Columns<T> for Packed<'_, T> {
+    #[inline(always)]
+    fn row<S: Simd, const VECTORS: usize>(&self, k: usize) -> Option<&[T::Vector<S>; VECTORS]> {
+        let (rows, _) = pulp::as_arrays::<VECTORS, _>(T::vectors::<S>(self.0));
+        rows.get(k)
+    }
+}
+
+/// Rows that begin at offsets.
+#[derive(Clone, Copy)]
+struct Spread<'a, T> {
+    elements: &'a [T],
+    offsets: &'a [usize],
+}
+
+impl<T: Real> Columns<T> for Spread<'_, T> {
+    #[inline(always)]
+    fn row<S: Simd, const VECTORS: usize>(&self, k: usize) -> Option<&[T::Vector<S>; VECTORS]> {
+        let start = *self.offsets.get(k)?;
+        let row = self.elements.get(start..start + VECTORS * T::lanes::<S>())?;
+        pulp::as_arrays::<VECTORS, _>(T::vectors::<S>(row)).0.first()
+    }
+}
+
+/// Rows times panels.
+pub(crate) struct Block<'a, 'c, T> {
+    /// The rows of the left matrix, `apart` elements from one to the next.
+    pub(crate) rows: &'a [T],
+    pub(crate) apart: usize,
+    /// The number of elements of each that are multiplied.
+    pub(crate) depth: usize,
+    /// As many rows of each panel as `depth`, one panel after the other.
+    pub(crate) panels: &'a [T],
+    /// The result, with as many rows and columns as there are.
+    pub(crate) out: &'a mut ArrayViewMut2<'c, T>,
+    /// The result is added to what is there.
+    pub(crate) adds: bool,
+}
+
+impl<T: Real> Block<'_, '_, T> {
+    /// Multiplies, with the instructions of this processor.
+    pub(crate) fn multiply(self) {
+        ARCH.dispatch(self);
+    }
+
+    #[inline(always)]
+    fn strips<S: Simd, const ROWS: usize>(self, simd: S) {
+        let (count, columns) = self.out.dim();
+        let (lanes, depth) = (T::lanes::<S>(), self.depth);
+        let width = lanes * ACROSS;
+        let mut tile = [T::default(); MOST_ROWS * MOST_COLUMNS];
+        for top in (0..count).step_by(ROWS) {
+            let height = ROWS.min(count - top);
+            let rows = strip::<T, ROWS>(self.rows, self.apart, depth, top, height);
+            let part = Slice::from(top..top + height);
+            let mut out = self.out.slice_axis_mut(Axis(0), part);
+            for left in (0..columns).step_by(width) {
+                let right = columns.min(left + width);
+                let panel = self.panels.get(left * depth..).unwrap_or_default();
+                let stride = any_product(simd, rows, Packed(panel), right - left, &mut tile);
+                let part = Slice::from(left..right);
+                store(out.slice_axis_mut(Axis(1), part), &tile, stride, self.adds);
+            }
+        }
+    }
+}
+
+/// Rows times windows of a plane.
+pub(crate) struct Windows<'a, 'c, T> {
+    /// The rows of the left matrix, one after the other.
+    pub(crate) rows: &'a [T],
+    /// The elements that windows go over, and at least [`slack`] more.
+    pub(crate) elements: &'a [T],
+    /// The offset of the first place's element, for each element of a row.
+    pub(crate) offsets: &'a [usize],
+    /// Places lie side by side in lines of so many, of which the first `count` are wanted.
+    pub(crate) line: usize,
+    pub(crate) count: usize,
+    /// The first line.
+    pub(crate) from: usize,
+    /// The result: rows, and lines of `count` places.
+    pub(crate) out: &'a mut ArrayViewMut3<'c, T>,
+}
+
+impl<T: Real> Windows<'_, '_, T> {
+    /// Multiplies, with the instructions of this processor.
+    pub(crate) fn multiply(self) {
+        ARCH.dispatch(self);
+    }
+
+    #[inline(always)]
+    fn strips<S: Simd, const ROWS: usize>(self, simd: S) {
+        let (count, lines, _) = self.out.dim();
+        let depth = self.offsets.len();
+        let width = T::lanes::<S>() * ACROSS;
+        let places = (lines * self.line).saturating_sub(self.line - self.count);
+        let mut tile = [T::default(); MOST_ROWS * MOST_COLUMNS];
+        for top in (0..count).step_by(ROWS) {
+            let height = ROWS.min(count - top);
+            let rows = strip::<T, ROWS>(self.rows, depth, depth, top, height);
+            let mut lines = self.out.slice_axis_mut(Axis(0), Slice::from(top..top + height));
+            let mut lines = lines.outer_iter_mut();
+            let out: [&mut [T]; ROWS] = std::array::from_fn(|_| {
+                lines.next().and_then(|line| line.into_slice()).unwrap_or_default()
+            });
+            // The line and the place of the next element of the tile.
+            let (mut line, mut place) = (0, 0);
+            for left in (0..places).step_by(width) {
+                let right = places.min(left + width);
+                let elements =
+                    self.elements.get(self.from * self.line + left..).unwrap_or_default();
+                let columns = Spread { elements, offsets: self.offsets };
+                let stride = any_product(simd, rows, columns, right - left, &mut tile);
+                let mut at = 0;
+                while at < right - left {
+                    let length = (self.line - place).min(right - left - at);
+                    let wanted = self.count.saturating_sub(place).min(length);
+                    let to = line * self.count + place;
+                    for row in 0..height {
+                        let from = row * stride + at;
+                        if let Some(to) = out[row].get_mut(to..to + wanted)
+                            && let Some(tile) = tile.get(from..from + wanted)
+                        {
+                            to.copy_from_slice(tile);
+                        }
+                    }
+                    at += length;
+                    place += length;
+                    if place == self.line {
+                        (line, place) = (line + 1, 0);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Elements that are read after the last place of [`Windows`], and thrown away.
+pub(crate) fn slack<T: Real>() -> usize {
+    lanes::<T>() * ACROSS
+}
+
+impl<T: Real> WithSimd for Windows<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        if S::REGISTER_COUNT >= 32 {
+            self.strips::<S, MOST_ROWS>(simd);
+        } else {
+            self.strips::<S, 4>(simd);
+        }
+    }
+}
+
+impl<T: Real> WithSimd for Block<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        if S::REGISTER_COUNT >= 32 {
+            self.strips::<S, MOST_ROWS>(simd);
+        } else {
+            self.strips::<S, 4>(simd);
+        }
+    }
+}
+
+/// `tile = rows · columns`, where a row of the columns has `VECTORS` vectors.
+#[inline(always)]
+fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
+    simd: S,
+    rows: [&[T]; ROWS],
+    columns: impl Columns<T>,
+    tile: &mut [T],
+) {
+    let depth = rows[0].len();
+    // Of one length, which the compiler sees.
+    let mut whole: [&[T]; ROWS] = [&[]; ROWS];
+    for row in 0..ROWS {
+        let Some(elements) = rows[row].get(..depth) else { return };
+        whole[row] = elements;
+    }
+    // Indices and no iterators: adapters are not always inlined where more instructions are enabled than
+    // they were compiled for.
+    let mut sums = [[T::zeros(simd); VECTORS]; ROWS];
+    for k in 0..depth {
+        let Some(vectors) = columns.row::<S, VECTORS>(k) else { return };
+        let vectors = *vectors;
+        for row in 0..ROWS {
+            let x = T::splat(simd, whole[row][k]);
+            for v in 0..VECTORS {
+                sums[row][v] = T::mul_add(simd, x, vectors[v], sums[row][v]);
+            }
+        }
+    }
+    let (tile, _) = pulp::as_arrays_mut::<VECTORS, _>(T::vectors_mut::<S>(tile));
+    for row in 0..ROWS {
+        if let Some(to) = tile.get_mut(row) {
+            *to = sums[row];
+        }
+    }
+}
+
+/// As [`product`], of the number of vectors that hold `columns` elements; returns how far apart the rows of
+/// the tile are.
+#[inline(always)]
+fn any_product<T: Real, S: Simd, const ROWS: usize>(
+    simd: S,
+    rows: [&[T]; ROWS],
+    columns: impl Columns<T>,
+    count: usize,
+    tile: &mut [T],
+) -> usize {
+    let lanes = T::lanes::<S>();
+    match count.div_ceil(lanes) {
+        1 => {
+            product::<T, S, ROWS, 1>(simd, rows, columns, tile);
+            lanes
+        }
+        2 => {
+            product::<T, S, ROWS, 2>(simd, rows, columns, tile);
+            2 * lanes
+        }
+        _ => {
+            product::<T, S, ROWS, ACROSS>(simd, rows, columns, tile);
+            ACROSS * lanes
+        }
+    }
+}
+
+/// `ROWS` rows of a matrix from `top` on. Those that are missing are the last one again: what they give is left
+/// in the tile.
+#[inline(always)]
+fn strip<T, const ROWS: usize>(
+    matrix: &[T],
+    apart: usize,
+    depth: usize,
+    top: usize,
+    height: usize,
+) -> [&[T]; ROWS] {
+    let mut rows: [&[T]; ROWS] = [&[]; ROWS];
+    for (row, to) in rows.iter_mut().enumerate() {
+        let start = (top + row.min(height - 1)) * apart;
+        *to = matrix.get(start..start + depth).unwrap_or_default();
+    }
+    rows
+}
+
+/// Puts a tile, whose rows are `stride` elements apart, into the result.
+#[inline(always)]
+fn store<T: Real>(mut out: ArrayViewMut2<'_, T>, tile: &[T], stride: usize, adds: bool) {
+    if out.strides()[1] == 1 || out.ncols() == 1 {
+        for (mut out, tile) in out.outer_iter_mut().zip(tile.chunks(stride)) {
+            let Some(out) = out.as_slice_mut() else { continue };
+            if adds {
+                out.iter_mut().zip(tile).for_each(|(to, &x)| *to += x);
+            } else {
+                out.copy_from_slice(&tile[..out.len()]);
+            }
+        }
+        return;
+    }
+    for (column, mut out) in out.axis_iter_mut(Axis(1)).enumerate() {
+        let tile = tile[column..].iter().step_by(stride);
+        match (out.as_slice_mut(), adds) {
+            (Some(out), false) => out.iter_mut().zip(tile).for_each(|(to, &x)| *to = x),
+            (Some(out), true) => out.iter_mut().zip(tile).for_each(|(to, &x)| *to += x),
+            (None, false) => out.iter_mut().zip(tile).for_each(|(to, &x)| *to = x),
+            (None, true) => out.iter_mut().zip(tile).for_each(|(to, &x)| *to += x),
+        }
+    }
+}

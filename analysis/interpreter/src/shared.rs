@@ -1,0 +1,182 @@
+//! Tensors as values hold them: shared, and transposed when somebody looks.
+//!
+//! Modules that come from PyTorch transpose each weight in front of a product, which reads its operands in
+//! either order. So a large transposed matrix is kept as it was before, and moved where the elements are
+//! asked for.
+
+use std::{
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
+
+use smallvec::SmallVec;
+use types::{DataType, Dim, Type};
+
+use crate::tensor::{Array, Element, Tensor};
+
+/// A tensor that several values may share.
+#[derive(Clone, Debug)]
+pub struct SharedTensor(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// The tensor itself, once it is there.
+    tensor: OnceLock<Tensor>,
+    transposed: Option<Transposed>,
+}
+
+/// A matrix whose elements are those of another one, rows for columns.
+#[derive(Clone, Debug)]
+struct Transposed {
+    /// The other matrix, of two axes.
+    from: Tensor,
+    /// The shape, which may have axes of size 1 in front.
+    shape: SmallVec<[usize; 4]>,
+}
+
+impl From<Tensor> for SharedTensor {
+    fn from(tensor: Tensor) -> SharedTensor {
+        SharedTensor(Arc::new(Inner { tensor: tensor.into(), transposed: None }))
+    }
+}
+
+impl Deref for SharedTensor {
+    type Target = Tensor;
+
+    fn deref(&self) -> &Tensor {
+        self.0.tensor.get_or_init(|| match &self.0.transposed {
+            Some(Transposed { from, shape }) => {
+                let moved = from.transposed();
+                moved.clone().reshape(shape).unwrap_or(moved)
+            }
+            // There is one of the two.
+            None => Tensor::scalar(0f32),
+        })
+    }
+}
+
+impl SharedTensor {
+    /// The transpose of a matrix of two axes, in a shape that may have axes of size 1 in front; `None` where
+    /// the shape is another one.
+    pub(crate) fn transposed_matrix(from: Tensor, shape: &[usize]) -> Option<SharedTensor> {
+        let (front, back) = shape.split_at(shape.len().checked_sub(2)?);
+        let turned = from.rank() == 2 && back[0] == from.shape()[1] && back[1] == from.shape()[0];
+        if !turned || front.iter().any(|&size| size != 1) {
+            return None;
+        }
+        let transposed = Some(Transposed { from, shape: shape.into() });
+        Some(SharedTensor(Arc::new(Inner { tensor: OnceLock::new(), transposed })))
+    }
+
+    /// The matrix that this one is the transpose of, where it has not been moved yet.
+    pub(crate) fn pending(&self) -> Option<&Tensor> {
+        match (&self.0.transposed, self.0.tensor.get()) {
+            (Some(transposed), None) => Some(&transposed.from),
+            _ => None,
+        }
+    }
+
+    /// The array that [`pending`](SharedTensor::pending) has.
+    pub(crate) fn pending_array<T: Element>(&self) -> Option<&Array<T>> {
+        T::unwrap(self.pending()?)
+    }
+
+    /// The same elements in another shape, where that takes no look at them: `None` otherwise.
+    pub(crate) fn reshaped_pending(&self, shape: &[usize]) -> Option<SharedTensor> {
+        SharedTensor::transposed_matrix(self.pending()?.clone(), shape)
+    }
+
+    /// The tensor, to be written to, if nobody else holds it.
+    pub(crate) fn get_mut(&mut self) -> Option<&mut Tensor> {
+        Arc::get_mut(&mut self.0)?.tensor.get_mut()
+    }
+
+    /// The tensor; a copy of the handle where others share it.
+    pub(crate) fn into_tensor(self) -> Tensor {
+        match Arc::try_unwrap(self.0) {
+            Ok(Inner { tensor, transposed: None }) => {
+                tensor.into_inner().unwrap_or_else(|| Tensor::scalar(0f32))
+            }
+            Ok(inner) => {
+                let shared = SharedTensor(Arc::new(inner));
+                let tensor = (*shared).clone();
+                drop(shared);
+                tensor
+            }
+            Err(inner) => (*SharedTensor(inner)).clone(),
+        }
+    }
+
+    /// The tensor, or the matrix with as many elements.
+    fn any(&self) -> &Tensor {
+        self.pending().unwrap_or_else(|| self)
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> DataType {
+        self.any().dtype()
+    }
+
+    /// The sizes of the axes.
+    pub fn shape(&self) -> &[usize] {
+        match (self.0.tensor.get(), &self.0.transposed) {
+            (Some(tensor), _) => tensor.shape(),
+            (None, Some(transposed)) => &transposed.shape,
+            (None, None) => &[],
+        }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.any().len()
+    }
+
+    /// Returns true if there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of the elements.
+    pub fn bytes(&self) -> usize {
+        self.any().bytes()
+    }
+
+    /// Bytes that are in use: a transposed matrix may be there twice.
+    pub(crate) fn held(&self) -> usize {
+        let twice = self.0.transposed.is_some() && self.0.tensor.get().is_some();
+        if twice { 2 * self.bytes() } else { self.bytes() }
+    }
+
+    /// The type.
+    pub fn ty(&self) -> Type {
+        Type::tensor(self.shape().iter().map(|&size| Dim::known(size as i64)), self.dtype())
+    }
+
+    /// The address of the elements in memory: tensors that share them give the same.
+    pub(crate) fn address(&self) -> usize {
+        self.any().address()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transposed_when_looked_at() {
+        let matrix = Tensor::from_f64s(DataType::INT32, &[2, 3], (0..6).map(f64::from).collect());
+        let matrix = matrix.expect("a tensor");
+        assert!(SharedTensor::transposed_matrix(matrix.clone(), &[2, 3]).is_none());
+        assert!(SharedTensor::transposed_matrix(matrix.clone(), &[2, 3, 2]).is_none());
+        let turned = SharedTensor::transposed_matrix(matrix.clone(), &[3, 2]).expect("it is one");
+        assert_eq!((turned.shape(), turned.len(), turned.bytes()), (&[3, 2][..], 6, 24));
+        let other = turned.reshaped_pending(&[1, 3, 2]).expect("it is one");
+        assert!(turned.reshaped_pending(&[6]).is_none());
+        assert_eq!(other.address(), matrix.address());
+        assert_eq!(other.to_i64s(), [0, 3, 1, 4, 2, 5]);
+        assert_eq!(Tensor::shape(&other), [1, 3, 2]);
+        assert!(other.pending().is_none() && turned.pending().is_some());
+        assert_eq!((other.held(), turned.held()), (48, 24));
+        assert_eq!(turned.into_tensor().to_i64s(), [0, 3, 1, 4, 2, 5]);
+    }
+}
