@@ -278,6 +278,7 @@ local function more(file)
   end
 end
 
+steps.follows_relay_toml = more('settings.lua')
 steps.shows_shapes = more('shapes.lua')
 steps.follows_types = more('type.lua')
 steps.explains = more('explain.lua')
@@ -293,6 +294,7 @@ local order = {
   'jumps',
   'sees_changes',
   'takes_settings',
+  'follows_relay_toml',
   'shows_shapes',
   'follows_types',
   'explains',

@@ -185,6 +185,11 @@ function M.tell_files_changed(changes)
       client:notify('workspace/didChangeWatchedFiles', params)
     else
       client.notify('workspace/didChangeWatchedFiles', params)
+      -- 0.10 does not ask for diagnostics again when the server wants it to.
+      for buffer in pairs(client.attached_buffers) do
+        local document = { textDocument = vim.lsp.util.make_text_document_params(buffer) }
+        client.request('textDocument/diagnostic', document, nil, buffer)
+      end
     end
   end
 end
