@@ -35,7 +35,7 @@ mod prelude {
         interrupt::{
             Here, PIECE, each_chunk, mapped, pieces, pieces_mut, ranges, repeated, spend, watched,
         },
-        kernel::{Call, Kernel, Outcome, absent, kernel},
+        kernel::{Call, Kernel, Outcome, absent, kernel, light},
         tensor::{Array, Element, Tensor, count_of, each_dtype, own},
         value::Value,
     };

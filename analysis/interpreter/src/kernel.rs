@@ -30,6 +30,8 @@ pub(crate) struct Kernel {
     pub(crate) run: fn(&mut Call<'_>) -> Outcome,
     /// Why every call fails, where it does.
     absent: Option<&'static str>,
+    /// It never touches elements, however many there are.
+    is_light: bool,
 }
 
 impl Kernel {
@@ -37,12 +39,23 @@ impl Kernel {
     pub(crate) fn computes(&self) -> bool {
         self.absent.is_none()
     }
+
+    /// Returns true if a call on these arguments takes no longer where they are large.
+    pub(crate) fn is_light(&self, args: &[Value]) -> bool {
+        let is_pending = |tensor: &SharedTensor| tensor.pending().is_some();
+        self.is_light || args.first().and_then(Value::shared).is_some_and(is_pending)
+    }
 }
 
 /// A row of a family: the kernel of the operator called `name`. A name without a row in the table of
 /// operators does not compile.
 pub(crate) const fn kernel(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
-    Kernel { operator: OperatorId::of(name), run, absent: None }
+    Kernel { operator: OperatorId::of(name), run, absent: None, is_light: false }
+}
+
+/// A row of a family: a kernel that never touches elements, as where only the shape changes.
+pub(crate) const fn light(name: &'static str, run: fn(&mut Call<'_>) -> Outcome) -> Kernel {
+    Kernel { operator: OperatorId::of(name), run, absent: None, is_light: true }
 }
 
 /// A row of a family: an operator that means something in one place only, which is not here. `why`
@@ -53,7 +66,7 @@ pub(crate) const fn absent(name: &'static str, why: &'static str) -> Kernel {
         let fault = call.fault(format_args!("it cannot be run here: {why}"));
         Err(Fault { kind: FaultKind::NoKernel, ..fault })
     };
-    Kernel { operator: OperatorId::of(name), run, absent: Some(why) }
+    Kernel { operator: OperatorId::of(name), run, absent: Some(why), is_light: false }
 }
 
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static Kernel>> =

@@ -12,12 +12,12 @@ use super::{
 use crate::shared::SharedTensor;
 
 pub(super) static KERNELS: &[Kernel] = &[
-    kernel("reshape", to_result),
-    kernel("contrib_reverse_reshape", to_result),
-    kernel("reshape_like", to_result),
-    kernel("expand_dims", to_result),
-    kernel("squeeze", squeeze),
-    kernel("nn.batch_flatten", to_result),
+    light("reshape", to_result),
+    light("contrib_reverse_reshape", to_result),
+    light("reshape_like", to_result),
+    light("expand_dims", to_result),
+    light("squeeze", squeeze),
+    light("nn.batch_flatten", to_result),
     kernel("transpose", transpose),
     kernel("reverse", reverse),
     kernel("concatenate", concatenate),

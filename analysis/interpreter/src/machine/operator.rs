@@ -55,7 +55,8 @@ impl Run<'_, '_, '_> {
                 &other
             }
         };
-        let hand = if empty.is_none() && is_large(args, result) { self.hand.get() } else { None };
+        let worth = empty.is_none() && !kernel.is_light(args) && is_large(args, result);
+        let hand = if worth { self.hand.get() } else { None };
         self.has_large |= hand.is_some();
         let made = match (empty, hand) {
             (Some(value), _) => Ok(Ok(value)),
