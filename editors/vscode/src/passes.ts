@@ -29,7 +29,7 @@ interface Row {
 /** What is shown, for whoever has asked. */
 export interface ShownPasses {
   readonly uri: string;
-  readonly passes: readonly { readonly title: string; readonly what: string; readonly dim: boolean; readonly costs: readonly string[] }[];
+  readonly passes: readonly { readonly title: string; readonly what: string; readonly dim: boolean; readonly costs?: readonly string[] }[];
 }
 
 export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, vscode.FileDecorationProvider {
@@ -144,7 +144,8 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
     await vscode.commands.executeCommand(`${VIEW}.focus`);
     const passes = this.rows.map((row) => {
       const { module } = row;
-      return { title: titleOf(module), what: changedText(module), dim: isDim(module), costs: this.costsOf(row) };
+      const shown = { title: titleOf(module), what: changedText(module), dim: isDim(module) };
+      return this.withCosts ? { ...shown, costs: this.costsOf(row) } : shown;
     });
     return { uri: uri.toString(), passes };
   }
