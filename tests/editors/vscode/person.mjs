@@ -43,10 +43,10 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
 
     // The squiggle is under `%keys` in the line of the product, and under nothing else.
     // Lenses and hints that arrive move it once more.
-    const places = () => Promise.all([squiggles.first().boundingBox(), word("(%queries,", "%keys").boundingBox()]);
+    const places = () => Promise.all([squiggles.first().boundingBox(), word("let %scores", "%keys").boundingBox()]);
     await eventually(page, places, ([under, keys]) => under && keys && Math.abs(under.x - keys.x) < 3 && Math.abs(under.width - keys.width) < 3);
 
-    const problem = await hover(word("(%queries,", "%keys"), "%keys: Tensor[(12, 64, 128), float32]");
+    const problem = await hover(word("let %scores", "%keys"), "%keys: Tensor[(12, 64, 128), float32]");
     say("hover", JSON.stringify(problem));
     assert.match(problem, /`?nn\.batch_matmul`?: `?tensor_a`? has 64 features, but `?tensor_b`? expects 128/);
     assert.match(problem, /shape-mismatch/);
@@ -57,10 +57,10 @@ await withWorkbench({ files: [file], extension }, async ({ page, workspace, remo
     const colour = (target) => target.evaluate((element) => getComputedStyle(element).color);
     const colours = () =>
       Promise.all([
-        colour(word("(%queries,", "%keys")),
-        colour(word("(%queries,", "nn.batch_matmul")),
+        colour(word("let %scores", "%keys")),
+        colour(word("let %scores", "nn.batch_matmul")),
         colour(word("def @attention", "Tensor")),
-        colour(word("(%queries,", "float32")),
+        colour(word("def @attention", "768")),
         colour(line("// Attention").locator("span > span").first()),
       ]);
     await eventually(page, colours, (colours) => new Set(colours).size === 5);

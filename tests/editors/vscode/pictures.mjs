@@ -71,7 +71,7 @@ const shots = (page) => async (name) => {
 /** The message at the call, with the two places that it names. */
 async function errorShown(page, { word }) {
   const box = page.locator(".monaco-hover:visible .monaco-hover-content").filter({ hasText: "expects 128" }).first();
-  await hovered(page, word("(%queries,", "%keys"), box);
+  await hovered(page, word("let %scores", "%keys"), box);
 }
 
 /** Mends the fault: the axes of `%keys`. `typed` is called after each letter. */
