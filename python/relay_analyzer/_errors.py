@@ -39,7 +39,7 @@ class BinaryError(RelayError):
 
 
 class SourceError(RelayError, ValueError):
-    """The argument is no module, or cannot be read."""
+    """The argument is not a module, or cannot be read."""
 
 
 class ModuleError(RelayError, ValueError):

@@ -122,6 +122,12 @@ def table(
     )
 
 
+def _more(count: int, what: str) -> str:
+    """What is said below a table of the first rows."""
+    hidden = count - MOST_ROWS
+    return f'<p class="ra-dim">… and {hidden} more {what}</p>' if hidden > 0 else ""
+
+
 def shape_table(function: Function) -> str:
     """The calls of a function with their costs."""
     rows = [
@@ -135,9 +141,7 @@ def shape_table(function: Function) -> str:
         )
         for call in function.calls[:MOST_ROWS]
     ]
-    more = ""
-    if len(function.calls) > MOST_ROWS:
-        more = f'<p class="ra-dim">… and {len(function.calls) - MOST_ROWS} more calls</p>'
+    more = _more(len(function.calls), "calls")
     total = function.total
     foot = (
         f"{count(total.calls)} calls",
@@ -164,8 +168,7 @@ def types(found: Types) -> str:
         )
         for one in found[:MOST_ROWS]
     ]
-    more = f'<p class="ra-dim">… and {len(found) - MOST_ROWS} more</p>' if len(found) > MOST_ROWS else ""
-    return table(("", "expression", "type"), rows, (), (0,)) + more
+    return table(("", "expression", "type"), rows, (), (0,)) + _more(len(found), "types")
 
 
 def _short(text: str) -> str:

@@ -346,7 +346,7 @@ fn server_follows_the_file() {
     client.open(&document, UNUSED);
     let error = [("unused-binding".to_owned(), 1)];
     assert_eq!(published(&client.diagnostics(&document, 1)), error);
-    // A document that is no file belongs to the workspace.
+    // A document without a file belongs to the workspace.
     client.open("untitled:Untitled-1", UNUSED);
     assert_eq!(published(&client.diagnostics("untitled:Untitled-1", 1)), error);
     let mut change = |text: &str| {

@@ -489,6 +489,10 @@ mod tests {
         assert_eq!(found(&db), [(Code::UnusedBinding, Severity::Error)]);
         levels.set(Code::UnusedBinding, Level::Allow);
         db.set_levels(file, &levels);
-        assert_eq!(found(&db), [], "what the project allows is no unused comment");
+        assert_eq!(
+            found(&db),
+            [],
+            "a comment for a code that relay.toml allows is not reported as unused"
+        );
     }
 }

@@ -61,7 +61,7 @@ impl Owner {
         first.map(|document| document.project.clone()).unwrap_or_default()
     }
 
-    /// Returns the settings of a document. One that is no file has those of the workspace.
+    /// Returns the settings of a document. A document without a file has those of the workspace.
     fn project_of(&mut self, uri: &Url) -> Arc<Project> {
         let path = uri.to_file_path().ok();
         let Some(folder) = path.as_deref().and_then(|path| path.parent()) else {

@@ -75,8 +75,8 @@ impl<const N: usize> Broadcast<N> {
         self.sizes.iter().product()
     }
 
-    /// How far apart the elements of each operand are, where all of them are one stretch, and at least one
-    /// operand has as many elements as the result.
+    /// The stride of each operand, 0 or 1, where one row covers the whole result and at least one operand
+    /// is contiguous.
     pub(super) fn steps(&self) -> Option<[usize; N]> {
         let steps: [usize; N] = match self.sizes.len() {
             1 => std::array::from_fn(|k| self.strides[k][0]),
