@@ -225,9 +225,9 @@ fn predicate(call: &mut Call<'_>) -> Outcome {
 
 /// Assigns the shape of the argument with the data type of the attribute.
 fn cast(call: &mut Call<'_>) -> Outcome {
-    let data = call.require_tensor(0)?;
+    let shape = call.require_shape(0)?;
     let dtype = call.attrs().dtype("dtype");
-    call.output_tensor(data.shape.clone(), dtype)
+    call.output_tensor(shape, dtype)
 }
 
 /// Assigns the shape of the first argument with the data type of the second.

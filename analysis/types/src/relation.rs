@@ -10,8 +10,8 @@ use std::{fmt, hash::Hash};
 use smallvec::SmallVec;
 
 use crate::{
-    Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, NodeId, Table, TensorType, TupleType,
-    Type,
+    Attrs, Code, Conflict, DTypeTerm, DataType, Dim, Fact, NodeId, Shape, ShapeTerm, Table,
+    TensorType, TupleType, Type,
 };
 
 /// The typing rule of an operator.
@@ -261,6 +261,18 @@ impl<'a> Call<'a> {
     /// Like [`Call::tensor`], but fails for other types: some of TVM's relations reject them.
     pub fn require_tensor(&self, position: usize) -> Result<std::sync::Arc<TensorType>, Halt> {
         self.tensor_or(position, true)
+    }
+
+    /// Returns the shape of the argument at `position`, which must be a tensor. Unlike
+    /// [`Call::require_tensor`], this does not wait for the data type: in `cast(96, "float32")` the
+    /// one of the literal has no influence on the result.
+    pub fn require_shape(&self, position: usize) -> Result<Shape, Halt> {
+        if let Type::OpenTensor(open) = self.ty(position)
+            && let ShapeTerm::Dims(shape) = &open.shape
+        {
+            return Ok(shape.clone());
+        }
+        Ok(self.require_tensor(position)?.shape.clone())
     }
 
     fn tensor_or(&self, position: usize, strict: bool) -> Result<std::sync::Arc<TensorType>, Halt> {
