@@ -45,7 +45,8 @@ fn profile() -> PathBuf {
 
 fn build(profile: &Path, is_release: bool) -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--package", "relay-analyzer"]);
+    // With `--package` the dependencies would have other features than in the tests, and be built again.
+    build.args(["build", "--quiet", "--workspace", "--bin", "relay-analyzer"]);
     if is_release {
         build.arg("--release");
     }

@@ -7,6 +7,7 @@ use types::{AttrValue, Attrs, Type};
 
 use crate::{
     compare::{Half, expr_of, same_annotation},
+    flat::group_of,
     graph::{Kind, NONE, NodeId, Origin},
     report::{Change, Fact, Pair, PairKind, Unpaired, What},
 };
@@ -25,6 +26,7 @@ impl PairBuilder<'_, '_, '_> {
             after: self.b.module.graph.node(b).range,
             kind,
             operators: (operator(self.a, a), operator(self.b, b)),
+            groups: (group_of(&self.a.module.graph, a), group_of(&self.b.module.graph, b)),
             changes,
         }
     }
@@ -48,6 +50,7 @@ impl PairBuilder<'_, '_, '_> {
                 after: let_b.range,
                 kind: if changes.is_empty() { PairKind::Same } else { PairKind::Changed },
                 operators: Default::default(),
+                groups: Default::default(),
                 changes,
             });
         }

@@ -188,27 +188,35 @@ impl Report<'_, '_, '_> {
                     self.group(partner, call);
                 }
                 None => {
-                    let kind = match role {
-                        Role::Fused => PairKind::Fused,
-                        Role::Plain => PairKind::Inlined,
-                    };
                     let both = (self.node_a(result), call.call);
-                    self.builder.pair_with_lets(both, kind, Vec::new(), &mut self.pairs);
+                    let at = self.wrapper(both, role);
+                    let group = &mut self.pairs[at].groups.1;
+                    *group = group.or((role == Role::Fused).then_some(call.lambda));
                 }
             }
         }
         for (result, calls) in by_result {
             let Some(partner) = self.pairing.b(result) else { continue };
             for call in calls {
-                let kind = match graph_a.lambda(call.lambda).role {
-                    Role::Fused => PairKind::Fused,
-                    Role::Plain => PairKind::Inlined,
-                };
-                let both = (call.call, self.node_b(partner));
-                self.builder.pair_with_lets(both, kind, Vec::new(), &mut self.pairs);
+                let role = graph_a.lambda(call.lambda).role;
+                let at = self.wrapper((call.call, self.node_b(partner)), role);
+                let group = &mut self.pairs[at].groups.0;
+                *group = group.or((role == Role::Fused).then_some(call.lambda));
             }
         }
         groups
+    }
+
+    /// Adds the pair of an expression and the call of a function that replaces it. Returns the index of
+    /// the pair.
+    fn wrapper(&mut self, both: (NodeId, NodeId), role: Role) -> usize {
+        let kind = match role {
+            Role::Fused => PairKind::Fused,
+            Role::Plain => PairKind::Inlined,
+        };
+        let at = self.pairs.len();
+        self.builder.pair_with_lets(both, kind, Vec::new(), &mut self.pairs);
+        at
     }
 
     /// Adds the pairs of two calls with the same result and of their callees.

@@ -112,6 +112,9 @@ pub struct Pair {
     pub kind: PairKind,
     /// The callees before and after; empty for expressions that are not calls.
     pub operators: (SmolStr, SmolStr),
+    /// The fused, composite or external function of each side that contains the expression or, for a
+    /// call of such a function, is called. Functions are numbered within their module.
+    pub groups: (Option<u32>, Option<u32>),
     /// The differences, apart from consequences of other changes.
     pub changes: Vec<Change>,
 }

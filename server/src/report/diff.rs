@@ -4,6 +4,7 @@ mod cost;
 mod html;
 mod human;
 mod json;
+mod replaces;
 mod values;
 
 pub(crate) use cost::{Cost, Totals, cost, cost_json};

@@ -7,11 +7,16 @@ use rustc_hash::FxHashMap;
 use syntax::TextRange;
 use types::AttrValue;
 
-use super::{Cost, Shown, Totals};
+use super::{
+    Cost, Shown, Totals,
+    replaces::{self, Listed, Replaced, Sides},
+};
 use crate::report::escape;
 
 /// The largest number of groups of changes of a function.
 const MAX_GROUPS: usize = 40;
+/// The largest number of places that are shown on one side of a change.
+const MAX_PLACES: usize = 3;
 /// The longest part of a line that is printed, in characters.
 const MAX_LINE: usize = 110;
 
@@ -59,10 +64,8 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
     };
     let fused = calls(PairKind::Fused);
     if fused > 0 {
-        let is_group = |p: &&Pair| p.kind == PairKind::Fused && is_call_of_function(&p.operators.1);
-        let was_group =
-            |p: &&Pair| p.kind == PairKind::Fused && is_call_of_function(&p.operators.0);
-        let (now, then) = (pairs().filter(is_group).count(), pairs().filter(was_group).count());
+        let wrappers = |side| pairs().filter(|pair| replaces::is_wrapper(pair, side)).count();
+        let (then, now) = (wrappers(Sides::Before), wrappers(Sides::After));
         parts.push(match (now, then) {
             (0, then) => format!(
                 "{} became {}",
@@ -80,6 +83,24 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
             ),
         });
     }
+    let (mut expanded, mut combined) = ((0, 0), (0, 0));
+    for function in open() {
+        for replaced in replaces::expansions(&function.pairs) {
+            let sum = match replaced.one {
+                Sides::Before => &mut expanded,
+                Sides::After => &mut combined,
+            };
+            *sum = (sum.0 + 1, sum.1 + replaced.pairs.len());
+        }
+    }
+    if expanded.0 > 0 {
+        let calls = count(expanded.0, "call was", "calls were");
+        parts.push(format!("{calls} expanded to {}", expanded.1));
+    }
+    if combined.0 > 0 {
+        let calls = count(combined.1, "call was", "calls were");
+        parts.push(format!("{calls} combined into {}", combined.0));
+    }
     let mut tell = |number: usize, one: &str, several: &str, what: &str| {
         if number > 0 {
             parts.push(format!("{} {what}", count(number, one, several)));
@@ -92,7 +113,6 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
         "expressions",
         "changed",
     );
-    tell(calls(PairKind::Expanded), "pair of calls", "pairs of calls", "of expanded operators");
     tell(
         pairs().filter(|p| p.kind == PairKind::Folded).count(),
         "expression",
@@ -113,16 +133,16 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
     }
 }
 
-fn count(number: usize, one: &str, several: &str) -> String {
+pub(super) fn count(number: usize, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
-fn is_operator(name: &str) -> bool {
+pub(super) fn is_operator(name: &str) -> bool {
     !name.is_empty() && !is_call_of_function(name)
 }
 
 /// Returns true for the name of a global or of a function expression, which reports call `fn`.
-fn is_call_of_function(name: &str) -> bool {
+pub(super) fn is_call_of_function(name: &str) -> bool {
     name.starts_with('@') || name == "fn"
 }
 
@@ -164,14 +184,14 @@ fn describe(function: &FunctionDiff, sides: (&Shown<'_>, &Shown<'_>), out: &mut 
         });
         groups[at].1.push(item);
     };
-    for pair in function.pairs.iter().filter(|pair| pair.kind != PairKind::Same) {
-        // All calls in a fused function are changes; only the function is listed.
-        let is_member = pair.kind == PairKind::Fused
-            && pair.changes.is_empty()
-            && is_operator(&pair.operators.0)
-            && is_operator(&pair.operators.1);
-        if !is_member {
-            add(title(pair), Item::Pair(pair));
+    let replaced = replaces::all(&function.pairs);
+    for (at, pair) in function.pairs.iter().enumerate() {
+        match replaced.get(&at) {
+            Some(Listed::As(group)) => add(group.title(), Item::Replaced(group)),
+            // Described together with another pair.
+            Some(Listed::Elsewhere) => {}
+            None if pair.kind == PairKind::Same => {}
+            None => add(title(pair), Item::Pair(pair)),
         }
     }
     for lost in &function.removed {
@@ -282,6 +302,7 @@ fn attribute_text(value: &AttrValue) -> String {
 
 enum Item<'d> {
     Pair(&'d Pair),
+    Replaced(&'d Replaced<'d>),
     Removed(&'d Unpaired),
     Added(&'d Unpaired),
 }
@@ -308,6 +329,17 @@ impl Item<'_> {
                 };
                 excerpt(before, pair.before, mark(0), '-', out);
                 excerpt(after, pair.after, mark(1), '+', out);
+            }
+            Item::Replaced(replaced) => {
+                let (old, new) = (replaced.ranges(Sides::Before), replaced.ranges(Sides::After));
+                for (side, sign, ranges) in [(before, '-', old), (after, '+', new)] {
+                    for range in ranges.iter().take(MAX_PLACES) {
+                        excerpt(side, *range, None, sign, out);
+                    }
+                    if let Some(more @ 1..) = ranges.len().checked_sub(MAX_PLACES) {
+                        let _ = writeln!(out, "    {sign} {:>9}  … {more} more", "");
+                    }
+                }
             }
             Item::Removed(lost) => excerpt(before, lost.range, None, '-', out),
             Item::Added(lost) => excerpt(after, lost.range, None, '+', out),
