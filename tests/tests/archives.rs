@@ -82,7 +82,7 @@ fn a_name_that_no_parameter_has_is_a_warning() {
     let drawn = run(&folder.0, &["--params", "w.params", "--random", "0"]);
     assert_eq!(drawn.code, Some(0), "{}", drawn.err);
     let warning = "`w.params` has 2 arrays that no parameter takes: `weight`, `ww`";
-    let note = "note: `%w` is drawn from the seed 0";
+    let note = "note: `%w` is random (seed 0)";
     assert_eq!(drawn.err, format!("{note}\nwarning: {warning}\n"));
     let json = run(&folder.0, &["--params", "w.params", "--random", "0", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
@@ -260,7 +260,7 @@ fn empty_arrays_of_huge_axes() {
     );
     folder.file("x.npy", npy("<f4", shape, &[]));
     let drawn = run(&folder.0, &["--random", "1", "--output", "o.npz"]);
-    let note = "note: `%o0`, `%o1` are drawn from the seed 1\n";
+    let note = "note: `%o0`, `%o1` are random (seed 1)\n";
     assert_eq!((drawn.code, drawn.err.as_str()), (Some(0), note));
     let read = run(&folder.0, &["--input", "o0=x.npy", "--inputs", "o.npz"]);
     assert_eq!(read.code, Some(0), "{}", read.err);
@@ -285,7 +285,7 @@ fn a_result_is_saved_and_compared() {
     for (args, file) in [(&[][..], "o.npz"), (&one[..], "o.npy")] {
         let saved = drawn(&[args, &["--output", file]].concat());
         assert_eq!(saved.code, Some(0), "{}", saved.err);
-        assert!(saved.err.contains("`%x` is drawn from the seed 1"), "{}", saved.err);
+        assert!(saved.err.contains("`%x` is random (seed 1)"), "{}", saved.err);
         let same = drawn(&[args, &["--expect", file]].concat());
         assert_eq!((same.code, same.err.contains("error")), (Some(0), false), "{}", same.err);
         let other = [args, &["--random", "2", "--expect", file]].concat();

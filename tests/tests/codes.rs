@@ -76,7 +76,7 @@ fn runs_fail_as_the_reference_says() {
         let given = error["arguments"].as_array().expect("a list");
         let given: Vec<&str> = given.iter().filter_map(|ty| ty.as_str()).collect();
         let message = error["message"].as_str().unwrap_or_default();
-        let message = format!("{message} (it was given {})", given.join(", "));
+        let message = format!("{message} (arguments: {})", given.join(", "));
         assert!(message.contains(part), "line {}: {message}", block.line);
         let start = error["trace"][0]["place"]["start"].as_u64().expect("a place") as usize;
         let at = block.text[..start].matches('\n').count();

@@ -187,7 +187,7 @@ def @main(%p: (int32, Tensor[(2), bool]), %l: List[int32], %t: Tree[float32],
         let said = format!("{} | {}", error["message"], error["help"]);
         assert!(said.contains(wanted), "{args:?}: {said}");
     };
-    lacks(&[], "functions are not drawn");
+    lacks(&[], "there are no random functions");
     lacks(&[], "`--input f=@f`, a function of the file");
     lacks(&["f=@twice"], "`@twice` is of type fn (int32) -> int32");
     lacks(&["f=@hall"], "there is no function `@hall`");
@@ -196,8 +196,8 @@ def @main(%p: (int32, Tensor[(2), bool]), %l: List[int32], %t: Tree[float32],
     lacks(&["l=Cons(1)"], "`Cons` has 2 fields, 1 are given");
     lacks(&["p=(1, 2, 3)"], "3 fields are given for a tuple of 2");
     lacks(&["p=(1, [1])"], "the array given is Tensor[(1), bool]");
-    lacks(&["r=128"], "128 is no int8: those are from -128 to 127");
-    lacks(&["p=(1.5, b.npy)"], "`1.5` is no int32");
+    lacks(&["r=128"], "128 is not a valid int8: the range is -128 to 127");
+    lacks(&["p=(1.5, b.npy)"], "`1.5` is not a valid int32");
     lacks(&["t=b.npy"], "the array given is Tensor[(2), bool]");
     lacks(&["q=1"], "the parameters are: p, l, t, f, r, u");
     lacks(&["l=[1"], "a `,` or `]` is missing");
@@ -297,7 +297,7 @@ def @main(%x: Tensor[(3), float32]) { @take(%x, 1) }
     assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
     let has = |wanted: &str| assert!(run.err.contains(wanted), "{wanted}: {}", run.err);
     has("error[run-operator-failed]");
-    has("(it was given int32, int32)");
+    has("(arguments: int32, int32)");
     has("  in @take at a.relay:2:8\n");
     // Its call is the last thing that `@main` does.
     has("total: ");
@@ -342,5 +342,5 @@ fn no_progress_into_files() {
     text += "  sum(%399)\n}\n";
     let found = run(&["run", "-", "--random", "1"], &text);
     assert_eq!(found.code, Some(0), "{}", found.err);
-    assert_eq!(found.err, "note: `%x` is drawn from the seed 1\n");
+    assert_eq!(found.err, "note: `%x` is random (seed 1)\n");
 }

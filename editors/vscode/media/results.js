@@ -33,7 +33,7 @@
     const parts = [make("b", "", name), make("span", "time", time(milliseconds / 1e3))];
     if (drawn.length > 0) {
       const names = drawn.length > 3 ? `${drawn.length} arguments` : drawn.map((one) => `%${one}`).join(", ");
-      parts.push(make("span", "note", `${names} drawn from seed ${seed}`));
+      parts.push(make("span", "note", `random ${names} (seed ${seed})`));
     }
     parts.push(button("as text", { type: "text" }));
     return [make("header", "", ...parts), ...(warnings ?? []).map((text) => make("p", "warning", text))];

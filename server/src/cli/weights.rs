@@ -100,7 +100,7 @@ pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Reads a file: mapped if it is a text, else as what TVM saved.
+/// Reads a file: a text is mapped, a saved module converted.
 fn opened(args: &WeightsArgs) -> Result<(String, Option<Weights>), Failure> {
     let is_text =
         input::is_text(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;
@@ -178,7 +178,7 @@ fn save(weights: &Weights, folder: &std::path::Path) -> Result<(), Failure> {
     for entry in 0..section.entries(CONSTANT).len() as u32 {
         let array = section.array_of(CONSTANT, entry);
         let tensor = array.and_then(|array| decoded(section, array, &weights.payload(array)?));
-        // The list says what is wrong with it.
+        // The list reports the problem.
         let Some(tensor) = tensor else { continue };
         let path = folder.join(format!("constant_{entry}.npy"));
         let written = File::create(&path).map(BufWriter::new).and_then(|mut out| {
@@ -245,7 +245,7 @@ fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
     let line = |cells: &[String], notes: &str| {
         let mut line = String::new();
         for (at, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
-            // Texts at the left, numbers at the right.
+            // Texts are aligned left, numbers right.
             let is_text = matches!(at, 1 | 2 | 9);
             let gap = if at == 0 { "" } else { "  " };
             line += gap;

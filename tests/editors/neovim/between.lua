@@ -466,7 +466,7 @@ return function(tools)
     until_('the end of the cast', function()
       return vim.bo.buftype == 'quickfix'
     end)
-    local shown = { '#0 Cast|4 col 8-33| cast(%0, dtype="float16")', '|| gone: nothing in #1 belongs to it' }
+    local shown = { '#0 Cast|4 col 8-33| cast(%0, dtype="float16")', '|| removed: #1 has no counterpart' }
     same(vim.api.nvim_buf_get_lines(0, 0, -1, false), shown, 'the history')
     keys('G<CR>')
     same(vim.bo.buftype, 'quickfix', 'the window after <CR>')

@@ -86,7 +86,7 @@ return function(tools)
     -- They count for the next run; what does not fit is told and not remembered.
     forget_result()
     vim.cmd('RelayRun @main n=nan')
-    result('`nan` is no int32')
+    result('`nan` is not a valid int32')
     vim.api.nvim_set_current_win(window)
     go('  %m + 1', '%m')
     vim.cmd('RelayRun')

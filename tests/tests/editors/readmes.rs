@@ -167,8 +167,8 @@ fn follow_run(block: &str) {
     let answer = client.request("workspace/executeCommand", params);
     let result = &answer["result"];
     assert_eq!(result["status"], "done", "{answer}");
-    // What the block gives is used: the rest is drawn.
-    let drawn = if file == "net.relay" { "2 arguments drawn from seed 1" } else { "min 2" };
+    // Arguments of the block are used, others are random.
+    let drawn = if file == "net.relay" { "2 random arguments (seed 1)" } else { "min 2" };
     let shown = result["text"].as_str().unwrap_or_default();
     assert!(shown.contains(drawn), "{shown}");
     assert_eq!(client.finish(), Some(0));

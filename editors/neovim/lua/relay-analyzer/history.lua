@@ -37,7 +37,7 @@ local function entries(log, found)
   end
   local last = found.stops[#found.stops]
   if found.gone and last then
-    table.insert(items, { text = ('gone: nothing in #%d belongs to it'):format(last.module + 1), valid = 0 })
+    table.insert(items, { text = ('removed: #%d has no counterpart'):format(last.module + 1), valid = 0 })
   end
   return items
 end

@@ -341,7 +341,7 @@ describe(`relay-analyzer in VS Code ${vscode.version}`, () => {
       answers("n=2.5");
       const wrong = await ask();
       assert.equal(wrong.error.code, "run-input", JSON.stringify(wrong));
-      assert.match(wrong.text, /`%n` is of type int32: `2.5` is no int32/);
+      assert.match(wrong.text, /`%n` is of type int32: `2.5` is not a valid int32/);
       assert.equal(wrong.error.range.start.line, 2);
       assert.equal(JSON.parse(fs.readFileSync(memory.fsPath, "utf8"))["asks.relay"]["@main"].inputs.n, 1);
     } finally {
