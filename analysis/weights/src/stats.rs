@@ -1,4 +1,4 @@
-//! What the elements of a tensor are like.
+//! Statistics of the elements of a tensor.
 
 use half::{bf16, f16};
 use types::{DataType, ElementKind};
@@ -10,7 +10,7 @@ use crate::{
 
 /// The number of bins of a histogram.
 pub const BINS: usize = 16;
-/// The number of elements that are shown.
+/// The number of first elements to keep.
 const FIRST: usize = 6;
 
 /// The distribution of the elements of a tensor.
@@ -18,15 +18,15 @@ const FIRST: usize = 6;
 pub struct Stats {
     /// The number of elements.
     pub count: u64,
-    /// The least element that is a finite number.
+    /// The smallest finite element.
     pub min: f64,
-    /// The greatest element that is a finite number.
+    /// The largest finite element.
     pub max: f64,
     /// The mean of the finite elements.
     pub mean: f64,
     /// The number of zeros, of either sign.
     pub zeros: u64,
-    /// The number of elements that are no number.
+    /// The number of NaN elements.
     pub nans: u64,
     /// The number of infinite elements, of either sign.
     pub infinities: u64,
@@ -41,7 +41,7 @@ fn each(dtype: DataType, bytes: &[u8], mut f: impl FnMut(f64)) -> Option<()> {
     macro_rules! numbers {
         ($ty:ty, $as:expr) => {{
             for element in bytes.chunks_exact(size_of::<$ty>()) {
-                // The length of a chunk is that of the type.
+                // Each chunk has the size of the type.
                 f($as(<$ty>::from_le_bytes(element.try_into().unwrap_or_default())));
             }
             Some(())
@@ -67,7 +67,7 @@ fn each(dtype: DataType, bytes: &[u8], mut f: impl FnMut(f64)) -> Option<()> {
 
 impl Stats {
     /// Computes the statistics of a tensor, in two passes over its text. `None` for elements that are
-    /// no single numbers.
+    /// not scalars.
     ///
     /// # Errors
     /// The tensor cannot be decoded.
@@ -102,14 +102,14 @@ impl Stats {
             return Ok(Some(stats));
         }
         stats.mean = sum / finite as f64;
-        // Halves, as the width of the greatest range is infinite.
+        // Divided by two, because the width of the range may overflow.
         let (low, width) = (stats.min / 2.0, stats.max / 2.0 - stats.min / 2.0);
         let scale = if width > 0.0 { BINS as f64 / width } else { 0.0 };
         let histogram = &mut stats.histogram;
         payload.elements(header, |bytes| {
             each(dtype, bytes, |x| {
                 if x.is_finite() {
-                    // The greatest element belongs to the last bin.
+                    // The largest element belongs to the last bin.
                     histogram[(((x / 2.0 - low) * scale) as usize).min(BINS - 1)] += 1;
                 }
             });
@@ -124,7 +124,7 @@ pub fn bars(histogram: &[u64]) -> String {
     let most = histogram.iter().copied().max().unwrap_or(0).max(1);
     let bar = |&count: &u64| match count {
         0 => ' ',
-        // The least count that is there is seen.
+        // Every nonzero count is visible.
         count => BARS[((count as f64 / most as f64 * 8.0).ceil() as usize).clamp(1, 8) - 1],
     };
     histogram.iter().map(bar).collect()
