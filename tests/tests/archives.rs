@@ -163,7 +163,7 @@ fn what_is_no_file_is_not_waited_for() {
         ("gone.npz", "cannot read `gone.npz`"),
         ("/dev/zero", "it is a device, not a file"),
         ("/dev/tty", "it is a device, not a file"),
-        ("/proc/self/mem", "the file ends too soon"),
+        ("/proc/self/mem", "the file is truncated"),
     ] {
         let why = if name == "/proc/self/mem" { "not an archive of arrays" } else { why };
         refused(&run(&folder.0, &["--inputs", name]), why);
@@ -186,10 +186,10 @@ fn what_a_file_says_of_itself_is_not_believed() {
     let folder = Temporary::new("lies");
     folder.file("a.relay", "def @main(%x: Tensor[(?), float32]) { %x }");
     folder.file("long.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{'descr': '<f4'");
-    refused(&run(&folder.0, &["--input", "x=long.npy"]), "the file ends too soon");
+    refused(&run(&folder.0, &["--input", "x=long.npy"]), "the file is truncated");
     folder.file("much.npy", npy("<f4", "(1000000000000,)", &[0; 100]));
     let read = run(&folder.0, &["--input", "x=much.npy"]);
-    refused(&read, "its header announces 4000000000000 bytes of elements, and 100 follow");
+    refused(&read, "its header declares 4000000000000 bytes of elements, but 100 follow");
     folder.file("below.npy", npy("<f4", "(-5,)", &[]));
     refused(&run(&folder.0, &["--input", "x=below.npy"]), "the size -5 is below 0");
     folder.file("short.npz", &unchecked_npz(&[("x.npy", &[0; 200])])[..100]);
@@ -197,7 +197,7 @@ fn what_a_file_says_of_itself_is_not_believed() {
     let mut many = params(&[("x", &[2], &floats(&[1.0, 2.0]))]);
     many[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
     folder.file("many.params", many);
-    refused(&run(&folder.0, &["--params", "many.params"]), "the file ends too soon");
+    refused(&run(&folder.0, &["--params", "many.params"]), "the file is truncated");
 }
 
 /// Three gigabytes that are there, but more than the run may have, or take longer than it may.

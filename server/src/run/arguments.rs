@@ -310,7 +310,7 @@ fn constructors(adt: &AdtType, types: &ModuleTypes) -> Vec<(Name, Vec<Type>)> {
 }
 
 fn no_tensors(dtype: DataType) -> String {
-    format!("there are no arrays of {dtype} here")
+    format!("arrays of {dtype} are not supported")
 }
 
 /// Returns the parameters of a function, or the `free_var`s of a bare expression.
