@@ -13,7 +13,7 @@ export async function shapePanel({ page, workspace, shot, say }) {
   // What it says of the file follows the diagnostics after a moment.
   const health = page.locator(".statusbar-item", { hasText: /1 function\s*$/ }).first();
   await health.waitFor({ timeout: PATIENCE });
-  const table = page.locator(".monaco-hover:visible, .workbench-hover:visible").filter({ hasText: "TVM 0.14 takes it" }).first();
+  const table = page.locator(".monaco-hover:visible, .workbench-hover:visible").filter({ hasText: "compatible with TVM 0.14" }).first();
   await hovered(page, health, table);
   await shot("health");
 

@@ -158,7 +158,7 @@ describe("a log of passes", () => {
     );
     assert.equal(shown.here, 2);
     assert.deepEqual(items.map(({ detail }) => detail), ["nn.softmax(%0, axis=1)", "nn.softmax(%0, axis=1)", "nn.softmax(%0, axis=0)"]);
-    assert.deepEqual(items.map(({ description }) => description), ["as the log begins", "", "changed: attribute axis 1 → 0"]);
+    assert.deepEqual(items.map(({ description }) => description), ["in the first module", "", "changed: attribute axis 1 → 0"]);
     const { document, selection } = vscode.window.activeTextEditor;
     assert.equal(document.uri.path, `/run${count}.log/0 InferType.relay`);
     assert.equal(document.getText(selection), "nn.softmax(%0, axis=1)");
