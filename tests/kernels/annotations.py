@@ -81,12 +81,12 @@ def without_computation():
     x = floats(4)
     before = "def @f(%x: Tensor[(4), float32]) -> Tensor[(4), float32] { %x }"
     refused("call_lowered(@f, (%a,))", [x],
-            "it calls a function that TVM has lowered to TIR, of which a Relay text has none",
+            "it calls a function that TVM has lowered to TIR, which Relay text cannot contain",
             before)
     refused("vm.invoke_tvm_op(@f, (%a,), (%b,))", [x, x],
-            "it calls compiled code and writes to memory, inside TVM's virtual machine only", before)
+            "it calls compiled code and writes to memory, only inside of TVM's virtual machine", before)
     refused("nn.contrib_conv2d_winograd_nnpack_weight_transform(%a, convolution_algorithm=3)", [floats(4, 3, 3, 3)],
-            "the library NNPACK computes it, and it alone knows the order of its result")
+            "the layout of its result is private to the NNPACK library")
     device = "it exists only on Arm's Ethos-U, an accelerator"
     image, table = ints(1, 4, 4, 4, dtype="int8"), np.zeros(0, "int8")
     scales = "ifm_scale=1f, ifm_zero_point=0, ofm_scale=1f, ofm_zero_point=0"

@@ -234,7 +234,7 @@ pub(super) fn lift(args: &LiftArgs) -> Result<Outcome, Failure> {
             let array = section.array_of(CONSTANT, entry);
             let header = array.and_then(|array| section.header(array));
             let header = header.ok_or_else(|| {
-                format!("`meta[{CONSTANT}][{entry}]` is not a tensor that could be read")
+                format!("`meta[{CONSTANT}][{entry}]` is not a readable tensor")
             })?;
             let mut name = format!("constant_{entry}");
             while taken.contains(&format!("%{name}")) || text.contains(&format!("%{name}")) {

@@ -156,7 +156,7 @@ fn row(weights: &Weights, known: &Known, entry: u32, uses: u64) -> Result<Row, S
     let array = section.array_of(CONSTANT, entry);
     let found = array.and_then(|array| Some((section.header(array)?, weights.payload(array)?)));
     let Some((header, payload)) = found else {
-        row.problem = Some("it is not a tensor that could be read".to_owned());
+        row.problem = Some("it is not a readable tensor".to_owned());
         return Ok(row);
     };
     row.dtype = header.ty.dtype.to_string();
