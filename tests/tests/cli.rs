@@ -266,10 +266,10 @@ fn server_starts_with_each_command_line() {
 fn fixes_are_written_back() {
     let stale = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {\n  \
                  nn.relu(%x) /* ty=Tensor[(2, 4), float32] */\n}\n";
-    let mended = stale.replace("(2, 4)", "(2, 3)");
+    let fixed = stale.replace("(2, 4)", "(2, 3)");
     let folder = Folder::new("fix", &[("a.relay", stale.as_bytes()), ("b.relay", BAD.as_bytes())]);
     let found = folder.run(&["check", "--fix", "a.relay", "b.relay"]);
-    assert_eq!(folder.text("a.relay"), mended);
+    assert_eq!(folder.text("a.relay"), fixed);
     // Problems without an automatic fix are reported.
     assert_eq!(folder.text("b.relay"), BAD);
     assert_eq!(found.code, Some(1));
