@@ -75,7 +75,7 @@ pub(crate) enum Op {
     Proj(u32),
     /// Calls an operator.
     Operator(Arc<Site>),
-    /// Creates a value of an algebraic data type.
+    /// Makes a value of an algebraic data type.
     Construct(SmolStr),
     /// Calls the function that is the first operand.
     Call {

@@ -198,8 +198,8 @@ pub fn repeated<T: Copy>(value: T, count: usize) -> Vec<T> {
     all
 }
 
-/// The number of elements from which a loop runs in parallel: some tens of microseconds, the time
-/// to wake up a thread.
+/// The number of elements from which a loop is worth several threads: some tens of microseconds, in which another
+/// thread wakes up.
 const PARALLEL: usize = 1 << 17;
 /// The number of batches of chunks per thread. Chunks differ in time: with one batch each, threads
 /// would wait for the slowest.

@@ -121,7 +121,7 @@ impl Watch {
         self.fits(self.held.saturating_add(bytes))
     }
 
-    /// Counts bytes that stay in use.
+    /// Counts bytes that stay.
     pub(crate) fn hold(&mut self, bytes: u64) {
         self.held = self.held.saturating_add(bytes);
     }

@@ -91,7 +91,7 @@ impl SharedTensor {
         Arc::get_mut(&mut self.0)?.tensor.get_mut()
     }
 
-    /// The tensor; a cloned handle if it is shared.
+    /// The tensor; a copy of the handle where others share it.
     pub(crate) fn into_tensor(self) -> Tensor {
         match Arc::try_unwrap(self.0) {
             Ok(Inner { tensor, transposed: None }) => {

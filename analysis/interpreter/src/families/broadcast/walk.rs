@@ -2,7 +2,8 @@
 
 use crate::families::prelude::*;
 
-/// Several broadcast shapes, with adjacent axes merged if every operand is contiguous over them.
+/// Several shapes broadcast together, with neighbouring axes merged where every operand walks
+/// over them in one go.
 pub(in crate::families) struct Broadcast<const N: usize> {
     /// The common shape.
     pub(in crate::families) shape: Vec<usize>,
@@ -11,7 +12,7 @@ pub(in crate::families) struct Broadcast<const N: usize> {
 }
 
 impl<const N: usize> Broadcast<N> {
-    /// Returns `None` for incompatible shapes.
+    /// `None` where the shapes do not fit together.
     pub(in crate::families) fn of(shapes: [&[usize]; N]) -> Option<Broadcast<N>> {
         let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
         let mut shape = repeated(1, rank);
