@@ -119,7 +119,7 @@ fn every_command_reads_saved_modules() {
     let run = folder.run(&["run", "m.tar", "--input", "x=[1, 2]"]);
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(run.out.contains("[11. 22.]"), "{}", run.out);
-    // Arguments of the user take precedence over the archive.
+    // What the user names counts more than the archive.
     let run = folder.run(&["run", "m.tar", "--input", "x=[1, 2]", "--input", "w=[1, 1]"]);
     assert!(run.out.contains("[2. 3.]"), "{}", run.out);
 }

@@ -11,8 +11,8 @@ use std::{
 
 use crate::{Error, Plan, convert};
 
-/// The largest number of entries of an archive.
-const MAX_ENTRIES: usize = 1 << 16;
+/// The most entries of an archive.
+const MOST_ENTRIES: usize = 1 << 16;
 /// The longest text that is read from an archive, in bytes.
 const MAX_TEXT: u64 = u32::MAX as u64;
 
@@ -120,7 +120,7 @@ fn entries<R: Read + Seek>(archive: &mut R, length: u64) -> Result<Vec<Entry>, E
         let shown = crate::graph::short(&name).into_owned();
         let kind = entry.header().entry_type();
         if name.starts_with('/') || name.split(['/', '\\']).any(|part| part == "..") {
-            let message = format!("the archive is rejected: the name `{shown}` leads out of it");
+            let message = format!("the archive is refused: the name `{shown}` leads out of it");
             return Err(Error::new("bad-archive", "", message));
         }
         if kind.is_symlink() || kind.is_hard_link() {

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn half_precision_is_converted() {
+    fn halves_are_widened() {
         for (bits, value) in [(0x3C00, 1.0), (0xC000, -2.0), (1, 5.960_464_5e-8), (0x7BFF, 65504.0)]
         {
             assert_eq!(half(bits), value);

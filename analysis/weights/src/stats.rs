@@ -10,7 +10,7 @@ use crate::{
 
 /// The number of bins of a histogram.
 pub const BINS: usize = 16;
-/// The number of first elements to keep.
+/// The number of elements that are shown.
 const FIRST: usize = 6;
 
 /// The distribution of the elements of a tensor.
@@ -41,7 +41,7 @@ fn each(dtype: DataType, bytes: &[u8], mut f: impl FnMut(f64)) -> Option<()> {
     macro_rules! numbers {
         ($ty:ty, $as:expr) => {{
             for element in bytes.chunks_exact(size_of::<$ty>()) {
-                // Each chunk has the size of the type.
+                // The length of a chunk is that of the type.
                 f($as(<$ty>::from_le_bytes(element.try_into().unwrap_or_default())));
             }
             Some(())
@@ -67,7 +67,7 @@ fn each(dtype: DataType, bytes: &[u8], mut f: impl FnMut(f64)) -> Option<()> {
 
 impl Stats {
     /// Computes the statistics of a tensor, in two passes over its text. `None` for elements that are
-    /// not scalars.
+    /// no single numbers.
     ///
     /// # Errors
     /// The tensor cannot be decoded.
@@ -102,14 +102,14 @@ impl Stats {
             return Ok(Some(stats));
         }
         stats.mean = sum / finite as f64;
-        // Divided by two, because the width of the range may overflow.
+        // Halves, as the width of the greatest range is infinite.
         let (low, width) = (stats.min / 2.0, stats.max / 2.0 - stats.min / 2.0);
         let scale = if width > 0.0 { BINS as f64 / width } else { 0.0 };
         let histogram = &mut stats.histogram;
         payload.elements(header, |bytes| {
             each(dtype, bytes, |x| {
                 if x.is_finite() {
-                    // The largest element belongs to the last bin.
+                    // The greatest element belongs to the last bin.
                     histogram[(((x / 2.0 - low) * scale) as usize).min(BINS - 1)] += 1;
                 }
             });

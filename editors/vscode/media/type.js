@@ -88,7 +88,7 @@
       make("header", "", make("code", "source", ...coloured(found.source)), kind),
       make("pre", "type", ...coloured(found.type.join("\n"))),
     ];
-    // A scalar has no axes.
+    // A scalar has none.
     const shaped = found.tensors.filter(({ dimensions }) => dimensions.length > 0);
     if (shaped.length > 0) {
       children.push(section("Dimensions", ...shaped.map(tensor)));

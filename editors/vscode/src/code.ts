@@ -205,7 +205,7 @@ export function registerCode(waking: Waking): vscode.Disposable {
   );
 }
 
-/** Returns true if the metadata section of a document is larger than the setting. */
+/** Whether the metadata section of a document is larger than the setting says. */
 async function hasLargeSection(document: vscode.TextDocument): Promise<boolean> {
   if (document.uri.scheme !== "file") {
     return false;

@@ -308,7 +308,7 @@ export async function saveCode(client: LanguageClient, file: vscode.Uri, stamp: 
   return saved.stamp;
 }
 
-/** With `module`, the position is relative to the start of that module. */
+/** With `module`, the position counts from the start of that module. */
 export function history(client: LanguageClient, log: vscode.Uri, position: vscode.Position, module?: number): Promise<History> {
   const at = client.code2ProtocolConverter.asPosition(position);
   return client.sendRequest("relay/history", { textDocument: named(client, log), position: at, module });

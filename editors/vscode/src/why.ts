@@ -5,7 +5,7 @@ import type { Location, Position } from "vscode-languageclient/node";
 
 import { type Running, type Why, whyShape } from "./protocol.js";
 
-/** The commands of the extension that the server may use. */
+/** The commands of the extension that the server may name. */
 export const CLICKABLE = ["relay.showReferences", "relay.whyShape", "relay.wrapHeader"];
 
 export function registerWhy(running: Running): vscode.Disposable {

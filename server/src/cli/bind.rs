@@ -77,7 +77,7 @@ fn main_of(analyzer: &mut Analyzer) -> Result<View<'_>, Failure> {
     let view = semantics::all_defs(db, file).find(is_main).and_then(|def| View::new(db, def));
     let view = view.ok_or_else(|| "the module has no function `@main`".to_owned())?;
     match semantics::users_of(db, view.module, "@main").next() {
-        Some(_) => Err("`@main` is called in the module, so its parameters cannot change"
+        Some(_) => Err("`@main` is called in the module, so that its parameters must stay"
             .to_owned()
             .into()),
         None => Ok(view),
@@ -95,8 +95,8 @@ fn params<'v>(view: &'v View<'_>) -> Vec<(LocalRef, Node<'v>)> {
     refs.zip(nodes).collect()
 }
 
-/// Returns the range of each parameter with the comments that follow it, up to the next one or the end
-/// of the list.
+/// Returns the range of each parameter up to the next one or the end of the list: with the comments
+/// that follow it.
 fn places_of(view: &View<'_>, all: &[(LocalRef, Node<'_>)]) -> Vec<TextRange> {
     let list = view.def.node(view.db).child(SyntaxKind::PARAM_LIST);
     let end = list.map_or(TextSize::new(0), |list| list.range().end() - TextSize::new(1));
@@ -139,7 +139,7 @@ pub(super) fn bind(args: &BindArgs) -> Result<Outcome, Failure> {
     if bound.is_empty() {
         return Err("no parameter of `@main` has the name of an array".to_owned().into());
     }
-    // Unused parameters need no entry. The others are numbered in the order of the text, as TVM
+    // What no use refers to needs no entry. The others are numbered in the order of the text, as TVM
     // numbers them.
     uses.sort_by_key(|(range, _)| range.start());
     let mut entries: Vec<usize> = Vec::new();
@@ -234,7 +234,7 @@ pub(super) fn lift(args: &LiftArgs) -> Result<Outcome, Failure> {
             let array = section.array_of(CONSTANT, entry);
             let header = array.and_then(|array| section.header(array));
             let header = header.ok_or_else(|| {
-                format!("`meta[{CONSTANT}][{entry}]` is not a readable tensor")
+                format!("`meta[{CONSTANT}][{entry}]` is not a tensor that could be read")
             })?;
             let mut name = format!("constant_{entry}");
             while taken.contains(&format!("%{name}")) || text.contains(&format!("%{name}")) {
@@ -259,7 +259,7 @@ pub(super) fn lift(args: &LiftArgs) -> Result<Outcome, Failure> {
     };
     let comma = if all.is_empty() { "" } else { ", " };
     edits.push((TextRange::empty(place), format!("{comma}{}", added.join(", "))));
-    // Constants that other functions use are kept.
+    // Constants that other functions use stay.
     let stays = |entry: u32| {
         semantics::uses_of_entry(db, view.module, CONSTANT, entry)
             .iter()
@@ -275,7 +275,7 @@ pub(super) fn lift(args: &LiftArgs) -> Result<Outcome, Failure> {
     } else {
         let dropped = semantics::drop_constants(db, view.module, &gone)
             .ok_or_else(|| "the metadata section cannot be edited".to_owned())?;
-        // The new parameters precede the new numbers.
+        // The new parameters go before the new numbers.
         let renumbered =
             dropped.into_iter().filter(|(range, _)| !edits.iter().any(|(own, _)| own == range));
         let all: Vec<(TextRange, String)> = edits.iter().cloned().chain(renumbered).collect();

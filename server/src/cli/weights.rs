@@ -100,7 +100,7 @@ pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Reads a file: a text is mapped, a saved module converted.
+/// Reads a file: mapped if it is a text, else as what TVM saved.
 fn opened(args: &WeightsArgs) -> Result<(String, Option<Weights>), Failure> {
     let is_text =
         input::is_text(&args.path).map_err(|error| input::cannot_read(&args.path, &error))?;

@@ -9,11 +9,11 @@ use super::{
 };
 use crate::edits;
 
-/// The longest generated text. Short texts run fast, and reveal nearly all bugs; `tests/linear.rs` covers
-/// those that depend on length.
-const MAX_TEXT: usize = 3000;
-/// The longest generated file.
-const MAX_FILE: usize = 4000;
+/// The longest text that is made. Short texts run fast, and nearly everything goes wrong in them
+/// that goes wrong at all; what depends on length is for `tests/linear.rs`.
+const MOST_TEXT: usize = 3000;
+/// The longest file that is made.
+const MOST_FILE: usize = 4000;
 
 /// The separator between the text and its edits, and between edits.
 pub(super) const SEPARATOR: char = '\u{1}';

@@ -9,7 +9,7 @@ use crate::{
     corpus, generators, mdtest,
 };
 
-/// The kind of an input.
+/// The form of inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A text.

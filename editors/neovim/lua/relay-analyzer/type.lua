@@ -18,7 +18,7 @@ local function text(value)
   return type(value) == 'string' and value or nil
 end
 
---- Formats the response of the server. `places` are the targets of lines, `heads` the titles, `code`
+--- The answer of the server as lines; `places` has what a line leads to, `heads` the titles, `code`
 --- the lines of the type.
 ---@param info table
 ---@return { lines: string[], places: table<integer, table>, heads: integer[], code: integer[] }
