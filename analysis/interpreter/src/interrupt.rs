@@ -44,7 +44,7 @@ thread_local! {
 /// The payload of unwinding.
 struct Interrupted(Fault);
 
-/// Does work for a run; returns its result, or the reason for its early end.
+/// Does work for a run: gives what it gives, or why the run ends before.
 pub(crate) fn scope<R>(watch: &Watch, work: impl FnOnce() -> R) -> Result<R, Fault> {
     let before = enter(Some(watch.clone()));
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -148,7 +148,7 @@ impl Here {
             None => {
                 left.set(0);
                 if let Err(fault) = self.0.as_ref().map_or(Ok(()), Watch::poll) {
-                    // A thread of the pool may have no run.
+                    // A thread of the pool may have no run of its own.
                     resume_unwind(Box::new(Interrupted(fault)));
                 }
                 left.set(STEP);

@@ -1,4 +1,4 @@
-// The extension: finds and starts the server, and reports if that fails.
+// A thin client: it finds the server, starts it, and says so where it cannot.
 
 import * as vscode from "vscode";
 import {
@@ -170,7 +170,7 @@ class Relay {
       transport: TransportKind.stdio,
       options: { env: { ...process.env, ...settings.env } },
     };
-    // No scheme: dumps are also in untitled documents, diffs and the Git history.
+    // No scheme: dumps live in untitled documents, in diffs and in the history of git as well.
     const client = new LanguageClient("relay", "relay-analyzer", executable, {
       documentSelector: [{ language: "relay" }],
       outputChannel: this.log,
@@ -198,7 +198,7 @@ class Relay {
         workspace: {
           configuration: ({ items }) => items.map(() => writtenSettings(this.context.extension)),
           didChangeConfiguration: async () => {
-            // A change of `relay.server` stops this client: notifying the server would start it again.
+            // A change of `relay.server` stops this client: telling it would start it again.
             await new Promise((resolve) => setImmediate(resolve));
             if (client === this.client) {
               // The server then requests the settings.

@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 export interface Page {
   readonly title: string;
   readonly styles: readonly string[];
-  /** In dependency order. */
+  /** In this order: each uses those before it. */
   readonly scripts: readonly string[];
   readonly body: string;
 }

@@ -39,7 +39,7 @@ export class Passes implements vscode.Disposable, vscode.TreeDataProvider<Row>, 
   private log: Log | undefined;
   private rows: readonly Row[] = [];
   private timer: NodeJS.Timeout | undefined;
-  /** Costs require the types of every module, and are computed on request. */
+  /** Costs need the types of every module, so that they are computed when someone asks. */
   private withCosts = false;
   private readonly subscriptions: vscode.Disposable[];
 

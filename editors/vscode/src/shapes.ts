@@ -307,9 +307,9 @@ const PAGE: Page = {
   <main id="table"><div id="scroll"></div></main>
   <main id="graph" hidden>
     <div id="tools" role="toolbar" aria-label="Graph">
-      <button id="fit" title="Fit the whole graph (F)">Fit</button>
-      <button id="reset" title="Reset the view to the cursor (0)">Reset</button>
-      <button id="selection" title="Zoom to the selected call and its neighbours (S)">Selection</button>
+      <button id="fit" title="All of the graph (F)">Fit</button>
+      <button id="reset" title="As it opens: at the cursor, to be read (0)">Reset</button>
+      <button id="selection" title="Zoom to the selected call and those beside it (S)">Selection</button>
       <label>Colour <select id="colour">
         <option value="kind">by kind</option>
         <option value="cost">by cost</option>
@@ -321,7 +321,7 @@ const PAGE: Page = {
     <div id="legend" aria-label="Colours"></div>
     <div id="stage">
       <div id="picture">
-        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrow keys follow edges, F fits, S zooms to the selection, Enter goes to the line"></canvas>
+        <canvas id="canvas" tabindex="0" role="application" aria-label="Dataflow graph: arrows go along it, F fits, S zooms to the selection, Enter goes to the line"></canvas>
         <canvas id="minimap" aria-hidden="true" hidden></canvas>
         <div id="tip" hidden></div>
       </div>

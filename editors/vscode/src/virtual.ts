@@ -100,7 +100,7 @@ export class VirtualDocuments implements vscode.Disposable, vscode.TextDocumentC
   private readonly kept = new Map<number, string>();
   private count = 0;
   private readonly timers = new Map<string, NodeJS.Timeout>();
-  /** Watchers of the shown saved modules, which programs write outside of the editor. */
+  /** Of the files that TVM saved and that are shown: programs write them, and no editor. */
   private readonly watchers = new Map<string, vscode.FileSystemWatcher>();
   private readonly subscriptions: vscode.Disposable[];
 

@@ -254,7 +254,7 @@ pub(super) struct RunContext {
     pub(super) finished: Box<dyn FnOnce(RunRecord) + Send>,
 }
 
-/// Starts a run on a new thread.
+/// Starts a run on a thread of its own.
 pub(super) fn start(runs: &Runs, request: RunRequest, context: RunContext) {
     if runs.active.fetch_add(1, Ordering::Relaxed) >= MAX_RUNS {
         runs.active.fetch_sub(1, Ordering::Relaxed);

@@ -88,7 +88,7 @@ async fn send_requests(mut requests: impl Stream<Item = Request> + Unpin, writer
 
 struct Transport<S, R> {
     service: LspService<S>,
-    /// The sink for the client's responses to requests of the server.
+    /// Takes the client's responses to requests of the server.
     responses: R,
     writer: StdoutWriter,
     /// A permit for each call that may still start.

@@ -170,10 +170,10 @@ function browserEnvironment(program) {
 }
 
 /**
- * Starts VS Code on a workspace with these files, passes a page and functions to open files and
- * change settings to `drive`, and stops everything at the end. With `tests`, VS Code loads tests from
- * its address and shows no messages. `size` changes the size of the window: `viewport` in points, and
- * `deviceScaleFactor` in pixels per point.
+ * Starts VS Code on a workspace with these files, gives `drive` a page and the ways to open things and
+ * to change settings, and stops everything, whatever happens. With `tests`, VS Code takes tests from
+ * its address, and shows no messages. With `size`, the window has other measures: `viewport` in points, and
+ * `deviceScaleFactor` pixels for each.
  */
 export async function withWorkbench({ files, extension, tests, size }, drive) {
   const { root, workspace, change } = room(files);
