@@ -11,15 +11,15 @@ use crate::{
     params,
 };
 
-/// The largest number of arrays in a file.
-pub(crate) const MAX_ARRAYS: usize = 1 << 20;
-/// The largest total length of the names in a file, in bytes.
-pub(crate) const MAX_NAMES: usize = 64 << 20;
-/// The distance from the end of an archive within which its directory is searched, which allows for the
-/// longest comment.
-const MAX_COMMENT: u64 = (1 << 16) + 22;
-/// The largest compression ratio of `DEFLATE`.
-const MAX_RATIO: u64 = 1032;
+/// The most arrays that a file may have.
+pub(crate) const MOST_ARRAYS: usize = 1 << 20;
+/// The most bytes that the names of all arrays of a file may have together.
+pub(crate) const MOST_NAMES: usize = 64 << 20;
+/// The distance from the end of an archive within which its directory is searched: that of the longest
+/// comment.
+const MOST_COMMENT: u64 = (1 << 16) + 22;
+/// The most bytes that `DEFLATE` makes of one.
+const MOST_RATIO: u64 = 1032;
 
 /// A file of several arrays.
 pub struct Archive<R> {

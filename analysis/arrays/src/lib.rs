@@ -24,8 +24,8 @@ pub use archive::Archive;
 pub use rawzip::{FileReader, ReaderAt};
 pub use write::{write_npy, write_npz};
 
-/// The largest number of axes of an array; numpy allows 64.
-const MAX_AXES: usize = 256;
+/// The most axes that an array may have; numpy has 64.
+const MOST_AXES: usize = 256;
 
 /// A reader with random access, and its length.
 pub struct Source<R> {

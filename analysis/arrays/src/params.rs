@@ -6,8 +6,8 @@
 use types::{DataType, ElementKind};
 
 use crate::{
-    Array, BUFFER, Error, Layout, MAX_AXES, Polled, ReaderAt, Source,
-    archive::{MAX_ARRAYS, MAX_NAMES},
+    Array, BUFFER, Error, Layout, MOST_AXES, Polled, ReaderAt, Source,
+    archive::{MOST_ARRAYS, MOST_NAMES},
     bytes_of,
 };
 

@@ -132,7 +132,7 @@ impl<'s> Mutator<'s> {
         Mutator { rng, seeds }
     }
 
-    /// Generates an input of a kind.
+    /// An input of that form.
     pub fn input(&mut self, kind: Kind) -> Vec<u8> {
         match kind {
             Kind::Text => self.text().into_bytes(),
@@ -243,7 +243,7 @@ impl<'s> Mutator<'s> {
         words[self.rng.usize(0..words.len())]
     }
 
-    /// Generates a text, usually a valid one, and edits of it.
+    /// A text, mostly a sound one, and edits of it.
     fn edited(&mut self) -> String {
         let mut text = if self.rng.u8(0..4) > 0 { self.seed().to_owned() } else { self.text() };
         truncate(&mut text, MAX_TEXT);
@@ -263,7 +263,7 @@ impl<'s> Mutator<'s> {
         script
     }
 
-    /// Generates a file with changed bytes.
+    /// A file with bytes changed.
     fn file(&mut self, kind: Kind) -> Vec<u8> {
         let seeds = self.seeds.files(kind);
         let mut file = seeds[self.rng.usize(0..seeds.len())].clone();

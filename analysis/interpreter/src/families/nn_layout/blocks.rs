@@ -7,7 +7,7 @@ use crate::families::{
     shape::permuted,
 };
 
-/// The pairs in an attribute.
+/// The pairs of an attribute that holds a list of them.
 pub(super) fn pairs(call: &Call<'_>, name: &str) -> Result<Vec<(i64, i64)>, Fault> {
     let lists = call.attrs().get(name).as_list().unwrap_or_default();
     let pair = |list: &types::AttrValue| match list.as_list() {
@@ -15,7 +15,7 @@ pub(super) fn pairs(call: &Call<'_>, name: &str) -> Result<Vec<(i64, i64)>, Faul
         _ => None,
     };
     let pairs: Option<Vec<(i64, i64)>> = lists.iter().map(pair).collect();
-    pairs.ok_or_else(|| call.fault(format_args!("`{name}` has no usable value")))
+    pairs.ok_or_else(|| call.fault(format_args!("`{name}` has no value that could be used")))
 }
 
 /// The block size and the data in NCHW.
