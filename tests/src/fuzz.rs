@@ -36,10 +36,10 @@ pub use session::{end_session, session};
 pub use text::{check, format, open};
 
 /// The most that one input may take, in CPU time of its thread.
-pub const MOST_TIME: Duration = Duration::from_secs(2);
-/// The most memory that a process which works on one input after another may hold, in bytes.
-pub const MOST_MEMORY: usize = 1 << 30;
-/// The stack of the thread that runs targets: what threads have unless they ask for more.
+pub const MAX_TIME: Duration = Duration::from_secs(2);
+/// The memory limit of a process that runs many inputs, in bytes.
+pub const MAX_MEMORY: usize = 1 << 30;
+/// The stack size of the thread that runs targets: the default of threads.
 pub const STACK: usize = 2 << 20;
 
 /// A fuzz target.

@@ -16,10 +16,10 @@ pub(crate) const MOST_ARRAYS: usize = 1 << 20;
 /// The most bytes that the names of all arrays of a file may have together.
 pub(crate) const MOST_NAMES: usize = 64 << 20;
 /// The distance from the end of an archive within which its directory is searched: that of the longest
-/// comment.
-const MOST_COMMENT: u64 = (1 << 16) + 22;
-/// The most bytes that `DEFLATE` makes of one.
-const MOST_RATIO: u64 = 1032;
+/// longest comment.
+const MAX_COMMENT: u64 = (1 << 16) + 22;
+/// The largest compression ratio of `DEFLATE`.
+const MAX_RATIO: u64 = 1032;
 
 /// A file of several arrays.
 pub struct Archive<R> {
@@ -53,7 +53,7 @@ impl<R: ReaderAt> Archive<R> {
         let archive = ZipArchive::with_max_search_space(MAX_COMMENT)
             .locate_in_reader(reader, &mut buffer, length)
             .map_err(|(_, error)| broken(error))?;
-        let mut left = MAX_NAMES;
+        let mut left = MOST_NAMES;
         let (mut names, mut arrays) = (Vec::new(), Vec::new());
         let mut found = 0u64;
         let mut entries = archive.entries(&mut buffer);
@@ -64,8 +64,8 @@ impl<R: ReaderAt> Archive<R> {
             let Some(name) = path.as_bytes().strip_suffix(b".npy") else { continue };
             left = left
                 .checked_sub(name.len())
-                .filter(|_| arrays.len() < MAX_ARRAYS)
-                .ok_or_else(|| Error(format!("it has more than {MAX_ARRAYS} arrays")))?;
+                .filter(|_| arrays.len() < MOST_ARRAYS)
+                .ok_or_else(|| Error(format!("it has more than {MOST_ARRAYS} arrays")))?;
             names.push(String::from_utf8_lossy(name).into_owned());
             arrays.push(Entry {
                 place: entry.wayfinder(),

@@ -24,7 +24,7 @@ pub use archive::Archive;
 pub use rawzip::{FileReader, ReaderAt};
 pub use write::{write_npy, write_npz};
 
-/// The most axes that an array may have; numpy has 64.
+/// The largest number of axes of an array; numpy allows 64.
 const MOST_AXES: usize = 256;
 
 /// A reader with random access, and its length.
@@ -179,8 +179,8 @@ impl Array<'_> {
 /// # Errors
 /// It overflows, or arrays of the data type are not supported.
 fn bytes_of(dtype: DataType, shape: &[usize]) -> Result<u64, Error> {
-    if shape.len() > MAX_AXES {
-        return Err(Error(format!("the array has {} axes, more than {MAX_AXES}", shape.len())));
+    if shape.len() > MOST_AXES {
+        return Err(Error(format!("the array has {} axes, more than {MOST_AXES}", shape.len())));
     }
     if Tensor::zeros(dtype, &[]).is_none() {
         return Err(no_arrays(dtype));

@@ -9,9 +9,9 @@ use super::{
 };
 use crate::edits;
 
-/// The longest text that is made. Short texts run fast, and nearly everything goes wrong in them
-/// that goes wrong at all; what depends on length is for `tests/linear.rs`.
-const MOST_TEXT: usize = 3000;
+/// The longest generated text. Short texts run fast, and reveal nearly all bugs; `tests/linear.rs` covers
+/// those that depend on length.
+const MAX_TEXT: usize = 3000;
 /// The longest file that is made.
 const MOST_FILE: usize = 4000;
 
@@ -299,7 +299,7 @@ impl<'s> Mutator<'s> {
                 _ => file.splice(at..at, vec![0; self.rng.usize(0..20)]).for_each(drop),
             }
         }
-        file.truncate(MAX_FILE);
+        file.truncate(MOST_FILE);
         file
     }
 }

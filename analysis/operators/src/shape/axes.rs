@@ -39,7 +39,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 ];
 
 /// Maximum number of axes. TVM has no limit and runs out of memory.
-const MAX_AXES: i64 = 4096;
+const MOST_AXES: i64 = 4096;
 
 fn expand_dims(call: &mut Call<'_>) -> Outcome {
     let data = call.require_tensor(0)?;
