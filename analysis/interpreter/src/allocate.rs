@@ -75,7 +75,10 @@ fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Fault> {
 pub(crate) fn no_memory(bytes: u64) -> Fault {
     Fault::new(
         FaultKind::Memory,
-        format!("{} MB are needed at once, which is more than the system can provide", bytes.div_ceil(1 << 20)),
+        format!(
+            "{} MB are needed at once, which is more than the system can provide",
+            bytes.div_ceil(1 << 20)
+        ),
     )
 }
 

@@ -210,10 +210,8 @@ impl Compiler<'_, '_> {
             context.vars.insert(var, reg);
             context.captures.push((var, reg));
         }
-        let mut value = Operand::Missing(
-            FaultKind::Missing,
-            format!("`{}` has no body", self.name).into(),
-        );
+        let mut value =
+            Operand::Missing(FaultKind::Missing, format!("`{}` has no body", self.name).into());
         let mut place = self.view.def.range(self.view.db);
         for (number, unit) in body.units.iter().enumerate() {
             self.start_unit(number);

@@ -219,8 +219,10 @@ impl<'a> Call<'a> {
         };
         let tensor = |value: &'_ Value| value.as_tensor().is_some();
         if !fields.iter().all(tensor) {
-            return Err(self
-                .fault(format_args!("{} has a field that is not a tensor", self.arg_name(position))));
+            return Err(self.fault(format_args!(
+                "{} has a field that is not a tensor",
+                self.arg_name(position)
+            )));
         }
         Ok(fields.iter().filter_map(Value::as_tensor).collect())
     }
@@ -402,7 +404,10 @@ impl<'a> Call<'a> {
             Some(bytes) => self.watch.fits(bytes),
             None => Err(Fault::new(
                 FaultKind::Memory,
-                format!("`{}`: a result of shape {shape:?} does not fit into memory", self.operator.name),
+                format!(
+                    "`{}`: a result of shape {shape:?} does not fit into memory",
+                    self.operator.name
+                ),
             )),
         }
     }
@@ -412,16 +417,18 @@ impl<'a> Call<'a> {
         let count = elements.len();
         match T::tensor(shape, elements) {
             Some(tensor) => Ok(tensor.into()),
-            None => Err(self.fault(format_args!("{count} elements do not have the shape {shape:?}"))),
+            None => {
+                Err(self.fault(format_args!("{count} elements do not have the shape {shape:?}")))
+            }
         }
     }
 
     /// A tensor with another shape.
     pub(crate) fn reshaped(&self, tensor: Tensor, shape: &[usize]) -> Result<Tensor, Fault> {
         let count = tensor.len();
-        tensor
-            .reshape(shape)
-            .ok_or_else(|| self.fault(format_args!("{count} elements do not have the shape {shape:?}")))
+        tensor.reshape(shape).ok_or_else(|| {
+            self.fault(format_args!("{count} elements do not have the shape {shape:?}"))
+        })
     }
 
     /// The failure that the operator has no kernel for elements of this type.

@@ -295,7 +295,8 @@ impl Run<'_, '_, '_> {
                     let tuple = self.operand(base, instr, 0);
                     let field = tuple.as_tuple().and_then(|fields| fields.get(*index as usize));
                     let Some(field) = field.cloned() else {
-                        let message = format!("field {index} is out of range for {}", tuple.describe());
+                        let message =
+                            format!("field {index} is out of range for {}", tuple.describe());
                         return Err(Fault::new(FaultKind::Untyped, message));
                     };
                     self.put(base, instr.dst, field);
@@ -417,7 +418,12 @@ impl Run<'_, '_, '_> {
                 }
                 Op::Resume => match self.frames[at].resume.pop() {
                     Some(to) => pc = to as usize,
-                    None => return Err(Fault::new(FaultKind::Missing, "there is no lazy value to return to")),
+                    None => {
+                        return Err(Fault::new(
+                            FaultKind::Missing,
+                            "there is no lazy value to return to",
+                        ));
+                    }
                 },
                 Op::Bound(name) => {
                     let value = self.operand(base, instr, 0);
@@ -507,10 +513,8 @@ impl Run<'_, '_, '_> {
             }
         }
         if self.frames.len() >= self.depth {
-            let message = format!(
-                "more than {} nested calls: the recursion is too deep",
-                self.depth
-            );
+            let message =
+                format!("more than {} nested calls: the recursion is too deep", self.depth);
             return Err(Fault::new(FaultKind::Depth, message));
         }
         let bytes = if tail { 0 } else { SLOT * proc.slots as u64 + 96 };

@@ -26,10 +26,7 @@ pub(super) static KERNELS: &[Kernel] = &[
         Ok(Value::tuple([]))
     }),
     kernel("on_device", same),
-    absent(
-        "parser.MetaRef",
-        "it represents an entry of the metadata section while text is parsed",
-    ),
+    absent("parser.MetaRef", "it represents an entry of the metadata section while text is parsed"),
     kernel("relay.op.annotation.simulated_quantize", simulated_quantize),
     absent(
         "vm.invoke_tvm_op",

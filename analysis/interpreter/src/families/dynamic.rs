@@ -82,8 +82,12 @@ fn reshape(call: &mut Call<'_>) -> Outcome {
     let mut at = 0;
     for size in written {
         let known = |axis: usize| {
-            let missing =
-                || call.fault(format_args!("{size} refers to axis {axis}, but there are {}", from.len()));
+            let missing = || {
+                call.fault(format_args!(
+                    "{size} refers to axis {axis}, but there are {}",
+                    from.len()
+                ))
+            };
             from.get(axis).copied().ok_or_else(missing)
         };
         match size {

@@ -323,7 +323,9 @@ fn reinterpret(call: &mut Call<'_>) -> Outcome {
     let dtype = call.attrs().dtype("dtype");
     let tensor = call.tensor(0)?;
     if tensor.dtype().bytes() != dtype.bytes() {
-        return Err(call.fault(format_args!("{} and {dtype} have different widths", tensor.dtype())));
+        return Err(
+            call.fault(format_args!("{} and {dtype} have different widths", tensor.dtype()))
+        );
     }
     macro_rules! bytes {
         ($($variant:ident)*) => {

@@ -71,7 +71,9 @@ fn dilation2d(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("the weight has the wrong rank"));
     };
     if kernels != channels {
-        return Err(call.fault(format_args!("there are {channels} channels, but {kernels} kernels")));
+        return Err(
+            call.fault(format_args!("there are {channels} channels, but {kernels} kernels"))
+        );
     }
     let (strides, dilations) = (steps(call, "strides", 2)?, steps(call, "dilations", 2)?);
     let padding = padding(call, 2)?;

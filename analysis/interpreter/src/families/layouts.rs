@@ -84,7 +84,9 @@ pub(super) fn convert(
         match labels.iter().position(|&label| label == (axis.letter, nth)) {
             Some(at) => order.push(at),
             None => {
-                return Err(call.fault(format_args!("layout `{from}` cannot be converted to `{to}`")));
+                return Err(
+                    call.fault(format_args!("layout `{from}` cannot be converted to `{to}`"))
+                );
             }
         }
     }

@@ -66,10 +66,9 @@ fn channels(call: &Call<'_>, position: usize, count: usize) -> Result<Vec<f64>, 
         numbers = repeated(one, count);
     }
     if numbers.len() != count {
-        return Err(call.fault(format_args!(
-            "there are {} elements, but {count} channels",
-            numbers.len()
-        )));
+        return Err(
+            call.fault(format_args!("there are {} elements, but {count} channels", numbers.len()))
+        );
     }
     Ok(numbers)
 }
@@ -84,7 +83,9 @@ fn bias_add(call: &mut Call<'_>) -> Outcome {
         bias = super::broadcast::broadcast_to(call, &bias, &[count])?;
     }
     if bias.len() != count {
-        return Err(call.fault(format_args!("there are {} biases, but {count} channels", bias.len())));
+        return Err(
+            call.fault(format_args!("there are {} biases, but {count} channels", bias.len()))
+        );
     }
     let data = call.take_tensor(0)?;
     let dtype = data.dtype();
@@ -320,7 +321,9 @@ fn grouped_norm(call: &mut Call<'_>, in_groups: bool) -> Outcome {
     let groups =
         if in_groups { usize::try_from(call.int("num_groups")?).unwrap_or(0) } else { count };
     if groups == 0 || count % groups.max(1) != 0 {
-        return Err(call.fault(format_args!("{count} channels cannot be divided into {groups} groups")));
+        return Err(
+            call.fault(format_args!("{count} channels cannot be divided into {groups} groups"))
+        );
     }
     // The channels after the batch.
     let mut order: Vec<usize> = vec![0, axis];

@@ -144,7 +144,9 @@ fn reverse(call: &mut Call<'_>) -> Outcome {
 
 /// Concatenates tensors along an axis.
 pub(super) fn joined(call: &Call<'_>, parts: &[&Tensor], axis: usize) -> Result<Tensor, Fault> {
-    let Some(&first) = parts.first() else { return Err(call.fault("there are no tensors to concatenate")) };
+    let Some(&first) = parts.first() else {
+        return Err(call.fault("there are no tensors to concatenate"));
+    };
     let mut shape = first.shape().to_vec();
     for part in &parts[1..] {
         let others = |shape: &[usize]| -> Vec<usize> {
@@ -233,7 +235,9 @@ fn split(call: &mut Call<'_>) -> Outcome {
     match (list, numbers.as_slice()) {
         (false, &[sections]) => {
             let Some(sections) = usize::try_from(sections).ok().filter(|&n| n > 0) else {
-                return Err(call.fault(format_args!("the tensor cannot be split into {sections} parts")));
+                return Err(
+                    call.fault(format_args!("the tensor cannot be split into {sections} parts"))
+                );
             };
             // The last part takes the remainder.
             let each = size.div_ceil(sections);

@@ -169,7 +169,9 @@ impl Blocks {
 
 fn sparse_dense(call: &mut Call<'_>) -> Outcome {
     let dense = call.tensor(0)?;
-    let &[_, depth] = dense.shape() else { return Err(call.fault("the dense argument must be a matrix")) };
+    let &[_, depth] = dense.shape() else {
+        return Err(call.fault("the dense argument must be a matrix"));
+    };
     let products = Blocks::of(call, depth)?.products(call, dense)?;
     if call.bool("sparse_lhs") {
         return Ok(super::shape::permuted(&products, &[1, 0]).into());
@@ -185,7 +187,9 @@ fn sparse_conv2d(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("only kernels of size 1 are supported, as in TVM"));
     }
     let image = layouts::convert(call, call.tensor(0)?, layout, "NHWC")?;
-    let &[n, h, w, depth] = image.shape() else { return Err(call.fault("the data must have 4 axes")) };
+    let &[n, h, w, depth] = image.shape() else {
+        return Err(call.fault("the data must have 4 axes"));
+    };
     let blocks = Blocks::of(call, depth)?;
     let products = blocks.products(call, &image)?;
     let units = blocks.rows.len() * blocks.height;
@@ -202,7 +206,8 @@ fn sparse_add(call: &mut Call<'_>) -> Outcome {
     let stored = call.tensor(1)?;
     let rows = Rows::of(call, columns, starts, stored.len(), width)?;
     if rows.len() != height {
-        return Err(call.fault(format_args!("there are {} sparse rows, but {height} dense ones", rows.len())));
+        return Err(call
+            .fault(format_args!("there are {} sparse rows, but {height} dense ones", rows.len())));
     }
     each_dtype!(dense, dense => {
         let mut dense = own(dense);
@@ -316,7 +321,9 @@ fn sparse_fill_empty_rows(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault(format_args!("{height} is not a valid number of rows")));
     };
     if depth == 0 || values.len() < count {
-        return Err(call.fault(format_args!("there are {} values, but {count} indices", values.len())));
+        return Err(
+            call.fault(format_args!("there are {} values, but {count} indices", values.len()))
+        );
     }
     call.allow(&[rows.saturating_add(count), depth], DataType::INT64)?;
     // Each empty row gets an element.
@@ -362,7 +369,10 @@ fn sparse_reshape(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("the indices must be a matrix"));
     };
     if depth != old.len() {
-        return Err(call.fault(format_args!("the indices have {depth} axes, but the tensor has {}", old.len())));
+        return Err(call.fault(format_args!(
+            "the indices have {depth} axes, but the tensor has {}",
+            old.len()
+        )));
     }
     let product = |sizes: &[i64]| {
         let whole = sizes.iter().filter(|&&size| size != -1);

@@ -96,7 +96,9 @@ fn coordinates(
             }
         }
         other => {
-            return Err(call.fault(format_args!("unknown coordinate transformation mode \"{other}\"")));
+            return Err(
+                call.fault(format_args!("unknown coordinate transformation mode \"{other}\""))
+            );
         }
     })
 }
@@ -400,7 +402,9 @@ pub(super) fn crop_and_resize(call: &mut Call<'_>) -> Outcome {
     for (ends, image) in boxes.to_f32s().chunks_exact(4).zip(of) {
         let image = usize::try_from(image).ok().filter(|&image| image < batches);
         let Some(image) = image else {
-            return Err(call.fault(format_args!("the index of a box is out of range for {batches} images")));
+            return Err(
+                call.fault(format_args!("the index of a box is out of range for {batches} images"))
+            );
         };
         let down = places(height, rows, ends[0], ends[2]);
         let across = places(width, columns, ends[1], ends[3]);

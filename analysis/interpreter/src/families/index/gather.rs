@@ -52,7 +52,9 @@ fn take(call: &mut Call<'_>) -> Outcome {
     let batch = if flat { 0 } else { usize::try_from(batch).unwrap_or(0) };
     let (from, at) = (data.shape(), indices.shape());
     if batch > axis || batch > at.len() {
-        return Err(call.fault(format_args!("`batch_dims` is {batch}, which is greater than the axis")));
+        return Err(
+            call.fault(format_args!("`batch_dims` is {batch}, which is greater than the axis"))
+        );
     }
     if from[..batch] != at[..batch] {
         return Err(call.fault(format_args!(
@@ -139,8 +141,10 @@ fn gather_nd(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("`indices` has no axis"));
     };
     if batch + depth > from.len() || batch > rest.len() {
-        return Err(call
-            .fault(format_args!("`indices` selects on {depth} axes after {batch} of {}", from.len())));
+        return Err(call.fault(format_args!(
+            "`indices` selects on {depth} axes after {batch} of {}",
+            from.len()
+        )));
     }
     let steps = strides(from);
     let length: usize = from[batch + depth..].iter().product();

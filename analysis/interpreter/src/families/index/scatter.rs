@@ -115,7 +115,10 @@ fn scatter_nd(call: &mut Call<'_>) -> Outcome {
         return Err(call.fault("`indices` has no axis"));
     };
     if depth > from.len() {
-        return Err(call.fault(format_args!("`indices` selects on {depth} axes, but there are {}", from.len())));
+        return Err(call.fault(format_args!(
+            "`indices` selects on {depth} axes, but there are {}",
+            from.len()
+        )));
     }
     let steps = strides(&from);
     let count: usize = rest.iter().product();

@@ -149,7 +149,11 @@ fn slice_like(call: &mut Call<'_>) -> Outcome {
     for axis in axes {
         match like.shape().get(axis) {
             Some(&size) if size <= shape[axis] => cuts[axis] = Cut::whole(size),
-            _ => return Err(call.fault(format_args!("axis {axis} cannot be sliced to a larger size"))),
+            _ => {
+                return Err(
+                    call.fault(format_args!("axis {axis} cannot be sliced to a larger size"))
+                );
+            }
         }
     }
     Ok(cut(call, tensor, &cuts)?.into())

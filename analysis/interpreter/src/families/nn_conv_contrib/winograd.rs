@@ -246,7 +246,9 @@ fn convolution(call: &mut Call<'_>, plain: &str) -> Outcome {
         (a, b) if b == inputs && (a != inputs || layout != plain) => (true, a),
         (a, b) if a == inputs => (false, b),
         (a, b) => {
-            return Err(call.fault(format_args!("{inputs} channels do not match a weight of {a} by {b}")));
+            return Err(
+                call.fault(format_args!("{inputs} channels do not match a weight of {a} by {b}"))
+            );
         }
     };
     // The weight as (window…, outputs, inputs), with the window in the order of the data.

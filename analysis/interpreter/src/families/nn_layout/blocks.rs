@@ -80,7 +80,9 @@ fn block_shape(call: &Call<'_>, rank: usize) -> Result<Vec<usize>, Fault> {
     };
     let blocks = call.ints("block_shape")?.iter().map(size).collect::<Result<Vec<_>, Fault>>()?;
     if blocks.len() >= rank {
-        return Err(call.fault(format_args!("there are {} block sizes, but {rank} axes", blocks.len())));
+        return Err(
+            call.fault(format_args!("there are {} block sizes, but {rank} axes", blocks.len()))
+        );
     }
     Ok(blocks)
 }
@@ -126,10 +128,13 @@ pub(super) fn batch_to_space_nd(call: &mut Call<'_>) -> Outcome {
     let data = call.tensor(0)?;
     let blocks = block_shape(call, data.rank())?;
     let crops = pairs(call, "crops")?;
-    let [batch, sizes @ ..] = data.shape() else { return Err(call.fault("the data has no batch axis")) };
+    let [batch, sizes @ ..] = data.shape() else {
+        return Err(call.fault("the data has no batch axis"));
+    };
     let whole = blocks.iter().fold(1usize, |product, &block| product.saturating_mul(block));
     if batch % whole != 0 {
-        return Err(call.fault(format_args!("{batch} batches are not a multiple of the block size {whole}")));
+        return Err(call
+            .fault(format_args!("{batch} batches are not a multiple of the block size {whole}")));
     }
     let count = blocks.len();
     let mut apart = blocks.clone();

@@ -34,12 +34,17 @@ pub(in crate::families) fn upsampling(
     let mut plan: Vec<(usize, Vec<Taps>)> = Vec::new();
     for (&letter, factor) in letters.iter().zip(factors) {
         let Some(axis) = axes.index_of(letter as char) else {
-            return Err(call.fault(format_args!("there is no axis `{}` in layout `{layout}`", letter as char)));
+            return Err(call.fault(format_args!(
+                "there is no axis `{}` in layout `{layout}`",
+                letter as char
+            )));
         };
         let size = shape[axis];
         let target = round(size as f64 * factor);
         if !(0.0..=f64::from(i32::MAX)).contains(&target) || size == 0 && target > 0.0 {
-            return Err(call.fault(format_args!("an axis of size {size} cannot be scaled to {target}")));
+            return Err(
+                call.fault(format_args!("an axis of size {size} cannot be scaled to {target}"))
+            );
         }
         let target = target as usize;
         shape[axis] = target;
@@ -49,7 +54,9 @@ pub(in crate::families) fn upsampling(
         )
         .ok();
         let Some(taps) = taps else {
-            return Err(call.fault(format_args!("method `{method}` is not supported with `{mode}`")));
+            return Err(
+                call.fault(format_args!("method `{method}` is not supported with `{mode}`"))
+            );
         };
         plan.push((axis, taps));
     }

@@ -38,7 +38,9 @@ pub(super) fn nll_loss(call: &mut Call<'_>) -> Outcome {
             continue;
         }
         let Some(class) = usize::try_from(class).ok().filter(|&class| class < classes) else {
-            return Err(call.fault(format_args!("class {class} is out of range for {classes} classes")));
+            return Err(
+                call.fault(format_args!("class {class} is out of range for {classes} classes"))
+            );
         };
         let (batch, place) = (at / inner.max(1), at % inner.max(1));
         let place = (batch * classes + class) * inner + place;
